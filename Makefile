@@ -1,0 +1,104 @@
+# Every target does its own set-up and says what it does. `make help` lists them.
+# PYTHON and JAVA can be given: make setup PYTHON=/path/to/python3.11 JAVA=/path/to/java
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTHON ?= $(shell deploy/find-python)
+JAVA ?= $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
+# Spark and the commands look at JAVA_HOME, so a JAVA given by path becomes it.
+ifneq ($(filter %/bin/java,$(JAVA)),)
+export JAVA_HOME := $(patsubst %/bin/java,%,$(JAVA))
+endif
+IMAGE ?= fairlead:$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' fairlead/__init__.py)
+PYTEST_ARGS ?=
+DEMO_ARGS ?=
+BENCH_ARGS ?=
+
+say = printf '\033[1m==> %s\033[0m\n'
+
+.PHONY: help setup python java demo check format test test-fast test-long bench lock image image-steps clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
+	  while IFS=$$'\t' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+setup: java $(STAMP) ## .venv with the fairlead command, jars, class-data archive
+	@$(say) "jars: fetched once, checked by SHA-256"
+	@$(BIN)/fairlead setup jars
+	@$(say) "class-data archive: halves the start of the engine"
+	@$(BIN)/fairlead setup archive
+
+java:
+	@deploy/check-java "$(JAVA)"
+
+$(STAMP): requirements-dev.lock pyproject.toml client/pyproject.toml
+	@deploy/find-python --check "$(PYTHON)"
+	@$(say) "virtual environment in $(VENV) with $(PYTHON)"
+	@"$(PYTHON)" -m venv --clear $(VENV)
+	@$(say) "dependencies from requirements-dev.lock, each checked by its hash (about 900 MB, a minute or two)"
+	@$(BIN)/python -m pip install --disable-pip-version-check --no-input --progress-bar on \
+	  --require-hashes -r requirements-dev.lock
+	@$(say) "fairlead and fairlead-client, from this folder"
+	@$(BIN)/python -m pip install --disable-pip-version-check --no-input --quiet \
+	  --no-deps --no-build-isolation --editable . --editable client
+	@touch $@
+
+demo: setup ## set-up, then the main job on a real broker, judged
+	@$(say) "fairlead demo --check $(DEMO_ARGS)"
+	@$(BIN)/fairlead demo --check $(DEMO_ARGS)
+
+check: $(STAMP) ## format, lint, types, import layers (no JVM)
+	@$(say) "ruff format --check"
+	@$(BIN)/ruff format --check .
+	@$(say) "ruff check"
+	@$(BIN)/ruff check .
+	@$(say) "mypy: the engine"
+	@$(BIN)/mypy
+	@$(say) "mypy: the client"
+	@cd client && ../$(BIN)/mypy --config-file pyproject.toml
+	@$(say) "import layers"
+	@$(BIN)/lint-imports
+
+format: $(STAMP) ## let ruff format and fix what it can
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+test: setup check ## set-up, checks, then every test but the slow ones
+	@$(say) "pytest: pure, Spark and broker tests"
+	@$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+
+test-fast: $(STAMP) ## the pure tests: no JVM, seconds
+	@$(BIN)/python -m pytest -m "not spark and not broker and not slow" $(PYTEST_ARGS)
+
+test-long: setup check ## every test, the slow ones included
+	@$(say) "pytest: all"
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+bench: setup ## latency of joins and leaves on the real broker and job
+	@$(say) "fairlead bench $(BENCH_ARGS)"
+	@$(BIN)/fairlead bench $(BENCH_ARGS)
+
+lock: $(STAMP) ## resolve the dependencies anew into the hashed locks
+	@$(say) "uv, in an environment of its own"
+	@test -x .cache/lock/bin/uv || { "$(PYTHON)" -m venv .cache/lock && \
+	  .cache/lock/bin/python -m pip install --disable-pip-version-check --quiet 'uv>=0.5'; }
+	@$(say) "requirements.lock, requirements-dev.lock"
+	@deploy/lock .cache/lock/bin/uv
+
+image: ## build the container image (needs docker, podman or buildah)
+	@deploy/build-image "$(IMAGE)"
+
+image-steps: java ## run the image's steps in a clean environment, as a user without rights
+	@deploy/try-image-steps
+
+clean: ## remove what make setup and the tests made here (the jar cache stays)
+	@$(say) "removing $(VENV), caches and build output"
+	@rm -rf $(VENV) .cache dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	  .import_linter_cache .coverage
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

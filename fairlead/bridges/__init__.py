@@ -1,0 +1,1 @@
+"""Bridges: routes, bounds and members of live clusters, written into the topics."""

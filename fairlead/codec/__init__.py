@@ -1,0 +1,1 @@
+"""Group state to bytes and back, with a version."""

@@ -1,0 +1,1 @@
+"""The pure core: typed values in and out, standard library only, no clock."""

@@ -1,0 +1,1 @@
+"""Records to bytes and back: validation, limits and the partition rule."""

@@ -1,0 +1,1 @@
+"""Where decisions go: one file each behind one small contract."""

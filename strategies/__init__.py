@@ -1,0 +1,1 @@
+"""Allocation strategies: one pure file each, found by their name."""
