@@ -1,0 +1,126 @@
+"""The nouns of the field as values: queues, epochs, positions, members, routes.
+
+Everything here is immutable and compares by value. Nothing here decides anything.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+__all__ = [
+    "NOTHING",
+    "Epoch",
+    "MemberKey",
+    "MemberProfile",
+    "MessageQueue",
+    "Position",
+    "Process",
+    "Route",
+    "RouteBroker",
+    "Source",
+    "Subscription",
+]
+
+
+class MessageQueue(NamedTuple):
+    """One queue of a topic. On Kafka a topic partition, with the cluster's name as broker name."""
+
+    topic: str
+    broker_name: str
+    queue_id: int
+
+
+class Epoch(NamedTuple):
+    """A decision's identity, compared as a pair: the driver's generation, the group's decision number."""
+
+    generation: int
+    number: int
+
+
+NOTHING = Epoch(0, 0)
+"""The epoch before every decision."""
+
+
+class Position(NamedTuple):
+    """A pull offset, compared as a pair: the newest reset it follows (0 = none), the next offset to read."""
+
+    reset: int
+    offset: int
+
+
+class MemberKey(NamedTuple):
+    """One life of one client: its client id and the incarnation drawn for that life."""
+
+    client_id: str
+    incarnation: str
+
+
+class Process(NamedTuple):
+    """The operating-system process behind a client id; the greater pair wins a duplicate client id."""
+
+    start_ms: int
+    uuid: str
+
+
+class Source(NamedTuple):
+    """Where a record stands in the log. ``append_ms`` is the broker's append time."""
+
+    topic: str
+    partition: int
+    offset: int
+    append_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What one member wants of one topic, in RocketMQ's terms (SubscriptionData)."""
+
+    topic: str
+    expression_type: str = "tag"
+    expression: str = "*"
+    tags: tuple[str, ...] = ()
+    sub_version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MemberProfile:
+    """What a member says of itself in each heartbeat, apart from its subscriptions (RocketMQ's ConsumerData)."""
+
+    consume_type: str = "push"
+    message_model: str = "clustering"
+    consume_from: str = "last_offset"
+    consume_timestamp_ms: int | None = None
+    ordered: bool = False
+    language: str = "other"
+    version: str = "0"
+    address: str = ""
+    zone: str | None = None
+    capacity: int = 1
+    lease_ms: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class RouteBroker:
+    """One broker's share of a topic (RocketMQ's QueueData and BrokerData).
+
+    ``leaders`` and ``zones`` give the node and the zone of queue 0, 1, … in order, or are None.
+    """
+
+    broker_name: str
+    perm: int
+    read_queue_nums: int
+    write_queue_nums: int
+    cluster: str = ""
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    leaders: tuple[str | None, ...] | None = None
+    zones: tuple[str | None, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The whole route of one topic. ``identity`` differs between two lives of a topic of the same name."""
+
+    topic: str
+    identity: str
+    brokers: tuple[RouteBroker, ...]
+    order_topic_conf: str | None = None

@@ -1,0 +1,199 @@
+"""What the engine writes, as values: one class for each record kind of the output topics."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Process, Source
+
+__all__ = [
+    "Add",
+    "After",
+    "Assignment",
+    "Cause",
+    "Cut",
+    "Decision",
+    "Drop",
+    "Failure",
+    "Gone",
+    "GroupSummary",
+    "Holding",
+    "Move",
+    "Notice",
+    "Output",
+    "Rejection",
+    "Request",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """A grant that may still be worked on: its successor waits for this release."""
+
+    member: MemberKey
+    epoch: Epoch
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Stop work on this queue, then release it."""
+
+    queue: MessageQueue
+    epoch: Epoch
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Start at ``position`` once everything in ``after`` is released; the same epoch with a shorter list is a grant."""
+
+    queue: MessageQueue
+    epoch: Epoch
+    position: Position
+    why: str
+    after: tuple[After, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """One entry of a member's whole set. ``position``, ``why`` and ``after`` stand only in gated entries."""
+
+    queue: MessageQueue
+    epoch: Epoch
+    state: Literal["held", "draining", "gated"]
+    position: Position | None = None
+    why: str | None = None
+    after: tuple[After, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """An event that led to a decision; ``kind`` is a word of the protocol's list, ``at`` the record that told it."""
+
+    kind: str
+    client_id: str | None = None
+    topic: str | None = None
+    at: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Everything one member needs: the change and its whole set. ``parts_before``: parts of its previous record."""
+
+    group: str
+    member: MemberKey
+    generation: int
+    epoch: Epoch
+    drop: tuple[Drop, ...]
+    add: tuple[Add, ...]
+    assigned: tuple[Holding, ...]
+    cause: tuple[Cause, ...]
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A member is no more: its assignment record is deleted."""
+
+    group: str
+    member: MemberKey
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something a member must be told that is no assignment."""
+
+    group: str
+    member: MemberKey
+    generation: int
+    code: str
+    message: str
+    winner: Process | None
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One step of one queue's handover inside a decision."""
+
+    queue: MessageQueue
+    stage: Literal["dropped", "gated", "granted", "resolved"]
+    member: MemberKey
+    epoch: Epoch
+    position: Position | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A topic whose allocation failed and keeps its last assignment."""
+
+    topic: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSummary:
+    """Where a group stands after a decision."""
+
+    phase: str
+    queues: int
+    unassigned: int
+    in_handover: int
+    pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What had been read: by which generation, after how many cuts with output, up to which end positions."""
+
+    generation: int
+    shard: int
+    step: int
+    positions: Mapping[str, Mapping[int, int]]
+    """topic -> partition -> next offset to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The audit record of everything that one step of one group wrote."""
+
+    group: str
+    epoch: Epoch
+    previous_epoch: Epoch
+    triggers: tuple[str, ...]
+    cause: tuple[Cause, ...]
+    strategy: str
+    members: tuple[str, ...]
+    moves: tuple[Move, ...]
+    state: GroupSummary
+    failures: tuple[Failure, ...]
+    alarms: tuple[str, ...]
+    clock_ms: int
+    at_ms: int
+    cut: Cut
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The group needs a route or offsets that no bridge has told it; ``queues`` None means all of the topic."""
+
+    group: str
+    what: Literal["route", "offsets"]
+    topic: str
+    queues: tuple[MessageQueue, ...] | None
+    consume_timestamp_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A record that was understood but is refused by the state of its group."""
+
+    source: Source
+    reason: str
+    field: str | None
+    detail: str
+    remedy: str
+
+
+Output = Assignment | Gone | Notice | Decision | Request | Rejection

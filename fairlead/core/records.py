@@ -1,0 +1,212 @@
+"""What the engine reads, as values: one class for each record kind of the input topics.
+
+A record says what somebody claims; what follows from it is decided elsewhere. An :class:`Arrival` is a record with its
+place in the log and the shard's clock at that place.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fairlead.core.model import (
+    Epoch,
+    MemberKey,
+    MemberProfile,
+    MessageQueue,
+    Position,
+    Process,
+    Route,
+    Source,
+    Subscription,
+)
+
+__all__ = [
+    "Arrival",
+    "Claim",
+    "Claims",
+    "Generation",
+    "GroupRecord",
+    "Heartbeat",
+    "Leave",
+    "OffsetsKnown",
+    "Progress",
+    "QueueOffsets",
+    "QueueProgress",
+    "Record",
+    "Release",
+    "Reset",
+    "RouteChanged",
+    "RuleSet",
+    "Tick",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """A member is alive, and says who it is, what it wants and (as a digest) what it holds."""
+
+    group: str
+    member: MemberKey
+    process: Process
+    incarnations: int
+    sequence: int
+    generation: int
+    profile: MemberProfile
+    subscriptions: tuple[Subscription, ...]
+    applied: Epoch | None
+    digest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A member has stopped everything, has released everything and goes."""
+
+    group: str
+    member: MemberKey
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueProgress:
+    """The contiguous processed position of one queue under one epoch."""
+
+    queue: MessageQueue
+    epoch: Epoch
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a member has come on queues that it works on."""
+
+    group: str
+    member: MemberKey
+    queues: tuple[QueueProgress, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One queue that a member ever started: still running, or stopped for good at ``position``."""
+
+    queue: MessageQueue
+    epoch: Epoch
+    position: Position
+    running: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """One part of a member's acknowledgement of a generation."""
+
+    group: str
+    member: MemberKey
+    generation: int
+    part: int
+    parts: int
+    queues: tuple[Claim, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A member has stopped work on a queue at ``position``; None: it never started this epoch and never will."""
+
+    group: str
+    member: MemberKey
+    queue: MessageQueue
+    epoch: Epoch
+    position: Position | None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """An operator (or ``conf/``, through the driver) sets or removes one rule; group ``*`` means every group.
+
+    ``subject`` names the client or queue of rules that are per client or per queue, else it is empty. ``value`` None removes.
+    """
+
+    group: str
+    rule: str
+    subject: tuple[str, ...]
+    value: Any | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """An operator moves the start of one queue."""
+
+    group: str
+    queue: MessageQueue
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class RouteChanged:
+    """A bridge publishes a topic's whole route; None: the topic was deleted."""
+
+    topic: str
+    route: Route | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOffsets:
+    """What a bridge knows of one queue: first kept offset, next offset to be written, the group's commit."""
+
+    queue: MessageQueue
+    min_offset: int
+    max_offset: int
+    committed: Position | None
+    for_time: tuple[int, int] | None
+    """(timestamp_ms, offset) or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsKnown:
+    """A bridge answers a request for offsets of one topic on behalf of one group."""
+
+    group: str
+    topic: str
+    identity: str
+    queues: tuple[QueueOffsets, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """The driver of a generation is alive; the clock moves."""
+
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A driver's claim; its generation is the record's offset + 1."""
+
+    driver: str
+    started_ms: int
+    version: str
+
+
+GroupRecord = (
+    Heartbeat
+    | Leave
+    | Progress
+    | Claims
+    | Release
+    | RuleSet
+    | Reset
+    | RouteChanged
+    | OffsetsKnown
+)
+Record = GroupRecord | Tick | Generation
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A record at its place in the log. ``clock_ms`` is the shard's clock at that place."""
+
+    source: Source
+    clock_ms: int
+    record: GroupRecord
+
+
+Outcome = Literal["applied", "duplicate", "stale", "rejected"]
+EventCounts = Mapping[tuple[str, str], int]
