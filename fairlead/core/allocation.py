@@ -1,0 +1,69 @@
+"""The contract between the engine and an allocation strategy.
+
+A strategy decides who *should* own which queue; it never decides when. It receives every topic of the group, the members
+with their subscriptions and the current owners at once, and must be a pure function of that request.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from fairlead.core.model import MessageQueue
+
+__all__ = ["Allocation", "AllocationError", "AllocationRequest", "Candidate", "Strategy"]
+
+
+class AllocationError(Exception):
+    """A strategy cannot allocate a topic. ``code`` is stable and stands in the audit record."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A member as a strategy sees it."""
+
+    client_id: str
+    topics: frozenset[str]
+    zone: str | None = None
+    capacity: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationRequest:
+    """Everything a strategy may look at. Candidates and queues come sorted as RocketMQ sorts them.
+
+    ``queues`` maps each topic to its readable queues; ``owners`` maps a queue to the client id that holds it now; ``slots`` is
+    ``subscribers`` (a topic is shared by its subscribers) or ``group`` (every member counts, as in RocketMQ).
+    """
+
+    group: str
+    candidates: tuple[Candidate, ...]
+    queues: Mapping[str, tuple[MessageQueue, ...]]
+    owners: Mapping[MessageQueue, str] = field(default_factory=dict)
+    slots: str = "subscribers"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """Who should own what: topic -> client id -> queues in the strategy's order; and the topics that failed."""
+
+    topics: Mapping[str, Mapping[str, tuple[MessageQueue, ...]]]
+    failures: Mapping[str, AllocationError] = field(default_factory=dict)
+
+
+class Strategy(Protocol):
+    """An allocation strategy. ``name`` is its name on the wire."""
+
+    @property
+    def name(self) -> str:
+        """The name by which rules choose it."""
+        ...
+
+    def allocate(self, request: AllocationRequest) -> Allocation:
+        """Allocate every topic of the request."""
+        ...

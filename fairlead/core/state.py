@@ -1,0 +1,182 @@
+"""What the engine remembers of one group, as one value.
+
+Nothing here decides anything. The mappings are treated as immutable outside :mod:`fairlead.core.step`, which works on a
+shallow copy (:meth:`GroupState.copy`) and returns that copy; the entries themselves never change.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from fairlead.core.model import (
+    NOTHING,
+    Epoch,
+    MemberKey,
+    MemberProfile,
+    MessageQueue,
+    Position,
+    Process,
+    Route,
+    Subscription,
+)
+from fairlead.core.outputs import Failure
+from fairlead.core.records import Claim
+
+__all__ = [
+    "Barrier",
+    "ClaimSet",
+    "Grant",
+    "GroupState",
+    "Liveness",
+    "Member",
+    "PendingRequest",
+    "QueueState",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What rarely changes of a member. ``leaving``: its leave was read, its grants are not all resolved."""
+
+    key: MemberKey
+    process: Process
+    incarnations: int
+    profile: MemberProfile
+    subscriptions: tuple[Subscription, ...]
+    generation_acked: int = 0
+    leaving: bool = False
+    told_duplicate: bool = False
+    parts: int = 0
+    """How many parts its newest assignment record has; 0: it was never told anything."""
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """The topics that the member subscribes to."""
+        return frozenset(subscription.topic for subscription in self.subscriptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """What changes with each heartbeat, in milliseconds of the shard's clock."""
+
+    seen_ms: int
+    sequence: int
+    disagrees_since_ms: int | None = None
+    """Since when the member's digest has differed from the engine's view; None: it agrees."""
+    heals: int = 0
+    """How often in a row its record was sent again for that."""
+    healed_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """One unresolved grant of a queue: this member may be working on it under this epoch."""
+
+    member: MemberKey
+    epoch: Epoch
+    dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """One queue of a group: its unresolved grants, oldest first, and the best known start position.
+
+    Invariants: epochs in ``chain`` strictly increase; every grant but the newest has ``dropped`` set; ``chain`` is no longer
+    than the chain cap; a queue with a grant has a ``base``. ``void`` is the newest epoch whose positions mean nothing any
+    more (the topic was made anew), so a release under it or older resolves its grant but moves no base.
+    """
+
+    base: Position | None = None
+    why: str = ""
+    chain: tuple[Grant, ...] = ()
+    late: bool = False
+    """It appeared after the group already shared its topic: with nothing known it starts at its minimum."""
+    void: Epoch = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSet:
+    """A member's acknowledgement of a generation, as far as its parts were read."""
+
+    generation: int
+    parts: int
+    read: Mapping[int, tuple[Claim, ...]]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every part was read."""
+        return len(self.read) == self.parts
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """The group waits until every live member has acknowledged ``generation``.
+
+    ``releases`` are the releases with a position that were read meanwhile: (queue, member) -> newest (epoch, position).
+    """
+
+    generation: int
+    started_ms: int
+    marked_ms: int | None = None
+    """The clock when the marker was seen; None: not yet."""
+    releases: Mapping[tuple[MessageQueue, MemberKey], tuple[Epoch, Position]] = field(
+        default_factory=dict
+    )
+    mute_told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRequest:
+    """A request that no bridge has answered: when it was last sent, how often."""
+
+    asked_ms: int
+    times: int
+
+
+@dataclass(slots=True)
+class GroupState:
+    """Everything the engine remembers of one group. ``generation`` is the newest whose barrier the group passed."""
+
+    group: str
+    created_ms: int
+    generation: int
+    number: int = 0
+    members: dict[MemberKey, Member] = field(default_factory=dict)
+    liveness: dict[MemberKey, Liveness] = field(default_factory=dict)
+    tombstones: dict[MemberKey, int] = field(default_factory=dict)
+    """Members that lapsed or left -> clock ms until which their late records are refused."""
+    routes: dict[str, Route] = field(default_factory=dict)
+    queues: dict[MessageQueue, QueueState] = field(default_factory=dict)
+    targets: dict[MessageQueue, str] = field(default_factory=dict)
+    """Queue -> client id of the newest successful allocation of its topic."""
+    failures: dict[str, Failure] = field(default_factory=dict)
+    rules: dict[str, Any] = field(default_factory=dict)
+    """Rule name -> value, as set for this group by control records (plain JSON values)."""
+    claims: dict[MemberKey, ClaimSet] = field(default_factory=dict)
+    barrier: Barrier | None = None
+    requests: dict[tuple[str, str], PendingRequest] = field(default_factory=dict)
+    """(what, topic) -> the open request."""
+    recomputed_ms: int = 0
+    """The clock at the last recomputation; the trigger fires at each multiple of its period after it."""
+    empty_since_ms: int | None = None
+
+    @property
+    def epoch(self) -> Epoch:
+        """The epoch of the newest decision."""
+        return Epoch(self.generation, self.number)
+
+    def copy(self) -> "GroupState":
+        """Return a copy whose mappings can be changed without changing this state's."""
+        return replace(
+            self,
+            members=dict(self.members),
+            liveness=dict(self.liveness),
+            tombstones=dict(self.tombstones),
+            routes=dict(self.routes),
+            queues=dict(self.queues),
+            targets=dict(self.targets),
+            failures=dict(self.failures),
+            rules=dict(self.rules),
+            claims=dict(self.claims),
+            requests=dict(self.requests),
+        )
