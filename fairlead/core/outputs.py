@@ -6,7 +6,11 @@ from typing import Literal
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Process, Source
 
+ENTRIES_PER_PART = 200
+"""So many entries of the longest names stay below the record limit of 512 KiB."""
+
 __all__ = [
+    "ENTRIES_PER_PART",
     "Add",
     "After",
     "Assignment",
@@ -77,7 +81,11 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Everything one member needs: the change and its whole set. ``parts_before``: parts of its previous record."""
+    """Everything one member needs: the change and its whole set.
+
+    ``parts`` is how many records it is cut into, ``parts_before`` how many its previous one had: the rest get a null. Part i
+    holds entries ``i * ENTRIES_PER_PART`` and following of each of ``drop``, ``add`` and ``assigned``.
+    """
 
     group: str
     member: MemberKey
@@ -88,14 +96,18 @@ class Assignment:
     assigned: tuple[Holding, ...]
     cause: tuple[Cause, ...]
     at_ms: int
+    parts: int = 1
+    parts_before: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A member is no more: its assignment record is deleted."""
+    """A member is no more: its assignment record, which has so many parts, and its notice (if told) are deleted."""
 
     group: str
     member: MemberKey
+    parts: int = 1
+    notice: bool = False
 
 
 @dataclass(frozen=True, slots=True)

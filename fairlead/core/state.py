@@ -31,6 +31,7 @@ __all__ = [
     "Member",
     "PendingRequest",
     "QueueState",
+    "Tombstone",
 ]
 
 
@@ -66,6 +67,16 @@ class Liveness:
     heals: int = 0
     """How often in a row its record was sent again for that."""
     healed_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """A member that lapsed or left: its late records are refused until the clock passes ``until_ms``."""
+
+    until_ms: int
+    lapsed: bool
+    told: bool = False
+    """Whether it was told so, after it heartbeat again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +154,7 @@ class GroupState:
     number: int = 0
     members: dict[MemberKey, Member] = field(default_factory=dict)
     liveness: dict[MemberKey, Liveness] = field(default_factory=dict)
-    tombstones: dict[MemberKey, int] = field(default_factory=dict)
-    """Members that lapsed or left -> clock ms until which their late records are refused."""
+    tombstones: dict[MemberKey, Tombstone] = field(default_factory=dict)
     routes: dict[str, Route] = field(default_factory=dict)
     queues: dict[MessageQueue, QueueState] = field(default_factory=dict)
     targets: dict[MessageQueue, str] = field(default_factory=dict)
@@ -159,6 +169,8 @@ class GroupState:
     recomputed_ms: int = 0
     """The clock at the last recomputation; the trigger fires at each multiple of its period after it."""
     empty_since_ms: int | None = None
+    allocated_by: str = ""
+    """Strategy, options and slots of the newest allocation, as one text: when they change, it is redone."""
 
     @property
     def epoch(self) -> Epoch:

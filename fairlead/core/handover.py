@@ -1,0 +1,220 @@
+"""How one queue goes from one member to another: the list rule, as functions of one queue's state.
+
+A queue keeps all of its unresolved grants, oldest first. A newer grant names all older ones, and its member waits for their
+releases. What may happen in which phase stands in :data:`TRANSITIONS`; anything else is a bug and raises. Nothing here
+knows of records, members' liveness or targets' making. No shortcut in here is safe: each rule has a test that shows the run
+which breaks without it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import StrEnum
+from typing import NamedTuple
+
+from fairlead.core.model import Epoch, MemberKey, Position
+from fairlead.core.state import Grant, QueueState
+
+__all__ = [
+    "TRANSITIONS",
+    "Aimed",
+    "Event",
+    "IllegalTransition",
+    "Phase",
+    "Resolved",
+    "aim",
+    "answer_never",
+    "credit",
+    "lapse",
+    "phase_of",
+    "progress",
+    "release",
+]
+
+
+class Phase(StrEnum):
+    """What a queue waits for."""
+
+    FREE = "free"
+    """A target: nobody may be working on it."""
+    OWNED = "owned"
+    """Nothing: its only grant is wanted."""
+    DRAINING = "draining"
+    """The release of its only grant, which was dropped."""
+    HANDOVER = "handover"
+    """The releases of older grants; the newest is wanted and gated by them."""
+    BLOCKED = "blocked"
+    """The answer to any of several grants, all dropped."""
+
+
+class Event(StrEnum):
+    """What can happen to a queue."""
+
+    AIMED = "aimed"
+    RELEASED = "released"
+    NEVER = "never"
+    LAPSED = "lapsed"
+    PROGRESSED = "progressed"
+
+
+class IllegalTransition(AssertionError):
+    """A queue moved as the table does not list: a bug in this module, never a matter of input."""
+
+
+_F, _O, _D, _H, _B = Phase.FREE, Phase.OWNED, Phase.DRAINING, Phase.HANDOVER, Phase.BLOCKED
+
+TRANSITIONS: Mapping[tuple[Phase, Event], frozenset[Phase]] = {
+    (_F, Event.AIMED): frozenset({_F, _O}),
+    (_O, Event.AIMED): frozenset({_O, _D, _H}),
+    (_O, Event.RELEASED): frozenset({_F}),
+    (_O, Event.NEVER): frozenset({_F}),
+    (_O, Event.LAPSED): frozenset({_F}),
+    (_O, Event.PROGRESSED): frozenset({_O}),
+    (_D, Event.AIMED): frozenset({_D, _H}),
+    (_D, Event.RELEASED): frozenset({_F}),
+    (_D, Event.NEVER): frozenset({_F}),
+    (_D, Event.LAPSED): frozenset({_F}),
+    (_D, Event.PROGRESSED): frozenset({_D}),
+    (_H, Event.AIMED): frozenset({_H, _B}),
+    (_H, Event.RELEASED): frozenset({_F, _O, _H}),
+    (_H, Event.NEVER): frozenset({_O, _D, _H, _B}),
+    (_H, Event.LAPSED): frozenset({_F, _O, _D, _H, _B}),
+    (_H, Event.PROGRESSED): frozenset({_H, _O}),
+    (_B, Event.AIMED): frozenset({_B, _H}),
+    (_B, Event.RELEASED): frozenset({_F, _D, _B}),
+    (_B, Event.NEVER): frozenset({_D, _B}),
+    (_B, Event.LAPSED): frozenset({_F, _D, _B}),
+    (_B, Event.PROGRESSED): frozenset({_B, _D}),
+}
+"""(phase, event) -> the phases that may follow."""
+
+
+class Resolved(NamedTuple):
+    """A queue after some of its grants were resolved.
+
+    ``grants`` are those resolved; ``granted`` is the newest grant if it is wanted and its list of gates became shorter: it must
+    be told so, whether it has started or not.
+    """
+
+    queue: QueueState
+    grants: tuple[Grant, ...]
+    granted: Grant | None
+
+
+class Aimed(NamedTuple):
+    """A queue after it was aimed at a target: the grant to be dropped, the grant to be added."""
+
+    queue: QueueState
+    drop: Grant | None
+    add: Grant | None
+
+
+def phase_of(queue: QueueState) -> Phase:
+    """Return what the queue waits for."""
+    if not queue.chain:
+        return Phase.FREE
+    dropped = queue.chain[-1].dropped
+    if len(queue.chain) == 1:
+        return Phase.DRAINING if dropped else Phase.OWNED
+    return Phase.BLOCKED if dropped else Phase.HANDOVER
+
+
+def credit(queue: QueueState, epoch: Epoch, position: Position, why: str) -> QueueState:
+    """Raise the queue's base to a position that somebody reached under ``epoch``.
+
+    Each report is at most what was really processed, so the greatest is right and never skips (rule R10). Positions of a
+    former life of the topic mean nothing.
+    """
+    if epoch <= queue.void or (queue.base is not None and position <= queue.base):
+        return queue
+    return replace(queue, base=position, why=why)
+
+
+def release(
+    queue: QueueState, member: MemberKey, epoch: Epoch, position: Position
+) -> Resolved | None:
+    """A member stopped at ``position``: this grant and all older ones are resolved (rule R3).
+
+    A release proves that the older grants' members had stopped, else this one could not have started. None: no such grant,
+    matched by member *and* epoch (rule R5).
+    """
+    index = _index(queue, member, epoch)
+    if index is None:
+        return None
+    credited = credit(queue, epoch, position, "release")
+    return _resolved(queue, credited, credited.chain[index + 1 :], Event.RELEASED)
+
+
+def answer_never(queue: QueueState, member: MemberKey, epoch: Epoch) -> Resolved | None:
+    """A member never started this grant and never will: only this grant is resolved (rule R3). None: no such grant."""
+    index = _index(queue, member, epoch)
+    if index is None:
+        return None
+    chain = queue.chain[:index] + queue.chain[index + 1 :]
+    return _resolved(queue, queue, chain, Event.NEVER)
+
+
+def lapse(queue: QueueState, member: MemberKey) -> Resolved | None:
+    """A member has stopped without a word: only its own grants are resolved (rule R3). None: it has none here."""
+    chain = tuple(grant for grant in queue.chain if grant.member != member)
+    if len(chain) == len(queue.chain):
+        return None
+    return _resolved(queue, queue, chain, Event.LAPSED)
+
+
+def progress(
+    queue: QueueState, member: MemberKey, epoch: Epoch, position: Position
+) -> Resolved | None:
+    """A member works on this grant and has come to ``position``: older grants are resolved. None: no such grant."""
+    index = _index(queue, member, epoch)
+    if index is None:
+        return None
+    credited = credit(queue, epoch, position, "progress")
+    resolved = _resolved(queue, credited, credited.chain[index:], Event.PROGRESSED)
+    return resolved._replace(granted=None)
+
+
+def aim(queue: QueueState, target: MemberKey | None, epoch: Epoch, cap: int) -> Aimed:
+    """Aim the queue at a member (None: at nobody) in the decision ``epoch``.
+
+    The newest grant is dropped unless it is wanted; the target is granted if the chain has room below ``cap`` and the start
+    position is known. All older grants become its gates.
+    """
+    chain = queue.chain
+    drop = None
+    if chain and not chain[-1].dropped:
+        if chain[-1].member == target:
+            return Aimed(queue, None, None)
+        drop = chain[-1]
+        chain = (*chain[:-1], replace(drop, dropped=True))
+    add = None
+    if target is not None and len(chain) < cap and queue.base is not None:
+        add = Grant(target, epoch)
+        chain = (*chain, add)
+    aimed = replace(queue, chain=chain)
+    _check(queue, Event.AIMED, aimed)
+    return Aimed(aimed, drop, add)
+
+
+def _index(queue: QueueState, member: MemberKey, epoch: Epoch) -> int | None:
+    for index, grant in enumerate(queue.chain):
+        if grant.member == member and grant.epoch == epoch:
+            return index
+    return None
+
+
+def _resolved(
+    before: QueueState, credited: QueueState, chain: tuple[Grant, ...], event: Event
+) -> Resolved:
+    after = replace(credited, chain=chain)
+    _check(before, event, after)
+    gone = tuple(grant for grant in before.chain if grant not in chain)
+    wanted = chain[-1] if chain and not chain[-1].dropped else None
+    shorter = wanted is not None and any(grant.epoch < wanted.epoch for grant in gone)
+    return Resolved(after, gone, wanted if shorter else None)
+
+
+def _check(before: QueueState, event: Event, after: QueueState) -> None:
+    start, end = phase_of(before), phase_of(after)
+    if end not in TRANSITIONS.get((start, event), frozenset()):
+        message = f"a queue went from {start} to {end} on {event}, which the table does not list"
+        raise IllegalTransition(message)

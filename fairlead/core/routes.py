@@ -1,0 +1,24 @@
+"""Which queues of a route consumers share.
+
+Source of the rule: RocketMQ's MQClientInstance#topicRouteData2TopicSubscribeInfo: queues 0 to readQueueNums - 1 of each
+broker whose perm has the read bit; no master is needed and orderTopicConf does not matter.
+"""
+
+from fairlead.core.model import MessageQueue, Route
+from fairlead.core.ordering import queue_order
+
+__all__ = ["PERM_READ", "readable_queues"]
+
+PERM_READ = 4
+"""PermName.PERM_READ."""
+
+
+def readable_queues(route: Route) -> tuple[MessageQueue, ...]:
+    """Return the queues of the route that consumers share, in RocketMQ's order."""
+    queues = {
+        MessageQueue(route.topic, broker.broker_name, queue_id)
+        for broker in route.brokers
+        if broker.perm & PERM_READ
+        for queue_id in range(broker.read_queue_nums)
+    }
+    return tuple(sorted(queues, key=queue_order))
