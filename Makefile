@@ -40,7 +40,7 @@ java:
 $(STAMP): requirements-dev.lock pyproject.toml client/pyproject.toml
 	@deploy/find-python --check "$(PYTHON)"
 	@$(say) "virtual environment in $(VENV) with $(PYTHON)"
-	@"$(PYTHON)" -m venv --clear $(VENV)
+	@$(BIN)/python -c '' 2>/dev/null || "$(PYTHON)" -m venv --clear $(VENV)
 	@$(say) "dependencies from requirements-dev.lock, each checked by its hash (about 900 MB, a minute or two)"
 	@$(BIN)/python -m pip install --disable-pip-version-check --no-input --progress-bar on \
 	  --require-hashes -r requirements-dev.lock

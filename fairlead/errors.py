@@ -1,6 +1,6 @@
 """The errors of the application: each says what is wrong and what to do, and has an exit code.
 
-The core does not use them: it raises its own errors, and the edges decide what these mean to a user.
+The core does not use them: it raises its own errors, and the edges decide what they mean to a user.
 """
 
 from enum import IntEnum

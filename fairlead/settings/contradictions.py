@@ -1,0 +1,64 @@
+"""What settings mean together: values that are fine alone, and wrong beside each other."""
+
+from collections.abc import Iterator
+
+from fairlead.settings.rules import GroupRules
+from fairlead.settings.sections import SecuritySettings, Settings
+
+HEARTBEATS_PER_LEASE = 3
+"""So many heartbeats fit into a lease, or one lost send would end it."""
+
+TICKS_PER_MARGIN = 2
+"""A forward jump of a broker's clock is taken for at most two ticks; the margin must outlast it."""
+
+Contradiction = tuple[str, str, str]
+"""(dotted key, what is wrong, remedy)."""
+
+
+def contradictions(settings: Settings) -> Iterator[Contradiction]:
+    """Yield what does not go together."""
+    yield from _rules("group_defaults", settings.group_defaults, settings)
+    for group in settings.group:
+        yield from _rules(f"group.{group}", settings.rules(group), settings)
+    yield from _security(settings.kafka.security)
+    if settings.kafka.replication_factor == 0:
+        remedy = "set -1 (the broker's default) or the number of replicas"
+        yield "kafka.replication_factor", "0 replicas hold nothing", remedy
+
+
+def _rules(table: str, rules: GroupRules, settings: Settings) -> Iterator[Contradiction]:
+    """Yield what is wrong with the durations of one group."""
+    lease_ms_min = HEARTBEATS_PER_LEASE * settings.client.heartbeat_ms
+    if rules.lease_ms < lease_ms_min:
+        yield (
+            f"{table}.lease_ms",
+            f"{rules.lease_ms} is shorter than three heartbeats of {settings.client.heartbeat_ms}",
+            f"set {table}.lease_ms to at least {lease_ms_min}, or client.heartbeat_ms lower",
+        )
+    margin_ms_min = TICKS_PER_MARGIN * settings.engine.tick_ms
+    if rules.margin_ms < margin_ms_min:
+        yield (
+            f"{table}.margin_ms",
+            f"{rules.margin_ms} is shorter than two ticks of {settings.engine.tick_ms}",
+            f"set {table}.margin_ms to at least {margin_ms_min}, or engine.tick_ms lower",
+        )
+    if rules.trigger_ms < settings.engine.tick_ms:
+        yield (
+            f"{table}.trigger_ms",
+            f"{rules.trigger_ms} is shorter than a tick of {settings.engine.tick_ms}",
+            f"set {table}.trigger_ms to at least {settings.engine.tick_ms}",
+        )
+
+
+def _security(security: SecuritySettings) -> Iterator[Contradiction]:
+    """Yield what is missing for the way of speaking to the brokers that was chosen."""
+    table = "kafka.security"
+    if security.security_protocol.startswith("SASL"):
+        for name in ("sasl_mechanism", "sasl_plain_username", "sasl_plain_password_file"):
+            if getattr(security, name) is None:
+                reason = f"{security.security_protocol} needs it, and it is not set"
+                yield f"{table}.{name}", reason, f"set {table}.{name}"
+    if (security.ssl_certfile is None) != (security.ssl_keyfile is None):
+        name = "ssl_keyfile" if security.ssl_keyfile is None else "ssl_certfile"
+        reason = "a client certificate needs its key, and the key its certificate"
+        yield f"{table}.{name}", reason, f"set {table}.{name}, or neither of the two"

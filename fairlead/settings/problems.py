@@ -1,0 +1,36 @@
+"""What is wrong with a setting: the key, where it was set, and what would be right."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fairlead.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One setting that cannot be used.
+
+    ``key`` is dotted (``kafka.bootstrap``), ``source`` is the file, the environment variable or the
+    command line it came from.
+    """
+
+    key: str
+    source: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.key} ({self.source}): {self.reason}; {self.remedy}"
+
+
+class SettingsError(UsageError):
+    """One or more settings are wrong; all of them are told at once."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(
+            "; ".join(
+                f"{problem.key} ({problem.source}): {problem.reason}" for problem in problems
+            ),
+            remedy="; ".join(dict.fromkeys(problem.remedy for problem in problems)),
+        )
+        self.problems = tuple(problems)
