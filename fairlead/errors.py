@@ -37,6 +37,10 @@ class FairleadError(Exception):
         self.message = message
         self.remedy = remedy
 
+    def lines(self) -> list[str]:
+        """Return the error as a user reads it: what is wrong, then the remedy, indented."""
+        return [self.message, *([f"  {self.remedy}"] if self.remedy else [])]
+
     def __str__(self) -> str:
         return f"{self.message} ({self.remedy})" if self.remedy else self.message
 

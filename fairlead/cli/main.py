@@ -1,15 +1,60 @@
-"""The entry point: a table of commands, each imported only when it is asked for."""
+"""The entry point: finds the command, runs it, and turns its end into an exit code."""
+
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
-app = typer.Typer(name="fairlead", no_args_is_help=True, add_completion=True)
+import fairlead
+from fairlead.cli.lazy import LazyGroup
+from fairlead.errors import ExitCode, FairleadError
+
+app = typer.Typer(
+    name="fairlead",
+    cls=LazyGroup,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
 
 
-@app.callback()
-def fairlead() -> None:
+def _show_version(*, wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"fairlead {fairlead.__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog="Exit codes: docs/exit-codes.md.")
+def top(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
     """Decide which consumer of a group reads which queue, in real time."""
+    del version
 
 
-def main() -> None:
-    """Run the command line."""
-    app()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line (``sys.argv`` when no arguments are given) and leave the process.
+
+    A ``FairleadError`` becomes one message on the standard error and its exit code; any other
+    exception is a defect of ours and shows its traceback.
+    """
+    try:
+        app(None if arguments is None else list(arguments), prog_name="fairlead")
+    except FairleadError as error:
+        tell(error)
+        sys.exit(error.exit_code)
+    except Exception:  # noqa: BLE001 - the last resort, so that a defect has a code of its own
+        traceback.print_exc()
+        typer.echo("error: this is a defect of fairlead; please report the lines above", err=True)
+        sys.exit(ExitCode.DEFECT)
+
+
+def tell(error: FairleadError) -> None:
+    """Write what is wrong, and how to put it right, to the standard error."""
+    typer.echo("error: " + "\n".join(error.lines()), err=True)

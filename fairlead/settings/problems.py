@@ -27,10 +27,13 @@ class SettingsError(UsageError):
     """One or more settings are wrong; all of them are told at once."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__(
-            "; ".join(
-                f"{problem.key} ({problem.source}): {problem.reason}" for problem in problems
-            ),
-            remedy="; ".join(dict.fromkeys(problem.remedy for problem in problems)),
-        )
+        super().__init__("; ".join(str(problem) for problem in problems))
         self.problems = tuple(problems)
+
+    def lines(self) -> list[str]:
+        """Return each problem with its remedy below it."""
+        lines = ["the settings cannot be used"]
+        for problem in self.problems:
+            lines.append(f"  {problem.key} ({problem.source}): {problem.reason}")
+            lines.append(f"    {problem.remedy}")
+        return lines

@@ -1,0 +1,32 @@
+"""The table of commands. To add one, add a line: the name, where it is, and its line of help.
+
+The target is ``module:attribute``: a function (a command) or a ``typer.Typer`` (a group of verbs).
+It is imported when the command runs, so that ``--help`` and completion stay fast.
+"""
+
+from typing import NamedTuple
+
+
+class CommandEntry(NamedTuple):
+    """A command before it is imported."""
+
+    target: str
+    help: str
+
+
+COMMANDS: dict[str, CommandEntry] = {
+    "demo": CommandEntry(
+        "fairlead.cli.demo:demo", "Run the main job on a real broker, break things, and judge it."
+    ),
+    "run": CommandEntry("fairlead.cli.run:run", "Run the engine: the streaming job."),
+    "bridge": CommandEntry(
+        "fairlead.cli.bridge:app", "Carry routes and bounds of a live cluster into the topics."
+    ),
+    "broker": CommandEntry(
+        "fairlead.cli.broker:app", "Start and stop an embedded Kafka for trying out."
+    ),
+    "setup": CommandEntry("fairlead.cli.setup:app", "Fetch the jars, make the class-data archive."),
+    "bench": CommandEntry(
+        "fairlead.cli.bench:bench", "Measure joins and leaves on the real broker and job."
+    ),
+}

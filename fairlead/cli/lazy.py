@@ -1,0 +1,53 @@
+"""A command group that knows its commands by name and imports one only when it is run."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import typer
+import typer.core
+import typer.main
+
+from fairlead.cli.commands import COMMANDS
+
+if TYPE_CHECKING:
+    # Typer carries its own copy of click; these names are for the type checker alone.
+    from typer._click import Command, Context
+
+
+class LazyGroup(typer.core.TyperGroup):
+    """The commands of the table; help and completion see placeholders with the table's help."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {
+            name: typer.core.TyperCommand(name, help=entry.help) for name, entry in COMMANDS.items()
+        }
+
+    def resolve_command(
+        self, ctx: "Context", args: list[str]
+    ) -> "tuple[str | None, Command | None, list[str]]":
+        """Return the command that is about to run, imported now."""
+        name, placeholder, rest = super().resolve_command(ctx, args)
+        if name is None or placeholder is None:
+            return name, placeholder, rest
+        return name, load_command(name), rest
+
+
+def load_command(name: str) -> "Command":
+    """Import a command of the table.
+
+    Raises:
+        ImportError: its module, or something that it needs, is not there.
+        AttributeError: the module has no such attribute.
+    """
+    module_name, _, attribute = COMMANDS[name].target.partition(":")
+    target: Any = getattr(importlib.import_module(module_name), attribute)
+    command: Command
+    if isinstance(target, typer.Typer):
+        command = typer.main.get_group(target)
+    else:
+        single = typer.Typer(add_completion=False)
+        single.command(name)(target)
+        command = typer.main.get_command(single)
+    command.name = name
+    return command

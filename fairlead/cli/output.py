@@ -1,0 +1,51 @@
+"""How results reach the user: as a table to read, or as JSON for programs. Nothing is cut off."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+import orjson
+import typer
+
+Row = Mapping[str, Any]
+
+
+class OutputFormat(StrEnum):
+    """A table, one JSON document, or one JSON document per line."""
+
+    TABLE = "table"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+def write_rows(rows: Iterable[Row], columns: Sequence[str], output: OutputFormat) -> None:
+    """Write rows to the standard output.
+
+    JSON has every field of a row; a table has the columns named, with a dash for what is missing or
+    None. A table is as wide as its longest row: on a narrow terminal the terminal wraps it.
+    """
+    match output:
+        case OutputFormat.JSON:
+            typer.echo(orjson.dumps(list(rows), option=orjson.OPT_INDENT_2))
+        case OutputFormat.JSONL:
+            for row in rows:
+                typer.echo(orjson.dumps(row))
+        case OutputFormat.TABLE:
+            _write_table(list(rows), columns)
+
+
+def _write_table(rows: Sequence[Row], columns: Sequence[str]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column, no_wrap=True, overflow="ignore")
+    for row in rows:
+        values = (row.get(column) for column in columns)
+        table.add_row(*(Text("-" if value is None else str(value)) for value in values))
+    console = Console(highlight=False)
+    console.width = max(console.width, console.measure(table).maximum)
+    console.print(table)
