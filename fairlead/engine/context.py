@@ -1,0 +1,45 @@
+"""What a shard is run under, and what comes of it, as values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fairlead.codec.stored import StoredShard
+from fairlead.core.rules import EngineRules
+from fairlead.wire.raw import OutgoingRecord, Partitions
+from fairlead.wire.topics import TopicNames
+
+__all__ = ["ShardContext", "ShardResult"]
+
+
+@dataclass(frozen=True, slots=True)
+class ShardContext:
+    """Everything a shard's run depends on besides its state and its rows.
+
+    ``rules`` carries the driver's generation, the strategies, the defaults of ``conf/`` and the
+    limits; rules set for all groups by control records are put over its defaults by the shard
+    itself. ``tick_ms`` is the period of the driver's ticks: the clock moves at most twice that
+    from one record to the next. ``first_run``: the driver vouches that no engine ever wrote for
+    these topics, so that an empty state is no loss.
+    """
+
+    rules: EngineRules
+    shard: int
+    partitions: Partitions
+    topics: TopicNames = field(default_factory=TopicNames)
+    tick_ms: int = 1_000
+    engine_version: str = "0"
+    first_run: bool = False
+
+    @property
+    def generation(self) -> int:
+        """The generation of the driver that runs the shard."""
+        return self.rules.generation
+
+
+@dataclass(frozen=True, slots=True)
+class ShardResult:
+    """The shard after a run, what is to be written in this order, and what was counted."""
+
+    stored: StoredShard
+    records: tuple[OutgoingRecord, ...]
+    counts: Mapping[str, int]
