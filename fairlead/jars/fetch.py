@@ -103,7 +103,8 @@ class JarFetcher:
             remedy="Check the network and try again. Behind a mirror or a proxy: set "
             "FAIRLEAD_IVY_SETTINGS to an Ivy settings file, or JAVA_TOOL_OPTIONS to Java's proxy "
             f"options. Without a network: copy the {len(jar_set.jars)} jars ({size_mb:.0f} MB) "
-            f"from the cache of another machine into {self.store.folder(jar_set)}; they are verified.",
+            f"from the cache of another machine into "
+            f"{self.store.folder(jar_set)}; they are verified.",
         )
 
     def _ivy_cache(self, jar_set: JarSet) -> Path:

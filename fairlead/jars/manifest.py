@@ -1,7 +1,7 @@
 """What a set of jars consists of: coordinates, sizes and SHA-256 sums, from the TOML files here.
 
-Each set has a folder of its own, because two of them hold different versions of kafka-clients, which
-must never meet on one class path.
+Each set has a folder of its own, because two of them hold different versions of kafka-clients,
+which must never meet on one class path.
 """
 
 import hashlib

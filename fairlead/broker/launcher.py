@@ -1,0 +1,29 @@
+"""Starts a program that dies with the process that started it.
+
+Run as a file of its own: `python launcher.py PARENT_PID PROGRAM ARGUMENT…`. It asks the kernel for
+SIGKILL at its parent's death and then becomes the program, so that its pid is the program's. Linux
+sends the signal when the *thread* that started it ends; see processes.py. Where prctl does not
+exist the program is started all the same and outlives a killed parent.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+
+PR_SET_PDEATHSIG = 1
+PARENT_GONE = 1
+
+
+def main() -> None:
+    """Ask for the signal, make sure that the parent is still there, become the program."""
+    parent_pid, program = int(sys.argv[1]), sys.argv[2]
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent_pid:
+        sys.exit(PARENT_GONE)
+    os.execv(program, sys.argv[2:])  # noqa: S606 - becoming the program is the point
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""One node of the embedded cluster: its folder, its formatting, its process."""
+
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from fairlead.broker.processes import ChildProcess
+from fairlead.broker.properties import server_properties
+from fairlead.broker.state import ClusterState, NodeState
+from fairlead.errors import EnvironmentMissingError
+from fairlead.java import Java
+
+# Small and quick to start: a broker for trying out handles a few thousand records a second.
+_JVM_OPTIONS: Final = (
+    "-Xms128m",
+    "-Xmx256m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+ExitOnOutOfMemoryError",
+)
+_LOG_TAIL_LINES: Final = 12
+_LOG_TAIL_BYTES: Final = 65_536
+_FORMAT_SECONDS_MAX: Final = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerProgram:
+    """What runs a node.
+
+    Attributes:
+        java: the Java to run it with.
+        jars: the folders whose jars make the class path.
+    """
+
+    java: Java
+    jars: tuple[Path, ...]
+
+    def command(self, main_class: str, options: list[str], arguments: list[str]) -> list[str]:
+        """The command line of one of Kafka's programs."""
+        class_path = ":".join(f"{folder}/*" for folder in self.jars)
+        jvm = [str(self.java.executable), *_JVM_OPTIONS, *options]
+        return [*jvm, "-cp", class_path, main_class, *arguments]
+
+
+class EmbeddedNode:
+    """One node below a cluster's data folder."""
+
+    def __init__(self, program: BrokerProgram, folder: Path, node_id: int) -> None:
+        self.node_id = node_id
+        self.folder = folder
+        self.log_file = folder / "broker.log"
+        self.child: ChildProcess | None = None
+        self._program = program
+        self._properties = folder / "server.properties"
+        self._logging = folder / "log4j2.xml"
+        self._data = folder / "data"
+        self._formatted = folder / "formatted"
+
+    def configure(self, state: ClusterState, node: NodeState, overrides: Mapping[str, str]) -> None:
+        """Write the files the node is started with."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        text = server_properties(state, node, self._data, overrides)
+        self._properties.write_text(text, encoding="utf-8")
+        logging = resources.files("fairlead.broker").joinpath("log4j2.xml")
+        self._logging.write_bytes(logging.read_bytes())
+
+    def begin_format(self, cluster_id: str) -> subprocess.Popen[str] | None:
+        """Start formatting the node's data folder; None if that has been done before.
+
+        The several nodes of a cluster are formatted side by side; `end_format` waits.
+        """
+        if self._formatted.exists():
+            return None
+        # Half formatted, by a start that was interrupted: Kafka would take it for whole.
+        shutil.rmtree(self._data, ignore_errors=True)
+        arguments = ["format", "-t", cluster_id, "-c", str(self._properties)]
+        command = self._program.command("kafka.tools.StorageTool", [], arguments)
+        return subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        )
+
+    def end_format(self, formatting: subprocess.Popen[str] | None) -> None:
+        """Wait for the formatting and remember that it was done.
+
+        Raises:
+            EnvironmentMissingError: it failed; the message holds what Kafka said.
+        """
+        if formatting is None:
+            return
+        with formatting:
+            try:
+                output, _ = formatting.communicate(timeout=_FORMAT_SECONDS_MAX)
+            finally:
+                formatting.kill()
+        if formatting.returncode != 0:
+            raise EnvironmentMissingError(
+                f"broker: node {self.node_id} could not be formatted in {self.folder}: "
+                f"{output.strip()[-400:]}",
+                remedy="Give another --data-dir, or remove this one if nothing in it is needed.",
+            )
+        self._formatted.touch()
+
+    def start(self, *, detached: bool) -> ChildProcess:
+        """Start the node's process; it is not ready yet."""
+        options = [f"-Dlog4j2.configurationFile={self._logging}"]
+        command = self._program.command("kafka.Kafka", options, [str(self._properties)])
+        self.child = ChildProcess(command, self.log_file, detached=detached)
+        return self.child
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send the node's process a signal; nothing happens if it is gone."""
+        if self.child is not None:
+            self.child.identity.signal(number)
+
+    def is_running(self) -> bool:
+        """Tell whether the process lives (it may be paused)."""
+        return self.child is not None and self.child.identity.is_alive()
+
+    def log_tail(self) -> str:
+        """Return the last lines of the node's log: what a failed start has to say."""
+        try:
+            with self.log_file.open("rb") as stream:
+                size = stream.seek(0, 2)
+                stream.seek(max(0, size - _LOG_TAIL_BYTES))
+                lines = stream.read().decode("utf-8", "replace").splitlines()
+        except FileNotFoundError:
+            return ""
+        telling = [line for line in lines if " ERROR " in line or " FATAL " in line] or lines
+        return "\n".join(telling[-_LOG_TAIL_LINES:])

@@ -1,0 +1,53 @@
+"""Is the cluster ready? Asked of the brokers themselves, through the admin protocol."""
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from typing import Final
+
+from kafka import KafkaAdminClient
+from kafka.errors import KafkaError
+
+from fairlead.broker.ports import LOOPBACK, is_listening
+
+_REQUEST_MS: Final = 5_000
+
+
+def nodes_seen_by(port: int) -> frozenset[int]:
+    """Ask the broker on a port which brokers of its cluster are in service.
+
+    Returns:
+        their node ids, fenced ones left out; empty if nobody answers or no controller is elected.
+    """
+    if not is_listening(port):
+        return frozenset()
+    try:
+        with _quiet(), contextlib.closing(_admin(port)) as admin:
+            cluster = admin.describe_cluster()
+    except (KafkaError, OSError):
+        return frozenset()
+    if cluster["controller_id"] < 0:
+        return frozenset()
+    in_service = (broker for broker in cluster["brokers"] if not broker["is_fenced"])
+    return frozenset(int(broker["broker_id"]) for broker in in_service)
+
+
+def _admin(port: int) -> KafkaAdminClient:
+    return KafkaAdminClient(
+        bootstrap_servers=f"{LOOPBACK}:{port}",
+        client_id="fairlead-broker-readiness",
+        request_timeout_ms=_REQUEST_MS,
+        bootstrap_timeout_ms=_REQUEST_MS,
+    )
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the client from reporting that a broker which is just starting does not answer yet."""
+    logger = logging.getLogger("kafka")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,101 @@
+"""What a data folder remembers of its cluster, so that another command can find and stop it."""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from fairlead.broker.ports import LOOPBACK
+from fairlead.broker.processes import ProcessIdentity
+from fairlead.errors import EnvironmentMissingError
+
+_FILE: Final = "cluster.json"
+_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class NodeState:
+    """One node: broker and controller in one process.
+
+    Attributes:
+        node_id: 1, 2, 3.
+        port: where clients connect.
+        controller_port: where the controllers talk to each other.
+        process: who runs it, or ran it last; None before its first start.
+    """
+
+    node_id: int
+    port: int
+    controller_port: int
+    process: ProcessIdentity | None = None
+
+    def is_running(self) -> bool:
+        """Tell whether the node's process lives."""
+        return self.process is not None and self.process.is_alive()
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterState:
+    """A cluster, its nodes in order of their ids.
+
+    Attributes:
+        cluster_id: what the nodes' folders were formatted with.
+        nodes: one or three.
+    """
+
+    cluster_id: str
+    nodes: tuple[NodeState, ...]
+
+    @property
+    def bootstrap(self) -> str:
+        """What a client is given to connect: host:port of every node, comma separated."""
+        return ",".join(f"{LOOPBACK}:{node.port}" for node in self.nodes)
+
+    def is_running(self) -> bool:
+        """Tell whether any node's process lives."""
+        return any(node.is_running() for node in self.nodes)
+
+    def processes(self) -> list[ProcessIdentity]:
+        """Everybody who runs a node, or ran it last."""
+        return [node.process for node in self.nodes if node.process is not None]
+
+
+def read_state(data_dir: Path) -> ClusterState | None:
+    """Return what the data folder remembers, or None if there never was a cluster in it.
+
+    Raises:
+        EnvironmentMissingError: the file is there and cannot be understood.
+    """
+    path = data_dir / _FILE
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return _cluster(document)
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise EnvironmentMissingError(
+            f"broker: {path} cannot be read ({error}).",
+            remedy=f"Stop its brokers by hand if any run, and remove {data_dir}.",
+        ) from error
+
+
+def write_state(data_dir: Path, state: ClusterState) -> None:
+    """Replace what the data folder remembers, in one step."""
+    staging = data_dir / f".{_FILE}.{os.getpid()}"
+    document = {"v": _VERSION, "cluster_id": state.cluster_id, "bootstrap": state.bootstrap}
+    document["nodes"] = [asdict(node) for node in state.nodes]
+    staging.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    staging.replace(data_dir / _FILE)
+
+
+def _cluster(document: dict[str, Any]) -> ClusterState:
+    if document["v"] != _VERSION:
+        raise ValueError(f"version {document['v']}, expected {_VERSION}")
+    return ClusterState(str(document["cluster_id"]), tuple(map(_node, document["nodes"])))
+
+
+def _node(row: dict[str, Any]) -> NodeState:
+    process = row["process"]
+    identity = ProcessIdentity(**process) if process is not None else None
+    return NodeState(int(row["node_id"]), int(row["port"]), int(row["controller_port"]), identity)
