@@ -10,11 +10,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTHON ?= $(shell deploy/find-python)
-JAVA ?= $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
-# Spark and the commands look at JAVA_HOME, so a JAVA given by path becomes it.
-ifneq ($(filter %/bin/java,$(JAVA)),)
-export JAVA_HOME := $(patsubst %/bin/java,%,$(JAVA))
-endif
+JAVA ?= $(or $(FAIRLEAD_JAVA),$(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java))
+export FAIRLEAD_JAVA := $(JAVA)
 IMAGE ?= fairlead:$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' fairlead/__init__.py)
 PYTEST_ARGS ?=
 DEMO_ARGS ?=

@@ -1,0 +1,23 @@
+"""What holds for every test: one Python for Spark's workers, no settings of the user's own."""
+
+import os
+import sys
+
+import pytest
+from hypothesis import settings
+
+# A failing random example is worth keeping; a slow machine is no failure.
+settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("fresh", max_examples=1_000, deadline=None, print_blob=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Prepare the environment before any test module is imported."""
+    del config
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+    for variable in [name for name in os.environ if name.upper().startswith("FAIRLEAD__")]:
+        del os.environ[variable]
+    # Spark's workers must run the Python of the tests, and listen nowhere but here.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"

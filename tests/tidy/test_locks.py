@@ -1,0 +1,84 @@
+"""The locks install the same bytes everywhere, from any registry."""
+
+import re
+import tomllib
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.tidy.source_tree import ROOT
+
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+PIN = re.compile(
+    r"^(?P<name>[a-z0-9-]+)==(?P<version>\S+)(?P<rest>.*(?:\n    --hash=.*)*)", re.MULTILINE
+)
+Pins = dict[str, set[str]]
+
+
+def _pins(lock: str) -> Pins:
+    """Return the versions of each package in a lock (more than one only by environment marker)."""
+    pins: Pins = {}
+    for match in PIN.finditer((ROOT / lock).read_text(encoding="utf-8")):
+        pins.setdefault(match["name"], set()).add(match["version"])
+    return pins
+
+
+def _project(path: str) -> dict[str, Any]:
+    """Return a parsed project file."""
+    return tomllib.loads((ROOT / path).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_hashes(lock: str) -> None:
+    """Each package in a lock has at least one hash."""
+    matches = list(PIN.finditer((ROOT / lock).read_text(encoding="utf-8")))
+    assert matches
+    assert [match["name"] for match in matches if "--hash=sha256:" not in match["rest"]] == []
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_no_address(lock: str) -> None:
+    """A lock names no index, no link and no address."""
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    assert re.findall(r"--(?:extra-)?index|--find-links|://|^-", text, re.MULTILINE) == []
+
+
+def test_same_versions() -> None:
+    """Development runs on the very versions that the image runs on."""
+    runtime, development = (_pins(lock) for lock in LOCKS)
+    assert {name: development.get(name) for name in runtime} == runtime
+
+
+@pytest.mark.parametrize(
+    "project, group, lock",
+    [
+        ("pyproject.toml", None, "requirements.lock"),
+        ("client/pyproject.toml", None, "requirements.lock"),
+        ("pyproject.toml", "build", "requirements.lock"),
+        ("pyproject.toml", "dev", "requirements-dev.lock"),
+    ],
+)
+def test_covers(project: str, group: str | None, lock: str) -> None:
+    """Everything a project file asks for is in the lock, at a version that it accepts."""
+    table = _project(project)
+    wanted = table["dependency-groups"][group] if group else table["project"]["dependencies"]
+    pins = _pins(lock)
+    missing = []
+    for text in wanted:
+        requirement = Requirement(text)
+        versions = pins.get(canonicalize_name(requirement.name), set())
+        if not versions or not all(version in requirement.specifier for version in versions):
+            missing.append((text, versions))
+    assert wanted
+    assert missing == []
+
+
+def test_client_is_light() -> None:
+    """The client asks for kafka-python and orjson, and for nothing else."""
+    wanted = {
+        Requirement(text).name
+        for text in _project("client/pyproject.toml")["project"]["dependencies"]
+    }
+    assert wanted == {"kafka-python", "orjson"}
