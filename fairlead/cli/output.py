@@ -9,6 +9,9 @@ import typer
 
 Row = Mapping[str, Any]
 
+TABLE_WIDTH_MAX = 100_000
+"""Wider than any row, so that the table takes the width that its rows need."""
+
 
 class OutputFormat(StrEnum):
     """A table, one JSON document, or one JSON document per line."""
@@ -46,6 +49,4 @@ def _write_table(rows: Sequence[Row], columns: Sequence[str]) -> None:
     for row in rows:
         values = (row.get(column) for column in columns)
         table.add_row(*(Text("-" if value is None else str(value)) for value in values))
-    console = Console(highlight=False)
-    console.width = max(console.width, console.measure(table).maximum)
-    console.print(table)
+    Console(highlight=False, width=TABLE_WIDTH_MAX).print(table)

@@ -1,0 +1,35 @@
+"""The exit codes that are promised are those that are given."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fairlead import errors
+from fairlead.errors import ExitCode, FairleadError
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "exit-codes.md"
+ROW = re.compile(r"^\| (\d+) \| (\w+) \|", re.MULTILINE)
+
+
+def test_page() -> None:
+    """docs/exit-codes.md lists every code with its name, in order."""
+    listed = [(int(code), name) for code, name in ROW.findall(PAGE.read_text(encoding="utf-8"))]
+    assert listed == [(code.value, code.name.lower()) for code in ExitCode]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, FairleadError)
+    ],
+)
+def test_error(error: type[FairleadError]) -> None:
+    """Every error has a code that is no success, and shows its message and remedy."""
+    failure = error("the field: is wrong", remedy="write it right")
+    assert failure.exit_code in set(ExitCode) - {ExitCode.OK}
+    assert failure.lines() == ["the field: is wrong", "  write it right"]
+    assert str(failure) == "the field: is wrong (write it right)"
+    assert str(error("alone")) == "alone"

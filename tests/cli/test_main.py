@@ -1,0 +1,138 @@
+"""How the command line starts, and how it ends."""
+
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+import fairlead
+from fairlead.cli.commands import COMMANDS, CommandEntry
+from fairlead.cli.lazy import load_command
+from fairlead.cli.main import main
+from fairlead.errors import ExitCode
+
+HELP_CPU_SECONDS_MAX = 0.5
+HEAVY = ("pyspark", "pandas", "pyarrow", "kafka", "pydantic", "pydantic_settings", "structlog")
+
+
+@pytest.fixture(autouse=True)
+def failing_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the commands of tests.cli.failing into the table."""
+    monkeypatch.setitem(COMMANDS, "failing", CommandEntry("tests.cli.failing:app", "Fail."))
+    monkeypatch.setitem(COMMANDS, "single", CommandEntry("tests.cli.failing:single", "Count."))
+    monkeypatch.setitem(COMMANDS, "absent", CommandEntry("tests.cli.absent:app", "Not there."))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Run the command line in this process and return its exit code."""
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    code = end.value.code
+    assert isinstance(code, int)
+    return code
+
+
+@pytest.mark.parametrize(
+    "arguments, code, message",
+    [
+        (["failing", "refuse"], 3, "error: java: none was found\n  install one\n"),
+        (["failing", "superseded"], 5, "error: generation 4 has taken over\n"),
+        (["failing", "plain"], 2, "error: the topic: is empty\n"),
+    ],
+)
+def test_errors(
+    arguments: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An error of ours is one message and its remedy on the standard error, and its exit code."""
+    assert _run(arguments) == code
+    output = capsys.readouterr()
+    assert (output.out, output.err) == ("", message)
+
+
+def test_defect(capsys: pytest.CaptureFixture[str]) -> None:
+    """An exception nobody expected shows its traceback and has a code of its own."""
+    assert _run(["failing", "defect"]) == ExitCode.DEFECT
+    error = capsys.readouterr().err
+    assert "ZeroDivisionError: nobody expected this" in error
+    assert error.endswith("please report the lines above\n")
+
+
+def test_interrupted() -> None:
+    """Ctrl-C ends with 130, as shells expect."""
+    assert _run(["failing", "interrupted"]) == ExitCode.INTERRUPTED
+
+
+@pytest.mark.parametrize("code", [0, 1, 6])
+def test_own_code(code: int) -> None:
+    """A command may end with a code of its own."""
+    assert _run(["failing", "verdict", "--code", str(code)]) == code
+
+
+def test_function(capsys: pytest.CaptureFixture[str]) -> None:
+    """A function in the table is a command with its options."""
+    assert _run(["single", "--count", "21"]) == ExitCode.OK
+    assert capsys.readouterr().out == "42\n"
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["faling"], "Did you mean 'failing'?"),
+        (["single", "--cuont", "1"], "No such option"),
+        (["single", "--count", "x"], "Invalid value"),
+    ],
+)
+def test_usage(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A command line that cannot be read ends with 2 and says where."""
+    assert _run(arguments) == ExitCode.USAGE
+    assert words in capsys.readouterr().err
+
+
+def test_help_imports_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """Help lists a command whose module is not there, because it imports none."""
+    assert _run(["--help"]) == ExitCode.OK
+    shown = capsys.readouterr().out
+    for name, entry in COMMANDS.items():
+        assert name in shown
+        assert entry.help.split()[0] in shown
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    """The version is that of the package."""
+    assert _run(["--version"]) == ExitCode.OK
+    assert capsys.readouterr().out == f"fairlead {fairlead.__version__}\n"
+
+
+def test_help_is_light() -> None:
+    """Help imports neither Spark nor Kafka nor the settings, and takes under half a second."""
+    program = (
+        "import sys; from fairlead.cli.main import main\n"
+        "try: main(['--help'])\n"
+        f"except SystemExit: print('heavy:', sorted(set(sys.modules) & set({HEAVY!r})))"
+    )
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert done.stdout.splitlines()[-1] == "heavy: []"
+    assert seconds < HELP_CPU_SECONDS_MAX
+
+
+def test_module() -> None:
+    """The package runs as a module."""
+    done = subprocess.run(
+        [sys.executable, "-m", "fairlead", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"fairlead {fairlead.__version__}\n"
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+def test_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command of the table is there and explains itself."""
+    assert load_command(name).name == name
+    assert _run([name, "--help"]) == ExitCode.OK
+    assert f"fairlead {name}" in capsys.readouterr().out

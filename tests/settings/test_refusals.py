@@ -1,0 +1,183 @@
+"""What a wrong setting is answered with: the key, where it stands, and what would be right."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from fairlead.errors import ExitCode
+from fairlead.settings import Problem, SettingsError, load_settings
+
+
+def _refused(text: str, folder: Path) -> dict[str, Problem]:
+    """Return the problems of a file, by key."""
+    path = folder / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError) as refusal:
+        load_settings(files=[path])
+    assert {problem.source for problem in refusal.value.problems} == {str(path)}
+    return {problem.key: problem for problem in refusal.value.problems}
+
+
+@pytest.mark.parametrize(
+    "text, key, nearest",
+    [
+        ('[kafka]\nbootstrp = "a:1"', "kafka.bootstrp", "kafka.bootstrap"),
+        ('[kaffka]\nbootstrap = "a:1"', "kaffka", "kafka"),
+        ("[kafka]\ntick_ms = 1000", "kafka.tick_ms", "engine.tick_ms"),
+        (
+            "[kafka.security]\nssl_hostname = true",
+            "kafka.security.ssl_hostname",
+            "kafka.security.ssl_check_hostname",
+        ),
+        ("[group_defaults]\nlease = 9000", "group_defaults.lease", "group_defaults.lease_ms"),
+        ("[group.orders]\nlease = 9000", "group.orders.lease", "group.orders.lease_ms"),
+        ("[kafka.security]\nsasl_plain_password = 'x'", "kafka.security.sasl_plain_password",
+         "kafka.security.sasl_plain_password_file"),
+    ],
+)  # fmt: skip
+def test_unknown_key(text: str, key: str, nearest: str, tmp_path: Path) -> None:
+    """An unknown key is refused with the nearest key that exists."""
+    problems = _refused(text, tmp_path)
+    assert set(problems) == {key}
+    assert problems[key].reason == "unknown key"
+    assert problems[key].remedy == f"the nearest known key is {nearest}"
+
+
+@pytest.mark.parametrize(
+    "text, key, wanted",
+    [
+        ('[kafka]\nbootstrap = "a b"', "kafka.bootstrap", "host:port"),
+        ('[kafka]\nbootstrap = "a:1,"', "kafka.bootstrap", "host:port"),
+        ('[kafka]\ntopic_prefix = "a/b"', "kafka.topic_prefix", "letters, digits"),
+        ('[engine]\njava_heap = "much"', "engine.java_heap", "512m"),
+        ("[topics]\nheartbeats_partitions = 0", "topics.heartbeats_partitions", "1"),
+        ('[topics]\nheartbeats_partitions = "x"', "topics.heartbeats_partitions", "integer"),
+        ("[group_defaults]\ndrain_deadline_ms = -1", "group_defaults.drain_deadline_ms", "1000"),
+        ('[group_defaults]\nmode = "fast"', "group_defaults.mode", "cooperative"),
+        ('[group."a b"]\nlease_ms = 20000', "group.a b", "a group is"),
+        ("[group.orders]\nlease_ms = 5", "group.orders.lease_ms", "1000"),
+        ("kafka = 3", "kafka", "dictionary"),
+        ("[topics]\nassignments_compaction_lag_ms = 1",
+         "topics.assignments_compaction_lag_ms", "600000"),
+    ],
+)  # fmt: skip
+def test_bad_value(text: str, key: str, wanted: str, tmp_path: Path) -> None:
+    """A value that does not fit is named once, with what would fit."""
+    problems = _refused(text, tmp_path)
+    assert set(problems) == {key}
+    assert "does not fit" in problems[key].reason
+    assert wanted in problems[key].remedy
+
+
+@pytest.mark.parametrize(
+    "text, key, wanted",
+    [
+        ("[group_defaults]\nlease_ms = 8999", "group_defaults.lease_ms", "at least 9000"),
+        ("[group.orders]\nlease_ms = 8999", "group.orders.lease_ms", "at least 9000"),
+        ("[group_defaults]\nmargin_ms = 1999", "group_defaults.margin_ms", "at least 2000"),
+        ("[group_defaults]\ntrigger_ms = 999", "group_defaults.trigger_ms", "at least 1000"),
+        ("[kafka]\nreplication_factor = 0", "kafka.replication_factor", "-1"),
+        ('[kafka.security]\nssl_certfile = "a.pem"', "kafka.security.ssl_keyfile", "ssl_keyfile"),
+        ('[kafka.security]\nssl_keyfile = "a.pem"', "kafka.security.ssl_certfile", "ssl_certfile"),
+    ],
+)
+def test_contradiction(text: str, key: str, wanted: str, tmp_path: Path) -> None:
+    """Values that are wrong beside each other are refused, with the bound."""
+    problems = _refused(text, tmp_path)
+    assert set(problems) == {key}
+    assert wanted in problems[key].remedy
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[group_defaults]\nlease_ms = 9000",
+        "[group_defaults]\nmargin_ms = 2000",
+        "[group_defaults]\ntrigger_ms = 1000",
+    ],
+)
+def test_bounds_are_allowed(text: str, tmp_path: Path) -> None:
+    """The bound itself is allowed."""
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    rules = load_settings(files=[path]).group_defaults.model_dump()
+    assert rules.items() >= tomllib.loads(text)["group_defaults"].items()
+
+
+def test_sasl_is_whole(tmp_path: Path) -> None:
+    """SASL names everything that it lacks, at once."""
+    problems = _refused('[kafka.security]\nsecurity_protocol = "SASL_SSL"', tmp_path)
+    assert set(problems) == {
+        "kafka.security.sasl_mechanism",
+        "kafka.security.sasl_plain_username",
+        "kafka.security.sasl_plain_password_file",
+    }
+
+
+def test_every_problem_at_once(tmp_path: Path) -> None:
+    """All problems are told together, each with its own key."""
+    problems = _refused('[kafka]\nbootstrp = "a"\n[engine]\ntick_ms = 1\n[grop]\na = 1', tmp_path)
+    assert set(problems) == {"kafka.bootstrp", "engine.tick_ms", "grop"}
+
+
+def test_unknown_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable with our prefix that sets nothing is refused, also in an unknown section."""
+    monkeypatch.setenv("FAIRLEAD__KAFKA__BOOTSTRP", "a:1")
+    monkeypatch.setenv("FAIRLEAD__KAFFKA__BOOTSTRAP", "a:1")
+    with pytest.raises(SettingsError) as refusal:
+        load_settings()
+    found = {problem.key: problem.source for problem in refusal.value.problems}
+    assert found == {"kafka.bootstrp": "environment", "kaffka": "environment"}
+
+
+@pytest.mark.parametrize("name", ["GROUP__ORDERS__LEASE_MS", "ENGINE__SPARK__X", "GROUP"])
+def test_file_only(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table with free, case-sensitive names cannot be set in the environment."""
+    monkeypatch.setenv(f"FAIRLEAD__{name}", "{}")
+    with pytest.raises(SettingsError, match=f"FAIRLEAD__{name}.*in a file"):
+        load_settings()
+
+
+def test_bad_json_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole section in the environment is JSON, or refused."""
+    monkeypatch.setenv("FAIRLEAD__METRICS", '{"port": ')
+    with pytest.raises(SettingsError, match=r"metrics.*as JSON"):
+        load_settings()
+
+
+def test_unknown_profile() -> None:
+    """An unknown profile is answered with those that exist."""
+    with pytest.raises(SettingsError, match=r"no profile 'rabbit'; one of: rocketmq"):
+        load_settings(profile="rabbit")
+
+
+@pytest.mark.parametrize(
+    "content, wanted",
+    [
+        (None, "No such file"),
+        (b"a = 1\n[kafka\n", "line 2"),
+        (b'a = "\xff"', "is not UTF-8"),
+    ],
+)
+def test_unreadable_file(content: bytes | None, wanted: str, tmp_path: Path) -> None:
+    """A file that is missing, no TOML or no text is named with the reason."""
+    path = tmp_path / "mine.toml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(SettingsError, match=wanted) as refusal:
+        load_settings(files=[path])
+    assert [problem.source for problem in refusal.value.problems] == [str(path)]
+
+
+def test_lines_and_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error has the exit code of usage, and a line for the problem and one for the remedy."""
+    monkeypatch.setenv("FAIRLEAD__KAFKA__BOOTSTRP", "a:1")
+    with pytest.raises(SettingsError) as refusal:
+        load_settings()
+    assert refusal.value.exit_code is ExitCode.USAGE
+    assert refusal.value.lines() == [
+        "the settings cannot be used",
+        "  kafka.bootstrp (environment): unknown key",
+        "    the nearest known key is kafka.bootstrap",
+    ]
