@@ -1,1 +1,7 @@
 """Where decisions go: one file each behind one small contract."""
+
+from sinks.contract import OUTPUT_SCHEMA, Sink
+from sinks.file import FileSink
+from sinks.kafka import KafkaSink
+
+__all__ = ["OUTPUT_SCHEMA", "FileSink", "KafkaSink", "Sink"]

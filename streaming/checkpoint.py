@@ -1,0 +1,172 @@
+"""The checkpoint folder: who owns it, what it was made for, and whether it holds any state.
+
+    <checkpoint>/lock          held by the driver that uses the folder, for as long as it lives
+    <checkpoint>/jvm.lock      held by that driver's JVM, which outlives a killed driver by a moment
+    <checkpoint>/layout.json   what can never change while this state is used
+    <checkpoint>/query/        Spark's own
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from fairlead.errors import EnvironmentMissingError, RefusedError
+from streaming.keys import shard_keys
+
+_OWNER_ONLY: Final = 0o700
+_LAYOUT_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a checkpoint was made for; a checkpoint is of no use for another layout.
+
+    Attributes:
+        cluster_id: the Kafka cluster whose offsets it holds.
+        topic_prefix: of the topics on that cluster.
+        shards: partitions of heartbeats, releases and control (N).
+        assignments_partitions: partitions of the assignments topic (M).
+        shuffle_partitions: Spark's tasks per batch.
+        keys: the grouping key of each shard.
+    """
+
+    cluster_id: str
+    topic_prefix: str
+    shards: int
+    assignments_partitions: int
+    shuffle_partitions: int
+    keys: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls,
+        cluster_id: str,
+        topic_prefix: str,
+        partitions: tuple[int, int],
+        shuffle_partitions: int,
+    ) -> "Layout":
+        """Return the layout of a new checkpoint; ``partitions`` is (N, M)."""
+        shards, assignments = partitions
+        keys = shard_keys(shards, shuffle_partitions)
+        return cls(cluster_id, topic_prefix, shards, assignments, shuffle_partitions, keys)
+
+
+class Checkpoint:
+    """One checkpoint folder on a local POSIX path."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.absolute()
+
+    @property
+    def query(self) -> Path:
+        """Where Spark keeps offsets, commits and state."""
+        return self.folder / "query"
+
+    @property
+    def jvm_lock(self) -> Path:
+        """The file that the JVM locks."""
+        return self.folder / "jvm.lock"
+
+    @contextlib.contextmanager
+    def owned(self) -> Iterator[None]:
+        """Hold the folder while the context is open, making it first if it is missing.
+
+        Raises:
+            RefusedError: another driver holds it.
+            EnvironmentMissingError: it cannot be made or written.
+        """
+        path = self.folder / "lock"
+        try:
+            self.folder.mkdir(mode=_OWNER_ONLY, parents=True, exist_ok=True)
+            # The mode of mkdir passes through the umask and does not touch a folder that exists.
+            self.folder.chmod(_OWNER_ONLY)
+            handle = path.open("a+", encoding="ascii")
+        except OSError as error:
+            raise EnvironmentMissingError(
+                f"engine.checkpoint: {self.folder} cannot be used ({error.strerror}).",
+                remedy="Set engine.checkpoint to a folder on a local disk that may be written.",
+            ) from error
+        with handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise RefusedError(
+                    f"engine.checkpoint: {self.folder} is in use by the driver with process id "
+                    f"{_first_line(path)}.",
+                    remedy="Stop that driver first, or give this one a checkpoint of its own.",
+                ) from error
+            handle.truncate(0)
+            handle.write(f"{os.getpid()}\n")
+            handle.flush()
+            yield
+
+    def has_state(self) -> bool:
+        """Tell whether at least one batch was committed: before that the state is empty."""
+        # Spark writes hidden checksum files beside each commit; only a number is a commit.
+        commits = self.query / "commits"
+        return commits.is_dir() and any(path.name.isdigit() for path in commits.iterdir())
+
+    def stored_layout(self) -> Layout | None:
+        """Return the layout that the checkpoint was made for; None if it is new.
+
+        Raises:
+            RefusedError: the file is there and is not a layout.
+        """
+        path = self.folder / "layout.json"
+        if not path.exists():
+            return None
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            if document.pop("version") != _LAYOUT_VERSION:
+                raise ValueError("unknown version")
+            return Layout(**{**document, "keys": tuple(document["keys"])})
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise RefusedError(
+                f"engine.checkpoint: {path} cannot be understood ({error}).",
+                remedy="Put back the checkpoint as it was, or name another folder.",
+            ) from error
+
+    def store_layout(self, layout: Layout) -> None:
+        """Write the layout of a new checkpoint; it is there whole, or not at all."""
+        staged = self.folder / "layout.json.new"
+        with staged.open("w", encoding="utf-8") as handle:
+            json.dump({"version": _LAYOUT_VERSION, **asdict(layout)}, handle, indent=1)
+            handle.flush()
+            os.fsync(handle.fileno())
+        staged.rename(self.folder / "layout.json")
+
+
+def check_layout(stored: Layout, found: Layout) -> None:
+    """Compare what a checkpoint was made for with what is there now.
+
+    Raises:
+        RefusedError: they differ; names every difference.
+    """
+    remedies = {
+        "cluster_id": "kafka.bootstrap leads to another cluster",
+        "topic_prefix": "set kafka.topic_prefix back",
+        "shards": "heartbeats, releases and control cannot change their partitions",
+        "assignments_partitions": "the assignments topic cannot change its partitions",
+        "shuffle_partitions": "set engine.shuffle_partitions back",
+    }
+    differences = [
+        f"{name} was {getattr(stored, name)} and is {getattr(found, name)} ({remedy})"
+        for name, remedy in remedies.items()
+        if getattr(stored, name) != getattr(found, name)
+    ]
+    if differences:
+        raise RefusedError(
+            f"engine.checkpoint: it was made for something else: {'; '.join(differences)}.",
+            remedy="Put things back as they were, or start anew: new topics (another "
+            "kafka.topic_prefix) and a new engine.checkpoint.",
+        )
+
+
+def _first_line(path: Path) -> str:
+    """Return what the holder of a lock wrote into it."""
+    return path.read_text(encoding="ascii").strip() or "unknown"

@@ -1,0 +1,156 @@
+"""The ticker: the pulse that moves the clock of the log.
+
+A tick is appended to every partition of the heartbeats topic, each period. Ticks carry the driver's
+generation, so the first one is also this start's marker in that partition. A clock that stops
+expires nobody, which is safe; but nothing lapses any more, so a ticker that fails for good stops
+the driver.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+from kafka import KafkaProducer
+from kafka.errors import KafkaError
+from kafka.producer.future import FutureRecordMetadata
+
+from fairlead.core.records import Tick
+from fairlead.errors import EnvironmentMissingError
+from fairlead.settings import KafkaSettings
+from fairlead.wire.encode import encode_tick
+from fairlead.wire.topics import TopicNames
+from streaming.connection import client_options
+
+log = structlog.get_logger()
+
+_FIRST_SECONDS_MAX: Final = 30.0
+_DELIVERY_MS: Final = 5_000
+"""A tick older than this is of no use: the next ones have been sent meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class TickerCounts:
+    """How many ticks were sent to any partition, and how many of them were never appended."""
+
+    sent: int
+    failed: int
+
+
+class Ticker:
+    """Sends ticks from a thread of its own, from `start` to `stop`."""
+
+    def __init__(
+        self,
+        kafka: KafkaSettings,
+        shards: int,
+        tick_ms: int,
+        on_failure: Callable[[Exception], None],
+    ) -> None:
+        """Describe the ticker.
+
+        Args:
+            kafka: the cluster.
+            shards: partitions of the heartbeats topic.
+            tick_ms: the period.
+            on_failure: called on the ticker's thread when it ends by an error of any kind but a
+                broker that does not answer: that one is waited for, as long as it takes.
+        """
+        self._kafka = kafka
+        self._shards = range(shards)
+        self._period = tick_ms / 1000
+        self._on_failure = on_failure
+        self._topic = TopicNames(kafka.topic_prefix).name("heartbeats")
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="ticker", daemon=True)
+        self._producer: KafkaProducer | None = None
+        self._value = b""
+        self._sent = 0
+        self._failed = 0
+        self._broken = False
+
+    @property
+    def counts(self) -> TickerCounts:
+        """The numbers since the start."""
+        return TickerCounts(self._sent, self._failed)
+
+    def start(self, generation: int) -> None:
+        """Send the first tick to every partition, return when all are appended, and go on.
+
+        With a tick in every partition the first batch touches every shard, so that from its commit
+        on a shard without state is a shard that lost it.
+
+        Raises:
+            EnvironmentMissingError: they could not be appended in time.
+        """
+        self._value = encode_tick(Tick(generation))
+        options = client_options(self._kafka, "ticker")
+        try:
+            self._producer = KafkaProducer(
+                **options,
+                acks="all",
+                # A tick sent twice does no harm, and a pause must not become a backlog.
+                enable_idempotence=False,
+                delivery_timeout_ms=_DELIVERY_MS,
+                request_timeout_ms=_DELIVERY_MS,
+                max_block_ms=int(self._period * 1000),
+            )
+            for future in self._send():
+                future.get(timeout=_FIRST_SECONDS_MAX)
+        except KafkaError as error:
+            raise EnvironmentMissingError(
+                f"kafka.bootstrap: no tick can be appended to {self._topic} ({error}).",
+                remedy="Start the broker, and allow the engine to write to that topic.",
+            ) from error
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Send nothing more."""
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        if self._producer is not None:
+            self._producer.close(timeout=1)
+
+    def _run(self) -> None:
+        try:
+            due = time.monotonic() + self._period
+            while not self._stopped.wait(max(0.0, due - time.monotonic())):
+                # After a pause of the machine one tick is enough; the missed ones are gone.
+                due = max(due + self._period, time.monotonic())
+                try:
+                    self._send()
+                except KafkaError as error:
+                    self._failed += len(self._shards)
+                    self._tell(error)
+        except Exception as error:
+            log.exception("the ticker ended: nothing can lapse any more")
+            self._on_failure(error)
+
+    def _send(self) -> list[FutureRecordMetadata]:
+        """Hand one tick per partition to the producer."""
+        assert self._producer is not None, "start() makes the producer"
+        futures = [
+            self._producer.send(self._topic, value=self._value, partition=partition)
+            for partition in self._shards
+        ]
+        for future in futures:
+            future.add_callback(self._on_sent)
+            future.add_errback(self._on_lost)
+        return futures
+
+    def _on_sent(self, _metadata: object) -> None:
+        self._sent += 1
+        self._broken = False
+
+    def _on_lost(self, error: BaseException) -> None:
+        self._failed += 1
+        self._tell(error)
+
+    def _tell(self, error: BaseException) -> None:
+        """Say once that ticks are lost, not once per tick."""
+        if not self._broken:
+            self._broken = True
+            log.warning("ticks are lost, the clock of the log stands still", error=str(error))

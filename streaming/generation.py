@@ -1,0 +1,175 @@
+"""The generation of a driver: one number per start, greater than every number before it.
+
+A driver appends a claim to the ``generations`` topic; the offset of its own claim + 1 is its
+generation, so no two drivers can share one. A claim further on means that another driver has
+started, and that this one has to stop.
+"""
+
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.errors import KafkaError
+
+from fairlead import __version__
+from fairlead.core.records import Generation
+from fairlead.errors import EnvironmentMissingError, RefusedError, SupersededError
+from fairlead.settings import KafkaSettings
+from fairlead.wire.topics import TopicNames
+from streaming.connection import REQUEST_TIMEOUT_MS, client_options
+
+log = structlog.get_logger()
+
+_CLAIM_SECONDS_MAX: Final = 30.0
+_POLL_MS: Final = 500
+
+
+def earlier_generations(kafka: KafkaSettings) -> int:
+    """Return the newest generation claimed so far; 0 when nobody ever claimed one.
+
+    Raises:
+        EnvironmentMissingError: the topic cannot be read.
+    """
+    partition = _partition(kafka)
+    consumer = KafkaConsumer(**client_options(kafka, "generations"))
+    try:
+        # Offsets are never used twice, whatever compaction or retention takes away.
+        end: int = consumer.end_offsets([partition], timeout_ms=REQUEST_TIMEOUT_MS)[partition]
+    except KafkaError as error:
+        raise _unreachable(partition.topic, error) from error
+    finally:
+        consumer.close()
+    return end
+
+
+def refuse_lost_state(generation: int) -> None:
+    """Refuse to start without state when an earlier driver may have given queues to clients.
+
+    Args:
+        generation: the newest that was claimed before this start.
+
+    Raises:
+        RefusedError: it is not 0.
+    """
+    if generation > 0:
+        raise RefusedError(
+            f"engine.checkpoint: it holds no state, but generation {generation} has run on these "
+            "topics: clients may be working on queues that this engine knows nothing of.",
+            remedy="Put the checkpoint of that engine back (engine.checkpoint). If it is lost, "
+            "stop every client and start anew under another kafka.topic_prefix.",
+        )
+
+
+def claim_generation(kafka: KafkaSettings) -> int:
+    """Append a claim and return the generation that it gives this driver.
+
+    Raises:
+        EnvironmentMissingError: the claim could not be appended in time. It may have been: then
+            its generation is never used.
+    """
+    from fairlead.wire.encode import encode_generation  # noqa: PLC0415
+
+    partition = _partition(kafka)
+    driver = str(uuid.uuid4())
+    record = Generation(driver, time.time_ns() // 1_000_000, __version__)
+    producer = KafkaProducer(**client_options(kafka, "generations"), acks="all")
+    try:
+        outgoing = encode_generation(record, TopicNames(kafka.topic_prefix))
+        sent = producer.send(
+            outgoing.topic, key=outgoing.key, value=outgoing.value, partition=outgoing.partition
+        )
+        generation: int = sent.get(timeout=_CLAIM_SECONDS_MAX).offset + 1
+    except KafkaError as error:
+        raise _unreachable(partition.topic, error) from error
+    finally:
+        producer.close(timeout=1)
+    log.info("generation claimed", generation=generation, driver=driver)
+    return generation
+
+
+class GenerationWatch:
+    """Follows the claims after our own, and calls once when there is one.
+
+    A broker that cannot be reached is no claim: the watch goes on, and the query's own reading of
+    ticks finds a successor as well.
+    """
+
+    def __init__(
+        self,
+        kafka: KafkaSettings,
+        generation: int,
+        on_superseded: Callable[[SupersededError], None],
+    ) -> None:
+        """Describe the watch.
+
+        Args:
+            kafka: the cluster.
+            generation: our own.
+            on_superseded: called on the watch's thread.
+        """
+        self._kafka = kafka
+        self._generation = generation
+        self._on_superseded = on_superseded
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="generation-watch", daemon=True)
+
+    def start(self) -> None:
+        """Start to follow."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop, and wait until no call can come any more."""
+        self._stopped.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                newer = self._follow()
+            except (KafkaError, OSError) as error:
+                log.warning("generations cannot be followed, trying again", error=str(error))
+                self._stopped.wait(1)
+                continue
+            if newer is not None:
+                self._on_superseded(superseded(newer, self._generation))
+                return
+
+    def _follow(self) -> int | None:
+        """Read on from our own claim; return a newer generation, or None when stopped."""
+        partition = _partition(self._kafka)
+        consumer = KafkaConsumer(**client_options(self._kafka, "generation-watch"))
+        try:
+            consumer.assign([partition])
+            consumer.seek(partition, self._generation)
+            while not self._stopped.is_set():
+                for records in consumer.poll(timeout_ms=_POLL_MS).values():
+                    newest: int = records[-1].offset + 1
+                    return newest
+        finally:
+            consumer.close()
+        return None
+
+
+def superseded(generation: int, own: int) -> SupersededError:
+    """Return the error of a driver that finds a newer generation than its own."""
+    return SupersededError(
+        f"generation {generation} has taken over from generation {own}.",
+        remedy="Leave this engine stopped. If it should run, stop the other one first.",
+    )
+
+
+def _partition(kafka: KafkaSettings) -> TopicPartition:
+    """Return the only partition of the generations topic."""
+    return TopicPartition(TopicNames(kafka.topic_prefix).name("generations"), 0)
+
+
+def _unreachable(topic: str, error: KafkaError) -> EnvironmentMissingError:
+    return EnvironmentMissingError(
+        f"kafka.bootstrap: {topic} cannot be reached ({error}).",
+        remedy="Start the broker (fairlead broker start), or name another one.",
+    )

@@ -1,0 +1,57 @@
+"""The one input of the engine: every topic that decides anything, in one subscription.
+
+One subscription, because the set of sources is part of a checkpoint. Only what a record needs goes
+on: bytes with their place in the log. Nothing is parsed here.
+"""
+
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name every Spark reader knows
+
+from fairlead.settings import EngineSettings, KafkaSettings
+from fairlead.wire.raw import RawRecord
+from fairlead.wire.topics import TopicNames
+from streaming.connection import spark_options
+
+SHARDED_TOPICS: Final = ("heartbeats", "releases", "control")
+"""Suffixes of topics whose partition is the shard."""
+
+BROADCAST_TOPICS: Final = ("routes", "offsets")
+"""Suffixes of topics whose records go to every shard."""
+
+LOG_APPEND_TIME: Final = 1
+"""Kafka's number for a timestamp that the broker set at the append."""
+
+
+def input_topics(names: TopicNames) -> tuple[str, ...]:
+    """Return the full names of the topics that the query reads."""
+    return tuple(names.name(suffix) for suffix in (*SHARDED_TOPICS, *BROADCAST_TOPICS))
+
+
+def read_input(spark: SparkSession, kafka: KafkaSettings, engine: EngineSettings) -> DataFrame:
+    """Return the streaming frame of input records, one column for each field of ``RawRecord``."""
+    names = TopicNames(kafka.topic_prefix)
+    frame = (
+        spark.readStream.format("kafka")
+        .options(**spark_options(kafka))
+        .option("subscribe", ",".join(input_topics(names)))
+        # Counts only without a checkpoint; "latest" would skip what is sent while the query starts.
+        .option("startingOffsets", "earliest")
+        .option("failOnDataLoss", "true")
+        # Each batch waits for this long poll: the greatest single part of the latency by default.
+        .option("kafka.fetch.max.wait.ms", str(engine.fetch_max_wait_ms))
+        # Bounds a catch-up. It cannot expire anybody: the clock is what has been read of the log.
+        .option("maxOffsetsPerTrigger", str(engine.max_offsets_per_trigger))
+        .load()
+    )
+    columns = {
+        "topic": F.col("topic"),
+        "partition": F.col("partition"),
+        "offset": F.col("offset"),
+        "append_ms": F.unix_millis("timestamp"),
+        "append_time_is_log": F.col("timestampType") == LOG_APPEND_TIME,
+        "key": F.col("key"),
+        "value": F.col("value"),
+    }
+    return frame.select(*(columns[name].alias(name) for name in RawRecord._fields))
