@@ -27,6 +27,8 @@ __all__ = [
     "Output",
     "Rejection",
     "Request",
+    "Stage",
+    "What",
 ]
 
 
@@ -123,12 +125,16 @@ class Notice:
     at_ms: int
 
 
+Stage = Literal["dropped", "gated", "granted", "resolved"]
+"""How far one queue has come in its handover."""
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """One step of one queue's handover inside a decision."""
 
     queue: MessageQueue
-    stage: Literal["dropped", "gated", "granted", "resolved"]
+    stage: Stage
     member: MemberKey
     epoch: Epoch
     position: Position | None = None
@@ -186,12 +192,16 @@ class Decision:
     cut: Cut
 
 
+What = Literal["route", "offsets"]
+"""What a group can ask bridges for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """The group needs a route or offsets that no bridge has told it; ``queues`` None means all of the topic."""
 
     group: str
-    what: Literal["route", "offsets"]
+    what: What
     topic: str
     queues: tuple[MessageQueue, ...] | None
     consume_timestamp_ms: int | None

@@ -4,12 +4,12 @@ Decides which value of a rule is in force (group over all groups over default), 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from fairlead.core.allocation import Strategy
 
-__all__ = ["CHAIN_CAP", "EngineRules", "GroupRules", "Moment"]
+__all__ = ["CHAIN_CAP", "EngineRules", "GroupRules", "Moment", "RuleError", "rules_of", "with_rule"]
 
 CHAIN_CAP = 1
 """How many unresolved grants a queue may have: 1 = a successor is granted only after the release."""
@@ -57,3 +57,86 @@ class Moment:
     shard: int = 0
     step: int = 1
     positions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+
+class RuleError(Exception):
+    """A rule record cannot be put in force: the rule in force stays. ``field`` is the path of the offending value."""
+
+    def __init__(self, reason: str, field_path: str, detail: str, remedy: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.field_path = field_path
+        self.detail = detail
+        self.remedy = remedy
+
+
+def rules_of(own: Mapping[str, Any], engine: EngineRules) -> GroupRules:
+    """Return the rules in force for a group: its own over those of all groups.
+
+    A rule that was accepted once and no longer makes sense (its strategy is gone) stays out of force.
+    """
+    rules = engine.defaults
+    for name in sorted(own):
+        try:
+            rules = with_rule(rules, name, own[name], engine.strategies)
+        except RuleError:
+            continue
+    return rules
+
+
+TIMING_MAX_MS = 3_600_000
+"""No time of a rule may be longer than an hour."""
+
+
+def with_rule(
+    rules: GroupRules, rule: str, value: object, strategies: Mapping[str, Strategy]
+) -> GroupRules:
+    """Return the rules with one rule's value put in force.
+
+    Raises:
+        RuleError: the rule is not known, not supported, or its value is bad.
+    """
+    if rule == "strategy":
+        return _with_strategy(rules, value, strategies)
+    if rule == "timing":
+        return _with_timing(rules, value)
+    if rule == "slots":
+        if value not in ("subscribers", "group"):
+            raise RuleError("bad_rule", "value", f"slots cannot be {value!r}", "say subscribers or group")
+        return replace(rules, slots=str(value))
+    known = "strategy, timing, slots"
+    detail = f"this engine has no rule {rule!r}"
+    raise RuleError("unsupported_rule", "rule", detail, f"use one of {known}")
+
+
+def _with_strategy(
+    rules: GroupRules, value: object, strategies: Mapping[str, Strategy]
+) -> GroupRules:
+    remedy = f"name one of {', '.join(sorted(strategies))}"
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        raise RuleError("bad_rule", "value.name", "a strategy is chosen by its name", remedy)
+    if value["name"] not in strategies:
+        detail = f"there is no strategy {value['name']!r}"
+        raise RuleError("unknown_strategy", "value.name", detail, remedy)
+    options = value.get("options", {})
+    if not isinstance(options, dict):
+        detail = "options must be an object"
+        raise RuleError("bad_rule", "value.options", detail, "send {} for none")
+    return replace(rules, strategy=value["name"], strategy_options=options)
+
+
+def _with_timing(rules: GroupRules, value: object) -> GroupRules:
+    if not isinstance(value, dict):
+        raise RuleError("bad_rule", "value", "timing must be an object", "send {} for the defaults")
+    known = {item.name for item in fields(GroupRules) if item.name.endswith("_ms")}
+    for name, number in value.items():
+        if name not in known:
+            remedy = f"use one of {', '.join(sorted(known))}"
+            raise RuleError("bad_rule", f"value.{name}", f"timing has no {name!r}", remedy)
+        if isinstance(number, bool) or not isinstance(number, int):
+            remedy = "send whole milliseconds"
+            raise RuleError("bad_rule", f"value.{name}", f"{number!r} is no time", remedy)
+        if not 1 <= number <= TIMING_MAX_MS:
+            remedy = f"send 1 to {TIMING_MAX_MS}"
+            raise RuleError("bad_rule", f"value.{name}", f"{number} ms is out of bounds", remedy)
+    return replace(rules, **value)

@@ -19,7 +19,7 @@ from fairlead.core.model import (
     Route,
     Subscription,
 )
-from fairlead.core.outputs import Failure
+from fairlead.core.outputs import Failure, What
 from fairlead.core.records import Claim
 
 __all__ = [
@@ -164,7 +164,7 @@ class GroupState:
     """Rule name -> value, as set for this group by control records (plain JSON values)."""
     claims: dict[MemberKey, ClaimSet] = field(default_factory=dict)
     barrier: Barrier | None = None
-    requests: dict[tuple[str, str], PendingRequest] = field(default_factory=dict)
+    requests: dict[tuple[What, str], PendingRequest] = field(default_factory=dict)
     """(what, topic) -> the open request."""
     recomputed_ms: int = 0
     """The clock at the last recomputation; the trigger fires at each multiple of its period after it."""

@@ -1,0 +1,188 @@
+"""Applying one record to the working copy of a group.
+
+Decides what a record changes: membership, positions, resolved grants, routes, rules. It decides nothing about what follows
+(targets, commands): that is done once, after all records of a step.
+"""
+
+from dataclasses import replace
+
+from fairlead.core.barrier import apply_claims, remember_release
+from fairlead.core.draft import Draft
+from fairlead.core.handover import Resolved, answer_never, progress, release
+from fairlead.core.membership import apply_heartbeat, apply_leave
+from fairlead.core.model import NOTHING
+from fairlead.core.offsets import first_base
+from fairlead.core.records import (
+    Arrival,
+    Claims,
+    Heartbeat,
+    Leave,
+    OffsetsKnown,
+    Progress,
+    Release,
+    Reset,
+    RouteChanged,
+    RuleSet,
+)
+from fairlead.core.routes import readable_queues
+from fairlead.core.rules import RuleError, rules_of, with_rule
+from fairlead.core.state import QueueState
+from fairlead.core.targets import subscribed_topics
+
+__all__ = ["KINDS", "apply_record"]
+
+KINDS = {
+    Heartbeat: "heartbeat",
+    Leave: "leave",
+    Progress: "progress",
+    Claims: "claims",
+    Release: "release",
+    RuleSet: "rule",
+    Reset: "reset",
+    RouteChanged: "route",
+    OffsetsKnown: "offsets",
+}
+"""Record class -> its kind on the wire, by which it is counted."""
+
+
+def apply_record(draft: Draft, arrival: Arrival) -> None:
+    """Apply one record of the group."""
+    match arrival.record:
+        case Heartbeat() as beat:
+            apply_heartbeat(draft, arrival, beat)
+        case Leave() as leave:
+            apply_leave(draft, arrival, leave)
+        case Progress() as made:
+            _apply_progress(draft, made)
+        case Claims() as claims:
+            apply_claims(draft, arrival, claims)
+        case Release() as released:
+            _apply_release(draft, arrival, released)
+        case RouteChanged() as changed:
+            _apply_route(draft, arrival, changed)
+        case OffsetsKnown() as known:
+            _apply_offsets(draft, arrival, known)
+        case RuleSet() as rule:
+            _apply_rule(draft, arrival, rule)
+        case Reset():
+            texts = ("this engine does not reset offsets", "reset them in the data plane")
+            draft.counts["reset", "rejected"] += 1
+            draft.reject(arrival, "unsupported_kind", "kind", texts)
+
+
+def _apply_progress(draft: Draft, made: Progress) -> None:
+    for entry in made.queues:
+        value = draft.state.queues.get(entry.queue)
+        ended = None
+        if value is not None:
+            ended = progress(value, made.member, entry.epoch, entry.position)
+        draft.counts["progress", "applied" if ended else "stale"] += 1
+        if ended is not None:
+            draft.set_queue(entry.queue, ended.queue)
+            draft.resolved(entry.queue, ended.grants, ended.queue.base)
+
+
+def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
+    remember_release(draft, released)
+    value = draft.state.queues.get(released.queue, QueueState())
+    ended: Resolved | None
+    if released.position is None:
+        ended = answer_never(value, released.member, released.epoch)
+    else:
+        ended = release(value, released.member, released.epoch, released.position)
+    draft.counts["release", "applied" if ended else "stale"] += 1
+    if ended is None:
+        return
+    draft.set_queue(released.queue, ended.queue)
+    draft.resolved(released.queue, ended.grants, ended.queue.base)
+    draft.because("released", client_id=released.member.client_id, at=arrival.source)
+    if ended.granted is not None and draft.state.barrier is None:
+        draft.command_add(released.queue, ended.granted, ended.queue)
+
+
+def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
+    state = draft.state
+    known = state.routes.get(changed.topic)
+    route = changed.route
+    if known is None and (route is None or changed.topic not in subscribed_topics(state)):
+        # Routes are applied before heartbeats: a topic that is subscribed in this very step is asked for.
+        return
+    if route is None and known is not None:
+        # The identity stays known, so that a topic made again under the name is seen to be another.
+        route = replace(known, brokers=())
+    if route is None or route == known:
+        draft.counts["route", "duplicate"] += 1
+        return
+    draft.counts["route", "applied"] += 1
+    draft.because("route_changed", topic=changed.topic, at=arrival.source)
+    draft.dirty = True
+    state.routes[changed.topic] = route
+    anew = known is not None and known.identity != route.identity
+    void = state.epoch if anew else NOTHING
+    if anew:
+        _start_anew(draft, changed.topic)
+    for queue in readable_queues(route):
+        if queue not in state.queues:
+            draft.set_queue(queue, QueueState(late=known is not None, void=void))
+
+
+def _start_anew(draft: Draft, topic: str) -> None:
+    """Forget the positions of a topic's former life; its grants are dropped, for their members read what is gone."""
+    for queue, value in list(draft.state.queues.items()):
+        if queue.topic != topic:
+            continue
+        value = replace(value, base=None, why="", late=True, void=draft.state.epoch)
+        if value.chain and not value.chain[-1].dropped:
+            newest = replace(value.chain[-1], dropped=True)
+            value = replace(value, chain=(*value.chain[:-1], newest))
+            draft.new_epoch()
+            draft.command_drop(queue, newest)
+        draft.set_queue(queue, value)
+
+
+def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
+    state = draft.state
+    route = state.routes.get(known.topic)
+    if route is None or route.identity != known.identity:
+        draft.counts["offsets", "stale"] += 1
+        return
+    draft.counts["offsets", "applied"] += 1
+    profiles = [
+        member.profile
+        for _, member in sorted(state.members.items())
+        if known.topic in member.topics
+    ]
+    if not profiles:
+        return
+    for entry in known.queues:
+        value = state.queues.get(entry.queue)
+        if value is None or value.base is not None:
+            continue
+        start = first_base(value, entry, profiles[0])
+        if start is not None:
+            draft.set_queue(entry.queue, replace(value, base=start[0], why=start[1]))
+            draft.because("offsets_known", topic=known.topic, at=arrival.source)
+
+
+def _apply_rule(draft: Draft, arrival: Arrival, rule: RuleSet) -> None:
+    try:
+        if rule.value is not None:
+            with_rule(draft.rules, rule.rule, rule.value, draft.engine.strategies)
+    except RuleError as error:
+        draft.counts["rule", "rejected"] += 1
+        draft.reject(arrival, error.reason, error.field_path, (error.detail, error.remedy))
+        return
+    before = draft.state.rules.get(rule.rule)
+    if before == rule.value:
+        draft.counts["rule", "duplicate"] += 1
+        return
+    draft.counts["rule", "applied"] += 1
+    if rule.value is None:
+        draft.state.rules.pop(rule.rule)
+    else:
+        draft.state.rules[rule.rule] = rule.value
+    draft.rules = rules_of(draft.state.rules, draft.engine)
+    draft.because("rules_changed", at=arrival.source)
+    draft.dirty = True
+
+

@@ -1,0 +1,108 @@
+"""From targets to commands: which queue is dropped where and granted to whom in this decision.
+
+Decides nothing about who should own a queue (:mod:`fairlead.core.targets`) nor how a queue passes from one to the next
+(:mod:`fairlead.core.handover`): it walks over the queues, in order, and asks both.
+"""
+
+from fairlead.core.draft import Draft
+from fairlead.core.handover import aim
+from fairlead.core.membership import effective_members
+from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.core.ordering import queue_order
+from fairlead.core.outputs import Request, What
+from fairlead.core.state import GroupState, Member, PendingRequest, QueueState
+from fairlead.core.targets import shared_queues, subscribed_topics
+
+__all__ = ["aim_queues", "ask_for_the_missing", "request_wait_ms"]
+
+REQUEST_WAIT_MS = 1_000
+REQUEST_DOUBLINGS_MAX = 4
+
+
+def aim_queues(draft: Draft) -> None:
+    """Aim every queue of the group at its target, and forget the queues that nobody reads or holds any more."""
+    state = draft.state
+    shared = {queue for held in shared_queues(state).values() for queue in held}
+    winners = effective_members(state.members)
+    for queue in sorted(shared | set(state.queues), key=queue_order):
+        value = state.queues.get(queue, QueueState())
+        if winners and queue not in shared and not value.chain:
+            state.queues.pop(queue, None)
+            continue
+        target = _target(state, queue, winners) if queue in shared else None
+        aimed = aim(value, target, draft.next_epoch(), draft.engine.chain_cap)
+        draft.set_queue(queue, aimed.queue)
+        if aimed.drop is not None:
+            draft.new_epoch()
+            draft.command_drop(queue, aimed.drop)
+        if aimed.add is not None:
+            draft.new_epoch()
+            draft.command_add(queue, aimed.add, aimed.queue)
+
+
+def _target(
+    state: GroupState, queue: MessageQueue, winners: dict[str, Member]
+) -> MemberKey | None:
+    member = winners.get(state.targets.get(queue, ""))
+    return member.key if member is not None and queue.topic in member.topics else None
+
+
+def ask_for_the_missing(draft: Draft) -> None:
+    """Request the routes and offsets that the group waits for, now or when the last request was not answered in time."""
+    state = draft.state
+    wanted: dict[tuple[What, str], tuple[MessageQueue, ...] | None] = {}
+    for topic in subscribed_topics(state):
+        if topic not in state.routes:
+            wanted["route", topic] = None
+            wanted["offsets", topic] = None
+    for queue in _pending_queues(state):
+        wanted["offsets", queue.topic] = (*(wanted.get(("offsets", queue.topic)) or ()), queue)
+    requests: dict[tuple[What, str], PendingRequest] = {}
+    for (what, topic), queues in sorted(wanted.items(), key=lambda item: item[0]):
+        open_request = state.requests.get((what, topic))
+        clock = draft.moment.clock_ms
+        if open_request is not None and clock < open_request.asked_ms + request_wait_ms(open_request):
+            requests[what, topic] = open_request
+            continue
+        times = 0 if open_request is None else open_request.times
+        requests[what, topic] = PendingRequest(clock, times + 1)
+        draft.requests.append(_request(draft, what, topic, queues))
+    state.requests = requests
+
+
+def request_wait_ms(request: PendingRequest) -> int:
+    """Return how long a request waits for its answer before it is sent again."""
+    return int(REQUEST_WAIT_MS * 2 ** min(request.times - 1, REQUEST_DOUBLINGS_MAX))
+
+
+def _pending_queues(state: GroupState) -> list[MessageQueue]:
+    return [
+        queue
+        for queue in sorted(state.targets, key=queue_order)
+        if queue in state.queues
+        and state.queues[queue].base is None
+        and not state.queues[queue].chain
+    ]
+
+
+REQUEST_QUEUES_MAX = 500
+"""More queues than this are asked for as "all of the topic"."""
+
+
+def _request(
+    draft: Draft, what: What, topic: str, queues: tuple[MessageQueue, ...] | None
+) -> Request:
+    timestamps = [
+        member.profile.consume_timestamp_ms
+        for _, member in sorted(effective_members(draft.state.members).items())
+        if topic in member.topics
+    ]
+    if queues is not None and len(queues) > REQUEST_QUEUES_MAX:
+        queues = None
+    return Request(
+        draft.state.group,
+        what,
+        topic,
+        queues,
+        timestamps[0] if timestamps and what == "offsets" else None,
+    )

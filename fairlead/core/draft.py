@@ -1,0 +1,122 @@
+"""The working copy of one step: the group's state on its way to the next, and what is to be written.
+
+Decides nothing of the field; it collects causes, moves, commands and rejections so that each is written once and in a fixed
+order, and it is the only place where a decision's epoch is drawn.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
+from fairlead.core.outputs import (
+    Add,
+    After,
+    Cause,
+    Drop,
+    Gone,
+    Move,
+    Notice,
+    Rejection,
+    Request,
+    Stage,
+)
+from fairlead.core.records import Arrival
+from fairlead.core.rules import EngineRules, GroupRules, Moment
+from fairlead.core.state import Grant, GroupState, Member, QueueState
+
+__all__ = ["Draft"]
+
+
+@dataclass(slots=True)
+class Draft:
+    """One step in the making. ``dirty``: targets must be computed anew; ``touched``: queues whose chain changed."""
+
+    state: GroupState
+    moment: Moment
+    engine: EngineRules
+    rules: GroupRules
+    dirty: bool = False
+    epoch_drawn: bool = False
+    causes: dict[tuple[str, str | None, str | None], Cause] = field(default_factory=dict)
+    moves: list[Move] = field(default_factory=list)
+    drops: dict[MemberKey, list[Drop]] = field(default_factory=dict)
+    adds: dict[MemberKey, list[Add]] = field(default_factory=dict)
+    tell: set[MemberKey] = field(default_factory=set)
+    gone: list[Gone] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    rejections: list[Rejection] = field(default_factory=list)
+    alarms: set[str] = field(default_factory=set)
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    evicted: bool = False
+
+    def because(
+        self,
+        kind: str,
+        *,
+        client_id: str | None = None,
+        topic: str | None = None,
+        at: Source | None = None,
+    ) -> None:
+        """Remember a cause; the first record that told of the same thing is kept as its evidence."""
+        self.causes.setdefault((kind, client_id, topic), Cause(kind, client_id, topic, at))
+
+    def reject(
+        self, arrival: Arrival, reason: str, field_path: str | None, texts: tuple[str, str]
+    ) -> None:
+        """Refuse a record; ``texts`` are the detail and the remedy."""
+        detail, remedy = texts
+        self.rejections.append(Rejection(arrival.source, reason, field_path, detail, remedy))
+
+    def new_epoch(self) -> Epoch:
+        """Return this decision's epoch, drawing the group's next number at the first call."""
+        if not self.epoch_drawn:
+            self.epoch_drawn = True
+            self.state.number += 1
+        return self.state.epoch
+
+    def next_epoch(self) -> Epoch:
+        """Return the epoch that this decision has or, if none was drawn yet, would have."""
+        epoch = self.state.epoch
+        return epoch if self.epoch_drawn else Epoch(epoch.generation, epoch.number + 1)
+
+    def set_queue(self, queue: MessageQueue, value: QueueState) -> None:
+        """Put a queue's new state in place."""
+        self.state.queues[queue] = value
+
+    def command_drop(self, queue: MessageQueue, grant: Grant) -> None:
+        """Tell a grant's member to stop and release the queue."""
+        self.drops.setdefault(grant.member, []).append(Drop(queue, grant.epoch))
+        self.moves.append(Move(queue, "dropped", grant.member, grant.epoch))
+        self.tell.add(grant.member)
+
+    def command_add(self, queue: MessageQueue, grant: Grant, value: QueueState) -> None:
+        """Tell a grant's member to start, once everything older in the chain is released."""
+        add = self.add_of(queue, grant, value)
+        self.adds.setdefault(grant.member, []).append(add)
+        stage: Stage = "gated" if add.after else "granted"
+        self.moves.append(Move(queue, stage, grant.member, grant.epoch, add.position, add.why))
+        self.tell.add(grant.member)
+
+    @staticmethod
+    def add_of(queue: MessageQueue, grant: Grant, value: QueueState) -> Add:
+        """Return the add of a grant as its queue's chain stands now: gates are listed newest first."""
+        if value.base is None:
+            message = f"{queue} is granted without a known start"
+            raise AssertionError(message)
+        older = [entry for entry in value.chain if entry.epoch < grant.epoch]
+        after = tuple(After(entry.member, entry.epoch) for entry in reversed(older))
+        return Add(queue, grant.epoch, value.base, value.why, after)
+
+    def resolved(self, queue: MessageQueue, grants: Iterable[Grant], base: Position | None) -> None:
+        """Note in the audit record that grants of a queue ended."""
+        self.moves.extend(
+            Move(queue, "resolved", grant.member, grant.epoch, base) for grant in grants
+        )
+
+    def update_member(self, member: Member, **changes: object) -> Member:
+        """Replace some fields of a member."""
+        changed: Member = replace(member, **changes)  # type: ignore[arg-type]  # fields of Member
+        self.state.members[member.key] = changed
+        return changed

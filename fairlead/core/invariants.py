@@ -1,0 +1,53 @@
+"""What must hold of a group after every step. A breach is a bug of the engine, never a matter of input."""
+
+from fairlead.core.handover import Phase, phase_of
+from fairlead.core.model import MessageQueue
+from fairlead.core.rules import EngineRules
+from fairlead.core.state import GroupState, QueueState
+
+__all__ = ["InvariantBroken", "check"]
+
+
+class InvariantBroken(AssertionError):
+    """A group's state is one that no sequence of records may lead to."""
+
+
+def check(state: GroupState, engine: EngineRules) -> None:
+    """Raise unless every invariant holds.
+
+    Raises:
+        InvariantBroken: names the invariant and the queue or member that breaks it.
+    """
+    if set(state.members) != set(state.liveness):
+        _broken(state, "every member has exactly one liveness", "members")
+    if state.generation > engine.generation:
+        _broken(state, "no group is ahead of its driver", str(state.generation))
+    for queue, value in state.queues.items():
+        _check_queue(state, queue, value, engine.chain_cap)
+    for queue, client_id in state.targets.items():
+        if not client_id:
+            _broken(state, "a target names a client", str(queue))
+
+
+def _check_queue(
+    state: GroupState, queue: MessageQueue, value: QueueState, chain_cap: int
+) -> None:
+    if len(value.chain) > chain_cap:
+        _broken(state, f"no chain is longer than {chain_cap}", str(queue))
+    for older, newer in zip(value.chain, value.chain[1:], strict=False):
+        if older.epoch >= newer.epoch:
+            _broken(state, "epochs of a chain increase", str(queue))
+        if not older.dropped:
+            _broken(state, "every grant but the newest is dropped", str(queue))
+    for grant in value.chain:
+        if grant.member not in state.members:
+            _broken(state, "every grant's member may still be working", str(queue))
+        if grant.epoch > state.epoch and state.barrier is None:
+            _broken(state, "no grant is newer than the newest decision", str(queue))
+    if phase_of(value) in (Phase.OWNED, Phase.HANDOVER) and value.base is None:
+        _broken(state, "a wanted grant has a known start", str(queue))
+
+
+def _broken(state: GroupState, rule: str, where: str) -> None:
+    message = f"group {state.group}: {rule}; broken by {where}"
+    raise InvariantBroken(message)

@@ -1,0 +1,138 @@
+"""What a step writes: each told member's whole set, and the audit record.
+
+Decides nothing; it words what was decided. A step that changed nothing but liveness and positions writes nothing.
+"""
+
+from fairlead.core.draft import Draft
+from fairlead.core.handover import Phase, phase_of
+from fairlead.core.membership import effective_members
+from fairlead.core.model import Epoch, MemberKey, MessageQueue
+from fairlead.core.ordering import java_order
+from fairlead.core.outputs import (
+    ENTRIES_PER_PART,
+    Assignment,
+    Cut,
+    Decision,
+    GroupSummary,
+    Holding,
+    Output,
+)
+from fairlead.core.state import GroupState, QueueState
+from fairlead.core.targets import shared_queues, subscribed_topics
+
+__all__ = ["outputs_of", "summary_of"]
+
+
+def outputs_of(draft: Draft, before: Epoch) -> tuple[Output, ...]:
+    """Return everything that the step writes, in a fixed order. ``before`` is the epoch before the step."""
+    written: list[Output] = []
+    if draft.state.barrier is None:
+        written.extend(_assignments(draft))
+    written.extend(draft.gone)
+    written.extend(draft.notices)
+    written.extend(draft.requests)
+    if written or draft.causes or draft.moves or draft.alarms:
+        written.append(_decision(draft, before))
+    written.extend(draft.rejections)
+    return tuple(written)
+
+
+def summary_of(state: GroupState) -> GroupSummary:
+    """Return where the group stands."""
+    shared = [queue for held in shared_queues(state).values() for queue in held]
+    free = [queue for queue in shared if not _chain(state, queue)]
+    pending = [queue for queue in free if _is_pending(state, queue)]
+    passing = [
+        value
+        for queue, value in state.queues.items()
+        if phase_of(value) in (Phase.DRAINING, Phase.HANDOVER, Phase.BLOCKED)
+    ]
+    phase = "stable"
+    if state.barrier is not None:
+        phase = "barrier"
+    elif not effective_members(state.members):
+        phase = "empty"
+    elif any(topic not in state.routes for topic in subscribed_topics(state)):
+        phase = "waiting_for_route"
+    elif pending:
+        phase = "waiting_for_offsets"
+    elif passing:
+        phase = "handing_over"
+    return GroupSummary(phase, len(shared), len(free), len(passing), len(pending))
+
+
+def _chain(state: GroupState, queue: MessageQueue) -> bool:
+    value = state.queues.get(queue)
+    return value is not None and bool(value.chain)
+
+
+def _is_pending(state: GroupState, queue: MessageQueue) -> bool:
+    value = state.queues.get(queue)
+    return value is not None and value.base is None and queue in state.targets
+
+
+def _assignments(draft: Draft) -> list[Assignment]:
+    state = draft.state
+    newcomers = {key for key, member in state.members.items() if member.parts == 0}
+    told = sorted((draft.tell | newcomers) & set(state.members))
+    if newcomers:
+        draft.new_epoch()
+    held: dict[MemberKey, list[Holding]] = {key: [] for key in told}
+    for queue in sorted(state.queues) if told else ():
+        value = state.queues[queue]
+        for index, grant in enumerate(value.chain):
+            if grant.member in held:
+                held[grant.member].append(_holding(queue, value, index))
+    return [_assignment(draft, key, tuple(held[key])) for key in told]
+
+
+def _holding(queue: MessageQueue, value: QueueState, index: int) -> Holding:
+    grant = value.chain[index]
+    if grant.dropped:
+        return Holding(queue, grant.epoch, "draining")
+    if index == 0:
+        return Holding(queue, grant.epoch, "held")
+    add = Draft.add_of(queue, grant, value)
+    return Holding(queue, grant.epoch, "gated", add.position, add.why, add.after)
+
+
+def _assignment(draft: Draft, key: MemberKey, held: tuple[Holding, ...]) -> Assignment:
+    drops, adds = tuple(draft.drops.get(key, ())), tuple(draft.adds.get(key, ()))
+    longest = max(len(drops), len(adds), len(held))
+    parts = max(1, -(-longest // ENTRIES_PER_PART))
+    member = draft.state.members[key]
+    draft.update_member(member, parts=parts)
+    return Assignment(
+        draft.state.group,
+        key,
+        draft.engine.generation,
+        draft.state.epoch,
+        drops,
+        adds,
+        held,
+        tuple(draft.causes.values()),
+        draft.moment.append_ms,
+        parts,
+        member.parts,
+    )
+
+
+def _decision(draft: Draft, before: Epoch) -> Decision:
+    state, moment = draft.state, draft.moment
+    causes = tuple(draft.causes.values())
+    return Decision(
+        group=state.group,
+        epoch=state.epoch,
+        previous_epoch=before,
+        triggers=tuple(dict.fromkeys(cause.kind for cause in causes)),
+        cause=causes,
+        strategy=draft.rules.strategy,
+        members=tuple(sorted(effective_members(state.members), key=java_order)),
+        moves=tuple(draft.moves),
+        state=summary_of(state),
+        failures=tuple(state.failures[topic] for topic in sorted(state.failures)),
+        alarms=tuple(sorted(draft.alarms)),
+        clock_ms=moment.clock_ms,
+        at_ms=moment.append_ms,
+        cut=Cut(draft.engine.generation, moment.shard, moment.step, moment.positions),
+    )

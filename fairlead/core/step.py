@@ -1,0 +1,151 @@
+"""One step of one group: the pure function that is the program.
+
+``step`` takes the state, the records read since, and the moment they lead to, and returns the next state and everything to
+be written. It reads no clock, no environment and no randomness, and iterates no set whose order matters: the streaming job,
+the tests and the replay run the same function and get the same bytes.
+
+Order of a step: all records are applied (rules, routes, offsets, releases, then what came by the heartbeats topic); members
+whose lease ended on the shard's clock are taken for dead; the barrier of a new generation is passed, if it can be; targets
+are computed; queues are handed over; what is missing is asked for.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fairlead.core.apply import KINDS, apply_record
+from fairlead.core.barrier import enter_barrier, pass_barrier
+from fairlead.core.decide import aim_queues, ask_for_the_missing, request_wait_ms
+from fairlead.core.draft import Draft
+from fairlead.core.healing import heal_members, note_digests
+from fairlead.core.membership import (
+    bury_leavers,
+    effective_members,
+    lapse_members,
+    tell_duplicates,
+)
+from fairlead.core.outputs import Output, Rejection
+from fairlead.core.publish import outputs_of
+from fairlead.core.records import Arrival, Heartbeat, Reset, RuleSet
+from fairlead.core.rules import EngineRules, Moment, rules_of
+from fairlead.core.state import GroupState
+from fairlead.core.targets import allocation_text, compute_targets, subscribed_topics
+
+__all__ = ["StepResult", "due_ms", "step"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """The group after the step (None: it is not, or no longer, remembered), what to write, what was counted."""
+
+    state: GroupState | None
+    outputs: tuple[Output, ...]
+    counts: Mapping[tuple[str, str], int]
+
+
+def step(
+    state: GroupState | None, arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules
+) -> StepResult:
+    """Return the group's next state and everything that follows from the records.
+
+    ``arrivals`` are this group's records, sorted by (control, routes, offsets, releases, heartbeats), topic, partition and
+    offset. ``state`` None: the group is not known yet; a rule creates it, and a heartbeat if ``engine.auto_create``.
+    """
+    known = state.copy() if state is not None else _create(arrivals, moment, engine)
+    if known is None:
+        return _unknown_group(arrivals)
+    draft = Draft(known, moment, engine, rules_of(known.rules, engine))
+    before = known.epoch
+    enter_barrier(draft)
+    for arrival in arrivals:
+        apply_record(draft, arrival)
+    lapse_members(draft)
+    pass_barrier(draft)
+    heal = note_digests(
+        draft, [(entry, entry.record) for entry in arrivals if isinstance(entry.record, Heartbeat)]
+    )
+    tell_duplicates(draft)
+    if known.barrier is None:
+        _decide(draft)
+        heal_members(draft, heal)
+    bury_leavers(draft)
+    ask_for_the_missing(draft)
+    _tidy(draft)
+    outputs = outputs_of(draft, before)
+    return StepResult(None if draft.evicted else known, outputs, dict(draft.counts))
+
+
+def due_ms(state: GroupState, engine: EngineRules) -> int:
+    """Return the clock at which the group must be stepped even if none of its records is read."""
+    rules = rules_of(state.rules, engine)
+    barrier = state.barrier
+    if barrier is not None and barrier.marked_ms is None:
+        return 0
+    due = [(state.recomputed_ms // rules.trigger_ms + 1) * rules.trigger_ms]
+    for key, alive in state.liveness.items():
+        lease = max(rules.lease_ms, state.members[key].profile.lease_ms)
+        due.append(alive.seen_ms + lease + rules.margin_ms + 1)
+    due.extend(entry.asked_ms + request_wait_ms(entry) for entry in state.requests.values())
+    if state.empty_since_ms is not None and not state.rules:
+        due.append(state.empty_since_ms + engine.evict_after_ms)
+    if barrier is not None and barrier.marked_ms is not None and not barrier.mute_told:
+        due.append(barrier.marked_ms + rules.drain_deadline_ms + 1)
+    return min(due)
+
+
+def _create(
+    arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules
+) -> GroupState | None:
+    creators = (Heartbeat, RuleSet) if engine.auto_create else (RuleSet,)
+    for arrival in arrivals:
+        if isinstance(arrival.record, creators):
+            break
+    else:
+        return None
+    # A group met before the driver's marker may be one that a newer state knew: it waits as well.
+    passed = engine.generation if moment.marker >= engine.generation else 0
+    return GroupState(arrival.record.group, moment.clock_ms, passed, recomputed_ms=moment.clock_ms)
+
+
+def _unknown_group(arrivals: Sequence[Arrival]) -> StepResult:
+    counts: dict[tuple[str, str], int] = {}
+    rejections = []
+    for arrival in arrivals:
+        asks = isinstance(arrival.record, Heartbeat | Reset)
+        key = (KINDS[type(arrival.record)], "rejected" if asks else "stale")
+        counts[key] = counts.get(key, 0) + 1
+        if asks:
+            detail = "there is no such group"
+            remedy = "create it by setting one of its rules, or set groups.auto_create = true"
+            rejections.append(Rejection(arrival.source, "unknown_group", "group", detail, remedy))
+    return StepResult(None, tuple(rejections), counts)
+
+
+def _decide(draft: Draft) -> None:
+    state, clock, period = draft.state, draft.moment.clock_ms, draft.rules.trigger_ms
+    triggered = clock // period > state.recomputed_ms // period
+    if triggered:
+        state.recomputed_ms = clock
+    if triggered or draft.dirty or state.allocated_by != allocation_text(draft):
+        compute_targets(draft)
+    elif not draft.causes and not draft.moves:
+        return
+    caused = bool(draft.causes)
+    moved = len(draft.moves)
+    aim_queues(draft)
+    if triggered and not caused and len(draft.moves) > moved:
+        draft.because("trigger")
+
+
+def _tidy(draft: Draft) -> None:
+    """Forget the routes that no member needs any more, and after a set time the group itself."""
+    state, clock = draft.state, draft.moment.clock_ms
+    if effective_members(state.members):
+        topics = set(subscribed_topics(state))
+        state.routes = {topic: route for topic, route in state.routes.items() if topic in topics}
+    if state.members:
+        state.empty_since_ms = None
+    elif state.empty_since_ms is None:
+        state.empty_since_ms = clock
+    elif not state.rules and clock - state.empty_since_ms >= draft.engine.evict_after_ms:
+        draft.evicted = True
+        draft.because("group_evicted")

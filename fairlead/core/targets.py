@@ -1,0 +1,119 @@
+"""Who should own which queue.
+
+Asks the group's strategy and checks its answer; decides nothing about when a queue moves. A topic whose allocation fails
+keeps its last assignment and is tried again at the next trigger, the other topics go on.
+"""
+
+import json
+
+from fairlead.core.allocation import (
+    Allocation,
+    AllocationError,
+    AllocationRequest,
+    Candidate,
+)
+from fairlead.core.draft import Draft
+from fairlead.core.membership import effective_members
+from fairlead.core.model import MessageQueue
+from fairlead.core.ordering import java_order
+from fairlead.core.outputs import Failure
+from fairlead.core.routes import readable_queues
+from fairlead.core.state import GroupState
+
+__all__ = ["allocation_text", "compute_targets", "shared_queues", "subscribed_topics"]
+
+
+def subscribed_topics(state: GroupState) -> list[str]:
+    """Return the topics that some target member subscribes to, sorted as RocketMQ sorts them."""
+    members = effective_members(state.members).values()
+    return sorted({topic for member in members for topic in member.topics}, key=java_order)
+
+
+def shared_queues(state: GroupState) -> dict[str, tuple[MessageQueue, ...]]:
+    """Return the readable queues of each subscribed topic of which the route is known."""
+    return {
+        topic: readable_queues(state.routes[topic])
+        for topic in subscribed_topics(state)
+        if topic in state.routes
+    }
+
+
+def allocation_text(draft: Draft) -> str:
+    """Return what besides members and routes an allocation depends on, as one comparable text."""
+    rules = draft.rules
+    options = json.dumps(rules.strategy_options, sort_keys=True)
+    return f"{rules.strategy} {options} {rules.slots}"
+
+
+def compute_targets(draft: Draft) -> None:
+    """Replace the group's targets by a new allocation of every topic that can be allocated."""
+    state = draft.state
+    queues = shared_queues(state)
+    allocation = _allocate(draft, {topic: held for topic, held in queues.items() if held})
+    targets: dict[MessageQueue, str] = {}
+    failures: dict[str, Failure] = {}
+    for topic, held in queues.items():
+        error = allocation.failures.get(topic) or _refusal(allocation, topic, held)
+        if error is None:
+            for client_id, owned in allocation.topics.get(topic, {}).items():
+                targets.update(dict.fromkeys(owned, client_id))
+            continue
+        failures[topic] = Failure(topic, error.code, error.message)
+        targets.update(
+            {queue: state.targets[queue] for queue in held if queue in state.targets}
+        )
+    if failures != state.failures and failures:
+        draft.alarms.add("allocation_failed")
+    draft.counts["allocation", "failed"] += len(failures)
+    state.failures = failures
+    state.targets = targets
+    state.allocated_by = allocation_text(draft)
+
+
+def _allocate(draft: Draft, queues: dict[str, tuple[MessageQueue, ...]]) -> Allocation:
+    if not queues:
+        return Allocation({})
+    state, rules = draft.state, draft.rules
+    members = effective_members(state.members)
+    candidates = tuple(
+        Candidate(
+            client_id,
+            members[client_id].topics,
+            members[client_id].profile.zone,
+            members[client_id].profile.capacity,
+        )
+        for client_id in sorted(members, key=java_order)
+    )
+    owners = {
+        queue: value.chain[-1].member.client_id
+        for queue, value in state.queues.items()
+        if value.chain and not value.chain[-1].dropped
+    }
+    request = AllocationRequest(
+        state.group, candidates, queues, owners, rules.slots, rules.strategy_options
+    )
+    strategy = draft.engine.strategies.get(rules.strategy)
+    try:
+        if strategy is None:
+            known = ", ".join(sorted(draft.engine.strategies))
+            raise AllocationError("unknown_strategy", f"{rules.strategy}; known: {known}")
+        return strategy.allocate(request)
+    except AllocationError as error:
+        return Allocation({}, dict.fromkeys(queues, error))
+    except Exception as error:  # noqa: BLE001  # a user's strategy may raise anything: the topics keep their assignment
+        failed = AllocationError("strategy_error", f"{type(error).__name__}: {error}")
+        return Allocation({}, dict.fromkeys(queues, failed))
+
+
+def _refusal(
+    allocation: Allocation, topic: str, held: tuple[MessageQueue, ...]
+) -> AllocationError | None:
+    shared, seen = set(held), set()
+    for client_id, owned in allocation.topics.get(topic, {}).items():
+        for queue in owned:
+            if queue not in shared:
+                return AllocationError("unknown_queue", f"{client_id} was given {queue}")
+            if queue in seen:
+                return AllocationError("two_owners", f"{queue} was given twice")
+            seen.add(queue)
+    return None
