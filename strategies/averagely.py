@@ -1,8 +1,9 @@
 """AVG: contiguous blocks in the order of the client ids, RocketMQ's default.
 
-Source: AllocateMessageQueueAveragely#allocate and AbstractAllocateMessageQueueStrategy#check (rocketmq-client). With M queues
-and N clients each client gets M // N queues, the first M mod N clients one more; with M < N the first M clients get one each.
-Goals, in order: RocketMQ's result to the letter. It does not look at current owners, so a join or a leave moves many queues.
+Source: AllocateMessageQueueAveragely#allocate and AbstractAllocateMessageQueueStrategy#check
+(rocketmq-client). With M queues and N clients each client gets M // N queues, the first M mod N
+clients one more; with M < N the first M clients get one each. Goals, in order: RocketMQ's result to
+the letter. It does not look at current owners, so a join or a leave moves many queues.
 
 >>> queues = [MessageQueue("orders", "main", number) for number in range(5)]
 >>> [queue.queue_id for queue in averagely("b", queues, ["a", "b"])]
@@ -26,11 +27,11 @@ def averagely(
 ) -> tuple[MessageQueue, ...]:
     """Return the share of one client, as one call of RocketMQ's strategy returns it.
 
-    Both lists are taken in the order given; the caller sorts. A duplicated id counts as its first place; an id that is not
-    among ``client_ids`` gets nothing.
+    Both lists are taken in the order given; the caller sorts. A duplicated id counts as its first
+    place; an id that is not among ``client_ids`` gets nothing.
 
-    Raises:
-        AllocationError: ``client_id_empty``, ``queues_empty`` or ``clients_empty``, in this order of precedence.
+    Raises: AllocationError: ``client_id_empty``, ``queues_empty`` or ``clients_empty``, in this
+    order of precedence.
     """
     if not client_id:
         raise AllocationError("client_id_empty", "currentCID is empty")
@@ -42,10 +43,9 @@ def averagely(
         return ()
     index = client_ids.index(client_id)
     share, rest = divmod(len(queues), len(client_ids))
+    size = share + 1 if index < rest else share
     if len(queues) <= len(client_ids):
         size = 1
-    else:
-        size = share + 1 if index < rest else share
     start = index * size if index < rest else index * size + rest
     return tuple(queues[start : start + size])
 
@@ -56,7 +56,10 @@ class Averagely:
     name = "AVG"
 
     def allocate(self, request: AllocationRequest) -> Allocation:
-        """Share each topic among its subscribers, or among the whole group where the rules say so."""
+        """Share each topic among its subscribers.
+
+        Or among the whole group where the rules say so.
+        """
         topics = {}
         failures = {}
         for topic, queues in request.queues.items():
@@ -66,9 +69,7 @@ class Averagely:
                 if request.slots == "group" or topic in candidate.topics
             ]
             try:
-                topics[topic] = {
-                    client_id: averagely(client_id, queues, ids) for client_id in ids
-                }
+                topics[topic] = {client_id: averagely(client_id, queues, ids) for client_id in ids}
             except AllocationError as error:
                 failures[topic] = error
         return Allocation(topics, failures)

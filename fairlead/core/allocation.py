@@ -1,7 +1,8 @@
 """The contract between the engine and an allocation strategy.
 
-A strategy decides who *should* own which queue; it never decides when. It receives every topic of the group, the members
-with their subscriptions and the current owners at once, and must be a pure function of that request.
+A strategy decides who *should* own which queue; it never decides when. It receives every topic of
+the group, the members with their subscriptions and the current owners at once, and must be a pure
+function of that request.
 """
 
 from collections.abc import Mapping
@@ -36,8 +37,9 @@ class Candidate:
 class AllocationRequest:
     """Everything a strategy may look at. Candidates and queues come sorted as RocketMQ sorts them.
 
-    ``queues`` maps each topic to its readable queues; ``owners`` maps a queue to the client id that holds it now; ``slots`` is
-    ``subscribers`` (a topic is shared by its subscribers) or ``group`` (every member counts, as in RocketMQ).
+    ``queues`` maps each topic to its readable queues; ``owners`` maps a queue to the client id that
+    holds it now; ``slots`` is ``subscribers`` (a topic is shared by its subscribers) or ``group``
+    (every member counts, as in RocketMQ).
     """
 
     group: str
@@ -50,7 +52,10 @@ class AllocationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """Who should own what: topic -> client id -> queues in the strategy's order; and the topics that failed."""
+    """Who should own what: topic -> client id -> queues in the strategy's order.
+
+    And the topics that failed.
+    """
 
     topics: Mapping[str, Mapping[str, tuple[MessageQueue, ...]]]
     failures: Mapping[str, AllocationError] = field(default_factory=dict)

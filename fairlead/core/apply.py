@@ -1,7 +1,7 @@
 """Applying one record to the working copy of a group.
 
-Decides what a record changes: membership, positions, resolved grants, routes, rules. It decides nothing about what follows
-(targets, commands): that is done once, after all records of a step.
+Decides what a record changes: membership, positions, resolved grants, routes, rules. It decides
+nothing about what follows (targets, commands): that is done once, after all records of a step.
 """
 
 from dataclasses import replace
@@ -105,7 +105,8 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     known = state.routes.get(changed.topic)
     route = changed.route
     if known is None and (route is None or changed.topic not in subscribed_topics(state)):
-        # Routes are applied before heartbeats: a topic that is subscribed in this very step is asked for.
+        # Routes are applied before heartbeats: a topic that is subscribed in this very step is
+        # asked for.
         return
     if route is None and known is not None:
         # The identity stays known, so that a topic made again under the name is seen to be another.
@@ -127,17 +128,22 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
 
 
 def _start_anew(draft: Draft, topic: str) -> None:
-    """Forget the positions of a topic's former life; its grants are dropped, for their members read what is gone."""
+    """Forget the positions of a topic's former life.
+
+    Its grants are dropped, for their members read what is gone.
+    """
     for queue, value in list(draft.state.queues.items()):
         if queue.topic != topic:
             continue
-        value = replace(value, base=None, why="", late=True, void=draft.state.epoch)
-        if value.chain and not value.chain[-1].dropped:
-            newest = replace(value.chain[-1], dropped=True)
-            value = replace(value, chain=(*value.chain[:-1], newest))
+        chain = value.chain
+        void = draft.state.epoch
+        if chain and not chain[-1].dropped:
+            newest = replace(chain[-1], dropped=True)
+            chain = (*chain[:-1], newest)
             draft.new_epoch()
             draft.command_drop(queue, newest)
-        draft.set_queue(queue, value)
+        anew = QueueState(base=None, chain=chain, late=True, void=void)
+        draft.set_queue(queue, anew)
 
 
 def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
@@ -184,5 +190,3 @@ def _apply_rule(draft: Draft, arrival: Arrival, rule: RuleSet) -> None:
     draft.rules = rules_of(draft.state.rules, draft.engine)
     draft.because("rules_changed", at=arrival.source)
     draft.dirty = True
-
-

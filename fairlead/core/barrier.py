@@ -1,9 +1,10 @@
 """The light barrier that a group passes after each start of a driver.
 
-Nobody can tell at a start whether the state is intact, older than what was written, or shared with a driver that still runs.
-So nothing is granted until the driver's marker was read and each live member has acknowledged the new generation, naming
-what it works on. Then what the members claim is the truth: per queue the highest running claim is the chain, every other
-grant is void, and the base is the greatest position anybody reported. Owners go on working all the while (rules R16, R21).
+Nobody can tell at a start whether the state is intact, older than what was written, or shared with
+a driver that still runs. So nothing is granted until the driver's marker was read and each live
+member has acknowledged the new generation, naming what it works on. Then what the members claim is
+the truth: per queue the highest running claim is the chain, every other grant is void, and the base
+is the greatest position anybody reported. Owners go on working all the while (rules R16, R21).
 """
 
 from dataclasses import replace
@@ -18,22 +19,27 @@ __all__ = ["apply_claims", "enter_barrier", "pass_barrier", "remember_release"]
 
 
 def enter_barrier(draft: Draft) -> None:
-    """Start the barrier of the driver's generation, anew if one of an older generation is still in progress."""
+    """Start the barrier of the driver's generation.
+
+    Anew if one of an older generation is still in progress.
+    """
     state, generation = draft.state, draft.engine.generation
     if generation <= state.generation:
         return
     if state.barrier is not None and state.barrier.generation >= generation:
         return
     state.barrier = Barrier(generation, draft.moment.clock_ms)
-    state.claims = {key: held for key, held in state.claims.items() if held.generation >= generation}
+    state.claims = {
+        key: held for key, held in state.claims.items() if held.generation >= generation
+    }
     draft.because("generation_started")
 
 
 def apply_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
     """Take in one part of a member's acknowledgement.
 
-    Acknowledgements of a generation that this group has passed only say so; those of a newer one are kept, since the driver
-    that needs them may start from this state.
+    Acknowledgements of a generation that this group has passed only say so; those of a newer one
+    are kept, since the driver that needs them may start from this state.
     """
     state = draft.state
     if claims.member not in state.members:
@@ -60,7 +66,10 @@ def apply_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
 
 
 def remember_release(draft: Draft, release: Release) -> None:
-    """Keep a release that is read while the barrier is in progress: a claim of the same grant may be read later."""
+    """Keep a release that is read while the barrier is in progress.
+
+    A claim of the same grant may be read later.
+    """
     barrier = draft.state.barrier
     if barrier is None or release.position is None:
         return
@@ -71,7 +80,10 @@ def remember_release(draft: Draft, release: Release) -> None:
 
 
 def pass_barrier(draft: Draft) -> None:
-    """Mark the barrier, raise the alarm on a mute member, and end the barrier when everybody has acknowledged."""
+    """Mark the barrier, raise the alarm on a mute member,.
+
+    End the barrier when everybody has acknowledged.
+    """
     state = draft.state
     barrier = state.barrier
     if barrier is None:
@@ -155,6 +167,8 @@ def _adopt_queue(
             running = (claim.epoch, key)
     if running is None:
         return replace(value, chain=())
-    kept = [grant for grant in value.chain if grant.epoch == running[0] and grant.member == running[1]]
+    kept = [
+        grant for grant in value.chain if grant.epoch == running[0] and grant.member == running[1]
+    ]
     dropped = bool(kept) and kept[0].dropped
     return replace(value, chain=(Grant(running[1], running[0], dropped),))

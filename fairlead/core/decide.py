@@ -1,7 +1,8 @@
 """From targets to commands: which queue is dropped where and granted to whom in this decision.
 
-Decides nothing about who should own a queue (:mod:`fairlead.core.targets`) nor how a queue passes from one to the next
-(:mod:`fairlead.core.handover`): it walks over the queues, in order, and asks both.
+Decides nothing about who should own a queue (:mod:`fairlead.core.targets`) nor how a queue passes
+from one to the next (:mod:`fairlead.core.handover`): it walks over the queues, in order, and asks
+both.
 """
 
 from fairlead.core.draft import Draft
@@ -20,7 +21,10 @@ REQUEST_DOUBLINGS_MAX = 4
 
 
 def aim_queues(draft: Draft) -> None:
-    """Aim every queue of the group at its target, and forget the queues that nobody reads or holds any more."""
+    """Aim every queue of the group at its target,.
+
+    Forget the queues that nobody reads or holds any more.
+    """
     state = draft.state
     shared = {queue for held in shared_queues(state).values() for queue in held}
     winners = effective_members(state.members)
@@ -40,15 +44,16 @@ def aim_queues(draft: Draft) -> None:
             draft.command_add(queue, aimed.add, aimed.queue)
 
 
-def _target(
-    state: GroupState, queue: MessageQueue, winners: dict[str, Member]
-) -> MemberKey | None:
+def _target(state: GroupState, queue: MessageQueue, winners: dict[str, Member]) -> MemberKey | None:
     member = winners.get(state.targets.get(queue, ""))
     return member.key if member is not None and queue.topic in member.topics else None
 
 
 def ask_for_the_missing(draft: Draft) -> None:
-    """Request the routes and offsets that the group waits for, now or when the last request was not answered in time."""
+    """Request the routes and offsets that the group waits for.
+
+    Now or when the last request was not answered in time.
+    """
     state = draft.state
     wanted: dict[tuple[What, str], tuple[MessageQueue, ...] | None] = {}
     for topic in subscribed_topics(state):
@@ -61,7 +66,9 @@ def ask_for_the_missing(draft: Draft) -> None:
     for (what, topic), queues in sorted(wanted.items(), key=lambda item: item[0]):
         open_request = state.requests.get((what, topic))
         clock = draft.moment.clock_ms
-        if open_request is not None and clock < open_request.asked_ms + request_wait_ms(open_request):
+        if open_request is not None and clock < open_request.asked_ms + request_wait_ms(
+            open_request
+        ):
             requests[what, topic] = open_request
             continue
         times = 0 if open_request is None else open_request.times
@@ -72,7 +79,7 @@ def ask_for_the_missing(draft: Draft) -> None:
 
 def request_wait_ms(request: PendingRequest) -> int:
     """Return how long a request waits for its answer before it is sent again."""
-    return int(REQUEST_WAIT_MS * 2 ** min(request.times - 1, REQUEST_DOUBLINGS_MAX))
+    return REQUEST_WAIT_MS << min(request.times - 1, REQUEST_DOUBLINGS_MAX)
 
 
 def _pending_queues(state: GroupState) -> list[MessageQueue]:

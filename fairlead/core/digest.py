@@ -1,6 +1,7 @@
 """The digest by which a client and the engine compare what the client holds.
 
-A sum over the entries, so that it needs no order and no memory of the set. The same text stands in the protocol.
+A sum over the entries, so that it needs no order and no memory of the set. The same text stands in
+the protocol.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,9 @@
-"""The working copy of one step: the group's state on its way to the next, and what is to be written.
+"""The working copy of one step.
 
-Decides nothing of the field; it collects causes, moves, commands and rejections so that each is written once and in a fixed
-order, and it is the only place where a decision's epoch is drawn.
+The group's state on its way to the next, and what is to be written.
+
+Decides nothing of the field; it collects causes, moves, commands and rejections so that each is
+written once and in a fixed order, and it is the only place where a decision's epoch is drawn.
 """
 
 from collections import Counter
@@ -30,7 +32,10 @@ __all__ = ["Draft"]
 
 @dataclass(slots=True)
 class Draft:
-    """One step in the making. ``dirty``: targets must be computed anew; ``touched``: queues whose chain changed."""
+    """One step in the making.
+
+    ``dirty``: targets must be computed anew; ``touched``: queues whose chain changed.
+    """
 
     state: GroupState
     moment: Moment
@@ -101,7 +106,10 @@ class Draft:
 
     @staticmethod
     def add_of(queue: MessageQueue, grant: Grant, value: QueueState) -> Add:
-        """Return the add of a grant as its queue's chain stands now: gates are listed newest first."""
+        """Return the add of a grant as its queue's chain stands now.
+
+        Gates are listed newest first.
+        """
         if value.base is None:
             message = f"{queue} is granted without a known start"
             raise AssertionError(message)

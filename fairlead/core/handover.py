@@ -1,9 +1,10 @@
 """How one queue goes from one member to another: the list rule, as functions of one queue's state.
 
-A queue keeps all of its unresolved grants, oldest first. A newer grant names all older ones, and its member waits for their
-releases. What may happen in which phase stands in :data:`TRANSITIONS`; anything else is a bug and raises. Nothing here
-knows of records, members' liveness or targets' making. No shortcut in here is safe: each rule has a test that shows the run
-which breaks without it.
+A queue keeps all of its unresolved grants, oldest first. A newer grant names all older ones, and
+its member waits for their releases. What may happen in which phase stands in :data:`TRANSITIONS`;
+anything else is a bug and raises. Nothing here knows of records, members' liveness or targets'
+making. No shortcut in here is safe: each rule has a test that shows the run which breaks without
+it.
 """
 
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ __all__ = [
     "TRANSITIONS",
     "Aimed",
     "Event",
-    "IllegalTransition",
+    "IllegalTransitionError",
     "Phase",
     "Resolved",
     "aim",
@@ -56,7 +57,7 @@ class Event(StrEnum):
     PROGRESSED = "progressed"
 
 
-class IllegalTransition(AssertionError):
+class IllegalTransitionError(AssertionError):
     """A queue moved as the table does not list: a bug in this module, never a matter of input."""
 
 
@@ -91,8 +92,8 @@ TRANSITIONS: Mapping[tuple[Phase, Event], frozenset[Phase]] = {
 class Resolved(NamedTuple):
     """A queue after some of its grants were resolved.
 
-    ``grants`` are those resolved; ``granted`` is the newest grant if it is wanted and its list of gates became shorter: it must
-    be told so, whether it has started or not.
+    ``grants`` are those resolved; ``granted`` is the newest grant if it is wanted and its list of
+    gates became shorter: it must be told so, whether it has started or not.
     """
 
     queue: QueueState
@@ -121,8 +122,8 @@ def phase_of(queue: QueueState) -> Phase:
 def credit(queue: QueueState, epoch: Epoch, position: Position, why: str) -> QueueState:
     """Raise the queue's base to a position that somebody reached under ``epoch``.
 
-    Each report is at most what was really processed, so the greatest is right and never skips (rule R10). Positions of a
-    former life of the topic mean nothing.
+    Each report is at most what was really processed, so the greatest is right and never skips (rule
+    R10). Positions of a former life of the topic mean nothing.
     """
     if epoch <= queue.void or (queue.base is not None and position <= queue.base):
         return queue
@@ -134,8 +135,8 @@ def release(
 ) -> Resolved | None:
     """A member stopped at ``position``: this grant and all older ones are resolved (rule R3).
 
-    A release proves that the older grants' members had stopped, else this one could not have started. None: no such grant,
-    matched by member *and* epoch (rule R5).
+    A release proves that the older grants' members had stopped, else this one could not have
+    started. None: no such grant, matched by member *and* epoch (rule R5).
     """
     index = _index(queue, member, epoch)
     if index is None:
@@ -145,7 +146,10 @@ def release(
 
 
 def answer_never(queue: QueueState, member: MemberKey, epoch: Epoch) -> Resolved | None:
-    """A member never started this grant and never will: only this grant is resolved (rule R3). None: no such grant."""
+    """A member never started this grant and never will: only this grant is resolved (rule R3).
+
+    None: no such grant.
+    """
     index = _index(queue, member, epoch)
     if index is None:
         return None
@@ -154,7 +158,10 @@ def answer_never(queue: QueueState, member: MemberKey, epoch: Epoch) -> Resolved
 
 
 def lapse(queue: QueueState, member: MemberKey) -> Resolved | None:
-    """A member has stopped without a word: only its own grants are resolved (rule R3). None: it has none here."""
+    """A member has stopped without a word: only its own grants are resolved (rule R3).
+
+    None: it has none here.
+    """
     chain = tuple(grant for grant in queue.chain if grant.member != member)
     if len(chain) == len(queue.chain):
         return None
@@ -164,7 +171,10 @@ def lapse(queue: QueueState, member: MemberKey) -> Resolved | None:
 def progress(
     queue: QueueState, member: MemberKey, epoch: Epoch, position: Position
 ) -> Resolved | None:
-    """A member works on this grant and has come to ``position``: older grants are resolved. None: no such grant."""
+    """A member works on this grant and has come to ``position``: older grants are resolved.
+
+    None: no such grant.
+    """
     index = _index(queue, member, epoch)
     if index is None:
         return None
@@ -176,8 +186,8 @@ def progress(
 def aim(queue: QueueState, target: MemberKey | None, epoch: Epoch, cap: int) -> Aimed:
     """Aim the queue at a member (None: at nobody) in the decision ``epoch``.
 
-    The newest grant is dropped unless it is wanted; the target is granted if the chain has room below ``cap`` and the start
-    position is known. All older grants become its gates.
+    The newest grant is dropped unless it is wanted; the target is granted if the chain has room
+    below ``cap`` and the start position is known. All older grants become its gates.
     """
     chain = queue.chain
     drop = None
@@ -217,4 +227,4 @@ def _check(before: QueueState, event: Event, after: QueueState) -> None:
     start, end = phase_of(before), phase_of(after)
     if end not in TRANSITIONS.get((start, event), frozenset()):
         message = f"a queue went from {start} to {end} on {event}, which the table does not list"
-        raise IllegalTransition(message)
+        raise IllegalTransitionError(message)

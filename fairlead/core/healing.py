@@ -1,8 +1,8 @@
 """Whether a member must be told again what it holds.
 
-A heartbeat carries a digest of what its member holds. When it differs from the engine's view for two seconds, a record was
-lost on one side, and the member's whole record is written again, with original epochs. All commands are idempotent, so a
-heal that was not needed changes nothing.
+A heartbeat carries a digest of what its member holds. When it differs from the engine's view for
+two seconds, a record was lost on one side, and the member's whole record is written again, with
+original epochs. All commands are idempotent, so a heal that was not needed changes nothing.
 """
 
 from dataclasses import replace
@@ -28,16 +28,17 @@ def entries_by_member(state: GroupState) -> dict[MemberKey, list[Entry]]:
     held: dict[MemberKey, list[Entry]] = {}
     for queue, value in state.queues.items():
         for index, grant in enumerate(value.chain):
-            if grant.dropped:
-                word = "draining"
-            else:
-                word = "gated" if index else "held"
+            open_word = "gated" if index else "held"
+            word = "draining" if grant.dropped else open_word
             held.setdefault(grant.member, []).append((queue, grant.epoch, word))
     return held
 
 
 def note_digests(draft: Draft, arrivals: list[tuple[Arrival, Heartbeat]]) -> list[MemberKey]:
-    """Compare each heartbeat's digest, in order, and return the members whose record must be written again."""
+    """Compare each heartbeat's digest, in order,.
+
+    Return the members whose record must be written again.
+    """
     state = draft.state
     if not arrivals:
         return []
@@ -66,11 +67,14 @@ def note_digests(draft: Draft, arrivals: list[tuple[Arrival, Heartbeat]]) -> lis
 
 def _is_due(alive: Liveness, since_ms: int, clock_ms: int) -> bool:
     waited = clock_ms - max(since_ms, alive.healed_ms)
-    return waited >= HEAL_AFTER_MS * 2 ** min(alive.heals, HEAL_BACK_OFF_MAX)
+    return waited >= HEAL_AFTER_MS << min(alive.heals, HEAL_BACK_OFF_MAX)
 
 
 def heal_members(draft: Draft, members: list[MemberKey]) -> None:
-    """Command again everything unresolved of these members: drops of the dropped, adds of the newest."""
+    """Command again everything unresolved of these members.
+
+    Drops of the dropped, adds of the newest.
+    """
     if draft.state.barrier is not None:
         return
     for key in members:
@@ -95,7 +99,9 @@ def heal_members(draft: Draft, members: list[MemberKey]) -> None:
 def _commands_of(
     queue: MessageQueue, value: QueueState, key: MemberKey
 ) -> tuple[list[Drop], Add | None]:
-    drops = [Drop(queue, grant.epoch) for grant in value.chain if grant.member == key and grant.dropped]
+    drops = [
+        Drop(queue, grant.epoch) for grant in value.chain if grant.member == key and grant.dropped
+    ]
     newest = value.chain[-1] if value.chain else None
     if newest is None or newest.member != key or newest.dropped:
         return drops, None

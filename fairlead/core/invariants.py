@@ -1,14 +1,17 @@
-"""What must hold of a group after every step. A breach is a bug of the engine, never a matter of input."""
+"""What must hold of a group after every step.
+
+A breach is a bug of the engine, never a matter of input.
+"""
 
 from fairlead.core.handover import Phase, phase_of
 from fairlead.core.model import MessageQueue
 from fairlead.core.rules import EngineRules
 from fairlead.core.state import GroupState, QueueState
 
-__all__ = ["InvariantBroken", "check"]
+__all__ = ["InvariantBrokenError", "check"]
 
 
-class InvariantBroken(AssertionError):
+class InvariantBrokenError(AssertionError):
     """A group's state is one that no sequence of records may lead to."""
 
 
@@ -16,7 +19,7 @@ def check(state: GroupState, engine: EngineRules) -> None:
     """Raise unless every invariant holds.
 
     Raises:
-        InvariantBroken: names the invariant and the queue or member that breaks it.
+        InvariantBrokenError: names the invariant and the queue or member that breaks it.
     """
     if set(state.members) != set(state.liveness):
         _broken(state, "every member has exactly one liveness", "members")
@@ -29,9 +32,7 @@ def check(state: GroupState, engine: EngineRules) -> None:
             _broken(state, "a target names a client", str(queue))
 
 
-def _check_queue(
-    state: GroupState, queue: MessageQueue, value: QueueState, chain_cap: int
-) -> None:
+def _check_queue(state: GroupState, queue: MessageQueue, value: QueueState, chain_cap: int) -> None:
     if len(value.chain) > chain_cap:
         _broken(state, f"no chain is longer than {chain_cap}", str(queue))
     for older, newer in zip(value.chain, value.chain[1:], strict=False):
@@ -50,4 +51,4 @@ def _check_queue(
 
 def _broken(state: GroupState, rule: str, where: str) -> None:
     message = f"group {state.group}: {rule}; broken by {where}"
-    raise InvariantBroken(message)
+    raise InvariantBrokenError(message)

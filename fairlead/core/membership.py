@@ -1,8 +1,8 @@
 """Who is a member of a group: heartbeats, leaves and lapses.
 
-Decides membership alone, never ownership. A member is one incarnation of one client id. A lapse follows from the shard's
-clock, which cannot run ahead of what was read (rule R13); each heartbeat counts with the clock at its own record, also one
-that has no other effect (rule R14).
+Decides membership alone, never ownership. A member is one incarnation of one client id. A lapse
+follows from the shard's clock, which cannot run ahead of what was read (rule R13); each heartbeat
+counts with the clock at its own record, also one that has no other effect (rule R14).
 """
 
 from dataclasses import replace
@@ -27,8 +27,8 @@ __all__ = [
 def effective_members(members: dict[MemberKey, Member]) -> dict[str, Member]:
     """Return, for each client id, the one member that is a target.
 
-    Of two processes the greater (start, uuid) wins, within one process the newest incarnation: never the first or last seen,
-    which would be learnt in another order after a loss (rule R19).
+    Of two processes the greater (start, uuid) wins, within one process the newest incarnation:
+    never the first or last seen, which would be learnt in another order after a loss (rule R19).
     """
     best: dict[str, Member] = {}
     for member in members.values():
@@ -114,7 +114,10 @@ def _weighs(member: Member, beat: Heartbeat) -> bool:
 
 
 def apply_leave(draft: Draft, arrival: Arrival, leave: Leave) -> None:
-    """Take a member out of the targets; its grants end by their releases or by its lapse (rule R15)."""
+    """Take a member out of the targets.
+
+    Its grants end by their releases or by its lapse (rule R15).
+    """
     member = draft.state.members.get(leave.member)
     if member is None or member.leaving:
         draft.counts["leave", "stale" if member is None else "duplicate"] += 1

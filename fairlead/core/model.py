@@ -31,7 +31,10 @@ class MessageQueue(NamedTuple):
 
 
 class Epoch(NamedTuple):
-    """A decision's identity, compared as a pair: the driver's generation, the group's decision number."""
+    """A decision's identity, compared as a pair.
+
+    The driver's generation, the group's decision number.
+    """
 
     generation: int
     number: int
@@ -42,7 +45,10 @@ NOTHING = Epoch(0, 0)
 
 
 class Position(NamedTuple):
-    """A pull offset, compared as a pair: the newest reset it follows (0 = none), the next offset to read."""
+    """A pull offset, compared as a pair.
+
+    The newest reset it follows (0 = none), the next offset to read.
+    """
 
     reset: int
     offset: int
@@ -56,7 +62,10 @@ class MemberKey(NamedTuple):
 
 
 class Process(NamedTuple):
-    """The operating-system process behind a client id; the greater pair wins a duplicate client id."""
+    """The operating-system process behind a client id.
+
+    The greater pair wins a duplicate client id.
+    """
 
     start_ms: int
     uuid: str
@@ -84,7 +93,10 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class MemberProfile:
-    """What a member says of itself in each heartbeat, apart from its subscriptions (RocketMQ's ConsumerData)."""
+    """What a member says of itself in each heartbeat.
+
+    Apart from its subscriptions (RocketMQ's ConsumerData).
+    """
 
     consume_type: str = "push"
     message_model: str = "clustering"
@@ -118,7 +130,10 @@ class RouteBroker:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The whole route of one topic. ``identity`` differs between two lives of a topic of the same name."""
+    """The whole route of one topic.
+
+    ``identity`` differs between two lives of a topic of the same name.
+    """
 
     topic: str
     identity: str

@@ -1,8 +1,9 @@
 """Where a queue starts of which the engine knows no position.
 
-Decides the first base only: what a release or progress told stands in the queue's state and goes first. Source: the order
-of the design of the product (committed in the data plane, else the group's consume-from rule on known bounds), RocketMQ's
-ConsumeFromWhere for the names. Unknown bounds never become 0: the queue stays pending.
+Decides the first base only: what a release or progress told stands in the queue's state and goes
+first. Source: the order of the design of the product (committed in the data plane, else the group's
+consume-from rule on known bounds), RocketMQ's ConsumeFromWhere for the names. Unknown bounds never
+become 0: the queue stays pending.
 """
 
 from fairlead.core.model import NOTHING, MemberProfile, Position
@@ -15,10 +16,13 @@ __all__ = ["first_base"]
 def first_base(
     queue: QueueState, known: QueueOffsets, profile: MemberProfile
 ) -> tuple[Position, str] | None:
-    """Return (position, why) from which a queue without a base starts; None: not known yet, ask again.
+    """Return (position, why) from which a queue without a base starts.
 
-    A topic that was made anew starts at its minimum, whatever was committed in its former life. A committed position is
-    brought inside the bounds. A queue that appeared after its group starts at its minimum, else its first messages are lost.
+    None: not known yet, ask again.
+
+    A topic that was made anew starts at its minimum, whatever was committed in its former life. A
+    committed position is brought inside the bounds. A queue that appeared after its group starts at
+    its minimum, else its first messages are lost.
     """
     if queue.void != NOTHING:
         return Position(0, known.min_offset), "minimum"

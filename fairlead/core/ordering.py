@@ -1,7 +1,8 @@
 """The order in which RocketMQ sorts names and queues.
 
-Decides nothing but order. RocketMQ sorts client ids with ``String.compareTo`` and queues with ``MessageQueue#compareTo``;
-both compare UTF-16 code units, which differs from Python's code points above the basic plane.
+Decides nothing but order. RocketMQ sorts client ids with ``String.compareTo`` and queues with
+``MessageQueue#compareTo``; both compare UTF-16 code units, which differs from Python's code points
+above the basic plane.
 """
 
 from fairlead.core.model import MessageQueue
@@ -15,5 +16,8 @@ def java_order(text: str) -> bytes:
 
 
 def queue_order(queue: MessageQueue) -> tuple[bytes, bytes, int]:
-    """Return the sort key of ``MessageQueue#compareTo``: topic, broker name, queue id as a number."""
+    """Return the sort key of ``MessageQueue#compareTo``.
+
+    Topic, broker name, queue id as a number.
+    """
     return (java_order(queue.topic), java_order(queue.broker_name), queue.queue_id)

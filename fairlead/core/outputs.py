@@ -50,7 +50,10 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """Start at ``position`` once everything in ``after`` is released; the same epoch with a shorter list is a grant."""
+    """Start at ``position`` once everything in ``after`` is released.
+
+    The same epoch with a shorter list is a grant.
+    """
 
     queue: MessageQueue
     epoch: Epoch
@@ -61,7 +64,10 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """One entry of a member's whole set. ``position``, ``why`` and ``after`` stand only in gated entries."""
+    """One entry of a member's whole set.
+
+    ``position``, ``why`` and ``after`` stand only in gated entries.
+    """
 
     queue: MessageQueue
     epoch: Epoch
@@ -73,7 +79,10 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """An event that led to a decision; ``kind`` is a word of the protocol's list, ``at`` the record that told it."""
+    """An event that led to a decision.
+
+    ``kind`` is a word of the protocol's list, ``at`` the record that told it.
+    """
 
     kind: str
     client_id: str | None = None
@@ -85,8 +94,9 @@ class Cause:
 class Assignment:
     """Everything one member needs: the change and its whole set.
 
-    ``parts`` is how many records it is cut into, ``parts_before`` how many its previous one had: the rest get a null. Part i
-    holds entries ``i * ENTRIES_PER_PART`` and following of each of ``drop``, ``add`` and ``assigned``.
+    ``parts`` is how many records it is cut into, ``parts_before`` how many its previous one had:
+    the rest get a null. Part i holds entries ``i * ENTRIES_PER_PART`` and following of each of
+    ``drop``, ``add`` and ``assigned``.
     """
 
     group: str
@@ -104,7 +114,10 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A member is no more: its assignment record, which has so many parts, and its notice (if told) are deleted."""
+    """A member is no more: its assignment record, which has so many parts,.
+
+    Its notice (if told) are deleted.
+    """
 
     group: str
     member: MemberKey
@@ -163,7 +176,10 @@ class GroupSummary:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What had been read: by which generation, after how many cuts with output, up to which end positions."""
+    """What had been read: by which generation, after how many cuts with output.
+
+    Up to which end positions.
+    """
 
     generation: int
     shard: int
@@ -198,7 +214,10 @@ What = Literal["route", "offsets"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The group needs a route or offsets that no bridge has told it; ``queues`` None means all of the topic."""
+    """The group needs a route or offsets that no bridge has told it.
+
+    ``queues`` None means all of the topic.
+    """
 
     group: str
     what: What

@@ -1,6 +1,7 @@
 """What a step writes: each told member's whole set, and the audit record.
 
-Decides nothing; it words what was decided. A step that changed nothing but liveness and positions writes nothing.
+Decides nothing; it words what was decided. A step that changed nothing but liveness and positions
+writes nothing.
 """
 
 from fairlead.core.draft import Draft
@@ -24,7 +25,10 @@ __all__ = ["outputs_of", "summary_of"]
 
 
 def outputs_of(draft: Draft, before: Epoch) -> tuple[Output, ...]:
-    """Return everything that the step writes, in a fixed order. ``before`` is the epoch before the step."""
+    """Return everything that the step writes, in a fixed order.
+
+    ``before`` is the epoch before the step.
+    """
     written: list[Output] = []
     if draft.state.barrier is None:
         written.extend(_assignments(draft))

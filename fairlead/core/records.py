@@ -1,7 +1,7 @@
 """What the engine reads, as values: one class for each record kind of the input topics.
 
-A record says what somebody claims; what follows from it is decided elsewhere. An :class:`Arrival` is a record with its
-place in the log and the shard's clock at that place.
+A record says what somebody claims; what follows from it is decided elsewhere. An :class:`Arrival`
+is a record with its place in the log and the shard's clock at that place.
 """
 
 from collections.abc import Mapping
@@ -108,7 +108,10 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A member has stopped work on a queue at ``position``; None: it never started this epoch and never will."""
+    """A member has stopped work on a queue at ``position``.
+
+    None: it never started this epoch and never will.
+    """
 
     group: str
     member: MemberKey
@@ -119,9 +122,12 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """An operator (or ``conf/``, through the driver) sets or removes one rule; group ``*`` means every group.
+    """An operator (or ``conf/``, through the driver) sets or removes one rule.
 
-    ``subject`` names the client or queue of rules that are per client or per queue, else it is empty. ``value`` None removes.
+    Group ``*`` means every group.
+
+    ``subject`` names the client or queue of rules that are per client or per queue, else it is
+    empty. ``value`` None removes.
     """
 
     group: str
@@ -149,7 +155,10 @@ class RouteChanged:
 
 @dataclass(frozen=True, slots=True)
 class QueueOffsets:
-    """What a bridge knows of one queue: first kept offset, next offset to be written, the group's commit."""
+    """What a bridge knows of one queue.
+
+    First kept offset, next offset to be written, the group's commit.
+    """
 
     queue: MessageQueue
     min_offset: int
@@ -186,15 +195,7 @@ class Generation:
 
 
 GroupRecord = (
-    Heartbeat
-    | Leave
-    | Progress
-    | Claims
-    | Release
-    | RuleSet
-    | Reset
-    | RouteChanged
-    | OffsetsKnown
+    Heartbeat | Leave | Progress | Claims | Release | RuleSet | Reset | RouteChanged | OffsetsKnown
 )
 Record = GroupRecord | Tick | Generation
 

@@ -1,7 +1,8 @@
 """Which queues of a route consumers share.
 
-Source of the rule: RocketMQ's MQClientInstance#topicRouteData2TopicSubscribeInfo: queues 0 to readQueueNums - 1 of each
-broker whose perm has the read bit; no master is needed and orderTopicConf does not matter.
+Source of the rule: RocketMQ's MQClientInstance#topicRouteData2TopicSubscribeInfo: queues 0 to
+readQueueNums - 1 of each broker whose perm has the read bit; no master is needed and orderTopicConf
+does not matter.
 """
 
 from fairlead.core.model import MessageQueue, Route

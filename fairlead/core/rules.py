@@ -1,6 +1,7 @@
 """The rules under which a group is stepped, as values.
 
-Decides which value of a rule is in force (group over all groups over default), and which rule records are acceptable.
+Decides which value of a rule is in force (group over all groups over default), and which rule
+records are acceptable.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,10 @@ from fairlead.core.allocation import Strategy
 __all__ = ["CHAIN_CAP", "EngineRules", "GroupRules", "Moment", "RuleError", "rules_of", "with_rule"]
 
 CHAIN_CAP = 1
-"""How many unresolved grants a queue may have: 1 = a successor is granted only after the release."""
+"""How many unresolved grants a queue may have.
+
+1 = a successor is granted only after the release.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,9 @@ class GroupRules:
 class EngineRules:
     """What the driver gives to every step: its generation, the strategies it knows, and limits.
 
-    ``defaults`` are the rules of a group that has none of its own, after the rules set for every group. ``auto_create``:
-    whether a heartbeat may create its group. ``evict_after_ms``: how long a group without members is remembered.
+    ``defaults`` are the rules of a group that has none of its own, after the rules set for every
+    group. ``auto_create``: whether a heartbeat may create its group. ``evict_after_ms``: how long a
+    group without members is remembered.
     """
 
     generation: int
@@ -46,9 +51,12 @@ class EngineRules:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The now of a step: the shard's clock and newest append time after the last record, and what had been read.
+    """The now of a step: the shard's clock and newest append time after the last record,.
 
-    ``marker`` is the highest generation of which a tick was read; ``shard``, ``step`` and ``positions`` make the cut.
+    What had been read.
+
+    ``marker`` is the highest generation of which a tick was read; ``shard``, ``step`` and
+    ``positions`` make the cut.
     """
 
     clock_ms: int
@@ -60,7 +68,10 @@ class Moment:
 
 
 class RuleError(Exception):
-    """A rule record cannot be put in force: the rule in force stays. ``field`` is the path of the offending value."""
+    """A rule record cannot be put in force: the rule in force stays.
+
+    ``field`` is the path of the offending value.
+    """
 
     def __init__(self, reason: str, field_path: str, detail: str, remedy: str) -> None:
         super().__init__(detail)
@@ -73,7 +84,8 @@ class RuleError(Exception):
 def rules_of(own: Mapping[str, Any], engine: EngineRules) -> GroupRules:
     """Return the rules in force for a group: its own over those of all groups.
 
-    A rule that was accepted once and no longer makes sense (its strategy is gone) stays out of force.
+    A rule that was accepted once and no longer makes sense (its strategy is gone) stays out of
+    force.
     """
     rules = engine.defaults
     for name in sorted(own):
@@ -102,7 +114,9 @@ def with_rule(
         return _with_timing(rules, value)
     if rule == "slots":
         if value not in ("subscribers", "group"):
-            raise RuleError("bad_rule", "value", f"slots cannot be {value!r}", "say subscribers or group")
+            raise RuleError(
+                "bad_rule", "value", f"slots cannot be {value!r}", "say subscribers or group"
+            )
         return replace(rules, slots=str(value))
     known = "strategy, timing, slots"
     detail = f"this engine has no rule {rule!r}"

@@ -1,7 +1,8 @@
 """What the engine remembers of one group, as one value.
 
-Nothing here decides anything. The mappings are treated as immutable outside :mod:`fairlead.core.step`, which works on a
-shallow copy (:meth:`GroupState.copy`) and returns that copy; the entries themselves never change.
+Nothing here decides anything. The mappings are treated as immutable outside
+:mod:`fairlead.core.step`, which works on a shallow copy (:meth:`GroupState.copy`) and returns that
+copy; the entries themselves never change.
 """
 
 from collections.abc import Mapping
@@ -37,7 +38,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What rarely changes of a member. ``leaving``: its leave was read, its grants are not all resolved."""
+    """What rarely changes of a member.
+
+    ``leaving``: its leave was read, its grants are not all resolved.
+    """
 
     key: MemberKey
     process: Process
@@ -71,7 +75,10 @@ class Liveness:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """A member that lapsed or left: its late records are refused until the clock passes ``until_ms``."""
+    """A member that lapsed or left.
+
+    Its late records are refused until the clock passes ``until_ms``.
+    """
 
     until_ms: int
     lapsed: bool
@@ -92,16 +99,20 @@ class Grant:
 class QueueState:
     """One queue of a group: its unresolved grants, oldest first, and the best known start position.
 
-    Invariants: epochs in ``chain`` strictly increase; every grant but the newest has ``dropped`` set; ``chain`` is no longer
-    than the chain cap; a queue with a grant has a ``base``. ``void`` is the newest epoch whose positions mean nothing any
-    more (the topic was made anew), so a release under it or older resolves its grant but moves no base.
+    Invariants: epochs in ``chain`` strictly increase; every grant but the newest has ``dropped``
+    set; ``chain`` is no longer than the chain cap; a queue with a grant has a ``base``. ``void`` is
+    the newest epoch whose positions mean nothing any more (the topic was made anew), so a release
+    under it or older resolves its grant but moves no base.
     """
 
     base: Position | None = None
     why: str = ""
     chain: tuple[Grant, ...] = ()
     late: bool = False
-    """It appeared after the group already shared its topic: with nothing known it starts at its minimum."""
+    """It appeared after the group already shared its topic.
+
+    With nothing known it starts at its minimum.
+    """
     void: Epoch = NOTHING
 
 
@@ -123,7 +134,8 @@ class ClaimSet:
 class Barrier:
     """The group waits until every live member has acknowledged ``generation``.
 
-    ``releases`` are the releases with a position that were read meanwhile: (queue, member) -> newest (epoch, position).
+    ``releases`` are the releases with a position that were read meanwhile: (queue, member) ->
+    newest (epoch, position).
     """
 
     generation: int
@@ -146,7 +158,10 @@ class PendingRequest:
 
 @dataclass(slots=True)
 class GroupState:
-    """Everything the engine remembers of one group. ``generation`` is the newest whose barrier the group passed."""
+    """Everything the engine remembers of one group.
+
+    ``generation`` is the newest whose barrier the group passed.
+    """
 
     group: str
     created_ms: int
@@ -167,10 +182,16 @@ class GroupState:
     requests: dict[tuple[What, str], PendingRequest] = field(default_factory=dict)
     """(what, topic) -> the open request."""
     recomputed_ms: int = 0
-    """The clock at the last recomputation; the trigger fires at each multiple of its period after it."""
+    """The clock at the last recomputation.
+
+    The trigger fires at each multiple of its period after it.
+    """
     empty_since_ms: int | None = None
     allocated_by: str = ""
-    """Strategy, options and slots of the newest allocation, as one text: when they change, it is redone."""
+    """Strategy, options and slots of the newest allocation, as one text.
+
+    When they change, it is redone.
+    """
 
     @property
     def epoch(self) -> Epoch:

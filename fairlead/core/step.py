@@ -1,12 +1,14 @@
 """One step of one group: the pure function that is the program.
 
-``step`` takes the state, the records read since, and the moment they lead to, and returns the next state and everything to
-be written. It reads no clock, no environment and no randomness, and iterates no set whose order matters: the streaming job,
-the tests and the replay run the same function and get the same bytes.
+``step`` takes the state, the records read since, and the moment they lead to, and returns the next
+state and everything to be written. It reads no clock, no environment and no randomness, and
+iterates no set whose order matters: the streaming job, the tests and the replay run the same
+function and get the same bytes.
 
-Order of a step: all records are applied (rules, routes, offsets, releases, then what came by the heartbeats topic); members
-whose lease ended on the shard's clock are taken for dead; the barrier of a new generation is passed, if it can be; targets
-are computed; queues are handed over; what is missing is asked for.
+Order of a step: all records are applied (rules, routes, offsets, releases, then what came by the
+heartbeats topic); members whose lease ended on the shard's clock are taken for dead; the barrier of
+a new generation is passed, if it can be; targets are computed; queues are handed over; what is
+missing is asked for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +37,10 @@ __all__ = ["StepResult", "due_ms", "step"]
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The group after the step (None: it is not, or no longer, remembered), what to write, what was counted."""
+    """The group after the step (None.
+
+    It is not, or no longer, remembered), what to write, what was counted.
+    """
 
     state: GroupState | None
     outputs: tuple[Output, ...]
@@ -47,8 +52,9 @@ def step(
 ) -> StepResult:
     """Return the group's next state and everything that follows from the records.
 
-    ``arrivals`` are this group's records, sorted by (control, routes, offsets, releases, heartbeats), topic, partition and
-    offset. ``state`` None: the group is not known yet; a rule creates it, and a heartbeat if ``engine.auto_create``.
+    ``arrivals`` are this group's records, sorted by (control, routes, offsets, releases,
+    heartbeats), topic, partition and offset. ``state`` None: the group is not known yet; a rule
+    creates it, and a heartbeat if ``engine.auto_create``.
     """
     known = state.copy() if state is not None else _create(arrivals, moment, engine)
     if known is None:
@@ -92,9 +98,7 @@ def due_ms(state: GroupState, engine: EngineRules) -> int:
     return min(due)
 
 
-def _create(
-    arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules
-) -> GroupState | None:
+def _create(arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules) -> GroupState | None:
     creators = (Heartbeat, RuleSet) if engine.auto_create else (RuleSet,)
     for arrival in arrivals:
         if isinstance(arrival.record, creators):

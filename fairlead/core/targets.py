@@ -1,7 +1,8 @@
 """Who should own which queue.
 
-Asks the group's strategy and checks its answer; decides nothing about when a queue moves. A topic whose allocation fails
-keeps its last assignment and is tried again at the next trigger, the other topics go on.
+Asks the group's strategy and checks its answer; decides nothing about when a queue moves. A topic
+whose allocation fails keeps its last assignment and is tried again at the next trigger, the other
+topics go on.
 """
 
 import json
@@ -59,9 +60,7 @@ def compute_targets(draft: Draft) -> None:
                 targets.update(dict.fromkeys(owned, client_id))
             continue
         failures[topic] = Failure(topic, error.code, error.message)
-        targets.update(
-            {queue: state.targets[queue] for queue in held if queue in state.targets}
-        )
+        targets.update({queue: state.targets[queue] for queue in held if queue in state.targets})
     if failures != state.failures and failures:
         draft.alarms.add("allocation_failed")
     draft.counts["allocation", "failed"] += len(failures)
@@ -93,10 +92,11 @@ def _allocate(draft: Draft, queues: dict[str, tuple[MessageQueue, ...]]) -> Allo
         state.group, candidates, queues, owners, rules.slots, rules.strategy_options
     )
     strategy = draft.engine.strategies.get(rules.strategy)
+    if strategy is None:
+        known = ", ".join(sorted(draft.engine.strategies))
+        missing = AllocationError("unknown_strategy", f"{rules.strategy}; known: {known}")
+        return Allocation({}, dict.fromkeys(queues, missing))
     try:
-        if strategy is None:
-            known = ", ".join(sorted(draft.engine.strategies))
-            raise AllocationError("unknown_strategy", f"{rules.strategy}; known: {known}")
         return strategy.allocate(request)
     except AllocationError as error:
         return Allocation({}, dict.fromkeys(queues, error))
