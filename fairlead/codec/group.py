@@ -1,0 +1,152 @@
+"""One group's state to bytes and back, in two pieces: the body and the liveness.
+
+The same state gives the same bytes, in whatever order its mappings were filled: everything is
+written sorted. The body is JSON of plain arrays, under a version and a checksum; each version
+keeps its decoder. ``recomputed_ms`` and the liveness of members, which move without anything else
+moving, stand in the liveness piece.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from fairlead.codec.envelope import seal, unseal
+from fairlead.codec.errors import CodecError
+from fairlead.codec.handover import (
+    plain_barrier,
+    plain_claims,
+    plain_queue,
+    read_barrier,
+    read_claims,
+    read_queue,
+)
+from fairlead.codec.liveness import decode_liveness, encode_liveness
+from fairlead.codec.member import plain_member, read_member
+from fairlead.codec.route import plain_route, read_route
+from fairlead.codec.tables import keys_of, plain_queues, queues_of, read_queues
+from fairlead.core.model import MemberKey
+from fairlead.core.outputs import Failure
+from fairlead.core.state import GroupState, PendingRequest, Tombstone
+
+__all__ = ["BODY_VERSION", "decode_group", "encode_group", "same_body"]
+
+BODY_VERSION = 1
+_UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)
+
+
+def encode_group(state: GroupState) -> tuple[bytes, bytes]:
+    """Return (body, liveness) of a group; CodecError if the state cannot be written."""
+    what = f"the state of group {state.group}"
+    try:
+        plain = _plain(state)
+        body = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)
+    except (orjson.JSONEncodeError, *_UNREADABLE) as error:
+        raise CodecError(what, f"it cannot be written ({error!r})") from error
+    return seal(BODY_VERSION, body), encode_liveness(state)
+
+
+def decode_group(body: bytes, liveness: bytes, group: str) -> GroupState:
+    """Return the state of a group; CodecError if the bytes are damaged or of another version."""
+    what = f"the state of group {group}"
+    version, payload = unseal(body, what)
+    decoder = _DECODERS.get(version)
+    if decoder is None:
+        raise CodecError(what, f"version {version} is unknown, known are {sorted(_DECODERS)}")
+    try:
+        state = decoder(orjson.loads(payload))
+    except (orjson.JSONDecodeError, *_UNREADABLE) as error:
+        raise CodecError(what, f"its body cannot be read ({error!r})") from error
+    if state.group != group:
+        raise CodecError(what, f"the bytes are those of group {state.group}")
+    return decode_liveness(liveness, state)
+
+
+def same_body(before: GroupState, after: GroupState) -> bool:
+    """Whether two states of a group have the same body. Cheap where nothing was touched."""
+    moving = {"liveness": after.liveness, "recomputed_ms": after.recomputed_ms}
+    return before is not after and replace(before, **moving) == after  # type: ignore[arg-type]
+
+
+def _plain(state: GroupState) -> dict[str, Any]:
+    keys, queues = keys_of(state), queues_of(state)
+    key_rows: Mapping[MemberKey, int] = {key: row for row, key in enumerate(keys)}
+    queue_rows = {queue: row for row, queue in enumerate(queues)}
+    clients = sorted(set(state.targets.values()))
+    client_rows = {client: row for row, client in enumerate(clients)}
+    return {
+        "group": state.group,
+        "created_ms": state.created_ms,
+        "epoch": [*state.epoch],
+        "empty_since_ms": state.empty_since_ms,
+        "allocated_by": state.allocated_by,
+        "keys": [[*key] for key in keys],
+        "queues": plain_queues(queues),
+        "clients": clients,
+        "members": [
+            plain_member(state.members[key], key_rows[key]) for key in sorted(state.members)
+        ],
+        "tombstones": [
+            [key_rows[key], stone.until_ms, stone.lapsed, stone.told]
+            for key, stone in sorted(state.tombstones.items())
+        ],
+        "routes": [plain_route(state.routes[topic]) for topic in sorted(state.routes)],
+        "states": [
+            plain_queue(queue_rows[queue], state.queues[queue], key_rows)
+            for queue in sorted(state.queues)
+        ],
+        "targets": [
+            [queue_rows[queue], client_rows[client]]
+            for queue, client in sorted(state.targets.items())
+        ],
+        "failures": [
+            [topic, failure.code, failure.message]
+            for topic, failure in sorted(state.failures.items())
+        ],
+        "rules": state.rules,
+        "claims": [
+            plain_claims(key_rows[key], claims, queue_rows)
+            for key, claims in sorted(state.claims.items())
+        ],
+        "barrier": plain_barrier(state.barrier, key_rows, queue_rows),
+        "requests": [
+            [what, topic, request.asked_ms, request.times]
+            for (what, topic), request in sorted(state.requests.items())
+        ],
+    }
+
+
+def _read_1(plain: dict[str, Any]) -> GroupState:
+    keys = [MemberKey(*key) for key in plain["keys"]]
+    queues = read_queues(plain["queues"])
+    clients = plain["clients"]
+    members = [read_member(row, keys) for row in plain["members"]]
+    routes = [read_route(row) for row in plain["routes"]]
+    generation, number = plain["epoch"]
+    return GroupState(
+        group=plain["group"],
+        created_ms=plain["created_ms"],
+        generation=generation,
+        number=number,
+        members={member.key: member for member in members},
+        tombstones={keys[row]: Tombstone(*stone) for row, *stone in plain["tombstones"]},
+        routes={route.topic: route for route in routes},
+        queues={queues[row[0]]: read_queue(row, keys) for row in plain["states"]},
+        targets={queues[queue]: clients[client] for queue, client in plain["targets"]},
+        failures={
+            topic: Failure(topic, code, message) for topic, code, message in plain["failures"]
+        },
+        rules=plain["rules"],
+        claims={keys[row[0]]: read_claims(row, queues) for row in plain["claims"]},
+        barrier=read_barrier(plain["barrier"], keys, queues),
+        requests={
+            (what, topic): PendingRequest(asked_ms, times)
+            for what, topic, asked_ms, times in plain["requests"]
+        },
+        empty_since_ms=plain["empty_since_ms"],
+        allocated_by=plain["allocated_by"],
+    )
+
+
+_DECODERS: Mapping[int, Callable[[dict[str, Any]], GroupState]] = {1: _read_1}

@@ -1,0 +1,65 @@
+"""A member as plain JSON values, apart from its liveness."""
+
+from typing import Any
+
+from fairlead.core.model import MemberKey, MemberProfile, Process, Subscription
+from fairlead.core.state import Member
+
+__all__ = ["plain_member", "read_member"]
+
+
+def plain_member(member: Member, row: int) -> list[Any]:
+    """Return a member whose key stands in this row of the key table."""
+    profile = member.profile
+    return [
+        row,
+        member.process.start_ms,
+        member.process.uuid,
+        member.incarnations,
+        member.generation_acked,
+        member.leaving,
+        member.told_duplicate,
+        member.parts,
+        [
+            profile.consume_type,
+            profile.message_model,
+            profile.consume_from,
+            profile.consume_timestamp_ms,
+            profile.ordered,
+            profile.language,
+            profile.version,
+            profile.address,
+            profile.zone,
+            profile.capacity,
+            profile.lease_ms,
+        ],
+        [
+            [
+                subscription.topic,
+                subscription.expression_type,
+                subscription.expression,
+                subscription.tags,
+                subscription.sub_version,
+            ]
+            for subscription in member.subscriptions
+        ],
+    ]
+
+
+def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
+    """Return the member that :func:`plain_member` wrote."""
+    row, start_ms, uuid, incarnations, acked, leaving, told, parts, profile, subscriptions = plain
+    return Member(
+        keys[row],
+        Process(start_ms, uuid),
+        incarnations,
+        MemberProfile(*profile),
+        tuple(
+            Subscription(topic, expression_type, expression, tuple(tags), sub_version)
+            for topic, expression_type, expression, tags, sub_version in subscriptions
+        ),
+        acked,
+        leaving,
+        told,
+        parts,
+    )

@@ -1,0 +1,51 @@
+"""Name tables: a member key or a queue is written once, everything else refers to it by its row.
+
+Tables are sorted, so the same values give the same rows in whatever order they were met.
+"""
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.core.state import GroupState
+
+__all__ = ["keys_of", "plain_queues", "queues_of", "read_queues"]
+
+
+def keys_of(state: GroupState) -> list[MemberKey]:
+    """Return every member key that a state mentions, sorted."""
+    found = {*state.members, *state.tombstones, *state.claims}
+    for queue in state.queues.values():
+        found.update(grant.member for grant in queue.chain)
+    if state.barrier is not None:
+        found.update(member for _, member in state.barrier.releases)
+    return sorted(found)
+
+
+def queues_of(state: GroupState) -> list[MessageQueue]:
+    """Return every queue that a state mentions, sorted."""
+    found = {*state.queues, *state.targets}
+    for claims in state.claims.values():
+        for part in claims.read.values():
+            found.update(claim.queue for claim in part)
+    if state.barrier is not None:
+        found.update(queue for queue, _ in state.barrier.releases)
+    return sorted(found)
+
+
+def plain_queues(queues: Iterable[MessageQueue]) -> list[Any]:
+    """Return sorted queues as runs: [topic, broker_name, [queue_id, …]]."""
+    return [
+        [topic, broker_name, [queue.queue_id for queue in run]]
+        for (topic, broker_name), run in groupby(queues, key=lambda queue: queue[:2])
+    ]
+
+
+def read_queues(runs: list[Any]) -> list[MessageQueue]:
+    """Return the queues of the runs, in their order."""
+    return [
+        MessageQueue(topic, broker_name, queue_id)
+        for topic, broker_name, queue_ids in runs
+        for queue_id in queue_ids
+    ]

@@ -1,0 +1,104 @@
+"""One state with something in every field, and the bytes that version 1 makes of it."""
+
+from fairlead.core.model import (
+    Epoch,
+    MemberKey,
+    MemberProfile,
+    MessageQueue,
+    Position,
+    Process,
+    Route,
+    RouteBroker,
+    Subscription,
+)
+from fairlead.core.outputs import Failure
+from fairlead.core.records import Claim
+from fairlead.core.state import (
+    Barrier,
+    ClaimSet,
+    Grant,
+    GroupState,
+    Liveness,
+    Member,
+    PendingRequest,
+    QueueState,
+    Tombstone,
+)
+
+A, B, GONE = MemberKey("c1", "i1"), MemberKey("c2", "i1"), MemberKey("c2", "i0")
+Q0, Q1 = MessageQueue("orders", "main", 0), MessageQueue("orders", "main", 1)
+
+
+def golden_state() -> GroupState:
+    """Return the state, made anew."""
+    return GroupState(
+        group="orders",
+        created_ms=1,
+        generation=3,
+        number=41,
+        members={
+            B: Member(B, Process(2, "u2"), 2, MemberProfile(zone="z"), (), leaving=True, parts=1),
+            A: Member(
+                A,
+                Process(1, "u1"),
+                1,
+                MemberProfile(consume_from="timestamp", consume_timestamp_ms=5, ordered=True),
+                (Subscription("orders", "tag", "a||b", ("a", "b"), 7),),
+                generation_acked=3,
+                told_duplicate=True,
+            ),
+        },
+        liveness={A: Liveness(100, 17), B: Liveness(90, 3, 80, 2, 85)},
+        tombstones={GONE: Tombstone(500, lapsed=True, told=True)},
+        routes={
+            "orders": Route(
+                "orders",
+                "id1",
+                (
+                    RouteBroker("main", 6, 2, 2, "main", {"0": "h:1"}, ("1", None), (None, "z")),
+                    RouteBroker("other", 4, 0, 0),
+                ),
+                "main:2",
+            )
+        },
+        queues={
+            Q1: QueueState(),
+            Q0: QueueState(
+                Position(1, 20),
+                "release",
+                (Grant(A, Epoch(3, 40), dropped=True), Grant(B, Epoch(3, 41))),
+                late=True,
+                void=Epoch(2, 9),
+            ),
+        },
+        targets={Q1: "c1", Q0: "c2"},
+        failures={"orders": Failure("orders", "no_members", "nobody")},
+        rules={"timing": {"margin_ms": 5, "lease_ms": 1_000}, "pause": None},
+        claims={A: ClaimSet(3, 2, {1: (Claim(Q0, Epoch(2, 1), Position(0, 5), running=True),)})},
+        barrier=Barrier(3, 50, 60, {(Q0, A): (Epoch(2, 1), Position(0, 6))}, mute_told=True),
+        requests={("offsets", "orders"): PendingRequest(70, 2)},
+        recomputed_ms=95,
+        empty_since_ms=None,
+        allocated_by="AVG {} subscribers",
+    )
+
+
+GOLDEN_BODY = bytes.fromhex("013e521b26") + (
+    b'{"allocated_by":"AVG {} subscribers","barrier":[3,50,60,true,[[0,0,2,1,0,6]]],"claims":['
+    b'[0,3,2,[[1,[[0,2,1,0,5,true]]]]]],"clients":["c1","c2"],"created_ms":1,"empty_since_ms":'
+    b'null,"epoch":[3,41],"failures":[["orders","no_members","nobody"]],"group":"orders","keys'
+    b'":[["c1","i1"],["c2","i0"],["c2","i1"]],"members":[[0,1,"u1",1,3,false,true,0,["push","c'
+    b'lustering","timestamp",5,true,"other","0","",null,1,10000],[["orders","tag","a||b",["a",'
+    b'"b"],7]]],[2,2,"u2",2,0,true,false,1,["push","clustering","last_offset",null,false,"othe'
+    b'r","0","","z",1,10000],[]]],"queues":[["orders","main",[0,1]]],"requests":[["offsets","o'
+    b'rders",70,2]],"routes":[["orders","id1","main:2",[["main",6,2,2,"main",{"0":"h:1"},["1",'
+    b'null],[null,"z"]],["other",4,0,0,"",{},null,null]]]],"rules":{"pause":null,"timing":{"le'
+    b'ase_ms":1000,"margin_ms":5}},"states":[[0,[1,20],"release",true,[2,9],[[0,3,40,true],[2,'
+    b'3,41,false]]],[1,null,"",false,[0,0],[]]],"targets":[[0,1],[1,0]],"tombstones":[[1,500,t'
+    b"rue,true]]}"
+)
+GOLDEN_LIVENESS = bytes.fromhex(
+    "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"
+    "000000000000000000000000005a0000000000000003000000000000005000000000000000020000"
+    "00000000005500000000000000"
+)

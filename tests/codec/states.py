@@ -1,0 +1,152 @@
+"""Hypothesis strategies for group states: every field filled, no rule of the core obeyed."""
+
+from hypothesis import strategies as st
+
+from fairlead.core.model import (
+    Epoch,
+    MemberKey,
+    MemberProfile,
+    MessageQueue,
+    Position,
+    Process,
+    Route,
+    RouteBroker,
+    Subscription,
+)
+from fairlead.core.outputs import Failure
+from fairlead.core.records import Claim
+from fairlead.core.state import (
+    Barrier,
+    ClaimSet,
+    Grant,
+    GroupState,
+    Liveness,
+    Member,
+    PendingRequest,
+    QueueState,
+    Tombstone,
+)
+
+int64 = st.integers(-(2**63), 2**63 - 1)
+clocks = st.integers(0, 2**62)
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+names = st.sampled_from(["orders", "payments", "a", "%RETRY%orders", "über"])
+keys = st.builds(MemberKey, st.sampled_from(["c1", "c2", "c3"]), st.sampled_from(["i1", "i2"]))
+queues = st.builds(MessageQueue, names, st.sampled_from(["main", "b"]), st.integers(0, 3))
+epochs = st.builds(Epoch, st.integers(0, 9), st.integers(0, 99))
+positions = st.builds(Position, st.integers(0, 9), st.integers(0, 2**40))
+plain = st.recursive(
+    st.none() | st.booleans() | int64 | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+profiles = st.builds(
+    MemberProfile,
+    consume_from=st.sampled_from(["last_offset", "first_offset", "timestamp"]),
+    consume_timestamp_ms=st.none() | int64,
+    ordered=st.booleans(),
+    address=texts,
+    zone=st.none() | texts,
+    capacity=st.integers(1, 9),
+    lease_ms=st.integers(1_000, 600_000),
+)
+subscriptions = st.builds(
+    Subscription,
+    names,
+    st.sampled_from(["tag", "sql92"]),
+    texts,
+    st.lists(texts, max_size=2).map(tuple),
+    int64,
+)
+brokers = st.builds(
+    RouteBroker,
+    texts,
+    st.integers(0, 7),
+    st.integers(0, 9),
+    st.integers(0, 9),
+    texts,
+    st.dictionaries(texts, texts, max_size=2),
+    st.none() | st.lists(st.none() | texts, max_size=3).map(tuple),
+    st.none() | st.lists(st.none() | texts, max_size=3).map(tuple),
+)
+grants = st.builds(Grant, keys, epochs, st.booleans())
+queue_states = st.builds(
+    QueueState,
+    st.none() | positions,
+    texts,
+    st.lists(grants, max_size=3).map(tuple),
+    st.booleans(),
+    epochs,
+)
+claims = st.builds(Claim, queues, epochs, positions, st.booleans())
+claim_sets = st.builds(
+    ClaimSet,
+    st.integers(0, 9),
+    st.integers(1, 4),
+    st.dictionaries(st.integers(0, 3), st.lists(claims, max_size=2).map(tuple), max_size=2),
+)
+barriers = st.builds(
+    Barrier,
+    st.integers(0, 9),
+    clocks,
+    st.none() | clocks,
+    st.dictionaries(st.tuples(queues, keys), st.tuples(epochs, positions), max_size=2),
+    st.booleans(),
+)
+livenesses = st.builds(
+    Liveness, clocks, int64, st.none() | clocks, st.integers(0, 99), st.integers(0, 2**62)
+)
+
+
+@st.composite
+def group_states(draw: st.DrawFn, group: str = "orders") -> GroupState:
+    """Draw a state whose members, routes and failures stand under their own keys."""
+    members = {
+        key: Member(
+            key,
+            Process(draw(clocks), draw(texts)),
+            draw(st.integers(1, 9)),
+            draw(profiles),
+            tuple(draw(st.lists(subscriptions, max_size=2))),
+            *draw(st.tuples(st.integers(0, 9), st.booleans(), st.booleans(), st.integers(0, 3))),
+        )
+        for key in draw(st.lists(keys, max_size=3, unique=True))
+    }
+    return GroupState(
+        group=group,
+        created_ms=draw(clocks),
+        generation=draw(st.integers(0, 9)),
+        number=draw(st.integers(0, 99)),
+        members=members,
+        liveness={key: draw(livenesses) for key in draw(st.permutations(list(members)))},
+        tombstones=draw(
+            st.dictionaries(
+                keys, st.builds(Tombstone, clocks, st.booleans(), st.booleans()), max_size=3
+            )
+        ),
+        routes={
+            topic: Route(topic, draw(texts), tuple(draw(st.lists(brokers, max_size=2))), conf)
+            for topic, conf in draw(st.dictionaries(names, st.none() | texts, max_size=2)).items()
+        },
+        queues=draw(st.dictionaries(queues, queue_states, max_size=4)),
+        targets=draw(st.dictionaries(queues, st.sampled_from(["c1", "c2"]), max_size=4)),
+        failures={
+            topic: Failure(topic, code, message)
+            for topic, (code, message) in draw(
+                st.dictionaries(names, st.tuples(texts, texts), max_size=2)
+            ).items()
+        },
+        rules=draw(st.dictionaries(texts, plain, max_size=3)),
+        claims=draw(st.dictionaries(keys, claim_sets, max_size=2)),
+        barrier=draw(st.none() | barriers),
+        requests=draw(
+            st.dictionaries(
+                st.tuples(st.sampled_from(["route", "offsets"]), names),
+                st.builds(PendingRequest, clocks, st.integers(0, 9)),
+                max_size=2,
+            )
+        ),
+        recomputed_ms=draw(clocks),
+        empty_since_ms=draw(st.none() | clocks),
+        allocated_by=draw(texts),
+    )

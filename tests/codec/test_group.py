@@ -1,0 +1,197 @@
+"""A group's state survives its bytes, and the bytes depend on nothing but the state."""
+
+import os
+import subprocess
+import sys
+from dataclasses import fields, replace
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairlead.codec.envelope import seal
+from fairlead.codec.errors import CodecError
+from fairlead.codec.group import decode_group, encode_group, same_body
+from fairlead.core.model import MemberKey, MemberProfile, Process, Route, RouteBroker, Subscription
+from fairlead.core.outputs import Failure
+from fairlead.core.records import Claim
+from fairlead.core.state import (
+    Barrier,
+    ClaimSet,
+    Grant,
+    GroupState,
+    Liveness,
+    Member,
+    PendingRequest,
+    QueueState,
+    Tombstone,
+)
+from tests.codec.golden import GOLDEN_BODY, GOLDEN_LIVENESS, golden_state
+from tests.codec.states import group_states
+
+WRITTEN = {
+    GroupState: "group created_ms generation number members liveness tombstones routes queues "
+    "targets failures rules claims barrier requests recomputed_ms empty_since_ms allocated_by",
+    Member: "key process incarnations profile subscriptions generation_acked leaving "
+    "told_duplicate parts",
+    MemberProfile: "consume_type message_model consume_from consume_timestamp_ms ordered language "
+    "version address zone capacity lease_ms",
+    Subscription: "topic expression_type expression tags sub_version",
+    Liveness: "seen_ms sequence disagrees_since_ms heals healed_ms",
+    Tombstone: "until_ms lapsed told",
+    QueueState: "base why chain late void",
+    Grant: "member epoch dropped",
+    ClaimSet: "generation parts read",
+    Claim: "queue epoch position running",
+    Barrier: "generation started_ms marked_ms releases mute_told",
+    PendingRequest: "asked_ms times",
+    Route: "topic identity brokers order_topic_conf",
+    RouteBroker: "broker_name perm read_queue_nums write_queue_nums cluster addresses leaders "
+    "zones",
+    Failure: "topic code message",
+}
+
+
+@pytest.mark.parametrize("kind", WRITTEN, ids=lambda kind: kind.__name__)
+def test_every_field(kind: type) -> None:
+    """The codec was written for exactly these fields; a new one needs a new version."""
+    assert [field.name for field in fields(kind)] == WRITTEN[kind].split()
+
+
+@given(group_states())
+def test_round_trip(state: GroupState) -> None:
+    """What is decoded is what was encoded."""
+    body, liveness = encode_group(state)
+    assert decode_group(body, liveness, state.group) == state
+
+
+@given(group_states(), st.randoms(use_true_random=False))
+def test_insertion_order(state: GroupState, chance: Random) -> None:
+    """The order in which a state's mappings were filled does not show in the bytes."""
+
+    def shuffled(mapping: dict[object, object]) -> dict[object, object]:
+        items = list(mapping.items())
+        chance.shuffle(items)
+        return dict(items)
+
+    mappings = {
+        field.name: shuffled(value)
+        for field in fields(state)
+        if isinstance(value := getattr(state, field.name), dict)
+    }
+    other = replace(state, **mappings)  # type: ignore[arg-type]  # the same fields, reordered
+    assert encode_group(other) == encode_group(state)
+
+
+@given(group_states(), group_states())
+def test_same_body(before: GroupState, after: GroupState) -> None:
+    """Two states count as having one body exactly when their bodies are the same bytes."""
+    same = encode_group(before)[0] == encode_group(after)[0]
+    assert same_body(before, after) == same
+    moved = replace(before, recomputed_ms=before.recomputed_ms + 1)
+    assert same_body(before, moved)
+    assert encode_group(moved)[0] == encode_group(before)[0]
+    assert encode_group(moved)[1] != encode_group(before)[1]
+
+
+def test_a_state_is_never_trusted_to_equal_itself() -> None:
+    """The same object on both sides may have been changed in place, so it is written anew."""
+    state = golden_state()
+    assert not same_body(state, state)
+
+
+def test_golden_bytes() -> None:
+    """Version 1 reads and writes exactly these bytes, today and in every later version."""
+    state = golden_state()
+    assert encode_group(state) == (GOLDEN_BODY, GOLDEN_LIVENESS)
+    assert decode_group(GOLDEN_BODY, GOLDEN_LIVENESS, "orders") == state
+
+
+@given(st.data())
+def test_damage_is_refused(data: st.DataObject) -> None:
+    """Whichever bit flips and wherever the bytes end early, nothing is decoded."""
+    piece = data.draw(st.integers(0, 1))
+    pieces = [GOLDEN_BODY, GOLDEN_LIVENESS]
+    if data.draw(st.booleans()):
+        pieces[piece] = pieces[piece][: data.draw(st.integers(0, len(pieces[piece]) - 1))]
+    else:
+        spoilt = bytearray(pieces[piece])
+        spoilt[data.draw(st.integers(0, len(spoilt) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+        pieces[piece] = bytes(spoilt)
+    with pytest.raises(CodecError):
+        decode_group(pieces[0], pieces[1], "orders")
+
+
+@pytest.mark.parametrize(
+    "body, liveness, problem",
+    [
+        (seal(2, GOLDEN_BODY[5:]), GOLDEN_LIVENESS, "version 2 is unknown"),
+        (GOLDEN_BODY, seal(9, GOLDEN_LIVENESS[5:]), "version 9 is unknown"),
+        (seal(1, b"not json"), GOLDEN_LIVENESS, "its body cannot be read"),
+        (seal(1, b"[]"), GOLDEN_LIVENESS, "its body cannot be read"),
+        (seal(1, b'{"group":"orders"}'), GOLDEN_LIVENESS, "its body cannot be read"),
+        (GOLDEN_BODY, seal(1, GOLDEN_LIVENESS[5:-40]), "not that of 2 members"),
+        (GOLDEN_BODY.replace(b"orders", b"orderz"), GOLDEN_LIVENESS, "the checksum differs"),
+    ],
+)
+def test_refusals_name_the_problem(body: bytes, liveness: bytes, problem: str) -> None:
+    """Each refusal says which group's bytes are refused and why."""
+    with pytest.raises(CodecError, match=problem) as refused:
+        decode_group(body, liveness, "orders")
+    assert "group orders" in str(refused.value)
+    assert refused.value.remedy
+
+
+def test_foreign_bytes_are_refused() -> None:
+    """Bytes of one group are not read as those of another."""
+    with pytest.raises(CodecError, match="those of group orders"):
+        decode_group(GOLDEN_BODY, GOLDEN_LIVENESS, "payments")
+
+
+def test_what_cannot_be_written() -> None:
+    """A state that bytes cannot hold is refused when it is written, not when it is read."""
+    state = golden_state()
+    strangers = {MemberKey("nobody", "i"): Liveness(1, 1)}
+    for spoilt, problem in [
+        (replace(state, liveness=strangers), "other members"),
+        (replace(state, recomputed_ms=2**63), "64 bits"),
+        (replace(state, rules={"strategy": object()}), "cannot be written"),
+        (replace(state, allocated_by="\ud800"), "cannot be written"),
+    ]:
+        with pytest.raises(CodecError, match=problem):
+            encode_group(spoilt)
+
+
+def test_members_are_not_identified_by_process() -> None:
+    """Two members of one process are two members."""
+    state = golden_state()
+    first = min(state.members)
+    twin = replace(state.members[first], key=MemberKey("c9", "i9"))
+    both = replace(
+        state,
+        members={**state.members, twin.key: twin},
+        liveness={**state.liveness, twin.key: Liveness(5, 5)},
+    )
+    read = decode_group(*encode_group(both), "orders")
+    assert read.members[twin.key].process == Process(1, "u1") == read.members[first].process
+
+
+@pytest.mark.parametrize("seed", ["1", "2", "4242"])
+def test_hash_seed(seed: str) -> None:
+    """A process with another hash seed writes the same bytes."""
+    script = (
+        "import sys; from fairlead.codec.group import encode_group\n"
+        "from tests.codec.golden import golden_state\n"
+        "sys.stdout.buffer.write(b''.join(encode_group(golden_state())))"
+    )
+    root = Path(__file__).parents[2]
+    written = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=root,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        check=True,
+    ).stdout
+    assert written == GOLDEN_BODY + GOLDEN_LIVENESS
