@@ -1,0 +1,216 @@
+"""What happened in a run, as values: journals, the script's log, the topics' content.
+
+Everything the judge looks at is here, and nothing here decides anything. Times are
+CLOCK_MONOTONIC in nanoseconds, one clock for all processes of one Linux host, so that the order
+of two records of two processes is a fact and no estimate.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+__all__ = [
+    "NEVER_ISSUED",
+    "ClientKilled",
+    "Closing",
+    "Consumed",
+    "Decision",
+    "EngineKilled",
+    "Epoch",
+    "Held",
+    "History",
+    "Journal",
+    "JournalRecord",
+    "Move",
+    "ProgressReport",
+    "Queue",
+    "Start",
+    "StepBegun",
+    "StepRecord",
+    "Stop",
+]
+
+
+class Queue(NamedTuple):
+    """One queue, as docs/protocol.md names it."""
+
+    topic: str
+    broker_name: str
+    queue_id: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}/{self.broker_name}/{self.queue_id}"
+
+
+class Epoch(NamedTuple):
+    """The epoch under which a client works on a queue."""
+
+    generation: int
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.generation}.{self.number}"
+
+
+NEVER_ISSUED = Epoch(0, 0)
+"""An epoch no engine issues: that of work without a start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The client owns the queue from here on and reads it from ``offset``."""
+
+    queue: Queue
+    epoch: Epoch
+    offset: int
+    t_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The client has the message at ``offset`` in hand and has not finished it."""
+
+    queue: Queue
+    offset: int
+    t_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Consumed:
+    """The message at ``offset`` is processed; ``number`` is what the producer wrote into it."""
+
+    queue: Queue
+    offset: int
+    number: int
+    t_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The client has stopped working on the queue; ``offset`` is the next one to read."""
+
+    queue: Queue
+    epoch: Epoch
+    offset: int
+    t_ns: int
+
+
+JournalRecord = Start | Held | Consumed | Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What one consumer process wrote, in the order in which it wrote it.
+
+    Attributes: client_id: who wrote it. records: the lines understood. faults: lines that could
+        not be understood. The last line of a killed process may be cut off in
+            the middle; that is no fault.
+    """
+
+    client_id: str
+    records: Sequence[JournalRecord]
+    faults: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepBegun:
+    """A step of the script: the moment of its event."""
+
+    name: str
+    t_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClientKilled:
+    """SIGKILL was sent at ``sent_ns``; at ``dead_ns`` the kernel had reported the death."""
+
+    client_id: str
+    sent_ns: int
+    dead_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class EngineKilled:
+    """The engine of ``generation`` was killed; at ``dead_ns`` the kernel had reported the death."""
+
+    generation: int
+    sent_ns: int
+    dead_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The script is over: what moves after this is the end of the run, no step's doing."""
+
+    t_ns: int
+
+
+StepRecord = StepBegun | ClientKilled | EngineKilled | Closing
+
+Stage = Literal["dropped", "gated", "granted", "resolved"]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One line of a decision: what it did to one queue. ``offset`` is where an add starts."""
+
+    queue: Queue
+    stage: Stage
+    client_id: str
+    epoch: Epoch
+    offset: int | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One decision record of the group, as far as it concerns owners.
+
+    Attributes:
+        epoch: its number under its generation.
+        generation: the generation that read what led to it (``cut``).
+        members: the client ids that took part.
+        moves: what it did, queue by queue.
+        phase: the state of the group after it.
+        settled: no queue is unassigned, pending or in handover.
+        read: per (topic, partition) of the shard, the end of what had been read.
+    """
+
+    epoch: Epoch
+    generation: int
+    members: tuple[str, ...]
+    moves: tuple[Move, ...]
+    phase: str
+    settled: bool
+    read: Mapping[tuple[str, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressReport:
+    """One entry of a progress record: where in the log it stands and what it says."""
+
+    source: tuple[str, int]
+    source_offset: int
+    client_id: str
+    queue: Queue
+    epoch: Epoch
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All evidence of one run.
+
+    Attributes:
+        journals: one per consumer process, that of a killed one included.
+        steps: the script's log in order.
+        source: what the source topic holds at judging time: per queue, offset → number.
+        decisions: of the group, in the order of the topic.
+        progress: every progress entry of the group.
+    """
+
+    journals: Sequence[Journal] = ()
+    steps: Sequence[StepRecord] = ()
+    source: Mapping[Queue, Mapping[int, int]] = field(default_factory=dict)
+    decisions: Sequence[Decision] = ()
+    progress: Sequence[ProgressReport] = ()

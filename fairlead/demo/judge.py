@@ -1,0 +1,221 @@
+"""The judge: one verdict from the history of a run. Pure: the same history gives the same verdict.
+
+It trusts nobody's own account of success. The journals say what the consumers did, the source
+topic says what there was to do, the records of the control topics say what the engine knew; every
+figure is computed from these. A history that proves nothing (empty, too short, a step without
+effect) fails.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from fairlead.demo.history import ClientKilled, EngineKilled, History
+from fairlead.demo.overlaps import Overlap, find_overlaps
+from fairlead.demo.passage import follow_steps, unanswered_drops
+from fairlead.demo.reads import Reads, count_reads
+from fairlead.demo.tenures import Tenures, read_tenures
+from fairlead.demo.verdict import Check, KilledClient, StepOutcome, Verdict
+
+STEPS: Final = ("start", "join", "leave", "kill", "grow", "engine_kill")
+_FINDINGS_MAX: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """What a run must have done for its verdict to mean anything.
+
+    Attributes:
+        messages: how many must have gone through.
+        killed_queues: how many queues a killed client must have owned.
+        steps: the steps that must have taken place, in this order.
+    """
+
+    messages: int = 10_000
+    killed_queues: int = 3
+    steps: tuple[str, ...] = STEPS
+
+
+def judge(history: History, requirements: Requirements | None = None) -> Verdict:
+    """Return the verdict on a run.
+
+    Args:
+        history: all evidence of it.
+        requirements: what must have happened; the default is the whole script.
+    """
+    wanted = requirements or Requirements()
+    kills = [record for record in history.steps if isinstance(record, ClientKilled)]
+    tenures = read_tenures(history.journals, kills)
+    reads = count_reads(history, tenures)
+    steps = follow_steps(history, tenures)
+    return Verdict(
+        checks=(
+            _history(history, tenures),
+            _one_owner(find_overlaps(tenures)),
+            _none_missed(reads),
+            _none_twice_on_clean_moves(reads),
+            _twice_on_kills(reads),
+            _enough_messages(reads, wanted),
+            _every_queue(reads, history),
+            _every_step(steps, wanted),
+            _killed_owned(kills, reads.killed, wanted),
+            _engine_killed_in_handover(history, tenures, wanted),
+            _every_start_decided(history, tenures),
+            _sound(tenures, reads),
+        ),
+        steps=steps,
+        killed=reads.killed,
+        messages=reads.processed,
+        queues=len(history.source),
+    )
+
+
+def _history(history: History, tenures: Tenures) -> Check:
+    counts = {
+        "journals": len(history.journals),
+        "starts": sum(len(found) for found in tenures.by_queue.values()),
+        "messages in the source": sum(len(offsets) for offsets in history.source.values()),
+        "steps": len(history.steps),
+        "decisions": len(history.decisions),
+    }
+    missing = [f"no {name}" for name, count in counts.items() if count == 0]
+    measured = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return Check("history is not empty", measured, "none of them 0", not missing, _few(missing))
+
+
+def _one_owner(overlaps: Sequence[Overlap]) -> Check:
+    findings: tuple[str, ...] = ()
+    if overlaps:
+        length = overlaps[0].length_ns
+        span = "without end" if length is None else f"for {length / 1e6:.3f} ms"
+        findings = (f"the shortest of them, {span}:", *overlaps[0].slice())
+    return Check("two owners at once", str(len(overlaps)), "0", not overlaps, findings)
+
+
+def _none_missed(reads: Reads) -> Check:
+    missed = len(reads.missed)
+    return Check("messages missed", str(missed), "0", missed == 0, _few(reads.missed))
+
+
+def _none_twice_on_clean_moves(reads: Reads) -> Check:
+    twice = len(reads.clean_repeats)
+    name = "read twice on clean moves"
+    return Check(name, str(twice), "0", twice == 0, _few(reads.clean_repeats))
+
+
+def _twice_on_kills(reads: Reads) -> Check:
+    excess = reads.excess_repeats
+    twice = sum(client.read_twice for client in reads.killed) + len(excess)
+    at_most = sum(client.at_most for client in reads.killed)
+    findings = [
+        f"{client.client_id}: {client.read_twice} read twice; {client.at_most} processed after the"
+        f" last progress that the engine read, over {len(client.queues)} queues"
+        for client in reads.killed
+    ]
+    required = f"at most the {at_most} after the last progress read"
+    return Check(
+        "read twice on kills", str(twice), required, not excess, _few([*excess, *findings])
+    )
+
+
+def _enough_messages(reads: Reads, wanted: Requirements) -> Check:
+    enough = reads.processed >= wanted.messages
+    required = f"at least {wanted.messages:,}"
+    return Check("messages went through", f"{reads.processed:,}", required, enough)
+
+
+def _every_queue(reads: Reads, history: History) -> Check:
+    queues = len(history.source)
+    consumed = queues - len(reads.silent)
+    passed = queues > 0 and not reads.silent
+    name = "queues consumed"
+    return Check(name, str(consumed), f"all {queues}", passed, _few(reads.silent))
+
+
+def _every_step(steps: Sequence[StepOutcome], wanted: Requirements) -> Check:
+    findings = [f"{step.name} moved no queue" for step in steps if step.moved == 0]
+    findings += [
+        f"{step.name} left {len(step.unowned)} queues without owner: {', '.join(step.unowned[:4])}"
+        for step in steps
+        if step.unowned
+    ]
+    names = tuple(step.name for step in steps)
+    if names != wanted.steps:
+        findings.append(f"steps taken: {', '.join(names) or 'none'}; wanted: {wanted.steps}")
+    measured = ", ".join(f"{step.name} {step.moved}" for step in steps) or "no steps"
+    required = "each ≥ 1, none left alone"
+    return Check("queues moved per step", measured, required, not findings, _few(findings))
+
+
+def _killed_owned(
+    kills: Sequence[ClientKilled], killed: Sequence[KilledClient], wanted: Requirements
+) -> Check:
+    clients = {client.client_id: client for client in killed}
+    findings: list[str] = []
+    counts: list[int] = []
+    for kill in kills:
+        client = clients.get(kill.client_id)
+        owned = len(client.queues) if client else 0
+        counts.append(owned)
+        in_hand = client.in_hand if client else None
+        if in_hand is None:
+            findings.append(f"{kill.client_id} was not processing a message when it was killed")
+        if owned < wanted.killed_queues:
+            findings.append(f"{kill.client_id} owned {owned} queues when it was killed")
+    needed = "kill" in wanted.steps
+    if needed and not kills:
+        findings.append("no client was killed")
+    measured = ", ".join(map(str, counts)) or "nobody killed"
+    required = f"at least {wanted.killed_queues} each, a message in hand"
+    return Check("queues of the killed", measured, required, not findings, _few(findings))
+
+
+def _engine_killed_in_handover(history: History, tenures: Tenures, wanted: Requirements) -> Check:
+    drops = unanswered_drops(history, tenures)
+    findings = [f"engine of generation {g}: no open handover" for g, d in drops.items() if not d]
+    if "engine_kill" in wanted.steps and not drops:
+        findings.append("the engine was not killed")
+    newest = max((decision.generation for decision in history.decisions), default=0)
+    findings += [
+        f"the engine of generation {kill.generation} has no successor that decided"
+        for kill in history.steps
+        if isinstance(kill, EngineKilled) and newest <= kill.generation
+    ]
+    open_drops = [drop for found in drops.values() for drop in found]
+    return Check(
+        "handovers open when the engine was killed",
+        str(len(open_drops)),
+        "at least 1 per kill, and decisions after it",
+        not findings,
+        _few(findings or open_drops),
+    )
+
+
+def _every_start_decided(history: History, tenures: Tenures) -> Check:
+    decided = {
+        (move.queue, move.client_id, move.epoch)
+        for decision in history.decisions
+        for move in decision.moves
+        if move.stage in ("gated", "granted")
+    }
+    starts = [t for found in tenures.by_queue.values() for t in found if t.ending != "unowned"]
+    bare = [
+        f"{tenure.queue} by {tenure.client_id} under {tenure.epoch}"
+        for tenure in starts
+        if (tenure.queue, tenure.client_id, tenure.epoch) not in decided
+    ]
+    name = "starts without a decision"
+    return Check(name, str(len(bare)), "0", not bare, _few(bare))
+
+
+def _sound(tenures: Tenures, reads: Reads) -> Check:
+    flaws = (*tenures.flaws, *reads.forged)
+    return Check("flaws in the journals", str(len(flaws)), "0", not flaws, _few(flaws))
+
+
+def _few(findings: Iterable[str]) -> tuple[str, ...]:
+    """The first findings, and how many more there are."""
+    found = list(findings)
+    if len(found) <= _FINDINGS_MAX:
+        return tuple(found)
+    return (*found[:_FINDINGS_MAX], f"and {len(found) - _FINDINGS_MAX} more")

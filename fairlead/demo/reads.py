@@ -1,0 +1,199 @@
+"""Which messages were missed, and which were read twice: journals against the source topic itself.
+
+A message may be read a second time for one reason only: its first reader was killed, and the
+engine had not read that far when it granted the queue anew. Everything else is a message read
+twice on a clean move.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from fairlead.demo.history import Consumed, Decision, History, Move, ProgressReport, Queue
+from fairlead.demo.tenures import Tenure, Tenures
+from fairlead.demo.verdict import KilledClient, KilledQueue
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """The messages, counted.
+
+    Attributes:
+        processed: distinct messages of the source that somebody processed.
+        missed: messages of the source that nobody processed, as ``queue@offset``.
+        silent: queues of the source of which nothing was processed.
+        clean_repeats: second readings that no death excuses, one sentence each.
+        excess_repeats: second readings after a death of what the engine knew to be processed.
+        forged: journal entries that the source does not know, one sentence each.
+        killed: what each killed client left, second readings that its death excuses included.
+    """
+
+    processed: int
+    missed: tuple[str, ...]
+    silent: tuple[str, ...]
+    clean_repeats: tuple[str, ...]
+    excess_repeats: tuple[str, ...]
+    forged: tuple[str, ...]
+    killed: tuple[KilledClient, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    message: Consumed
+    tenure: Tenure
+
+
+def count_reads(history: History, tenures: Tenures) -> Reads:
+    """Compare what was processed with what the source holds."""
+    readings = _readings(tenures)
+    bounds = _Bounds(history, tenures)
+    clean: list[str] = []
+    excess: list[str] = []
+    excused: dict[tuple[str, Queue], int] = {}
+    for first, second in _repeats(readings):
+        if first.tenure.ending != "killed" or second.tenure is first.tenure:
+            clean.append(_describe_repeat(first, second))
+        elif first.message.offset < bounds.progress_read(first.tenure):
+            read = f"; the engine knew of {bounds.progress_read(first.tenure)}"
+            excess.append(_describe_repeat(first, second) + read)
+        else:
+            key = (first.tenure.client_id, first.tenure.queue)
+            excused[key] = excused.get(key, 0) + 1
+    processed = {
+        queue: offsets.keys() & readings.get(queue, {}).keys()
+        for queue, offsets in history.source.items()
+    }
+    return Reads(
+        processed=sum(len(offsets) for offsets in processed.values()),
+        missed=tuple(
+            f"{queue}@{offset}"
+            for queue, offsets in sorted(history.source.items())
+            for offset in sorted(offsets.keys() - processed[queue])
+        ),
+        silent=tuple(str(queue) for queue in sorted(processed) if not processed[queue]),
+        clean_repeats=tuple(clean),
+        excess_repeats=tuple(excess),
+        forged=tuple(_forged(history, readings)),
+        killed=tuple(_killed_clients(tenures, bounds, excused)),
+    )
+
+
+def _readings(tenures: Tenures) -> dict[Queue, dict[int, list[_Reading]]]:
+    """Per queue and offset, who processed it, in the order of time."""
+    readings: dict[Queue, dict[int, list[_Reading]]] = {}
+    for queue, queue_tenures in tenures.by_queue.items():
+        offsets = readings.setdefault(queue, {})
+        for tenure in queue_tenures:
+            for message in tenure.consumed:
+                offsets.setdefault(message.offset, []).append(_Reading(message, tenure))
+        for found in offsets.values():
+            found.sort(key=lambda reading: reading.message.t_ns)
+    return readings
+
+
+def _repeats(
+    readings: Mapping[Queue, Mapping[int, Sequence[_Reading]]],
+) -> Iterator[tuple[_Reading, _Reading]]:
+    for offsets in readings.values():
+        for found in offsets.values():
+            yield from pairwise(found)
+
+
+def _describe_repeat(first: _Reading, second: _Reading) -> str:
+    return (
+        f"{first.message.queue}@{first.message.offset} by {first.tenure.client_id} under"
+        f" {first.tenure.epoch} ({first.tenure.ending}), again by {second.tenure.client_id} under"
+        f" {second.tenure.epoch}"
+    )
+
+
+def _forged(
+    history: History, readings: Mapping[Queue, Mapping[int, Sequence[_Reading]]]
+) -> Iterator[str]:
+    for queue, offsets in sorted(readings.items()):
+        source = history.source.get(queue, {})
+        for offset, found in sorted(offsets.items()):
+            if offset not in source:
+                yield f"{queue}@{offset} was journalled, but the source does not hold it"
+                continue
+            for reading in found:
+                if reading.message.number != source[offset]:
+                    yield (
+                        f"{queue}@{offset} was journalled as number {reading.message.number}, the"
+                        f" source says {source[offset]}"
+                    )
+
+
+def _killed_clients(
+    tenures: Tenures, bounds: "_Bounds", excused: Mapping[tuple[str, Queue], int]
+) -> Iterator[KilledClient]:
+    owned: dict[str, list[Tenure]] = {}
+    for queue_tenures in tenures.by_queue.values():
+        for tenure in queue_tenures:
+            if tenure.ending == "killed":
+                owned.setdefault(tenure.client_id, []).append(tenure)
+    for client_id, held in sorted(owned.items()):
+        in_hand = [f"{tenure.queue}@{tenure.held}" for tenure in held if tenure.held is not None]
+        yield KilledClient(
+            client_id=client_id,
+            in_hand=in_hand[0] if in_hand else None,
+            queues=tuple(
+                KilledQueue(
+                    queue=str(tenure.queue),
+                    progress=bounds.progress_read(tenure),
+                    processed=tenure.frontier,
+                    granted=bounds.granted(tenure),
+                    read_twice=excused.get((client_id, tenure.queue), 0),
+                )
+                for tenure in held
+            ),
+        )
+
+
+class _Bounds:
+    """How far the engine had read a client's progress when it gave the client's queue away."""
+
+    def __init__(self, history: History, tenures: Tenures) -> None:
+        self._tenures = tenures
+        self._grants: dict[tuple[Queue, object], list[tuple[Decision, Move]]] = {}
+        for decision in history.decisions:
+            for move in decision.moves:
+                if move.stage in ("gated", "granted"):
+                    self._grants.setdefault((move.queue, move.epoch), []).append((decision, move))
+        self._progress: dict[tuple[str, Queue, object], list[ProgressReport]] = {}
+        for report in history.progress:
+            key = (report.client_id, report.queue, report.epoch)
+            self._progress.setdefault(key, []).append(report)
+
+    def progress_read(self, tenure: Tenure) -> int:
+        """The highest progress of this tenure below the cut of the decision that ended it.
+
+        Where there is no such decision, every report counts: the bound is then as strict as the log
+        allows. The start offset counts too: the engine knew it.
+        """
+        grant = self._successor_grant(tenure)
+        read = grant[0].read if grant else None
+        reports = self._progress.get((tenure.client_id, tenure.queue, tenure.epoch), ())
+        known = (
+            report.offset
+            for report in reports
+            if read is None or report.source_offset < read.get(report.source, 0)
+        )
+        return max(known, default=tenure.start_offset)
+
+    def granted(self, tenure: Tenure) -> int | None:
+        """Where the decision that gave the queue away let the successor start."""
+        grant = self._successor_grant(tenure)
+        return grant[1].offset if grant else None
+
+    def _successor_grant(self, tenure: Tenure) -> tuple[Decision, Move] | None:
+        later = (
+            other
+            for other in self._tenures.by_queue[tenure.queue]
+            if other.begin_ns > tenure.begin_ns and other is not tenure
+        )
+        successor = next(later, None)
+        if successor is None:
+            return None
+        grants = self._grants.get((tenure.queue, successor.epoch))
+        return grants[-1] if grants else None
