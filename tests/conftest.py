@@ -6,6 +6,8 @@ import sys
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["tests.fixtures.kafka"]
+
 # A failing random example is worth keeping; a slow machine is no failure.
 settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("fresh", max_examples=1_000, deadline=None, print_blob=True)

@@ -1,0 +1,199 @@
+"""Make the topics that are missing, and say what differs in those that are there.
+
+Nothing that exists is changed: partitions cannot be taken back, and a setting may have been chosen.
+"""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kafka import KafkaAdminClient
+from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
+from kafka.errors import KafkaError, TopicAlreadyExistsError, for_code
+
+from fairlead.errors import EnvironmentMissingError
+from fairlead.topics.reachability import require_reachable
+from fairlead.topics.specification import ESSENTIAL_SETTINGS, TopicSpec
+
+BROKERS_CHOICE: Final = -1
+_REPLICAS_FOR_TWO_IN_SYNC: Final = 3
+_REMEDY: Final = "Check kafka.bootstrap, that the brokers run, and what this user may do there."
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDifference:
+    """One setting of an existing topic that is not as it should be.
+
+    Attributes:
+        topic: the topic's full name.
+        setting: a Kafka setting, or "partitions" or "replication.factor".
+        expected: what it should be.
+        found: what it is.
+    """
+
+    topic: str
+    setting: str
+    expected: str
+    found: str
+
+    @property
+    def essential(self) -> bool:
+        """Whether decisions may be wrong with it, not only later or at more cost."""
+        return self.setting in ESSENTIAL_SETTINGS
+
+
+@dataclass(frozen=True, slots=True)
+class TopicReport:
+    """What was done and found, full names in the order of the specifications.
+
+    Attributes:
+        created: made just now.
+        existing: there before.
+        missing: not there (only when nothing was to be made).
+        differences: in those that exist.
+    """
+
+    created: tuple[str, ...]
+    existing: tuple[str, ...]
+    missing: tuple[str, ...]
+    differences: tuple[TopicDifference, ...]
+
+
+def create_topics(
+    connection: Mapping[str, Any],
+    prefix: str,
+    specs: Sequence[TopicSpec],
+    replication_factor: int = BROKERS_CHOICE,
+) -> TopicReport:
+    """Make the topics that are missing and compare the others; return when all have leaders.
+
+    Args:
+        connection: keyword arguments of a kafka-python client, bootstrap_servers at least.
+        prefix: what the topics' names begin with.
+        specs: the topics.
+        replication_factor: copies of each; −1 leaves it to the broker.
+
+    Raises:
+        EnvironmentMissingError: the cluster does not answer, or refuses to make a topic.
+    """
+    with _admin(connection) as admin:
+        before = _described(admin, prefix, specs)
+        absent = [spec for spec in specs if prefix + spec.suffix not in before]
+        created = _create(admin, prefix, absent, replication_factor)
+        report = _compare(admin, prefix, specs, replication_factor)
+    existing = tuple(name for name in report.existing if name not in created)
+    return TopicReport(created, existing, report.missing, report.differences)
+
+
+def inspect_topics(
+    connection: Mapping[str, Any],
+    prefix: str,
+    specs: Sequence[TopicSpec],
+    replication_factor: int = BROKERS_CHOICE,
+) -> TopicReport:
+    """Compare the topics and make none.
+
+    Raises:
+        EnvironmentMissingError: the cluster does not answer.
+    """
+    with _admin(connection) as admin:
+        return _compare(admin, prefix, specs, replication_factor)
+
+
+@contextlib.contextmanager
+def _admin(connection: Mapping[str, Any]) -> Iterator[KafkaAdminClient]:
+    require_reachable(connection["bootstrap_servers"])
+    try:
+        with contextlib.closing(KafkaAdminClient(**connection)) as admin:
+            yield admin
+    except KafkaError as error:
+        raise EnvironmentMissingError(
+            f"kafka: {connection['bootstrap_servers']} does not serve the request ({error}).",
+            remedy=_REMEDY,
+        ) from error
+
+
+def _create(
+    admin: KafkaAdminClient, prefix: str, specs: Sequence[TopicSpec], replication_factor: int
+) -> tuple[str, ...]:
+    """Make the topics; return the names of those that nobody else made meanwhile."""
+    if not specs:
+        return ()
+    wanted = {
+        prefix + spec.suffix: {
+            "num_partitions": spec.partitions,
+            "replication_factor": replication_factor,
+            "configs": _config(spec, replication_factor),
+        }
+        for spec in specs
+    }
+    answer = admin.create_topics(wanted, raise_errors=False)
+    created = []
+    for topic in answer["topics"]:
+        if topic["error_code"] == 0:
+            created.append(topic["name"])
+        elif topic["error_code"] != TopicAlreadyExistsError.errno:
+            raise EnvironmentMissingError(
+                f"topics: {topic['name']} cannot be made: {for_code(topic['error_code']).__name__}"
+                f" ({topic['error_message']}).",
+                remedy=_REMEDY,
+            )
+    admin.wait_for_topics(list(wanted))
+    return tuple(created)
+
+
+def _compare(
+    admin: KafkaAdminClient, prefix: str, specs: Sequence[TopicSpec], replication_factor: int
+) -> TopicReport:
+    found = _described(admin, prefix, specs)
+    configs = _configs(admin, list(found))
+    existing, missing, differences = [], [], []
+    for spec in specs:
+        name = prefix + spec.suffix
+        if name not in found:
+            missing.append(name)
+            continue
+        existing.append(name)
+        expected = {"partitions": str(spec.partitions)} | _config(spec, replication_factor)
+        actual = {"partitions": str(len(found[name]))} | configs[name]
+        if replication_factor != BROKERS_CHOICE:
+            expected["replication.factor"] = str(replication_factor)
+            actual["replication.factor"] = str(min(found[name]))
+        differences += [
+            TopicDifference(name, setting, value, actual.get(setting, "not set"))
+            for setting, value in expected.items()
+            if actual.get(setting) != value
+        ]
+    return TopicReport((), tuple(existing), tuple(missing), tuple(differences))
+
+
+def _config(spec: TopicSpec, replication_factor: int) -> dict[str, str]:
+    """The topic's settings; with three copies, two must have a record before it counts."""
+    if replication_factor >= _REPLICAS_FOR_TWO_IN_SYNC:
+        return {**spec.config, "min.insync.replicas": "2"}
+    return dict(spec.config)
+
+
+def _described(
+    admin: KafkaAdminClient, prefix: str, specs: Sequence[TopicSpec]
+) -> dict[str, list[int]]:
+    """The topics that exist: full name → the number of copies of each partition."""
+    described = admin.describe_topics([prefix + spec.suffix for spec in specs])
+    return {
+        topic["name"]: [len(partition["replica_nodes"]) for partition in topic["partitions"]]
+        for topic in described
+        if topic["error_code"] == 0
+    }
+
+
+def _configs(admin: KafkaAdminClient, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """All settings in force, of each topic."""
+    if not names:
+        return {}
+    resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
+    answer = admin.describe_configs(resources, config_filter=ConfigFilterType.ALL)
+    return {
+        name: {setting: entry["value"] for setting, entry in settings.items()}
+        for name, settings in answer["topic"].items()
+    }
