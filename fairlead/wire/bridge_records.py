@@ -1,0 +1,162 @@
+"""What bridges write and are asked for: routes, offsets, requests; and the claim of a driver.
+
+Each reader turns the fields of one record into its value, or raises WireError.
+"""
+
+from fairlead.core.model import Route, RouteBroker
+from fairlead.core.outputs import Request
+from fairlead.core.records import Generation, OffsetsKnown, QueueOffsets, RouteChanged
+from fairlead.wire.fields import Fields, bad_value, duplicate, inconsistent
+from fairlead.wire.limits import ROUTE_QUEUES_MAX
+from fairlead.wire.texts import (
+    ADDRESS,
+    BROKER_ID,
+    BROKER_NAME,
+    GROUP,
+    IDENTITY,
+    LABEL,
+    LONG_TEXT,
+    TOPIC,
+    UUID,
+)
+
+__all__ = ["read_generation", "read_offsets", "read_request", "read_route"]
+
+PERM_MAX = 15
+
+_ROUTE = frozenset(("v", "kind", "topic", "identity", "order_topic_conf", "brokers"))
+_BROKER = frozenset(
+    (
+        *("broker_name", "cluster", "perm", "read_queue_nums", "write_queue_nums"),
+        *("addresses", "leaders", "zones"),
+    )
+)
+_OFFSETS = frozenset(("v", "kind", "group", "topic", "identity", "queues"))
+_QUEUE_OFFSETS = frozenset(("queue", "min", "max", "committed", "for_time"))
+_FOR_TIME = frozenset(("timestamp_ms", "offset"))
+_REQUEST = frozenset(("v", "kind", "group", "what", "topic", "queues", "consume_timestamp_ms"))
+_GENERATION = frozenset(("v", "kind", "driver", "started_ms", "version"))
+
+
+def read_route(fields: Fields) -> RouteChanged:
+    """Read the whole route of one topic; no broker twice, not too many queues."""
+    fields.known(_ROUTE)
+    topic = fields.text("topic", TOPIC)
+    brokers = tuple(_broker(entry) for entry in fields.entries("brokers", _BROKER))
+    if len({broker.broker_name for broker in brokers}) != len(brokers):
+        raise duplicate("brokers", "a broker name")
+    if sum(broker.read_queue_nums for broker in brokers) > ROUTE_QUEUES_MAX:
+        raise inconsistent(
+            "brokers",
+            f"the topic has more than {ROUTE_QUEUES_MAX} queues in all",
+            "share the load over several topics",
+        )
+    route = Route(
+        topic=topic,
+        identity=fields.text("identity", IDENTITY),
+        brokers=brokers,
+        order_topic_conf=fields.optional_text("order_topic_conf", LONG_TEXT),
+    )
+    return RouteChanged(topic, route)
+
+
+def _broker(fields: Fields) -> RouteBroker:
+    read_queue_nums = fields.integer("read_queue_nums", 0, ROUTE_QUEUES_MAX)
+    write_queue_nums = fields.integer("write_queue_nums", 0, ROUTE_QUEUES_MAX)
+    queues = max(read_queue_nums, write_queue_nums)
+    return RouteBroker(
+        broker_name=fields.text("broker_name", BROKER_NAME),
+        perm=fields.integer("perm", 0, PERM_MAX),
+        read_queue_nums=read_queue_nums,
+        write_queue_nums=write_queue_nums,
+        cluster=fields.text("cluster", ADDRESS),
+        addresses=_addresses(fields),
+        leaders=_per_queue(fields, "leaders", queues),
+        zones=_per_queue(fields, "zones", queues),
+    )
+
+
+def _addresses(fields: Fields) -> dict[str, str]:
+    """Read broker id -> address, in the order of the ids as numbers."""
+    addresses = fields.mapping("addresses")
+    if not all(BROKER_ID.allows(name) for name in addresses.body):
+        raise bad_value(fields.path + "addresses", f"{BROKER_ID.words} as names")
+    return {name: addresses.text(name, ADDRESS) for name in sorted(addresses.body, key=int)}
+
+
+def _per_queue(fields: Fields, name: str, queues: int) -> tuple[str | None, ...] | None:
+    """Read one label or null for each queue, or null for none at all."""
+    if fields.get(name, "an array or null") is None:
+        return None
+    labels = fields.texts_or_nulls(name, LABEL)
+    if len(labels) != queues:
+        raise inconsistent(
+            fields.path + name,
+            "it has not one entry for each queue",
+            "send as many entries as the greater of read_queue_nums and write_queue_nums, or null",
+        )
+    return labels
+
+
+def read_offsets(fields: Fields) -> OffsetsKnown:
+    """Read what a bridge knows of queues of one topic; no queue twice, none of another topic."""
+    fields.known(_OFFSETS)
+    topic = fields.text("topic", TOPIC)
+    queues = tuple(
+        _queue_offsets(entry, topic) for entry in fields.entries("queues", _QUEUE_OFFSETS)
+    )
+    if len({entry.queue for entry in queues}) != len(queues):
+        raise duplicate("queues", "a queue")
+    return OffsetsKnown(
+        group=fields.text("group", GROUP),
+        topic=topic,
+        identity=fields.text("identity", IDENTITY),
+        queues=queues,
+    )
+
+
+def _queue_offsets(fields: Fields, topic: str) -> QueueOffsets:
+    queue = fields.queue("queue")
+    if queue.topic != topic:
+        raise inconsistent(
+            fields.path + "queue", "it is of another topic", "write one record for each topic"
+        )
+    min_offset = fields.integer("min")
+    max_offset = fields.integer("max")
+    if min_offset > max_offset:
+        raise inconsistent(
+            fields.path + "min",
+            "it is above max",
+            "send the first offset kept and the next offset to be written",
+        )
+    committed = fields.optional_position("committed")
+    return QueueOffsets(queue, min_offset, max_offset, committed, _for_time(fields))
+
+
+def _for_time(fields: Fields) -> tuple[int, int] | None:
+    if fields.get("for_time", "an object or null") is None:
+        return None
+    answer = fields.object("for_time", _FOR_TIME)
+    return (answer.time_ms("timestamp_ms"), answer.integer("offset"))
+
+
+def read_request(fields: Fields) -> Request:
+    """Read what the engine asks of bridges."""
+    fields.known(_REQUEST)
+    return Request(
+        group=fields.text("group", GROUP),
+        what="route" if fields.word("what", ("route", "offsets")) == "route" else "offsets",
+        topic=fields.text("topic", TOPIC),
+        queues=fields.optional_queues("queues"),
+        consume_timestamp_ms=fields.optional_time_ms("consume_timestamp_ms"),
+    )
+
+
+def read_generation(fields: Fields) -> Generation:
+    """Read a driver's claim of a generation."""
+    fields.known(_GENERATION)
+    return Generation(
+        driver=fields.text("driver", UUID),
+        started_ms=fields.time_ms("started_ms"),
+        version=fields.text("version", LABEL),
+    )

@@ -1,0 +1,197 @@
+"""What operators and the driver write: rules and resets, and the keys that name them.
+
+Decides whether a rule has the shape of its kind. Whether an engine supports it, and whether a
+strategy of that name exists, is not decided here.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import orjson
+
+from fairlead.core.model import MessageQueue
+from fairlead.core.records import Reset, RuleSet
+from fairlead.wire.errors import WireError
+from fairlead.wire.fields import Fields, bad_value, read_queue
+from fairlead.wire.placement import ALL_GROUPS, check_key, key_mismatch, read_array_key
+from fairlead.wire.reasons import Reason
+from fairlead.wire.strict_json import check_plain
+from fairlead.wire.texts import CLIENT_ID, GROUP, GROUP_OR_ALL, NOTE, STRATEGY_NAME, TOPIC
+
+__all__ = ["read_removed_rule", "read_reset", "read_rule", "reset_key", "rule_key"]
+
+_RULE = frozenset(("v", "kind", "group", "rule", "value", "by"))
+_RESET = frozenset(("v", "kind", "group", "queue", "offset", "by"))
+_RESET_WORD = "reset"
+_PER_CLIENT = "drain"
+_PER_QUEUE = "pin"
+_TIMES_MS = {
+    "lease_ms": (1_000, 600_000),
+    "margin_ms": (0, 600_000),
+    "trigger_ms": (1_000, 3_600_000),
+    "drain_deadline_ms": (0, 3_600_000),
+}
+
+
+def rule_key(group: str, rule: str, subject: tuple[str, ...]) -> bytes:
+    """Return the key of a rule.
+
+    ``subject`` is empty, (client id,) or (topic, broker name, queue id in digits).
+    """
+    if rule == _PER_QUEUE:
+        topic, broker_name, queue_id = subject
+        return orjson.dumps([group, rule, topic, broker_name, int(queue_id)])
+    return orjson.dumps([group, rule, *subject])
+
+
+def reset_key(group: str, queue: MessageQueue) -> bytes:
+    """Return the key of a reset."""
+    return orjson.dumps([group, _RESET_WORD, *queue])
+
+
+def read_rule(fields: Fields, key: bytes | None) -> RuleSet:
+    """Read a rule; its key names the rule, and the client or queue that it is for."""
+    fields.known(_RULE)
+    group = fields.text("group", GROUP_OR_ALL)
+    rule = fields.get("rule", _RULE_WORDS)
+    if type(rule) is not str or rule not in _VALUES:
+        raise _unsupported("rule")
+    fields.text("by", NOTE)
+    named = read_removed_rule(key)
+    value = fields.get("value", "the rule's value, or null to remove it")
+    subject = named.subject if value is None else _VALUES[rule](fields)
+    if (named.group, named.rule, named.subject) != (group, rule, subject):
+        raise key_mismatch(_RULE_KEY)
+    return RuleSet(group, rule, subject, value)
+
+
+def read_removed_rule(key: bytes | None) -> RuleSet:
+    """Read the key of a rule; it is all there is of a rule whose record is null."""
+    match read_array_key(key, _RULE_KEY):
+        case [str(group), str(rule), *rest]:
+            pass
+        case _:
+            raise key_mismatch(_RULE_KEY)
+    if rule == _RESET_WORD:
+        raise WireError(
+            Reason.NULL_VALUE, None, "a reset cannot be removed", "write another reset of the queue"
+        )
+    if rule not in _VALUES:
+        raise _unsupported(None)
+    subject = _read_subject(rule, rest)
+    if not GROUP_OR_ALL.allows(group) or (subject and group == ALL_GROUPS):
+        raise key_mismatch(_RULE_KEY)
+    return RuleSet(group, rule, subject, None)
+
+
+def read_reset(fields: Fields, key: bytes | None) -> Reset:
+    """Read the reset of one queue of one group."""
+    fields.known(_RESET)
+    reset = Reset(fields.text("group", GROUP), fields.queue("queue"), fields.integer("offset"))
+    fields.text("by", NOTE)
+    check_key(key, reset_key(reset.group, reset.queue).decode(), _RESET_KEY)
+    return reset
+
+
+def _read_subject(rule: str, rest: list[Any]) -> tuple[str, ...]:
+    """Return whom a rule is for, from what follows group and rule in its key."""
+    if rule == _PER_QUEUE:
+        try:
+            return _subject(read_queue(rest, "key"))
+        except WireError:
+            raise key_mismatch(_RULE_KEY) from None
+    if rule == _PER_CLIENT:
+        if len(rest) != 1 or type(rest[0]) is not str or not CLIENT_ID.allows(rest[0]):
+            raise key_mismatch(_RULE_KEY)
+        return (rest[0],)
+    if rest:
+        raise key_mismatch(_RULE_KEY)
+    return ()
+
+
+def _subject(queue: MessageQueue) -> tuple[str, ...]:
+    return (queue.topic, queue.broker_name, str(queue.queue_id))
+
+
+def _closed(fields: Fields, required: Collection[str], optional: Collection[str] = ()) -> Fields:
+    """Return the rule's value as an object that holds nothing unknown: a command is not guessed."""
+    value = fields.mapping("value")
+    if not set(required) <= value.body.keys() <= {*required, *optional}:
+        raise bad_value("value", "an object of " + ", ".join((*required, *optional)))
+    return value
+
+
+def _strategy(fields: Fields) -> tuple[str, ...]:
+    value = _closed(fields, ("name",), ("options",))
+    value.text("name", STRATEGY_NAME)
+    if "options" in value.body:
+        check_plain(value.mapping("options").body, "value.options", value.depth)
+    return ()
+
+
+def _timing(fields: Fields) -> tuple[str, ...]:
+    value = _closed(fields, (), tuple(_TIMES_MS))
+    for name in value.body:
+        low, high = _TIMES_MS[name]
+        value.integer(name, low, high)
+    return ()
+
+
+def _pause(fields: Fields) -> tuple[str, ...]:
+    if not fields.boolean("value"):
+        raise bad_value("value", "true, or null to go on")
+    return ()
+
+
+def _drain(fields: Fields) -> tuple[str, ...]:
+    return (_closed(fields, ("client_id",)).text("client_id", CLIENT_ID),)
+
+
+def _pin(fields: Fields) -> tuple[str, ...]:
+    value = _closed(fields, ("queue", "client_id"))
+    value.text("client_id", CLIENT_ID)
+    return _subject(value.queue("queue"))
+
+
+def _designated(fields: Fields) -> tuple[str, ...]:
+    value = _closed(fields, ("clients", "topics", "empty"))
+    value.texts("clients", CLIENT_ID)
+    if value.body["topics"] is not None:
+        value.texts("topics", TOPIC)
+    value.word("empty", ("keep", "all"))
+    return ()
+
+
+def _words(*words: str) -> Callable[[Fields], tuple[str, ...]]:
+    def read(fields: Fields) -> tuple[str, ...]:
+        fields.word("value", words)
+        return ()
+
+    return read
+
+
+_VALUES: dict[str, Callable[[Fields], tuple[str, ...]]] = {
+    "strategy": _strategy,
+    "timing": _timing,
+    "slots": _words("subscribers", "group"),
+    "mode": _words("cooperative", "eager"),
+    "pause": _pause,
+    _PER_CLIENT: _drain,
+    _PER_QUEUE: _pin,
+    "designated": _designated,
+    "on_mute": _words("wait", "force"),
+}
+"""Rule -> the reader that checks its value and returns whom it is for."""
+
+_RULE_WORDS = "one of " + ", ".join(_VALUES)
+_RULE_KEY = '["group","rule"] (and client id or queue) of section 3.10, without white space'
+_RESET_KEY = '["group","reset","topic","broker_name",queue_id], without white space'
+
+
+def _unsupported(field: str | None) -> WireError:
+    return WireError(
+        Reason.UNSUPPORTED_RULE,
+        field,
+        "it is no rule that this engine knows",
+        f"send {_RULE_WORDS}",
+    )

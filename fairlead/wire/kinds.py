@@ -1,0 +1,160 @@
+"""Which kinds each topic holds, and what each demands of key and partition.
+
+The tables at the end are the whole of it; a null value has its own.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fairlead.core.outputs import Request
+from fairlead.core.records import (
+    Claims,
+    Generation,
+    Heartbeat,
+    Leave,
+    OffsetsKnown,
+    Progress,
+    Record,
+    Release,
+    Reset,
+    RouteChanged,
+    RuleSet,
+    Tick,
+)
+from fairlead.wire.bridge_records import (
+    read_generation,
+    read_offsets,
+    read_request,
+    read_route,
+)
+from fairlead.wire.control_records import read_removed_rule, read_reset, read_rule
+from fairlead.wire.errors import WireError
+from fairlead.wire.fields import Fields
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.member_records import (
+    read_claims,
+    read_heartbeat,
+    read_leave,
+    read_progress,
+    read_release,
+    read_tick,
+)
+from fairlead.wire.placement import (
+    check_key,
+    check_no_key,
+    check_partition,
+    key_mismatch,
+    read_offsets_key,
+    read_text_key,
+)
+from fairlead.wire.raw import RawRecord
+from fairlead.wire.reasons import Reason
+from fairlead.wire.texts import TOPIC
+
+__all__ = ["KINDS", "NULLS", "Reader"]
+
+Reader = Callable[[Fields, RawRecord, WireLimits], Any]
+
+
+def _of_group(
+    read: Callable[[Fields], Heartbeat | Leave | Progress | Claims | Release],
+) -> Reader:
+    """Return a reader that also demands the group's key and partition."""
+
+    def place(fields: Fields, raw: RawRecord, limits: WireLimits) -> Record:
+        record = read(fields)
+        check_key(raw.key, record.group, "group, as it stands in the value")
+        check_partition(record.group, raw, limits.shards)
+        return record
+
+    return place
+
+
+def _of_control(read: Callable[[Fields, bytes | None], RuleSet | Reset]) -> Reader:
+    """Return a reader that hands over the key and demands the group's partition."""
+
+    def place(fields: Fields, raw: RawRecord, limits: WireLimits) -> Record:
+        record = read(fields, raw.key)
+        check_partition(record.group, raw, limits.shards)
+        return record
+
+    return place
+
+
+def _tick(fields: Fields, raw: RawRecord, _limits: WireLimits) -> Tick:
+    tick = read_tick(fields)
+    check_no_key(raw.key)
+    return tick
+
+
+def _route(fields: Fields, raw: RawRecord, _limits: WireLimits) -> RouteChanged:
+    changed = read_route(fields)
+    check_key(raw.key, changed.topic, "topic, as it stands in the value")
+    return changed
+
+
+def _offsets(fields: Fields, raw: RawRecord, _limits: WireLimits) -> OffsetsKnown:
+    known = read_offsets(fields)
+    if read_offsets_key(raw.key) != (known.topic, known.group):
+        raise key_mismatch("of topic and group as they stand in the value")
+    return known
+
+
+def _generation(fields: Fields, raw: RawRecord, _limits: WireLimits) -> Generation:
+    generation = read_generation(fields)
+    check_key(raw.key, generation.driver, "driver, as it stands in the value")
+    return generation
+
+
+def _request(fields: Fields, raw: RawRecord, _limits: WireLimits) -> Request:
+    request = read_request(fields)
+    check_key(raw.key, request.group, "group, as it stands in the value")
+    return request
+
+
+def _null_refused(_raw: RawRecord, _limits: WireLimits) -> Record:
+    raise WireError(Reason.NULL_VALUE, None, "the value is null", "send a record")
+
+
+def _null_rule(raw: RawRecord, limits: WireLimits) -> RuleSet:
+    removed = read_removed_rule(raw.key)
+    check_partition(removed.group, raw, limits.shards)
+    return removed
+
+
+def _null_route(raw: RawRecord, _limits: WireLimits) -> RouteChanged:
+    return RouteChanged(read_text_key(raw.key, TOPIC, "of the topic's name"), None)
+
+
+def _null_offsets(raw: RawRecord, _limits: WireLimits) -> OffsetsKnown:
+    topic, group = read_offsets_key(raw.key)
+    return OffsetsKnown(group, topic, "", ())
+
+
+KINDS: Mapping[str, Mapping[str, Reader]] = {
+    "heartbeats": {
+        "heartbeat": _of_group(read_heartbeat),
+        "leave": _of_group(read_leave),
+        "progress": _of_group(read_progress),
+        "claims": _of_group(read_claims),
+        "tick": _tick,
+    },
+    "releases": {"release": _of_group(read_release)},
+    "control": {"rule": _of_control(read_rule), "reset": _of_control(read_reset)},
+    "routes": {"route": _route},
+    "offsets": {"offsets": _offsets},
+    "generations": {"generation": _generation},
+    "requests": {"request": _request},
+}
+"""Topic suffix -> kind -> its reader."""
+
+NULLS: Mapping[str, Callable[[RawRecord, WireLimits], Record]] = {
+    "heartbeats": _null_refused,
+    "releases": _null_refused,
+    "control": _null_rule,
+    "routes": _null_route,
+    "offsets": _null_offsets,
+    "generations": _null_refused,
+    "requests": _null_refused,
+}
+"""Topic suffix -> what a null value means there."""

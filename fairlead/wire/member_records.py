@@ -1,0 +1,201 @@
+"""What clients write: heartbeat, leave, progress, claims, release; and the tick of the driver.
+
+Each reader turns the fields of one record into its value, or raises WireError. Nothing here looks
+at the state of a group.
+"""
+
+from fairlead.core.model import (
+    MemberProfile,
+    MessageQueue,
+    Process,
+    Subscription,
+)
+from fairlead.core.records import (
+    Claim,
+    Claims,
+    Heartbeat,
+    Leave,
+    Progress,
+    QueueProgress,
+    Release,
+    Tick,
+)
+from fairlead.wire.fields import Fields, duplicate, inconsistent
+from fairlead.wire.limits import PARTS_MAX
+from fairlead.wire.texts import (
+    ADDRESS,
+    DIGEST,
+    EXPRESSION,
+    GROUP,
+    LABEL,
+    TAG,
+    TOPIC,
+    UUID,
+)
+
+__all__ = [
+    "read_claims",
+    "read_heartbeat",
+    "read_leave",
+    "read_progress",
+    "read_release",
+    "read_tick",
+]
+
+LEASE_MS_MIN = 1_000
+LEASE_MS_MAX = 600_000
+CAPACITY_MAX = 1_000_000
+
+_SENDER = ("v", "kind", "group", "client_id", "incarnation")
+_HEARTBEAT = frozenset(
+    (
+        *_SENDER,
+        *("process", "sequence", "generation", "lease_ms", "consume_type", "message_model"),
+        *("consume_from", "consume_timestamp_ms", "ordered", "language", "version", "address"),
+        *("zone", "capacity", "subscriptions", "applied", "digest"),
+    )
+)
+_PROCESS = frozenset(("start_ms", "uuid", "incarnations"))
+_SUBSCRIPTION = frozenset(("topic", "expression_type", "expression", "tags", "sub_version"))
+_LEAVE = frozenset((*_SENDER, "sequence"))
+_PROGRESS = frozenset((*_SENDER, "queues"))
+_PROGRESS_ENTRY = frozenset(("queue", "epoch", "position"))
+_CLAIMS = frozenset((*_SENDER, "generation", "part", "parts", "queues"))
+_CLAIM = frozenset((*_PROGRESS_ENTRY, "state"))
+_RELEASE = frozenset((*_SENDER, "queue", "epoch", "position"))
+_TICK = frozenset(("v", "kind", "generation"))
+
+_CONSUME_TYPES = ("push", "pull")
+_MESSAGE_MODELS = ("clustering", "broadcasting")
+_CONSUME_FROM = ("last_offset", "first_offset", "timestamp")
+_EXPRESSION_TYPES = ("tag", "sql92")
+_CLAIM_STATES = ("running", "final")
+
+
+def read_heartbeat(fields: Fields) -> Heartbeat:
+    """Read a heartbeat."""
+    fields.known(_HEARTBEAT)
+    process = fields.object("process", _PROCESS)
+    applied = fields.get("applied", "the epoch of the newest assignment read, or null")
+    return Heartbeat(
+        group=fields.text("group", GROUP),
+        member=fields.member(),
+        process=Process(process.time_ms("start_ms"), process.text("uuid", UUID)),
+        incarnations=process.integer("incarnations", 1),
+        sequence=fields.integer("sequence"),
+        generation=fields.integer("generation", 1),
+        profile=_profile(fields),
+        subscriptions=_subscriptions(fields),
+        applied=None if applied is None else fields.epoch("applied"),
+        digest=int(fields.text("digest", DIGEST), 16),
+    )
+
+
+def _profile(fields: Fields) -> MemberProfile:
+    consume_from = fields.word("consume_from", _CONSUME_FROM)
+    timestamp_ms = fields.optional_time_ms("consume_timestamp_ms")
+    if consume_from == "timestamp" and timestamp_ms is None:
+        raise inconsistent(
+            "consume_timestamp_ms",
+            "consume_from is timestamp, and there is none",
+            "send the time from which to consume, in milliseconds since 1970",
+        )
+    return MemberProfile(
+        consume_type=fields.word("consume_type", _CONSUME_TYPES),
+        message_model=fields.word("message_model", _MESSAGE_MODELS),
+        consume_from=consume_from,
+        consume_timestamp_ms=timestamp_ms,
+        ordered=fields.boolean("ordered"),
+        language=fields.text("language", LABEL),
+        version=fields.text("version", LABEL),
+        address=fields.text("address", ADDRESS),
+        zone=fields.optional_text("zone", LABEL),
+        capacity=fields.integer("capacity", 1, CAPACITY_MAX),
+        lease_ms=fields.integer("lease_ms", LEASE_MS_MIN, LEASE_MS_MAX),
+    )
+
+
+def _subscriptions(fields: Fields) -> tuple[Subscription, ...]:
+    subscriptions = tuple(
+        Subscription(
+            topic=entry.text("topic", TOPIC),
+            expression_type=entry.word("expression_type", _EXPRESSION_TYPES),
+            expression=entry.text("expression", EXPRESSION),
+            tags=entry.texts("tags", TAG),
+            sub_version=entry.integer("sub_version"),
+        )
+        for entry in fields.entries("subscriptions", _SUBSCRIPTION)
+    )
+    if len(subscriptions) > 1:
+        topics = {subscription.topic for subscription in subscriptions}
+        if len(topics) != len(subscriptions):
+            raise duplicate("subscriptions", "a topic")
+    return subscriptions
+
+
+def read_leave(fields: Fields) -> Leave:
+    """Read a leave."""
+    fields.known(_LEAVE)
+    return Leave(fields.text("group", GROUP), fields.member(), fields.integer("sequence"))
+
+
+def read_progress(fields: Fields) -> Progress:
+    """Read the progress of some queues; no queue twice."""
+    fields.known(_PROGRESS)
+    queues = tuple(
+        QueueProgress(entry.queue("queue"), entry.epoch("epoch"), entry.position("position"))
+        for entry in fields.entries("queues", _PROGRESS_ENTRY)
+    )
+    _check_queues(queues)
+    return Progress(fields.text("group", GROUP), fields.member(), queues)
+
+
+def read_claims(fields: Fields) -> Claims:
+    """Read one part of an acknowledgement of a generation; no queue twice."""
+    fields.known(_CLAIMS)
+    part = fields.integer("part", 0, PARTS_MAX - 1)
+    parts = fields.integer("parts", 1, PARTS_MAX)
+    if part >= parts:
+        raise inconsistent("part", "it is not below parts", "count parts from 0")
+    queues = tuple(
+        Claim(
+            entry.queue("queue"),
+            entry.epoch("epoch"),
+            entry.position("position"),
+            running=entry.word("state", _CLAIM_STATES) == "running",
+        )
+        for entry in fields.entries("queues", _CLAIM)
+    )
+    _check_queues(queues)
+    return Claims(
+        group=fields.text("group", GROUP),
+        member=fields.member(),
+        generation=fields.integer("generation", 1),
+        part=part,
+        parts=parts,
+        queues=queues,
+    )
+
+
+def _check_queues(entries: tuple[QueueProgress, ...] | tuple[Claim, ...]) -> None:
+    queues: set[MessageQueue] = {entry.queue for entry in entries}
+    if len(queues) != len(entries):
+        raise duplicate("queues", "a queue")
+
+
+def read_release(fields: Fields) -> Release:
+    """Read the release of one queue."""
+    fields.known(_RELEASE)
+    return Release(
+        group=fields.text("group", GROUP),
+        member=fields.member(),
+        queue=fields.queue("queue"),
+        epoch=fields.epoch("epoch"),
+        position=fields.optional_position("position"),
+    )
+
+
+def read_tick(fields: Fields) -> Tick:
+    """Read the driver's tick."""
+    fields.known(_TICK)
+    return Tick(fields.integer("generation", 1))

@@ -1,0 +1,111 @@
+"""Keys and partitions: whether a record stands where its content says it must."""
+
+from typing import Any
+
+import orjson
+
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import KEY_BYTES_MAX, PARTS_MAX
+from fairlead.wire.partition import partition_of_group
+from fairlead.wire.raw import RawRecord
+from fairlead.wire.reasons import Reason
+from fairlead.wire.texts import GROUP, TOPIC, TextRule
+
+__all__ = [
+    "ALL_GROUPS",
+    "check_key",
+    "check_no_key",
+    "check_partition",
+    "key_mismatch",
+    "null_key",
+    "read_array_key",
+    "read_offsets_key",
+    "read_text_key",
+]
+
+ALL_GROUPS = "*"
+"""The group of a control record that is for every group; it stands in every partition."""
+
+
+def check_key(key: bytes | None, text: str, words: str) -> None:
+    """Refuse a key that is not exactly this text; ``words`` say what it is."""
+    if key is None:
+        raise null_key(words)
+    if key != text.encode():
+        raise key_mismatch(words)
+
+
+def check_no_key(key: bytes | None) -> None:
+    """Refuse a key where there is none."""
+    if key is not None:
+        raise key_mismatch("null")
+
+
+def check_partition(group: str, raw: RawRecord, shards: int) -> None:
+    """Refuse a record that stands in another partition than its group's."""
+    if group == ALL_GROUPS or raw.partition == partition_of_group(group, shards):
+        return
+    raise WireError(
+        Reason.WRONG_PARTITION,
+        None,
+        f"the record stands in partition {raw.partition}, its group belongs in another one",
+        f"write to partition (murmur2(group) & 0x7fffffff) mod {shards}",
+    )
+
+
+def read_text_key(key: bytes | None, rule: TextRule, words: str) -> str:
+    """Return a key that is one text."""
+    if key is None:
+        raise null_key(words)
+    text = key.decode("ascii", "replace")
+    if not rule.allows(text):
+        raise key_mismatch(words)
+    return text
+
+
+def read_array_key(key: bytes | None, words: str) -> list[Any]:
+    """Return a key that is a JSON array, without white space and needless escapes."""
+    if key is None:
+        raise null_key(words)
+    if len(key) > KEY_BYTES_MAX:
+        raise key_mismatch(words)
+    try:
+        parts = orjson.loads(key)
+        same = orjson.dumps(parts) == key
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        raise key_mismatch(words) from None
+    if not same or type(parts) is not list:
+        raise key_mismatch(words)
+    return parts
+
+
+_OFFSETS_KEY = '["topic","group"] or ["topic","group",part], without white space'
+
+
+def read_offsets_key(key: bytes | None) -> tuple[str, str]:
+    """Return topic and group of the key of an offsets record."""
+    match read_array_key(key, _OFFSETS_KEY):
+        case [str(topic), str(group)]:
+            part = 0
+        case [str(topic), str(group), int(part)]:
+            pass
+        case _:
+            raise key_mismatch(_OFFSETS_KEY)
+    if not (TOPIC.allows(topic) and GROUP.allows(group) and 0 <= part < PARTS_MAX):
+        raise key_mismatch(_OFFSETS_KEY)
+    return topic, group
+
+
+def null_key(words: str) -> WireError:
+    """Return the error of a key that is null."""
+    return WireError(Reason.NULL_KEY, None, "the key is null", f"send the key {words}")
+
+
+def key_mismatch(words: str) -> WireError:
+    """Return the error of a key that is not the one the record must have."""
+    return WireError(
+        Reason.KEY_MISMATCH,
+        None,
+        "the key is not the one that this record must have",
+        f"send the key {words}",
+    )

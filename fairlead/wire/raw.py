@@ -1,0 +1,42 @@
+"""Records as Kafka carries them: bytes with a place in the log.
+
+Nothing here knows what the bytes mean.
+"""
+
+from typing import NamedTuple
+
+__all__ = ["OutgoingRecord", "Partitions", "RawRecord"]
+
+
+class RawRecord(NamedTuple):
+    """A record as it was read. ``append_ms`` is its timestamp; ``append_time_is_log`` says whose.
+
+    True means that the broker set it when it appended the record (LogAppendTime).
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    append_ms: int
+    append_time_is_log: bool
+    key: bytes | None
+    value: bytes | None
+
+
+class OutgoingRecord(NamedTuple):
+    """A record to be written. A ``value`` of None deletes what the key held."""
+
+    topic: str
+    partition: int
+    key: bytes | None
+    value: bytes | None
+
+
+class Partitions(NamedTuple):
+    """How many partitions the topics have that have more than one.
+
+    ``shards`` holds for heartbeats, releases and control alike.
+    """
+
+    shards: int
+    assignments: int
