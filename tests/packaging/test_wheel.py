@@ -1,0 +1,77 @@
+"""What an installation gets: the rooms, the defaults, and nothing of the workshop."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from fairlead.settings import load_settings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _build(project: Path, folder: Path) -> Path:
+    """Build the wheel of a project and return the folder that it unpacks to."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder],
+        cwd=project,
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = folder.glob("*.whl")
+    unpacked = folder / "unpacked"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(unpacked)
+    return unpacked
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The engine's wheel, unpacked."""
+    return _build(ROOT, tmp_path_factory.mktemp("engine"))
+
+
+def _names(unpacked: Path) -> set[str]:
+    """Return what the wheel puts at the top of site-packages."""
+    return {path.name for path in unpacked.iterdir() if not path.name.endswith(".dist-info")}
+
+
+def test_engine_names(engine: Path) -> None:
+    """The engine installs its four packages and nothing else at the top."""
+    assert _names(engine) == {"fairlead", "strategies", "streaming", "sinks"}
+
+
+def test_client_names(tmp_path: Path) -> None:
+    """The client installs one package."""
+    assert _names(_build(ROOT / "client", tmp_path)) == {"fairlead_client"}
+
+
+def test_everything_travels(engine: Path) -> None:
+    """Every file of the rooms is in the wheel, data files and type marker included."""
+    rooms = ("fairlead", "strategies", "streaming", "sinks")
+    kept = {
+        path.relative_to(ROOT).as_posix()
+        for room in rooms
+        for path in (ROOT / room).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    packed = {path.relative_to(engine).as_posix() for path in engine.rglob("*")}
+    assert "fairlead/py.typed" in kept
+    assert kept - packed == set()
+
+
+def test_settings_travel(engine: Path, tmp_path: Path) -> None:
+    """Away from the checkout, the wheel finds the same defaults and profiles in itself."""
+    program = (
+        f"import sys; sys.path.insert(0, {str(engine)!r})\n"
+        "import fairlead; from fairlead.settings import load_settings\n"
+        "print(fairlead.__file__); print(load_settings(profile='rocketmq').model_dump_json())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    origin, settings = done.stdout.splitlines()
+    assert Path(origin).is_relative_to(engine)
+    assert settings == load_settings(profile="rocketmq").model_dump_json()
