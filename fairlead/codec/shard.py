@@ -1,0 +1,217 @@
+"""Many groups in two binary columns, with an index, so that untouched groups stay undecoded.
+
+Body column: what rarely changes. A head (JSON under a version and a checksum) with the index: for
+each group, sorted, its name, the size of its body and the topics it reads; then the bodies, each
+under its own version and checksum. Liveness column: what changes with each batch. A head with the
+positions and counters of the shard and, in the order of the index, each group's due clock and the
+size of its liveness; then the liveness pieces.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from struct import Struct
+from typing import Any, NamedTuple
+
+import orjson
+
+from fairlead.codec.envelope import seal, unseal
+from fairlead.codec.errors import CodecError
+from fairlead.codec.quarantine import Quarantine, plain_quarantine, read_quarantine
+from fairlead.codec.stored import STORED_VERSION, StoredShard
+
+__all__ = ["GroupSlot", "OpenShard", "ShardHeader", "close_shard", "open_shard"]
+
+_HEAD_VERSION = 1
+_SIZE = Struct("<I")
+_BODY, _LIVENESS = "the body column of a shard", "the liveness column of a shard"
+
+
+class GroupSlot(NamedTuple):
+    """One group's place in a shard: its bytes, and what is known of it without decoding them.
+
+    ``topics`` are those whose routes concern it, sorted. ``due_ms`` is the earliest clock at which
+    it must be stepped although none of its records is read. An empty ``body``: it has no state
+    yet, which only a quarantined group can be.
+    """
+
+    group: str
+    topics: tuple[str, ...]
+    due_ms: int
+    body: bytes
+    liveness: bytes
+    quarantine: Quarantine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShardHeader:
+    """What a shard remembers apart from its groups and its clock.
+
+    ``generation`` is that of the driver that ran it last, ``defaults`` the rules set for all
+    groups, ``marker`` the highest generation of which a tick was read, ``positions`` topic ->
+    partition -> next offset to read, ``step`` how many cuts with a decision there were,
+    ``newest_ms`` the newest append time read, ``jumps`` how often the clock of a broker jumped
+    ahead while ticks were on, ``jumps_told`` how many of these a decision has told.
+    """
+
+    generation: int = 0
+    defaults: Mapping[str, Any] | None = None
+    marker: int = 0
+    positions: Mapping[str, Mapping[int, int]] | None = None
+    step: int = 0
+    newest_ms: int = 0
+    jumps: int = 0
+    jumps_told: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenShard:
+    """A stored shard with its index read: group name -> slot, sorted by name."""
+
+    clock_ms: int
+    append_ms: int
+    header: ShardHeader
+    slots: Mapping[str, GroupSlot]
+    body: bytes
+
+
+def open_shard(stored: StoredShard) -> OpenShard:
+    """Read the heads of a stored shard; CodecError if they are damaged or of another version."""
+    if stored.version != STORED_VERSION:
+        raise CodecError("a shard", f"layout {stored.version} is unknown, not {STORED_VERSION}")
+    body_head, bodies = _split(stored.body, _BODY)
+    alive_head, pieces = _split(stored.liveness, _LIVENESS)
+    try:
+        index = body_head["groups"]
+        quarantined = body_head["quarantined"]
+        body_slices = _slices(bodies, [size for _, size, _ in index], _BODY)
+        alive_slices = _slices(pieces, alive_head["sizes"], _LIVENESS)
+        slots = {
+            group: GroupSlot(
+                group,
+                tuple(topics),
+                due_ms,
+                body,
+                alive,
+                read_quarantine(quarantined[group]) if group in quarantined else None,
+            )
+            for (group, _, topics), due_ms, body, alive in zip(
+                index, alive_head["due"], body_slices, alive_slices, strict=True
+            )
+        }
+        header = ShardHeader(
+            body_head["generation"],
+            body_head["defaults"],
+            alive_head["marker"],
+            {topic: dict(partitions) for topic, partitions in alive_head["positions"]},
+            alive_head["step"],
+            alive_head["newest_ms"],
+            alive_head["jumps"],
+            alive_head["jumps_told"],
+        )
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise CodecError("a shard", f"its two columns do not fit each other ({error!r})") from error
+    return OpenShard(stored.clock_ms, stored.append_ms, header, slots, stored.body)
+
+
+def close_shard(
+    opened: OpenShard | None,
+    clock: tuple[int, int],
+    header: ShardHeader,
+    changes: Mapping[str, GroupSlot | None],
+) -> StoredShard:
+    """Return the shard to be stored; CodecError if it cannot be written.
+
+    Args:
+        opened: the shard as it was opened, None for a new one.
+        clock: the shard's clock and the append time of the record that moved it last.
+        header: the new header.
+        changes: group name -> its new slot, None for a group that is forgotten.
+    """
+    before = opened.slots if opened is not None else {}
+    merged = {**before, **changes}
+    slots = [slot for group in sorted(merged) if (slot := merged[group]) is not None]
+    if opened is not None and not _body_moved(opened, header, changes):
+        body = opened.body
+    else:
+        body = _pack_body(header, slots)
+    return StoredShard(STORED_VERSION, *clock, body, _pack_liveness(header, slots))
+
+
+def _body_moved(
+    opened: OpenShard, header: ShardHeader, changes: Mapping[str, GroupSlot | None]
+) -> bool:
+    old = opened.header
+    if (old.generation, old.defaults) != (header.generation, header.defaults):
+        return True
+    return any(
+        _standing(opened.slots.get(group)) != _standing(slot) for group, slot in changes.items()
+    )
+
+
+def _standing(slot: GroupSlot | None) -> tuple[object, ...] | None:
+    return None if slot is None else (slot.body, slot.topics, slot.quarantine)
+
+
+def _pack_body(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
+    head = {
+        "generation": header.generation,
+        "defaults": header.defaults or {},
+        "groups": [[slot.group, len(slot.body), slot.topics] for slot in slots],
+        "quarantined": {
+            slot.group: plain_quarantine(slot.quarantine)
+            for slot in slots
+            if slot.quarantine is not None
+        },
+    }
+    return _join(head, [slot.body for slot in slots], _BODY)
+
+
+def _pack_liveness(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
+    positions = header.positions or {}
+    head = {
+        "marker": header.marker,
+        "positions": [
+            [topic, [list(entry) for entry in sorted(positions[topic].items())]]
+            for topic in sorted(positions)
+        ],
+        "step": header.step,
+        "newest_ms": header.newest_ms,
+        "jumps": header.jumps,
+        "jumps_told": header.jumps_told,
+        "due": [slot.due_ms for slot in slots],
+        "sizes": [len(slot.liveness) for slot in slots],
+    }
+    return _join(head, [slot.liveness for slot in slots], _LIVENESS)
+
+
+def _join(head: dict[str, Any], pieces: list[bytes], what: str) -> bytes:
+    try:
+        sealed = seal(_HEAD_VERSION, orjson.dumps(head, option=orjson.OPT_SORT_KEYS))
+    except orjson.JSONEncodeError as error:
+        raise CodecError(what, f"its head cannot be written ({error})") from error
+    return b"".join([_SIZE.pack(len(sealed)), sealed, *pieces])
+
+
+def _split(column: bytes, what: str) -> tuple[dict[str, Any], bytes]:
+    if len(column) < _SIZE.size:
+        raise CodecError(what, f"{len(column)} bytes are too few to be a whole column")
+    (size,) = _SIZE.unpack_from(column)
+    end = _SIZE.size + size
+    version, payload = unseal(column[_SIZE.size : end], what)
+    if version != _HEAD_VERSION:
+        raise CodecError(what, f"version {version} is unknown, known is {_HEAD_VERSION}")
+    try:
+        head = orjson.loads(payload)
+    except orjson.JSONDecodeError as error:
+        raise CodecError(what, f"its head cannot be read ({error})") from error
+    if not isinstance(head, dict):
+        raise CodecError(what, "its head is no object")
+    return head, column[end:]
+
+
+def _slices(data: bytes, sizes: list[int], what: str) -> list[bytes]:
+    ends = list(accumulate(sizes))
+    if (ends[-1] if ends else 0) != len(data):
+        raise CodecError(what, f"{len(data)} bytes stand where the index promises others")
+    return [data[end - size : end] for end, size in zip(ends, sizes, strict=True)]
