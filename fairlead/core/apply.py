@@ -10,7 +10,7 @@ from fairlead.core.barrier import apply_claims, remember_release
 from fairlead.core.draft import Draft
 from fairlead.core.handover import Resolved, answer_never, progress, release
 from fairlead.core.membership import apply_heartbeat, apply_leave
-from fairlead.core.model import NOTHING
+from fairlead.core.model import NOTHING, Epoch
 from fairlead.core.offsets import first_base
 from fairlead.core.records import (
     Arrival,
@@ -121,13 +121,13 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     anew = known is not None and known.identity != route.identity
     void = state.epoch if anew else NOTHING
     if anew:
-        _start_anew(draft, changed.topic)
+        _start_anew(draft, changed.topic, void)
     for queue in readable_queues(route):
         if queue not in state.queues:
             draft.set_queue(queue, QueueState(late=known is not None, void=void))
 
 
-def _start_anew(draft: Draft, topic: str) -> None:
+def _start_anew(draft: Draft, topic: str, void: Epoch) -> None:
     """Forget the positions of a topic's former life.
 
     Its grants are dropped, for their members read what is gone.
@@ -136,7 +136,6 @@ def _start_anew(draft: Draft, topic: str) -> None:
         if queue.topic != topic:
             continue
         chain = value.chain
-        void = draft.state.epoch
         if chain and not chain[-1].dropped:
             newest = replace(chain[-1], dropped=True)
             chain = (*chain[:-1], newest)

@@ -64,7 +64,7 @@ class Draft:
         topic: str | None = None,
         at: Source | None = None,
     ) -> None:
-        """Remember a cause; the first record that told of the same thing is kept as its evidence."""
+        """Remember a cause; the first record that told of it is kept as its evidence."""
         self.causes.setdefault((kind, client_id, topic), Cause(kind, client_id, topic, at))
 
     def reject(

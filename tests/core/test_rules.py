@@ -1,0 +1,155 @@
+"""Rules of a group, and strategies that fail or answer badly."""
+
+Joins, leaves, lapses, routes, offsets, rules, and what is written of them.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
+from fairlead.core.model import Epoch, MemberProfile, Position
+from fairlead.core.outputs import Assignment, Decision, Gone, Notice, Rejection, Request
+from fairlead.core.step import due_ms
+from tests.core.world import World, key_of, queue_of, settled
+
+
+class Stubborn:
+    """Fails for one topic while ``broken`` is set."""
+
+    name = "AVG"
+
+    def __init__(self) -> None:
+        """Start sound."""
+        self.broken = False
+
+    def allocate(self, request: AllocationRequest) -> Allocation:
+        """Give everything to the first candidate, or fail for orders."""
+        first = request.candidates[0].client_id
+        topics = {topic: {first: queues} for topic, queues in request.queues.items()}
+        if not self.broken:
+            return Allocation(topics)
+        topics.pop("orders", None)
+        return Allocation(topics, {"orders": AllocationError("room_unknown", "no room")})
+
+
+def test_a_topic_whose_allocation_fails_keeps_its_last_assignment_and_is_retried() -> None:
+    """A failed topic drops nothing, stands in the audit record,.
+
+    Is tried again at the next trigger.
+    """
+    world = World()
+    stubborn = Stubborn()
+    world.strategies["AVG"] = stubborn
+    world.beat("b", topics=("orders", "payments"))
+    world.run()
+    for topic in ("orders", "payments"):
+        world.route(1, topic)
+        world.bounds(1, topic)
+    world.run()
+    stubborn.broken = True
+    world.beat("a", topics=("orders", "payments"))
+    world.run()
+    assert [failure.code for failure in world.decision.failures] == ["room_unknown"]
+    assert "allocation_failed" in world.decision.alarms
+    assert [drop.queue.topic for drop in world.told("b").drop] == ["payments"]
+    stubborn.broken = False
+    dropped = []
+    for _ in range(8):
+        world.pass_time(3_000)
+        world.beat("a", topics=("orders", "payments"))
+        world.beat("b", topics=("orders", "payments"))
+        world.run()
+        dropped += [
+            drop.queue.topic
+            for output in world.outputs
+            if isinstance(output, Assignment)
+            for drop in output.drop
+        ]
+    assert dropped == ["orders"]
+
+
+class Bad:
+    """Answers whatever it was made with."""
+
+    name = "AVG"
+
+    def __init__(self, answer: object) -> None:
+        """Keep the answer."""
+        self.answer = answer
+
+    def allocate(self, request: AllocationRequest) -> Allocation:
+        """Raise or return the answer."""
+        del request
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return Allocation({"orders": self.answer})  # type: ignore[dict-item]  # bad on purpose
+
+
+@pytest.mark.parametrize(
+    "answer, code",
+    [
+        ({"a": (queue_of(9),)}, "unknown_queue"),
+        ({"a": (queue_of(0),), "b": (queue_of(0),)}, "two_owners"),
+        (ZeroDivisionError("by a user's strategy"), "strategy_error"),
+    ],
+)
+def test_a_bad_answer_of_a_strategy_is_refused(answer: object, code: str) -> None:
+    """An answer with an unknown queue or two owners, or an exception.
+
+    Leaves the last assignment in force.
+    """
+    world = settled("a", "b")
+    world.strategies["AVG"] = Bad(answer)
+    world.beat("c")
+    world.run()
+    assert [failure.code for failure in world.decision.failures] == [code]
+    assert world.owned("a") == [0, 1]
+
+
+def test_an_unknown_group_is_refused_without_auto_create_until_a_rule_creates_it() -> None:
+    """With auto_create off a heartbeat is rejected with a reason,.
+
+    A rule of the group creates it.
+    """
+    world = World(auto_create=False)
+    world.beat("a")
+    world.run()
+    assert [output.reason for output in world.outputs if isinstance(output, Rejection)] == [
+        "unknown_group"
+    ]
+    world.rule("slots", "group")
+    world.run()
+    world.beat("a")
+    world.run()
+    assert world.told("a").assigned == ()
+
+
+def test_a_bad_rule_is_refused_and_the_old_one_stays() -> None:
+    """An unknown strategy is refused with the known ones named."""
+    world = settled("a")
+    world.rule("strategy", {"name": "LUCKY"})
+    world.rule("timing", {"lease_ms": "10s"})
+    world.rule("pause", value=True)
+    world.run()
+    refused = [output for output in world.outputs if isinstance(output, Rejection)]
+    assert [entry.reason for entry in refused] == [
+        "unknown_strategy",
+        "bad_rule",
+        "unsupported_rule",
+    ]
+    assert "AVG" in refused[0].remedy
+    assert world.owned("a") == [0, 1, 2, 3]
+
+
+def test_timing_rules_take_effect() -> None:
+    """A longer lease set by a rule keeps a silent member alive for longer."""
+    world = settled("a")
+    world.rule("timing", {"lease_ms": 30_000})
+    world.run()
+    world.pass_time(33_000)
+    world.run()
+    assert world.owned("a") == [0, 1, 2, 3]
+    world.pass_time(1)
+    world.run()
+    assert world.owned("a") == []

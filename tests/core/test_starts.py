@@ -1,0 +1,158 @@
+"""Where queues start, and what routes and subscriptions change."""
+
+Joins, leaves, lapses, routes, offsets, rules, and what is written of them.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
+from fairlead.core.model import Epoch, MemberProfile, Position
+from fairlead.core.outputs import Assignment, Decision, Gone, Notice, Rejection, Request
+from fairlead.core.step import due_ms
+from tests.core.world import World, key_of, queue_of, settled
+
+
+def test_a_new_queue_of_an_existing_group_starts_at_its_minimum() -> None:
+    """Partitions that are added later lose no first message.
+
+    Whatever the group's consume-from says.
+    """
+    world = World()
+    world.beat("a", profile=MemberProfile(consume_from="last_offset"))
+    world.run()
+    world.route(1)
+    world.bounds(1, last=50)
+    world.run()
+    assert world.adds("a")[0].position.offset == 50
+    world.route(2)
+    world.run()
+    assert [output.what for output in world.outputs if isinstance(output, Request)] == ["offsets"]
+    world.bounds(2, first=3, last=9)
+    world.run()
+    assert [(add.position.offset, add.why) for add in world.adds("a")] == [(3, "minimum")]
+
+
+def test_a_shrunken_route_drops_its_queues() -> None:
+    """A queue that is no longer readable is dropped and forgotten after its release."""
+    world = settled("a")
+    held = world.epoch_of(3)
+    world.route(3)
+    world.run()
+    assert [drop.queue.queue_id for drop in world.told("a").drop] == [3]
+    world.release("a", 3, held, 4)
+    world.run()
+    assert world.state is not None
+    assert queue_of(3) not in world.state.queues
+
+
+def test_a_deleted_topic_drops_and_a_recreated_one_starts_anew() -> None:
+    """A topic made again under its name starts at its minimum,.
+
+    Positions of its former life mean nothing.
+    """
+    world = settled("a", queues=1)
+    held = world.epoch_of(0)
+    world.route(None)
+    world.run()
+    assert len(world.told("a").drop) == 1
+    world.route(1, identity="two")
+    world.release("a", 0, held, 77)
+    world.run()
+    world.bounds(1, identity="two", first=0, last=5, committed=Position(0, 77))
+    world.run()
+    assert [(add.position.offset, add.why) for add in world.adds("a")] == [(0, "minimum")]
+
+
+def test_a_topic_that_changes_identity_at_once_drops_and_starts_anew() -> None:
+    """A change of identity alone is enough: the holder reads a log that is gone."""
+    world = settled("a", queues=1)
+    held = world.epoch_of(0)
+    world.route(1, identity="two")
+    world.run()
+    assert len(world.told("a").drop) == 1
+    world.release("a", 0, held, 77)
+    world.bounds(1, identity="two", first=2, last=5)
+    world.run()
+    assert [(add.position.offset, add.why) for add in world.adds("a")] == [(2, "minimum")]
+
+
+def test_offsets_of_another_identity_are_ignored() -> None:
+    """Bounds of a topic's former life never become a start."""
+    world = World()
+    world.beat("a")
+    world.run()
+    world.route(1, identity="two")
+    world.bounds(1, identity="one")
+    world.run()
+    assert world.adds("a") == []
+    assert world.decision.state.phase == "waiting_for_offsets"
+
+
+def test_unknown_bounds_are_asked_for_again_with_back_off() -> None:
+    """A queue without a known start stays pending and is asked for again, never started at 0."""
+    world = World()
+    world.beat("a")
+    world.run()
+    world.route(2)
+    world.run()
+    asked = 0
+    for _ in range(12):
+        world.pass_time(1_000)
+        world.beat("a")
+        world.run()
+        asked += sum(isinstance(output, Request) for output in world.outputs)
+    assert world.owned("a") == []
+    assert 3 <= asked <= 4
+
+
+def test_committed_offsets_win_over_the_consume_from_rule() -> None:
+    """What the group committed in the data plane is where it goes on."""
+    world = World()
+    world.beat("a")
+    world.run()
+    world.route(1)
+    world.bounds(1, first=5, last=50, committed=Position(2, 30))
+    world.run()
+    assert [(add.position, add.why) for add in world.adds("a")] == [(Position(2, 30), "committed")]
+
+
+def test_members_with_different_topics_share_each_topic_among_its_subscribers() -> None:
+    """A member that does not subscribe a topic takes no share of it."""
+    world = World()
+    world.beat("a", topics=("orders", "payments"))
+    world.beat("b", topics=("orders",))
+    world.run()
+    for topic in ("orders", "payments"):
+        world.route(2, topic)
+        world.bounds(2, topic)
+    world.run()
+    assert {add.queue.topic for add in world.adds("b")} == {"orders"}
+    assert sum(add.queue.topic == "payments" for add in world.adds("a")) == 2
+
+
+def test_unsubscribing_takes_effect_at_once() -> None:
+    """A topic that nobody subscribes to any more is dropped, released and forgotten."""
+    world = World()
+    world.beat("a", topics=("orders", "payments"))
+    world.run()
+    for topic in ("orders", "payments"):
+        world.route(1, topic)
+        world.bounds(1, topic)
+    world.run()
+    world.beat("a", topics=("orders",))
+    world.run()
+    assert [drop.queue.topic for drop in world.told("a").drop] == ["payments"]
+
+
+def test_positions_survive_while_the_group_is_empty() -> None:
+    """The last member's progress is where the next member starts."""
+    world = settled("a", queues=1)
+    world.progress("a", 0, world.epoch_of(0), 61)
+    world.run()
+    world.pass_time(20_000)
+    world.run()
+    world.beat("b")
+    world.run()
+    assert [(add.position.offset, add.why) for add in world.adds("b")] == [(61, "progress")]

@@ -1,0 +1,302 @@
+"""One step of one group: who is a member, what moves, what is written of it."""
+
+Joins, leaves, lapses, routes, offsets, rules, and what is written of them.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
+from fairlead.core.model import Epoch, MemberProfile, Position
+from fairlead.core.outputs import Assignment, Decision, Gone, Notice, Rejection, Request
+from fairlead.core.step import due_ms
+from tests.core.world import World, key_of, queue_of, settled
+
+
+def test_a_first_heartbeat_asks_for_route_and_offsets_and_says_own_nothing() -> None:
+    """A new group requests what it lacks and tells its member that it owns nothing."""
+    world = World()
+    world.beat("a")
+    world.run()
+    asked = [output.what for output in world.outputs if isinstance(output, Request)]
+    assert asked == ["offsets", "route"]
+    assert world.told("a").assigned == ()
+    assert world.decision.state.phase == "waiting_for_route"
+
+
+def test_queues_are_shared_as_averagely_shares_them() -> None:
+    """Two members of four queues get the first and the second half."""
+    world = settled("a", "b")
+    assert world.owned("a") == [0, 1]
+    assert world.owned("b") == [2, 3]
+    assert {add.why for add in world.adds("a")} == {"first_offset"}
+
+
+def test_a_heartbeat_that_changes_nothing_writes_nothing() -> None:
+    """A recomputation with the same result has no record and no epoch."""
+    world = settled("a", "b")
+    before = world.state.epoch if world.state else None
+    for _ in range(20):
+        world.pass_time(3_000)
+        world.beat("a")
+        world.beat("b")
+        assert world.run().outputs == ()
+    assert world.state is not None
+    assert world.state.epoch == before
+
+
+def test_a_join_drops_first_and_adds_after_the_release() -> None:
+    """With chain cap 1 the successor is told only when the holder has released."""
+    world = settled("a")
+    world.beat("b")
+    world.run()
+    assert [drop.queue.queue_id for drop in world.told("a").drop] == [2, 3]
+    assert world.adds("b") == []
+    world.release("a", 2, world.epoch_of(2), 42)
+    world.run()
+    (add,) = world.adds("b")
+    assert (add.queue, add.position, add.why, add.after) == (
+        queue_of(2),
+        Position(0, 42),
+        "release",
+        (),
+    )
+
+
+def test_with_room_in_the_chain_the_successor_is_gated_in_the_same_decision() -> None:
+    """With chain cap 2 one decision writes the drop and the gated add."""
+    world = settled("a", chain_cap=2)
+    held = world.epoch_of(2)
+    world.beat("b")
+    world.run()
+    first = world.adds("b")[0]
+    assert [(after.member, after.epoch) for after in first.after] == [(key_of("a"), held)]
+    world.release("a", 2, held, 7)
+    world.run()
+    (grant,) = world.adds("b")
+    assert (grant.epoch, grant.position, grant.after) == (first.epoch, Position(0, 7), ())
+
+
+def test_unmoved_queues_are_never_touched() -> None:
+    """A join names only the queues that move."""
+    world = settled("a")
+    world.beat("b")
+    world.run()
+    assert {move.queue.queue_id for move in world.decision.moves} == {2, 3}
+
+
+def test_a_lapse_gives_the_queues_away_at_the_newest_progress() -> None:
+    """A silent member is taken for dead after lease and margin.
+
+    Its successor starts at its progress.
+    """
+    world = settled("a", "b")
+    world.progress("a", 0, world.epoch_of(0), 33)
+    world.run()
+    for _ in range(5):
+        world.pass_time(2_700)
+        world.beat("b")
+        world.run()
+    assert "client_expired" in world.decision.triggers
+    starts = {add.queue.queue_id: (add.position.offset, add.why) for add in world.adds("b")}
+    assert starts == {0: (33, "progress"), 1: (0, "first_offset")}
+    assert any(isinstance(output, Gone) for output in world.outputs)
+
+
+def test_a_member_lapses_only_after_lease_and_margin() -> None:
+    """The lapse is strict: at exactly lease + margin the member is alive."""
+    world = settled("a", "b")
+    world.pass_time(13_000)
+    world.beat("b")
+    world.run()
+    assert world.owned("a") == [0, 1]
+    world.pass_time(1)
+    world.run()
+    assert world.owned("a") == []
+
+
+def test_a_longer_lease_of_the_member_is_respected() -> None:
+    """A client that keeps a longer lease than the rule's is waited for by its own."""
+    world = World()
+    world.beat("a", profile=MemberProfile(lease_ms=60_000))
+    world.run()
+    world.pass_time(60_000)
+    world.run()
+    assert world.state is not None
+    assert key_of("a") in world.state.members
+    world.pass_time(3_001)
+    world.run()
+    assert world.state is not None
+    assert key_of("a") not in world.state.members
+
+
+def test_a_leave_moves_the_queues_by_their_releases() -> None:
+    """A leaver's releases carry the final offsets, and its record is deleted at the end."""
+    world = settled("a", "b")
+    for number, offset in ((0, 10), (1, 11)):
+        world.release("a", number, world.epoch_of(number), offset)
+    world.leave("a")
+    world.run()
+    assert sorted(add.position.offset for add in world.adds("b")) == [10, 11]
+    assert [output.member for output in world.outputs if isinstance(output, Gone)] == [key_of("a")]
+
+
+def test_a_leave_before_its_release_is_read_keeps_the_queue() -> None:
+    """A queue whose holder left stays with it until the release or the lapse."""
+    world = settled("a", "b")
+    held = world.epoch_of(0)
+    world.leave("a")
+    world.run()
+    assert world.adds("b") == []
+    world.release("a", 0, held, 5)
+    world.run()
+    assert [add.position.offset for add in world.adds("b")] == [5]
+
+
+def test_a_heartbeat_after_the_leave_is_refused() -> None:
+    """A late heartbeat of a life that ended makes no ghost."""
+    world = settled("a", "b")
+    for number in (0, 1):
+        world.release("a", number, world.epoch_of(number), 1)
+    world.leave("a")
+    world.run()
+    world.beat("a")
+    result = world.run()
+    assert result.counts["heartbeat", "stale"] == 1
+    assert key_of("a") not in (world.state.members if world.state else {})
+
+
+def test_a_duplicate_client_id_has_one_winner_and_the_loser_is_told_once() -> None:
+    """The greater process wins whichever is read first; the other is told, and it is an alarm."""
+    world = World()
+    world.beat("a", process=(2, "new"))
+    world.beat("a", life=2, process=(1, "old"))
+    world.run()
+    notices = [output for output in world.outputs if isinstance(output, Notice)]
+    assert [(notice.member, notice.code) for notice in notices] == [
+        (key_of("a", 2), "duplicate_client_id")
+    ]
+    assert notices[0].winner is not None
+    assert notices[0].winner.start_ms == 2
+    assert "duplicate_client_id" in world.decision.alarms
+    world.pass_time(1_000)
+    world.beat("a", life=2, process=(1, "old"))
+    assert not any(isinstance(output, Notice) for output in world.run().outputs)
+
+
+def test_a_new_life_of_a_client_takes_over_from_its_old_one() -> None:
+    """The newest incarnation of a process is the target.
+
+    The old one's queues wait for release or lapse.
+    """
+    world = settled("a")
+    world.beat("a", life=2)
+    world.run()
+    assert world.owned("a", 2) == []
+    assert len(world.told("a").drop) == 4
+    for _ in range(6):
+        world.pass_time(2_500)
+        world.beat("a", life=2)
+        world.run()
+    assert world.owned("a", 2) == [0, 1, 2, 3]
+
+
+def test_a_group_without_members_is_evicted_after_a_set_time() -> None:
+    """An empty group is remembered for a while and then forgotten, with an audit record."""
+    world = settled("a")
+    world.pass_time(20_000)
+    world.run()
+    assert world.state is not None
+    world.pass_time(600_001)
+    world.run()
+    assert world.state is None
+    assert world.decision.triggers == ("group_evicted",)
+
+
+def test_a_lost_record_is_healed_after_two_seconds_with_back_off() -> None:
+    """A digest that differs for two seconds has the whole record written again.
+
+    With the original epochs.
+    """
+    world = settled("a", queues=2)
+    epochs = {world.epoch_of(0), world.epoch_of(1)}
+    healed = []
+    for second in range(12):
+        world.pass_time(1_000)
+        world.beat("a", held=0)
+        world.run()
+        if world.adds("a"):
+            healed.append(second)
+            assert {add.epoch for add in world.adds("a")} == epochs
+            assert world.decision.triggers == ("healed",)
+    assert healed == [2, 6]
+
+
+def test_release_and_progress_of_another_epoch_or_life_change_nothing() -> None:
+    """Facts are matched by queue, incarnation and epoch."""
+    world = settled("a", "b")
+    held = world.epoch_of(0)
+    world.release("a", 0, Epoch(held.generation, held.number + 1), 50)
+    world.release("b", 0, held, 51)
+    world.release("a", 0, held, 52, life=2)
+    world.progress("b", 0, held, 53)
+    result = world.run()
+    assert result.counts["release", "stale"] == 3
+    assert result.outputs == ()
+    assert world.state is not None
+    assert world.state.queues[queue_of(0)].base == Position(0, 0)
+
+
+def test_due_is_the_earliest_deadline() -> None:
+    """The shard is told when to step a group that has no records."""
+    world = settled("a")
+    assert world.state is not None
+    assert due_ms(world.state, world.rules) == 1_000 + 13_001
+    world.pass_time(3_000)
+    world.beat("a")
+    world.run()
+    assert due_ms(world.state, world.rules) == 4_000 + 13_001
+
+
+def test_a_broadcasting_member_is_refused_with_the_reason() -> None:
+    """This engine shares queues in the clustering model; another model is rejected by name."""
+    world = World()
+    world.beat("a", profile=MemberProfile(message_model="broadcasting"))
+    world.run()
+    refused = [output for output in world.outputs if isinstance(output, Rejection)]
+    assert [(entry.reason, entry.field) for entry in refused] == [
+        ("unsupported_message_model", "message_model")
+    ]
+
+
+def test_large_sets_are_cut_into_parts() -> None:
+    """A member with many queues is told in parts, and is told how many its last record had."""
+    world = settled("a", queues=450)
+    told = world.told("a")
+    assert (told.parts, told.parts_before) == (3, 1)
+
+
+def test_the_input_state_is_not_changed() -> None:
+    """A step leaves the state it was given as it was."""
+    world = settled("a", "b")
+    assert world.state is not None
+    before = replace(world.state.copy())
+    world.beat("c")
+    state = world.state
+    world.run()
+    assert state == before
+
+
+def test_a_decision_says_what_caused_it_and_where_that_stands() -> None:
+    """The audit record names the event, the record that told it, the moves and the cut."""
+    world = settled("a")
+    world.beat("b")
+    world.run()
+    decision = world.decision
+    assert isinstance(decision, Decision)
+    assert decision.triggers == ("client_joined",)
+    assert decision.cause[0].at is not None
+    assert decision.cause[0].at.topic == "heartbeats"
+    assert decision.previous_epoch < decision.epoch
+    assert decision.state.in_handover == 2

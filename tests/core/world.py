@@ -1,0 +1,260 @@
+"""A small world around one group.
+
+It words records, keeps the clock, steps the core and checks every invariant.
+
+Clients are named by one letter and share one topic unless told otherwise. Nothing in here decides
+anything.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fairlead.core.digest import digest
+from fairlead.core.healing import entries_by_member
+from fairlead.core.invariants import check
+from fairlead.core.model import (
+    Epoch,
+    MemberKey,
+    MemberProfile,
+    MessageQueue,
+    Position,
+    Process,
+    Route,
+    RouteBroker,
+    Source,
+    Subscription,
+)
+from fairlead.core.outputs import Add, Assignment, Decision, Output
+from fairlead.core.records import (
+    Arrival,
+    Claim,
+    Claims,
+    GroupRecord,
+    Heartbeat,
+    Leave,
+    OffsetsKnown,
+    Progress,
+    QueueOffsets,
+    QueueProgress,
+    Release,
+    RouteChanged,
+    RuleSet,
+)
+from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.state import GroupState
+from fairlead.core.step import StepResult, step
+from strategies.registry import STRATEGIES
+
+GROUP = "orders"
+KIND_ORDER = ("control", "routes", "offsets", "releases", "heartbeats")
+
+
+def queue_of(number: int, topic: str = "orders") -> MessageQueue:
+    """Return the queue of this number on the broker ``main``."""
+    return MessageQueue(topic, "main", number)
+
+
+def key_of(client: str, life: int = 1) -> MemberKey:
+    """Return a client's member key in one of its lives."""
+    return MemberKey(client, f"{client}-{life}")
+
+
+def route_of(queues: int, topic: str = "orders", identity: str = "one", perm: int = 6) -> Route:
+    """Return a route of one broker."""
+    return Route(topic, identity, (RouteBroker("main", perm, queues, queues),))
+
+
+@dataclass(slots=True)
+class World:
+    """One group, its log and its clock."""
+
+    chain_cap: int = 1
+    generation: int = 1
+    marker: int = 1
+    clock_ms: int = 1_000
+    auto_create: bool = True
+    state: GroupState | None = None
+    outputs: tuple[Output, ...] = ()
+    step_number: int = 0
+    strategies: dict[str, object] = field(default_factory=lambda: dict(STRATEGIES))
+    waiting: list[Arrival] = field(default_factory=list)
+    offsets: dict[str, int] = field(default_factory=dict)
+    sequences: dict[MemberKey, int] = field(default_factory=dict)
+
+    @property
+    def rules(self) -> EngineRules:
+        """The rules of the driver that runs now."""
+        return EngineRules(
+            self.generation,
+            self.strategies,  # type: ignore[arg-type]  # tests put strategies of their own in
+            auto_create=self.auto_create,
+            chain_cap=self.chain_cap,
+        )
+
+    def add(self, topic: str, record: GroupRecord) -> None:
+        """Append a record to a topic at the present clock."""
+        offset = self.offsets.get(topic, 0)
+        self.offsets[topic] = offset + 1
+        self.waiting.append(Arrival(Source(topic, 0, offset, self.clock_ms), self.clock_ms, record))
+
+    def beat(
+        self,
+        client: str,
+        *,
+        life: int = 1,
+        topics: Sequence[str] = ("orders",),
+        process: tuple[int, str] | None = None,
+        held: int | None = None,
+        profile: MemberProfile | None = None,
+    ) -> None:
+        """A client heartbeats, with the digest that the engine expects unless ``held`` is given."""
+        key = key_of(client, life)
+        sequence = self.sequences[key] = self.sequences.get(key, 0) + 1
+        expected = 0
+        if self.state is not None:
+            expected = digest(entries_by_member(self.state).get(key, ()))
+        self.add(
+            "heartbeats",
+            Heartbeat(
+                GROUP,
+                key,
+                Process(*(process or (1, client))),
+                life,
+                sequence,
+                self.generation,
+                profile or MemberProfile(consume_from="first_offset"),
+                tuple(Subscription(topic) for topic in topics),
+                None,
+                expected if held is None else held,
+            ),
+        )
+
+    def leave(self, client: str, life: int = 1) -> None:
+        """A client leaves."""
+        key = key_of(client, life)
+        sequence = self.sequences[key] = self.sequences.get(key, 0) + 1
+        self.add("heartbeats", Leave(GROUP, key, sequence))
+
+    def route(self, queues: int | None, topic: str = "orders", identity: str = "one") -> None:
+        """A bridge publishes the topic's route; None: the topic was deleted."""
+        route = None if queues is None else route_of(queues, topic, identity)
+        self.add("routes", RouteChanged(topic, route))
+
+    def bounds(
+        self,
+        queues: int,
+        topic: str = "orders",
+        *,
+        identity: str = "one",
+        first: int = 0,
+        last: int = 100,
+        committed: Position | None = None,
+    ) -> None:
+        """A bridge tells the bounds of queues 0 to ``queues`` - 1."""
+        known = tuple(
+            QueueOffsets(queue_of(number, topic), first, last, committed, None)
+            for number in range(queues)
+        )
+        self.add("offsets", OffsetsKnown(GROUP, topic, identity, known))
+
+    def release(
+        self, client: str, number: int, epoch: Epoch, offset: int | None, life: int = 1
+    ) -> None:
+        """A client releases a queue at an offset; None: it never started it."""
+        position = None if offset is None else Position(0, offset)
+        self.add(
+            "releases", Release(GROUP, key_of(client, life), queue_of(number), epoch, position)
+        )
+
+    def progress(self, client: str, number: int, epoch: Epoch, offset: int, life: int = 1) -> None:
+        """A client tells how far it has come."""
+        made = QueueProgress(queue_of(number), epoch, Position(0, offset))
+        self.add("heartbeats", Progress(GROUP, key_of(client, life), (made,)))
+
+    def claims(self, client: str, *claims: tuple[int, Epoch, int, bool], life: int = 1) -> None:
+        """A client acknowledges the driver's generation: (queue, epoch, offset, running)."""
+        held = tuple(
+            Claim(queue_of(number), epoch, Position(0, offset), running)
+            for number, epoch, offset, running in claims
+        )
+        self.add("heartbeats", Claims(GROUP, key_of(client, life), self.generation, 0, 1, held))
+
+    def rule(self, rule: str, value: object) -> None:
+        """An operator sets a rule of the group."""
+        self.add("control", RuleSet(GROUP, rule, (), value))
+
+    def pass_time(self, milliseconds: int) -> None:
+        """The shard's clock moves."""
+        self.clock_ms += milliseconds
+
+    def driver(self, generation: int, *, marked: bool = True) -> None:
+        """Another driver runs the group from now on."""
+        self.generation = generation
+        if marked:
+            self.marker = generation
+
+    def run(self) -> StepResult:
+        """Step the group over everything appended since the last run, and check every invariant."""
+        arrivals = sorted(
+            self.waiting, key=lambda entry: (KIND_ORDER.index(entry.source.topic), entry.source)
+        )
+        self.waiting = []
+        moment = Moment(self.clock_ms, self.clock_ms, self.marker, 0, self.step_number + 1)
+        again = step(self.state, arrivals, moment, self.rules)
+        result = step(self.state, arrivals, moment, self.rules)
+        assert again == result, "the same step gave two results"
+        self.state, self.outputs = result.state, result.outputs
+        if self.outputs:
+            self.step_number += 1
+        if self.state is not None:
+            check(self.state, self.rules)
+        return result
+
+    def told(self, client: str, life: int = 1) -> Assignment:
+        """Return the assignment that the last run wrote for a client."""
+        return next(
+            output
+            for output in self.outputs
+            if isinstance(output, Assignment) and output.member == key_of(client, life)
+        )
+
+    def adds(self, client: str, life: int = 1) -> list[Add]:
+        """Return the adds that the last run wrote for a client."""
+        return [
+            add
+            for output in self.outputs
+            if isinstance(output, Assignment) and output.member == key_of(client, life)
+            for add in output.add
+        ]
+
+    @property
+    def decision(self) -> Decision:
+        """The audit record of the last run."""
+        return next(output for output in self.outputs if isinstance(output, Decision))
+
+    def owned(self, client: str, life: int = 1) -> list[int]:
+        """Return the queue ids that a client holds in the engine's view."""
+        assert self.state is not None
+        return sorted(
+            queue.queue_id
+            for queue, value in self.state.queues.items()
+            for grant in value.chain
+            if grant.member == key_of(client, life) and not grant.dropped
+        )
+
+    def epoch_of(self, number: int) -> Epoch:
+        """Return the epoch of a queue's newest grant."""
+        assert self.state is not None
+        return self.state.queues[queue_of(number)].chain[-1].epoch
+
+
+def settled(*clients: str, queues: int = 4, chain_cap: int = 1) -> World:
+    """Return a world in which the clients share the queues and everything is settled."""
+    world = World(chain_cap=chain_cap)
+    for client in clients:
+        world.beat(client)
+    world.run()
+    world.route(queues)
+    world.bounds(queues)
+    world.run()
+    return world
