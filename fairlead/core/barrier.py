@@ -80,9 +80,9 @@ def remember_release(draft: Draft, release: Release) -> None:
 
 
 def pass_barrier(draft: Draft) -> None:
-    """Mark the barrier, raise the alarm on a mute member,.
+    """Mark the barrier, raise the alarm on a mute member, or end it.
 
-    End the barrier when everybody has acknowledged.
+    It ends when everybody who may be working has acknowledged.
     """
     state = draft.state
     barrier = state.barrier

@@ -21,9 +21,9 @@ REQUEST_DOUBLINGS_MAX = 4
 
 
 def aim_queues(draft: Draft) -> None:
-    """Aim every queue of the group at its target,.
+    """Aim every queue of the group at its target.
 
-    Forget the queues that nobody reads or holds any more.
+    Queues that nobody reads or holds any more are forgotten.
     """
     state = draft.state
     shared = {queue for held in shared_queues(state).values() for queue in held}

@@ -35,9 +35,9 @@ def entries_by_member(state: GroupState) -> dict[MemberKey, list[Entry]]:
 
 
 def note_digests(draft: Draft, arrivals: list[tuple[Arrival, Heartbeat]]) -> list[MemberKey]:
-    """Compare each heartbeat's digest, in order,.
+    """Compare each heartbeat's digest, in order.
 
-    Return the members whose record must be written again.
+    Returns the members whose record must be written again.
     """
     state = draft.state
     if not arrivals:

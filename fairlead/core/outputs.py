@@ -114,9 +114,9 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A member is no more: its assignment record, which has so many parts,.
+    """A member is no more.
 
-    Its notice (if told) are deleted.
+    Its assignment record, which has so many parts, and its notice (if told) are deleted.
     """
 
     group: str

@@ -51,7 +51,7 @@ class EngineRules:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The now of a step: the shard's clock and newest append time after the last record,.
+    """The now of a step: the shard's clock after the last record, and what had been read.
 
     What had been read.
 

@@ -1,17 +1,10 @@
 """Rules of a group, and strategies that fail or answer badly."""
 
-Joins, leaves, lapses, routes, offsets, rules, and what is written of them.
-"""
-
-from dataclasses import replace
-
 import pytest
 
 from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
-from fairlead.core.model import Epoch, MemberProfile, Position
-from fairlead.core.outputs import Assignment, Decision, Gone, Notice, Rejection, Request
-from fairlead.core.step import due_ms
-from tests.core.world import World, key_of, queue_of, settled
+from fairlead.core.outputs import Assignment, Rejection
+from tests.core.world import World, queue_of, settled
 
 
 class Stubborn:
@@ -34,9 +27,9 @@ class Stubborn:
 
 
 def test_a_topic_whose_allocation_fails_keeps_its_last_assignment_and_is_retried() -> None:
-    """A failed topic drops nothing, stands in the audit record,.
+    """A failed topic drops nothing and stands in the audit record.
 
-    Is tried again at the next trigger.
+    It is tried again at the next trigger.
     """
     world = World()
     stubborn = Stubborn()
@@ -108,9 +101,9 @@ def test_a_bad_answer_of_a_strategy_is_refused(answer: object, code: str) -> Non
 
 
 def test_an_unknown_group_is_refused_without_auto_create_until_a_rule_creates_it() -> None:
-    """With auto_create off a heartbeat is rejected with a reason,.
+    """With auto_create off a heartbeat is rejected with a reason.
 
-    A rule of the group creates it.
+    A rule of the group creates the group.
     """
     world = World(auto_create=False)
     world.beat("a")

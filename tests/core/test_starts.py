@@ -1,17 +1,8 @@
 """Where queues start, and what routes and subscriptions change."""
 
-Joins, leaves, lapses, routes, offsets, rules, and what is written of them.
-"""
-
-from dataclasses import replace
-
-import pytest
-
-from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
-from fairlead.core.model import Epoch, MemberProfile, Position
-from fairlead.core.outputs import Assignment, Decision, Gone, Notice, Rejection, Request
-from fairlead.core.step import due_ms
-from tests.core.world import World, key_of, queue_of, settled
+from fairlead.core.model import MemberProfile, Position
+from fairlead.core.outputs import Request
+from tests.core.world import World, queue_of, settled
 
 
 def test_a_new_queue_of_an_existing_group_starts_at_its_minimum() -> None:
@@ -48,7 +39,7 @@ def test_a_shrunken_route_drops_its_queues() -> None:
 
 
 def test_a_deleted_topic_drops_and_a_recreated_one_starts_anew() -> None:
-    """A topic made again under its name starts at its minimum,.
+    """A topic made again under its name starts at its minimum.
 
     Positions of its former life mean nothing.
     """

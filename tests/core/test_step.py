@@ -1,15 +1,9 @@
 """One step of one group: who is a member, what moves, what is written of it."""
 
-Joins, leaves, lapses, routes, offsets, rules, and what is written of them.
-"""
-
 from dataclasses import replace
 
-import pytest
-
-from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
 from fairlead.core.model import Epoch, MemberProfile, Position
-from fairlead.core.outputs import Assignment, Decision, Gone, Notice, Rejection, Request
+from fairlead.core.outputs import Decision, Gone, Notice, Rejection, Request
 from fairlead.core.step import due_ms
 from tests.core.world import World, key_of, queue_of, settled
 
