@@ -6,7 +6,7 @@ Each reader turns the fields of one record into its value, or raises WireError.
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.outputs import Request
 from fairlead.core.records import Generation, OffsetsKnown, QueueOffsets, RouteChanged
-from fairlead.wire.fields import Fields, bad_value, duplicate, inconsistent
+from fairlead.wire.fields import Fields
 from fairlead.wire.limits import ROUTE_QUEUES_MAX
 from fairlead.wire.texts import (
     ADDRESS,
@@ -19,6 +19,7 @@ from fairlead.wire.texts import (
     TOPIC,
     UUID,
 )
+from fairlead.wire.values import bad_value, duplicate, inconsistent
 
 __all__ = ["read_generation", "read_offsets", "read_request", "read_route"]
 
@@ -80,7 +81,7 @@ def _addresses(fields: Fields) -> dict[str, str]:
     """Read broker id -> address, in the order of the ids as numbers."""
     addresses = fields.mapping("addresses")
     if not all(BROKER_ID.allows(name) for name in addresses.body):
-        raise bad_value(fields.path + "addresses", f"{BROKER_ID.words} as names")
+        raise bad_value(fields.path("addresses"), f"{BROKER_ID.words} as names")
     return {name: addresses.text(name, ADDRESS) for name in sorted(addresses.body, key=int)}
 
 
@@ -91,7 +92,7 @@ def _per_queue(fields: Fields, name: str, queues: int) -> tuple[str | None, ...]
     labels = fields.texts_or_nulls(name, LABEL)
     if len(labels) != queues:
         raise inconsistent(
-            fields.path + name,
+            fields.path(name),
             "it has not one entry for each queue",
             "send as many entries as the greater of read_queue_nums and write_queue_nums, or null",
         )
@@ -119,13 +120,13 @@ def _queue_offsets(fields: Fields, topic: str) -> QueueOffsets:
     queue = fields.queue("queue")
     if queue.topic != topic:
         raise inconsistent(
-            fields.path + "queue", "it is of another topic", "write one record for each topic"
+            fields.path("queue"), "it is of another topic", "write one record for each topic"
         )
     min_offset = fields.integer("min")
     max_offset = fields.integer("max")
     if min_offset > max_offset:
         raise inconsistent(
-            fields.path + "min",
+            fields.path("min"),
             "it is above max",
             "send the first offset kept and the next offset to be written",
         )

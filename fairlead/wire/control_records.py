@@ -12,11 +12,12 @@ import orjson
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import Reset, RuleSet
 from fairlead.wire.errors import WireError
-from fairlead.wire.fields import Fields, bad_value, read_queue
+from fairlead.wire.fields import Fields
 from fairlead.wire.placement import ALL_GROUPS, check_key, key_mismatch, read_array_key
 from fairlead.wire.reasons import Reason
 from fairlead.wire.strict_json import check_plain
 from fairlead.wire.texts import CLIENT_ID, GROUP, GROUP_OR_ALL, NOTE, STRATEGY_NAME, TOPIC
+from fairlead.wire.values import bad_value, read_queue
 
 __all__ = ["read_removed_rule", "read_reset", "read_rule", "reset_key", "rule_key"]
 
@@ -125,7 +126,7 @@ def _strategy(fields: Fields) -> tuple[str, ...]:
     value = _closed(fields, ("name",), ("options",))
     value.text("name", STRATEGY_NAME)
     if "options" in value.body:
-        check_plain(value.mapping("options").body, "value.options", value.depth)
+        check_plain(value.mapping("options").body, value.depth)
     return ()
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 __all__ = [
+    "CAUSES_MAX",
     "DEPTH_MAX",
     "HEARTBEATS_BYTES_MAX",
     "INT64_MAX",
@@ -17,6 +18,8 @@ __all__ = [
     "WireLimits",
 ]
 
+CAUSES_MAX = 32
+"""So many causes stand in an assignment; its decision names them all."""
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)
 DEPTH_MAX = 16

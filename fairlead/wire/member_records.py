@@ -20,7 +20,7 @@ from fairlead.core.records import (
     Release,
     Tick,
 )
-from fairlead.wire.fields import Fields, duplicate, inconsistent
+from fairlead.wire.fields import Fields
 from fairlead.wire.limits import PARTS_MAX
 from fairlead.wire.texts import (
     ADDRESS,
@@ -32,6 +32,7 @@ from fairlead.wire.texts import (
     TOPIC,
     UUID,
 )
+from fairlead.wire.values import duplicate, inconsistent
 
 __all__ = [
     "read_claims",

@@ -69,7 +69,7 @@ def read_strict(value: bytes) -> Any:
     return body
 
 
-def check_plain(value: Any, path: str, depth: int) -> None:
+def check_plain(value: Any, depth: int) -> None:
     """Refuse in a read value, ``depth`` levels down, the numbers and depths that the rule refuses.
 
     Called for what no field rule looks at: unknown fields and free-form options.
@@ -77,14 +77,14 @@ def check_plain(value: Any, path: str, depth: int) -> None:
     kind = type(value)
     if kind is int:
         if not INT64_MIN <= value <= INT64_MAX:
-            _refuse_number(path)
+            _refuse_number("")
     elif kind is float:
-        _refuse_number(path)
+        _refuse_number("")
     elif kind is dict or kind is list:
         if depth >= DEPTH_MAX:
             raise _too_deep()
         for entry in value.values() if kind is dict else value:
-            check_plain(entry, path, depth + 1)
+            check_plain(entry, depth + 1)
 
 
 def _check_depth(text: str) -> None:

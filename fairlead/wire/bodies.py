@@ -1,0 +1,167 @@
+"""Values of the core as JSON objects, with the fields in the order of the protocol's examples.
+
+What is written here is the text of the contract; nothing is decided.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fairlead.core.model import Process, RouteBroker
+from fairlead.core.outputs import Add, After, Cause, Cut, Drop, Failure, GroupSummary, Holding, Move
+from fairlead.core.records import QueueOffsets
+
+__all__ = [
+    "TEXT_MAX",
+    "add_body",
+    "broker_body",
+    "cause_body",
+    "cut_body",
+    "drop_body",
+    "failure_body",
+    "holding_body",
+    "move_body",
+    "plain_text",
+    "process_body",
+    "queue_offsets_body",
+    "summary_body",
+]
+
+TEXT_MAX = 1_000
+"""So many characters of an explanation are written; the rest is cut off."""
+
+_CONTROL = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), " ")
+
+
+def plain_text(text: str) -> str:
+    """Return an explanation that a log or a terminal can show: one line, of limited length."""
+    return text[:TEXT_MAX].encode("utf-8", "replace").decode().translate(_CONTROL)
+
+
+def drop_body(drop: Drop) -> dict[str, Any]:
+    """Return one entry of ``drop``."""
+    return {"queue": [*drop.queue], "epoch": [*drop.epoch]}
+
+
+def add_body(add: Add) -> dict[str, Any]:
+    """Return one entry of ``add``."""
+    return {
+        "queue": [*add.queue],
+        "epoch": [*add.epoch],
+        "position": [*add.position],
+        "why": add.why,
+        "after": [_after_body(entry) for entry in add.after],
+    }
+
+
+def holding_body(holding: Holding) -> dict[str, Any]:
+    """Return one entry of ``assigned``; only a gated one tells its start."""
+    body: dict[str, Any] = {
+        "queue": [*holding.queue],
+        "epoch": [*holding.epoch],
+        "state": holding.state,
+    }
+    if holding.state == "gated":
+        assert holding.position is not None, "a gated entry has a start"
+        body["position"] = [*holding.position]
+        body["why"] = holding.why
+        body["after"] = [_after_body(entry) for entry in holding.after]
+    return body
+
+
+def _after_body(after: After) -> dict[str, Any]:
+    client_id, incarnation = after.member
+    return {"client_id": client_id, "incarnation": incarnation, "epoch": [*after.epoch]}
+
+
+def cause_body(cause: Cause) -> dict[str, Any]:
+    """Return a cause; what it does not name is left out."""
+    body: dict[str, Any] = {"kind": cause.kind}
+    if cause.client_id is not None:
+        body["client_id"] = cause.client_id
+    if cause.topic is not None:
+        body["topic"] = cause.topic
+    if cause.at is not None:
+        body["at"] = [cause.at.topic, cause.at.partition, cause.at.offset]
+    return body
+
+
+def move_body(move: Move) -> dict[str, Any]:
+    """Return one step of a queue; its start stands only where it has one."""
+    body: dict[str, Any] = {
+        "queue": [*move.queue],
+        "stage": move.stage,
+        "client_id": move.member.client_id,
+        "epoch": [*move.epoch],
+    }
+    if move.position is not None:
+        body["position"] = [*move.position]
+    if move.why is not None:
+        body["why"] = move.why
+    return body
+
+
+def failure_body(failure: Failure) -> dict[str, Any]:
+    """Return a topic whose allocation failed."""
+    return {
+        "topic": failure.topic,
+        "code": failure.code,
+        "message": plain_text(failure.message),
+    }
+
+
+def summary_body(summary: GroupSummary) -> dict[str, Any]:
+    """Return where a group stands."""
+    return {
+        "phase": summary.phase,
+        "queues": summary.queues,
+        "unassigned": summary.unassigned,
+        "in_handover": summary.in_handover,
+        "pending": summary.pending,
+    }
+
+
+def cut_body(cut: Cut) -> dict[str, Any]:
+    """Return what had been read, topics and partitions in order."""
+    return {
+        "generation": cut.generation,
+        "shard": cut.shard,
+        "step": cut.step,
+        "positions": {topic: _ends(cut.positions[topic]) for topic in sorted(cut.positions)},
+    }
+
+
+def _ends(positions: Mapping[int, int]) -> dict[str, int]:
+    return {str(partition): positions[partition] for partition in sorted(positions)}
+
+
+def process_body(process: Process | None) -> dict[str, Any] | None:
+    """Return a process, as a notice names the winner."""
+    return None if process is None else {"start_ms": process.start_ms, "uuid": process.uuid}
+
+
+def broker_body(broker: RouteBroker, *, detailed: bool) -> dict[str, Any]:
+    """Return one broker of a route; leaders and zones only if ``detailed``."""
+    return {
+        "broker_name": broker.broker_name,
+        "cluster": broker.cluster,
+        "perm": broker.perm,
+        "read_queue_nums": broker.read_queue_nums,
+        "write_queue_nums": broker.write_queue_nums,
+        "addresses": {name: broker.addresses[name] for name in sorted(broker.addresses, key=int)},
+        "leaders": broker.leaders if detailed else None,
+        "zones": broker.zones if detailed else None,
+    }
+
+
+def queue_offsets_body(known: QueueOffsets) -> dict[str, Any]:
+    """Return what a bridge knows of one queue."""
+    for_time = known.for_time
+    return {
+        "queue": [*known.queue],
+        "min": known.min_offset,
+        "max": known.max_offset,
+        "committed": None if known.committed is None else [*known.committed],
+        "for_time": None
+        if for_time is None
+        else {"timestamp_ms": for_time[0], "offset": for_time[1]},
+    }

@@ -1,0 +1,274 @@
+"""Typed values to bytes: what the engine, its driver and operators write.
+
+The same value gives the same bytes. No record is longer than the protocol allows: long sets are cut
+into parts, and a record that would still be too long is a defect, which is not written.
+"""
+
+from typing import Any, TypeVar
+
+import orjson
+
+from fairlead.core.model import MemberKey
+from fairlead.core.outputs import (
+    ENTRIES_PER_PART,
+    Assignment,
+    Decision,
+    Gone,
+    Notice,
+    Request,
+)
+from fairlead.core.records import Generation, Reset, RuleSet, Tick
+from fairlead.wire.bodies import (
+    add_body,
+    cause_body,
+    cut_body,
+    drop_body,
+    failure_body,
+    holding_body,
+    move_body,
+    plain_text,
+    process_body,
+    summary_body,
+)
+from fairlead.wire.control_records import reset_key
+from fairlead.wire.limits import CAUSES_MAX, RECORD_BYTES_MAX
+from fairlead.wire.partition import partition_of_client, partition_of_group
+from fairlead.wire.raw import OutgoingRecord, Partitions
+from fairlead.wire.topics import TopicNames
+
+__all__ = [
+    "OversizeError",
+    "encode",
+    "encode_generation",
+    "encode_reset",
+    "encode_rule",
+    "encode_tick",
+    "record_bytes",
+]
+
+_Entry = TypeVar("_Entry")
+
+
+class OversizeError(Exception):
+    """A record would be longer than the protocol allows; it must not be written."""
+
+    def __init__(self, kind: str, size: int) -> None:
+        super().__init__(
+            f"a {kind} record has {size} bytes, at most {RECORD_BYTES_MAX} are allowed"
+        )
+
+
+def record_bytes(kind: str, fields: dict[str, Any]) -> bytes:
+    """Return the bytes of a record of this kind; OversizeError if they are too many."""
+    value = orjson.dumps({"v": 1, "kind": kind, **fields})
+    if len(value) > RECORD_BYTES_MAX:
+        raise OversizeError(kind, len(value))
+    return value
+
+
+def encode(
+    output: Assignment | Gone | Notice | Decision | Request,
+    names: TopicNames,
+    partitions: Partitions,
+) -> list[OutgoingRecord]:
+    """Return the records that an output of a step is written as, in order.
+
+    Raises:
+        OversizeError: one of them would be too long.
+    """
+    match output:
+        case Assignment():
+            return _assignment(output, names, partitions)
+        case Gone():
+            return _gone(output, names, partitions)
+        case Notice():
+            return [_notice(output, names, partitions)]
+        case Decision():
+            return _decision(output, names)
+        case Request():
+            return _request(output, names)
+
+
+def _member_key(group: str, member: MemberKey, part: int | str) -> bytes:
+    return orjson.dumps([group, member.client_id, member.incarnation, part])
+
+
+def _assignment(
+    told: Assignment, names: TopicNames, partitions: Partitions
+) -> list[OutgoingRecord]:
+    """Return one record for each part, then a null for each part no longer used."""
+    topic = names.name("assignments")
+    partition = partition_of_client(told.group, told.member.client_id, partitions.assignments)
+    records = []
+    for part in range(max(told.parts, told.parts_before)):
+        value = _assignment_part(told, part) if part < told.parts else None
+        key = _member_key(told.group, told.member, part)
+        records.append(OutgoingRecord(topic, partition, key, value))
+    return records
+
+
+def _assignment_part(told: Assignment, part: int) -> bytes:
+    client_id, incarnation = told.member
+    causes = told.cause[:CAUSES_MAX] if part == 0 else ()
+    return record_bytes(
+        "assignment",
+        {
+            "group": told.group,
+            "client_id": client_id,
+            "incarnation": incarnation,
+            "generation": told.generation,
+            "epoch": [*told.epoch],
+            "part": part,
+            "parts": told.parts,
+            "drop": [drop_body(entry) for entry in _slice(told.drop, part)],
+            "add": [add_body(entry) for entry in _slice(told.add, part)],
+            "assigned": [holding_body(entry) for entry in _slice(told.assigned, part)],
+            "cause": [cause_body(cause) for cause in causes],
+            "at_ms": told.at_ms,
+        },
+    )
+
+
+def _slice(entries: tuple[_Entry, ...], part: int) -> tuple[_Entry, ...]:
+    return entries[part * ENTRIES_PER_PART : (part + 1) * ENTRIES_PER_PART]
+
+
+def _gone(gone: Gone, names: TopicNames, partitions: Partitions) -> list[OutgoingRecord]:
+    """Return a null for each part of the member's record, and for its notice."""
+    topic = names.name("assignments")
+    partition = partition_of_client(gone.group, gone.member.client_id, partitions.assignments)
+    parts: list[int | str] = [*range(max(gone.parts, 1))]
+    if gone.notice:
+        parts.append("notice")
+    return [
+        OutgoingRecord(topic, partition, _member_key(gone.group, gone.member, part), None)
+        for part in parts
+    ]
+
+
+def _notice(notice: Notice, names: TopicNames, partitions: Partitions) -> OutgoingRecord:
+    client_id, incarnation = notice.member
+    value = record_bytes(
+        "notice",
+        {
+            "group": notice.group,
+            "client_id": client_id,
+            "incarnation": incarnation,
+            "generation": notice.generation,
+            "code": notice.code,
+            "message": plain_text(notice.message),
+            "winner": process_body(notice.winner),
+            "at_ms": notice.at_ms,
+        },
+    )
+    return OutgoingRecord(
+        names.name("assignments"),
+        partition_of_client(notice.group, client_id, partitions.assignments),
+        _member_key(notice.group, notice.member, "notice"),
+        value,
+    )
+
+
+def _decision(decision: Decision, names: TopicNames) -> list[OutgoingRecord]:
+    """Return one record for each part: every list goes on in the next one."""
+    longest = max(
+        len(entries)
+        for entries in (decision.cause, decision.members, decision.moves, decision.failures)
+    )
+    parts = max(1, -(-longest // ENTRIES_PER_PART))
+    key = decision.group.encode()
+    return [
+        OutgoingRecord(names.name("decisions"), 0, key, _decision_part(decision, part, parts))
+        for part in range(parts)
+    ]
+
+
+def _decision_part(decision: Decision, part: int, parts: int) -> bytes:
+    return record_bytes(
+        "decision",
+        {
+            "group": decision.group,
+            "epoch": [*decision.epoch],
+            "previous_epoch": [*decision.previous_epoch],
+            "part": part,
+            "parts": parts,
+            "triggers": [*decision.triggers],
+            "cause": [cause_body(cause) for cause in _slice(decision.cause, part)],
+            "strategy": decision.strategy,
+            "members": [*_slice(decision.members, part)],
+            "moves": [move_body(move) for move in _slice(decision.moves, part)],
+            "state": summary_body(decision.state),
+            "failures": [failure_body(failure) for failure in _slice(decision.failures, part)],
+            "alarms": [*decision.alarms],
+            "clock_ms": decision.clock_ms,
+            "at_ms": decision.at_ms,
+            "cut": cut_body(decision.cut),
+        },
+    )
+
+
+def _request(request: Request, names: TopicNames) -> list[OutgoingRecord]:
+    """Return one record, or several when there are many queues: each one stands alone."""
+    queues = request.queues
+    shares: list[list[list[str | int]] | None] = [None]
+    if queues is not None:
+        firsts = range(0, max(1, len(queues)), ENTRIES_PER_PART)
+        shares = [[[*queue] for queue in queues[at : at + ENTRIES_PER_PART]] for at in firsts]
+    return [
+        OutgoingRecord(
+            names.name("requests"), 0, request.group.encode(), _request_value(request, share)
+        )
+        for share in shares
+    ]
+
+
+def _request_value(request: Request, queues: list[list[str | int]] | None) -> bytes:
+    return record_bytes(
+        "request",
+        {
+            "group": request.group,
+            "what": request.what,
+            "topic": request.topic,
+            "queues": queues,
+            "consume_timestamp_ms": request.consume_timestamp_ms,
+        },
+    )
+
+
+def encode_tick(tick: Tick) -> bytes:
+    """Return the value of a tick, which has no key and goes to every heartbeats partition."""
+    return record_bytes("tick", {"generation": tick.generation})
+
+
+def encode_generation(claim: Generation, names: TopicNames) -> OutgoingRecord:
+    """Return a driver's claim of a generation."""
+    value = record_bytes(
+        "generation",
+        {"driver": claim.driver, "started_ms": claim.started_ms, "version": claim.version},
+    )
+    return OutgoingRecord(names.name("generations"), 0, claim.driver.encode(), value)
+
+
+def encode_rule(rule: RuleSet, by: str) -> bytes:
+    """Return the value of a rule; ``by`` says who sets it.
+
+    Its key is :func:`fairlead.wire.control_records.rule_key`; it goes to the group's partition, a
+    rule of every group to all of them.
+    """
+    return record_bytes(
+        "rule", {"group": rule.group, "rule": rule.rule, "value": rule.value, "by": by}
+    )
+
+
+def encode_reset(reset: Reset, by: str, names: TopicNames, shards: int) -> OutgoingRecord:
+    """Return the reset of one queue's start; ``by`` says who resets it."""
+    value = record_bytes(
+        "reset",
+        {"group": reset.group, "queue": [*reset.queue], "offset": reset.offset, "by": by},
+    )
+    return OutgoingRecord(
+        names.name("control"),
+        partition_of_group(reset.group, shards),
+        reset_key(reset.group, reset.queue),
+        value,
+    )
