@@ -50,7 +50,7 @@ def apply_heartbeat(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
     state, clock = draft.state, arrival.clock_ms
     stone = state.tombstones.get(beat.member)
     if stone is not None and clock <= stone.until_ms:
-        _beat_of_the_gone(draft, beat, stone)
+        _beat_of_the_gone(draft, arrival, beat, stone)
         return
     known = state.liveness.get(beat.member)
     if beat.profile.message_model != "clustering":
@@ -76,13 +76,14 @@ def apply_heartbeat(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
     _take_over(draft, arrival, beat)
 
 
-def _beat_of_the_gone(draft: Draft, beat: Heartbeat, stone: Tombstone) -> None:
+def _beat_of_the_gone(draft: Draft, arrival: Arrival, beat: Heartbeat, stone: Tombstone) -> None:
     draft.counts["heartbeat", "stale"] += 1
     if not stone.lapsed or stone.told:
         return
     draft.state.tombstones[beat.member] = replace(stone, told=True)
     message = "this incarnation was taken for dead: stop all work and start a new one"
     draft.notices.append(_notice(draft, beat.member, "lapsed", message))
+    draft.because("client_expired", client_id=beat.member.client_id, at=arrival.source)
 
 
 def _take_over(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:

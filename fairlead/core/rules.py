@@ -53,8 +53,6 @@ class EngineRules:
 class Moment:
     """The now of a step: the shard's clock after the last record, and what had been read.
 
-    What had been read.
-
     ``marker`` is the highest generation of which a tick was read; ``shard``, ``step`` and
     ``positions`` make the cut.
     """

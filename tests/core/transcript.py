@@ -1,0 +1,159 @@
+"""A script of one group's life, and the full trace of what the core answers.
+
+A line that starts with ``>`` is a command; the lines after it, up to the next command or prose line
+(``#``), are what the core wrote. The vocabulary is :data:`COMMANDS`; an epoch is written ``1.3``, a
+queue by its number.
+"""
+
+from collections.abc import Callable, Iterator
+
+from fairlead.core.model import Epoch, Position
+from fairlead.core.outputs import Assignment, Decision, Gone, Notice, Output, Rejection, Request
+from tests.core.world import World
+
+__all__ = ["COMMANDS", "replay"]
+
+
+def _epoch(text: str) -> Epoch:
+    generation, number = text.split(".")
+    return Epoch(int(generation), int(number))
+
+
+def _beat(world: World, words: list[str]) -> None:
+    for word in words:
+        client, _, life = word.partition("/")
+        world.beat(client, life=int(life or 1))
+
+
+def _route(world: World, words: list[str]) -> None:
+    queues = None if words[0] == "deleted" else int(words[0])
+    world.route(queues, identity=words[1] if len(words) > 1 else "one")
+
+
+def _bounds(world: World, words: list[str]) -> None:
+    identity = words[3] if len(words) > 3 else "one"
+    world.bounds(int(words[0]), first=int(words[1]), last=int(words[2]), identity=identity)
+
+
+def _committed(world: World, words: list[str]) -> None:
+    world.bounds(int(words[0]), committed=Position(0, int(words[1])))
+
+
+def _release(world: World, words: list[str]) -> None:
+    client, _, life = words[0].partition("/")
+    offset = None if words[3] == "never" else int(words[3])
+    world.release(client, int(words[1]), _epoch(words[2]), offset, life=int(life or 1))
+
+
+def _progress(world: World, words: list[str]) -> None:
+    client, _, life = words[0].partition("/")
+    world.progress(client, int(words[1]), _epoch(words[2]), int(words[3]), life=int(life or 1))
+
+
+def _claims(world: World, words: list[str]) -> None:
+    client, _, life = words[0].partition("/")
+    claims = []
+    for word in words[1:]:
+        number, epoch, offset, state = word.split(":")
+        claims.append((int(number), _epoch(epoch), int(offset), state == "running"))
+    world.claims(client, *claims, life=int(life or 1))
+
+
+def _leave(world: World, words: list[str]) -> None:
+    client, _, life = words[0].partition("/")
+    world.leave(client, int(life or 1))
+
+
+def _driver(world: World, words: list[str]) -> None:
+    world.driver(int(words[0]), marked="unmarked" not in words)
+
+
+def _marker(world: World, words: list[str]) -> None:
+    world.marker = int(words[0])
+
+
+def _time(world: World, words: list[str]) -> None:
+    world.pass_time(int(words[0]))
+
+
+def _cap(world: World, words: list[str]) -> None:
+    world.chain_cap = int(words[0])
+
+
+COMMANDS: dict[str, Callable[[World, list[str]], None]] = {
+    "beat": _beat,
+    "route": _route,
+    "bounds": _bounds,
+    "committed": _committed,
+    "release": _release,
+    "progress": _progress,
+    "claims": _claims,
+    "leave": _leave,
+    "driver": _driver,
+    "marker": _marker,
+    "time": _time,
+    "cap": _cap,
+}
+"""Command -> what it appends or changes; ``run`` steps the group over everything appended."""
+
+
+def replay(script: str) -> str:
+    """Run a transcript's commands and return it with the answers that the core gives now."""
+    world = World()
+    lines: list[str] = []
+    for line in script.splitlines():
+        if line.startswith("#") or not line.strip():
+            lines.append(line)
+        if not line.startswith(">"):
+            continue
+        lines.append(line)
+        name, *words = line[1:].split()
+        if name != "run":
+            COMMANDS[name](world, words)
+            continue
+        world.run()
+        lines.extend(f"  {text}" for output in world.outputs for text in _worded(output))
+        if not world.outputs:
+            lines.append("  (nothing)")
+    return "\n".join(lines) + "\n"
+
+
+def _worded(output: Output) -> Iterator[str]:
+    match output:
+        case Assignment():
+            yield from _assignment(output)
+        case Gone():
+            yield f"gone {output.member.incarnation}"
+        case Notice():
+            yield f"notice {output.code} to {output.member.incarnation}"
+        case Request():
+            yield f"request {output.what} of {output.topic}"
+        case Decision():
+            state = output.state
+            yield (
+                f"decision {_dotted(output.epoch)} because {', '.join(output.triggers)}: "
+                f"{state.phase}, {state.unassigned} of {state.queues} unassigned"
+                + "".join(f", alarm {alarm}" for alarm in output.alarms)
+            )
+        case Rejection():
+            yield f"reject {output.reason}"
+
+
+def _assignment(told: Assignment) -> Iterator[str]:
+    held = " ".join(
+        f"{entry.queue.queue_id}@{_dotted(entry.epoch)}:{entry.state}" for entry in told.assigned
+    )
+    yield f"tell {told.member.incarnation} {_dotted(told.epoch)}: {held or 'own nothing'}"
+    for drop in told.drop:
+        yield f"  drop {drop.queue.queue_id}@{_dotted(drop.epoch)}"
+    for add in told.add:
+        after = " ".join(f"{gate.member.incarnation}@{_dotted(gate.epoch)}" for gate in add.after)
+        start = f"{add.position.reset}/{add.position.offset} ({add.why})"
+        yield (
+            f"  add {add.queue.queue_id}@{_dotted(add.epoch)} from {start}"
+            + (f" after {after}" if after else "")
+        )
+
+
+def _dotted(epoch: Epoch) -> str:
+    return f"{epoch.generation}.{epoch.number}"
