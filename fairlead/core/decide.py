@@ -83,13 +83,12 @@ def request_wait_ms(request: PendingRequest) -> int:
 
 
 def _pending_queues(state: GroupState) -> list[MessageQueue]:
-    return [
+    pending = [
         queue
-        for queue in sorted(state.targets, key=queue_order)
-        if queue in state.queues
-        and state.queues[queue].base is None
-        and not state.queues[queue].chain
+        for queue, value in state.queues.items()
+        if value.base is None and not value.chain and queue in state.targets
     ]
+    return sorted(pending, key=queue_order)
 
 
 REQUEST_QUEUES_MAX = 500
