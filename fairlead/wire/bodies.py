@@ -26,7 +26,7 @@ __all__ = [
     "summary_body",
 ]
 
-TEXT_MAX = 1_000
+TEXT_MAX = 300
 """So many characters of an explanation are written; the rest is cut off."""
 
 _CONTROL = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), " ")

@@ -31,7 +31,7 @@ from fairlead.wire.bodies import (
     summary_body,
 )
 from fairlead.wire.control_records import reset_key
-from fairlead.wire.limits import CAUSES_MAX, RECORD_BYTES_MAX
+from fairlead.wire.limits import CAUSES_MAX, DECISION_ENTRIES_PER_PART, RECORD_BYTES_MAX
 from fairlead.wire.partition import partition_of_client, partition_of_group
 from fairlead.wire.raw import OutgoingRecord, Partitions
 from fairlead.wire.topics import TopicNames
@@ -120,17 +120,19 @@ def _assignment_part(told: Assignment, part: int) -> bytes:
             "epoch": [*told.epoch],
             "part": part,
             "parts": told.parts,
-            "drop": [drop_body(entry) for entry in _slice(told.drop, part)],
-            "add": [add_body(entry) for entry in _slice(told.add, part)],
-            "assigned": [holding_body(entry) for entry in _slice(told.assigned, part)],
+            "drop": [drop_body(entry) for entry in _share(told.drop, part, ENTRIES_PER_PART)],
+            "add": [add_body(entry) for entry in _share(told.add, part, ENTRIES_PER_PART)],
+            "assigned": [
+                holding_body(entry) for entry in _share(told.assigned, part, ENTRIES_PER_PART)
+            ],
             "cause": [cause_body(cause) for cause in causes],
             "at_ms": told.at_ms,
         },
     )
 
 
-def _slice(entries: tuple[_Entry, ...], part: int) -> tuple[_Entry, ...]:
-    return entries[part * ENTRIES_PER_PART : (part + 1) * ENTRIES_PER_PART]
+def _share(entries: tuple[_Entry, ...], part: int, entries_per_part: int) -> tuple[_Entry, ...]:
+    return entries[part * entries_per_part : (part + 1) * entries_per_part]
 
 
 def _gone(gone: Gone, names: TopicNames, partitions: Partitions) -> list[OutgoingRecord]:
@@ -175,7 +177,7 @@ def _decision(decision: Decision, names: TopicNames) -> list[OutgoingRecord]:
         len(entries)
         for entries in (decision.cause, decision.members, decision.moves, decision.failures)
     )
-    parts = max(1, -(-longest // ENTRIES_PER_PART))
+    parts = max(1, -(-longest // DECISION_ENTRIES_PER_PART))
     key = decision.group.encode()
     return [
         OutgoingRecord(names.name("decisions"), 0, key, _decision_part(decision, part, parts))
@@ -184,6 +186,9 @@ def _decision(decision: Decision, names: TopicNames) -> list[OutgoingRecord]:
 
 
 def _decision_part(decision: Decision, part: int, parts: int) -> bytes:
+    def share(entries: tuple[_Entry, ...]) -> tuple[_Entry, ...]:
+        return _share(entries, part, DECISION_ENTRIES_PER_PART)
+
     return record_bytes(
         "decision",
         {
@@ -193,12 +198,12 @@ def _decision_part(decision: Decision, part: int, parts: int) -> bytes:
             "part": part,
             "parts": parts,
             "triggers": [*decision.triggers],
-            "cause": [cause_body(cause) for cause in _slice(decision.cause, part)],
+            "cause": [cause_body(cause) for cause in share(decision.cause)],
             "strategy": decision.strategy,
-            "members": [*_slice(decision.members, part)],
-            "moves": [move_body(move) for move in _slice(decision.moves, part)],
+            "members": [*share(decision.members)],
+            "moves": [move_body(move) for move in share(decision.moves)],
             "state": summary_body(decision.state),
-            "failures": [failure_body(failure) for failure in _slice(decision.failures, part)],
+            "failures": [failure_body(failure) for failure in share(decision.failures)],
             "alarms": [*decision.alarms],
             "clock_ms": decision.clock_ms,
             "at_ms": decision.at_ms,

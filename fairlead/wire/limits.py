@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "CAUSES_MAX",
+    "DECISION_ENTRIES_PER_PART",
     "DEPTH_MAX",
     "HEARTBEATS_BYTES_MAX",
     "INT64_MAX",
@@ -20,6 +21,8 @@ __all__ = [
 
 CAUSES_MAX = 32
 """So many causes stand in an assignment; its decision names them all."""
+DECISION_ENTRIES_PER_PART = 120
+"""So many causes, members, moves and failures of the longest names stay below the record limit."""
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)
 DEPTH_MAX = 16
