@@ -1,0 +1,104 @@
+"""The answer to a request for offsets, from what the look-ups gave.
+
+A queue gets an entry only if everything asked for it is known; the others stay unanswered.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fairlead.bridges.kafka.committed import Committed, read_committed
+from fairlead.core.model import MessageQueue, Route
+from fairlead.core.outputs import Request
+from fairlead.core.records import OffsetsKnown, QueueOffsets
+
+__all__ = ["Answer", "OffsetLookup", "answer", "asked_partitions"]
+
+_NO_SUCH_MESSAGE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetLookup:
+    """What the cluster said, per partition; a partition is missing where the look-up failed.
+
+    ``for_time``: the first offset whose message is not older than the timestamp, −1 if there is
+    none. It must have been looked up after ``latest``: see :func:`answer`.
+    """
+
+    earliest: Mapping[int, int] = field(default_factory=dict)
+    latest: Mapping[int, int] = field(default_factory=dict)
+    for_time: Mapping[int, int] = field(default_factory=dict)
+    committed: Mapping[int, Committed] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The record to publish (None: nothing is known) and the queues left without an answer."""
+
+    record: OffsetsKnown | None
+    left: tuple[MessageQueue, ...]
+
+
+def asked_partitions(request: Request, route: Route, cluster: str) -> list[int]:
+    """Return the partitions that a request asks for and that exist, in order.
+
+    Queues of other clusters, of other topics and beyond the topic's last partition are left out:
+    nothing is known of them here.
+    """
+    queues = sum(
+        broker.read_queue_nums for broker in route.brokers if broker.broker_name == cluster
+    )
+    if request.queues is None:
+        return list(range(queues))
+    return sorted(
+        {
+            queue.queue_id
+            for queue in request.queues
+            if queue.topic == request.topic
+            and queue.broker_name == cluster
+            and 0 <= queue.queue_id < queues
+        }
+    )
+
+
+def answer(
+    request: Request, identity: str, cluster: str, partitions: list[int], lookup: OffsetLookup
+) -> Answer:
+    """Return the answer for these partitions of one life of a topic.
+
+    When no message is as young as the timestamp, the offset for it is the end. The end must then
+    have been looked up first: a message written between the two look-ups may be young enough, and
+    must not be skipped. For the same reason the offset found may lie beyond the end looked up; then
+    the end is known to be further.
+    """
+    entries: list[QueueOffsets] = []
+    left: list[MessageQueue] = []
+    for partition in partitions:
+        queue = MessageQueue(request.topic, cluster, partition)
+        entry = _entry(queue, request.consume_timestamp_ms, lookup)
+        if entry is None:
+            left.append(queue)
+        else:
+            entries.append(entry)
+    known = (
+        OffsetsKnown(request.group, request.topic, identity, tuple(entries)) if entries else None
+    )
+    return Answer(known, tuple(left))
+
+
+def _entry(
+    queue: MessageQueue, timestamp_ms: int | None, lookup: OffsetLookup
+) -> QueueOffsets | None:
+    partition = queue.queue_id
+    earliest = lookup.earliest.get(partition)
+    latest = lookup.latest.get(partition)
+    committed = lookup.committed.get(partition)
+    if earliest is None or latest is None or committed is None or not 0 <= earliest <= latest:
+        return None
+    for_time = None
+    if timestamp_ms is not None:
+        found = lookup.for_time.get(partition)
+        if found is None:
+            return None
+        for_time = (timestamp_ms, latest if found == _NO_SUCH_MESSAGE else found)
+        latest = max(latest, found + 1)
+    return QueueOffsets(queue, earliest, latest, read_committed(committed), for_time)

@@ -1,0 +1,226 @@
+"""The Kafka bridge: one loop that answers requests at once and looks at the topics at intervals."""
+
+import contextlib
+import re
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+from kafka.errors import KafkaError
+
+from fairlead.bridges.kafka.control_topics import ControlTopics
+from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.bridges.kafka.request_answerer import RequestAnswerer
+from fairlead.bridges.kafka.request_book import RequestBook
+from fairlead.bridges.kafka.route_book import RouteBook
+from fairlead.bridges.kafka.route_publisher import RoutePublisher
+from fairlead.bridges.kafka.watch_list import WatchList
+from fairlead.errors import EnvironmentMissingError, UsageError
+from fairlead.wire.texts import ADDRESS, BROKER_NAME, TOPIC
+from fairlead.wire.topics import TopicNames
+
+__all__ = ["BridgeTimes", "KafkaBridge"]
+
+_STOP_LOOK_MS: Final = 200
+"""How long the loop waits for requests before it looks whether it is to stop."""
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BridgeTimes:
+    """The bridge's intervals, in milliseconds.
+
+    Attributes:
+        poll_ms: between two looks at the watched topics; a change is published within it. A loss
+            (a topic gone, or another one under its name) takes one look more.
+        discovery_ms: between two looks at the names of all topics, if there is a pattern.
+        look_back_ms: how far back requests are read at start.
+        timeout_ms: how long an answer of either cluster may take.
+        give_up_ms: how long an unanswered request is tried again without being asked again.
+        forget_ms: how long a topic that was asked for, and is not there, is looked for.
+    """
+
+    poll_ms: int = 2_000
+    discovery_ms: int = 10_000
+    look_back_ms: int = 60_000
+    timeout_ms: int = 5_000
+    give_up_ms: int = 30_000
+    forget_ms: int = 600_000
+
+
+class KafkaBridge:
+    """Carries routes and offsets of one Kafka cluster into Fairlead's topics.
+
+    Several may run for one cluster: they write the same records.
+
+    Args:
+        control_bootstrap: the cluster with Fairlead's topics, host:port[,host:port].
+        data_bootstrap: the cluster with the messages; it stands as the address in the routes.
+        prefix: what the names of Fairlead's topics begin with.
+        topics: topics to watch whether or not a group asks for them.
+        topic_pattern: a regular expression; topics whose whole name matches are watched too.
+        cluster_name: the broker name of the queues; the cluster's own id if not given.
+        times: the intervals.
+        control_options: further arguments for kafka-python's clients on the control cluster.
+        data_options: the same for the data cluster.
+
+    Raises:
+        UsageError: a name or the pattern cannot be.
+    """
+
+    def __init__(
+        self,
+        *,
+        control_bootstrap: str,
+        data_bootstrap: str | None = None,
+        prefix: str = "fairlead.",
+        topics: Iterable[str] = (),
+        topic_pattern: str | None = None,
+        cluster_name: str | None = None,
+        times: BridgeTimes | None = None,
+        control_options: Mapping[str, Any] | None = None,
+        data_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._times = times or BridgeTimes()
+        self._names = TopicNames(prefix)
+        self._address = _checked_address(data_bootstrap or control_bootstrap)
+        self._cluster_name = _checked_cluster(cluster_name)
+        self._watched = WatchList(
+            named=[_checked_topic(topic) for topic in topics],
+            pattern=_checked_pattern(topic_pattern),
+            hidden_prefix=prefix,
+            forget_ms=self._times.forget_ms,
+        )
+        self._data = DataCluster(
+            self._address, timeout_ms=self._times.timeout_ms, options=data_options or {}
+        )
+        self._control = ControlTopics(
+            control_bootstrap,
+            self._names,
+            timeout_ms=self._times.timeout_ms,
+            options=control_options or {},
+        )
+        self.ready = threading.Event()
+        """Set when requests are being read."""
+
+    def run(self, stop: threading.Event) -> None:
+        """Work until ``stop`` is set; return within a second then, or when a look-up ends.
+
+        Failures of either cluster after the start are ridden out: nothing wrong is published, and
+        what was missed is published afterwards.
+
+        Raises:
+            EnvironmentMissingError: a cluster does not answer at start, or Fairlead's topics are
+                not there.
+        """
+        with contextlib.closing(self._data), self._control:
+            cluster = self._cluster_name or self._data.cluster_id()
+            published = RouteBook(cluster, self._address, confirm_ms=self._times.poll_ms // 2)
+            self._read_log(published)
+            log.info("bridge_started", cluster=cluster, routes=len(list(published.own_topics())))
+            routes = RoutePublisher(self._data, self._control, published, self._names)
+            requests = RequestBook(
+                pause_ms_max=self._times.poll_ms, give_up_ms=self._times.give_up_ms
+            )
+            answerer = RequestAnswerer(
+                cluster=cluster,
+                names=self._names,
+                data=self._data,
+                control=self._control,
+                routes=routes,
+                book=requests,
+                published=published,
+                watched=self._watched,
+            )
+            self.ready.set()
+            try:
+                self._loop(stop, _Work(published, routes, requests, answerer))
+            finally:
+                self.ready.clear()
+                log.info("bridge_stopped", cluster=cluster)
+
+    def _read_log(self, published: RouteBook) -> None:
+        """Learn which routes stand already, then begin to read requests."""
+        try:
+            for change in self._control.routes():
+                published.note(change)
+            self._control.follow_requests(self._times.look_back_ms)
+        except KafkaError as error:
+            raise EnvironmentMissingError(
+                f"kafka.bootstrap: the topics {self._names.prefix}… cannot be read ({error}).",
+                remedy="Check that the brokers run, and what this user may read.",
+            ) from error
+
+    def _loop(self, stop: threading.Event, work: "_Work") -> None:
+        next_look_ms = next_discovery_ms = _now_ms()
+        while not stop.is_set():
+            now_ms = _now_ms()
+            if now_ms >= next_discovery_ms:
+                next_discovery_ms = now_ms + self._times.discovery_ms
+                self._discover()
+            if now_ms >= next_look_ms:
+                next_look_ms = now_ms + self._times.poll_ms
+                topics = self._watched.topics(work.published.own_topics(), now_ms=now_ms)
+                work.routes.watch(topics, now_ms=now_ms)
+            due_ms = work.requests.next_at_ms()
+            wake_ms = next_look_ms if due_ms is None else min(next_look_ms, due_ms)
+            wait_ms = max(0, min(wake_ms - _now_ms(), _STOP_LOOK_MS))
+            work.answerer.take(self._control.requests(wait_ms), now_ms=_now_ms())
+            work.answerer.answer_due(now_ms=_now_ms())
+
+    def _discover(self) -> None:
+        if self._watched.wants_discovery:
+            names = self._data.names()
+            if names is not None:
+                self._watched.discover(names)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What the loop works with while it runs."""
+
+    published: RouteBook
+    routes: RoutePublisher
+    requests: RequestBook
+    answerer: RequestAnswerer
+
+
+def _now_ms() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+def _checked_topic(topic: str) -> str:
+    if not TOPIC.allows(topic):
+        raise UsageError(f"topics: {topic!r} cannot be watched.", remedy=f"Give {TOPIC.words}.")
+    return topic
+
+
+def _checked_pattern(pattern: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if pattern is None else re.compile(pattern)
+    except re.error as error:
+        raise UsageError(
+            f"topic_pattern: {pattern!r} is no regular expression ({error}).",
+            remedy="Give one in Python's syntax, such as orders-.*",
+        ) from None
+
+
+def _checked_cluster(name: str | None) -> str | None:
+    if name is not None and not BROKER_NAME.allows(name):
+        raise UsageError(
+            f"cluster_name: {name!r} cannot be a broker name.", remedy=f"Give {BROKER_NAME.words}."
+        )
+    return name
+
+
+def _checked_address(bootstrap: str) -> str:
+    if not ADDRESS.allows(bootstrap):
+        raise UsageError(
+            f"data_bootstrap: {bootstrap!r} cannot stand in a route.",
+            remedy=f"Give {ADDRESS.words}; a few of the brokers are enough.",
+        )
+    return bootstrap

@@ -1,0 +1,227 @@
+"""Fairlead's own topics as a bridge sees them: reads routes and requests, writes what follows."""
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+
+import structlog
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.errors import KafkaError
+
+from fairlead.core.outputs import Request
+from fairlead.core.records import RouteChanged
+from fairlead.errors import EnvironmentMissingError
+from fairlead.topics.reachability import require_reachable
+from fairlead.wire.decode import decode, decode_request
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.raw import OutgoingRecord, RawRecord
+from fairlead.wire.topics import TopicNames
+
+__all__ = ["ControlTopics"]
+
+_LIMITS: Final = WireLimits(shards=1)
+"""Routes and requests do not depend on the number of shards."""
+_LOG_APPEND_TIME: Final = 1
+_RECONNECT_MS_MAX: Final = 1_000
+_LOOK_BACK_POLL_MS: Final = 100
+
+log = structlog.get_logger(__name__)
+
+
+class ControlTopics:
+    """A connection to Fairlead's topics; as a context it connects on entry and closes on exit.
+
+    Args:
+        bootstrap: host:port, several divided by commas.
+        names: the names of the topics.
+        timeout_ms: how long the cluster may take to answer, and a write to be acknowledged.
+        options: further keyword arguments of kafka-python's clients, for security.
+    """
+
+    def __init__(
+        self, bootstrap: str, names: TopicNames, *, timeout_ms: int, options: Mapping[str, Any]
+    ) -> None:
+        self._bootstrap = bootstrap
+        self._names = names
+        self._timeout_ms = timeout_ms
+        self._config = {
+            "client_id": "fairlead-bridge",
+            "request_timeout_ms": timeout_ms,
+            "bootstrap_timeout_ms": timeout_ms,
+            "reconnect_backoff_max_ms": _RECONNECT_MS_MAX,
+            **options,
+            "bootstrap_servers": bootstrap.split(","),
+        }
+        self._open = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        """Connect.
+
+        Raises:
+            EnvironmentMissingError: the cluster does not answer, or the topics are not there.
+        """
+        require_reachable(self._bootstrap)
+        try:
+            self._consumer = KafkaConsumer(
+                **self._config,
+                group_id=None,
+                enable_auto_commit=False,
+                auto_offset_reset="earliest",
+            )
+            self._open.callback(self._consumer.close, autocommit=False)
+            self._producer = KafkaProducer(
+                **self._config,
+                acks="all",
+                linger_ms=0,
+                delivery_timeout_ms=self._timeout_ms,
+                max_block_ms=self._timeout_ms,
+                # The idempotent producer of kafka-python 3.0.12 never sends again once a record has
+                # run out of time while the broker was down. A repeated record does no harm here;
+                # one request in flight keeps the order.
+                enable_idempotence=False,
+                max_in_flight_requests_per_connection=1,
+            )
+            self._open.callback(self._close_producer)
+            self._routes = self._partitions(self._names.name("routes"))
+            self._requests = self._partitions(self._names.name("requests"))
+            self._partitions(self._names.name("offsets"))
+        except KafkaError as error:
+            self._open.close()
+            raise EnvironmentMissingError(
+                f"kafka.bootstrap: {self._bootstrap} does not serve the bridge ({error}).",
+                remedy="Check the address, that the brokers run, and what this user may do there.",
+            ) from error
+        except EnvironmentMissingError:
+            self._open.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the connections."""
+        self._open.close()
+
+    def routes(self) -> Iterator[RouteChanged]:
+        """Yield what the routes topic holds now, in its order.
+
+        Raises:
+            KafkaError: the cluster stopped to answer.
+        """
+        ends = self._consumer.end_offsets(self._routes)
+        self._consumer.assign(self._routes)
+        self._consumer.seek_to_beginning(*self._routes)
+        while any(self._consumer.position(one) < end for one, end in ends.items()):
+            for record in self._poll(_LOOK_BACK_POLL_MS):
+                try:
+                    changed = decode("routes", _raw(record), _LIMITS)
+                except WireError as refused:
+                    _log_refused(record, refused)
+                    continue
+                if isinstance(changed, RouteChanged):
+                    yield changed
+
+    def follow_requests(self, look_back_ms: int) -> None:
+        """Begin to read the requests topic, at what was written ``look_back_ms`` ago.
+
+        Raises:
+            KafkaError: the cluster does not answer.
+        """
+        since_ms = int(time.time() * 1000) - look_back_ms
+        # The ends first: what is written between the two look-ups must not be passed over.
+        ends = self._consumer.end_offsets(self._requests)
+        found = self._consumer.offsets_for_times(dict.fromkeys(self._requests, since_ms))
+        self._consumer.assign(self._requests)
+        for partition in self._requests:
+            first = found.get(partition)
+            self._consumer.seek(partition, ends[partition] if first is None else first.offset)
+
+    def requests(self, wait_ms: int) -> list[Request]:
+        """Return the requests written since, as soon as there is one; wait at most ``wait_ms``.
+
+        A record that is no request is logged and passed over.
+
+        Raises:
+            KafkaError: the topic cannot be read.
+        """
+        requests = []
+        for record in self._poll(wait_ms):
+            try:
+                requests.append(decode_request(_raw(record), _LIMITS))
+            except WireError as refused:
+                _log_refused(record, refused)
+        return requests
+
+    def write(self, records: Sequence[OutgoingRecord]) -> list[bool]:
+        """Write records in their order and tell of each whether the cluster has it."""
+        futures = []
+        for record in records:
+            try:
+                future = self._producer.send(
+                    record.topic, value=record.value, key=record.key, partition=record.partition
+                )
+            except KafkaError as error:
+                log.warning("write_failed", topic=record.topic, error=repr(error))
+                future = None
+            futures.append(future)
+        return [
+            future is not None and self._is_written(record, future)
+            for record, future in zip(records, futures, strict=True)
+        ]
+
+    def _is_written(self, record: OutgoingRecord, future: Any) -> bool:
+        try:
+            # The producer itself gives up after its delivery timeout; this is a margin over it.
+            future.get(2 * self._timeout_ms / 1000)
+        except KafkaError as error:
+            log.warning("write_failed", topic=record.topic, error=repr(error))
+            return False
+        return True
+
+    def _partitions(self, topic: str) -> list[TopicPartition]:
+        found = self._consumer.partitions_for_topic(topic)
+        if not found:
+            raise EnvironmentMissingError(
+                f"topics: {topic} is not there.",
+                remedy="Make Fairlead's topics first, or check the topic prefix.",
+            )
+        return [TopicPartition(topic, partition) for partition in sorted(found)]
+
+    def _poll(self, wait_ms: int) -> Iterator[Any]:
+        for records in self._consumer.poll(timeout_ms=wait_ms).values():
+            yield from records
+
+    def _close_producer(self) -> None:
+        # Nothing waits in it: each write was waited for. It complains if the broker is gone.
+        with contextlib.suppress(KafkaError):
+            self._producer.close(timeout=self._timeout_ms / 1000)
+
+
+def _raw(record: Any) -> RawRecord:
+    return RawRecord(
+        record.topic,
+        record.partition,
+        record.offset,
+        record.timestamp,
+        record.timestamp_type == _LOG_APPEND_TIME,
+        record.key,
+        record.value,
+    )
+
+
+def _log_refused(record: Any, refused: WireError) -> None:
+    log.warning(
+        "record_refused",
+        topic=record.topic,
+        partition=record.partition,
+        offset=record.offset,
+        reason=refused.reason,
+        field=refused.field,
+        detail=refused.detail,
+    )

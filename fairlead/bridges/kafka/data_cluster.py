@@ -1,0 +1,210 @@
+"""The look-ups on the cluster that carries the messages, through kafka-python's admin client.
+
+Nothing is decided here: what was learnt is returned, what was not is left out. After any failure
+the admin client is made anew, because it remembers which broker coordinates a group and never
+forgets it, and because its reconnects take their time.
+"""
+
+import contextlib
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import structlog
+from kafka import KafkaAdminClient, TopicPartition
+from kafka.errors import BrokerResponseError, KafkaError, RequestTimedOutError
+from kafka.protocol.consumer import OffsetSpec
+
+from fairlead.bridges.kafka.answer import OffsetLookup
+from fairlead.bridges.kafka.committed import Committed
+from fairlead.bridges.kafka.snapshot import (
+    Racks,
+    TopicLook,
+    TopicUnclear,
+    read_racks,
+    read_topics,
+)
+from fairlead.errors import EnvironmentMissingError
+from fairlead.topics.reachability import require_reachable
+
+__all__ = ["DataCluster", "TopicsLook"]
+
+_RECONNECT_MS_MAX = 1_000
+_Result = TypeVar("_Result")
+
+log = structlog.get_logger(__name__)
+
+
+class TopicsLook(NamedTuple):
+    """One look per topic asked for, and the racks of the nodes seen."""
+
+    looks: list[TopicLook]
+    racks: Racks
+
+
+class _LookUpError(Exception):
+    """A look-up failed; the message says which and how."""
+
+
+class DataCluster:
+    """One cluster; connects when it is first asked.
+
+    Args:
+        bootstrap: host:port, several divided by commas.
+        timeout_ms: how long one answer of the cluster may take.
+        options: further keyword arguments of KafkaAdminClient, for security.
+    """
+
+    def __init__(self, bootstrap: str, *, timeout_ms: int, options: Mapping[str, Any]) -> None:
+        self._bootstrap = bootstrap
+        self._config = {
+            "client_id": "fairlead-bridge",
+            "request_timeout_ms": timeout_ms,
+            "bootstrap_timeout_ms": timeout_ms,
+            "reconnect_backoff_max_ms": _RECONNECT_MS_MAX,
+            **options,
+            "bootstrap_servers": bootstrap.split(","),
+        }
+        self._admin: KafkaAdminClient | None = None
+
+    def cluster_id(self) -> str:
+        """Return the id that the cluster gave itself.
+
+        Raises:
+            EnvironmentMissingError: the cluster does not answer.
+        """
+        try:
+            cluster = self._ask("cluster", lambda admin: admin.describe_cluster())
+        except _LookUpError as error:
+            raise EnvironmentMissingError(
+                f"data cluster: {self._bootstrap} does not answer ({error}).",
+                remedy="Check --data-bootstrap, that the brokers run, and what this user may do.",
+            ) from error
+        return str(cluster["cluster_id"])
+
+    def names(self) -> list[str] | None:
+        """Return the names of all topics but Kafka's internal ones; None if that failed."""
+        try:
+            topics = self._ask("names", lambda admin: admin.describe_topics())
+        except _LookUpError as error:
+            log.warning("look_up_failed", error=str(error))
+            return None
+        return [topic["name"] for topic in topics if not topic["is_internal"]]
+
+    def look(self, topics: Sequence[str]) -> TopicsLook:
+        """Look at these topics, all in one request; a failed look-up leaves each unclear."""
+        try:
+            cluster = self._ask("cluster", lambda admin: admin.describe_cluster())
+            found = self._ask("topics", lambda admin: admin.describe_topics(list(topics)))
+        except _LookUpError as error:
+            return TopicsLook([TopicUnclear(topic, str(error)) for topic in topics], {})
+        return TopicsLook(read_topics(topics, found), read_racks(cluster))
+
+    def bounds(
+        self, topic: str, leaders: Mapping[int, int], timestamps: Sequence[int]
+    ) -> tuple[OffsetLookup, dict[int, dict[int, int]]]:
+        """Look up the bounds of partitions, and the offsets for times.
+
+        Args:
+            topic: the topic.
+            leaders: partition -> leader, for the partitions that have one. Each leader is asked on
+                its own, so that a broken one costs only its own partitions.
+            timestamps: the times asked for, in milliseconds.
+
+        Returns:
+            The look-up with ``earliest`` and ``latest``; and timestamp -> partition -> offset (−1:
+            no such message), looked up after ``latest``.
+        """
+        by_leader: dict[int, list[int]] = defaultdict(list)
+        for partition, leader in leaders.items():
+            by_leader[leader].append(partition)
+        earliest: dict[int, int] = {}
+        latest: dict[int, int] = {}
+        for_times: dict[int, dict[int, int]] = {timestamp: {} for timestamp in timestamps}
+        for partitions in by_leader.values():
+            earliest |= self._offsets(topic, partitions, OffsetSpec.EARLIEST)
+            latest |= self._offsets(topic, partitions, OffsetSpec.LATEST)
+            for timestamp in timestamps:
+                for_times[timestamp] |= self._offsets(topic, partitions, timestamp)
+        return OffsetLookup(earliest, latest), for_times
+
+    def committed(self, group: str, topic: str, partitions: Sequence[int]) -> dict[int, Committed]:
+        """Return what a group committed, per partition; empty if the look-up failed."""
+        wanted = {group: [TopicPartition(topic, partition) for partition in partitions]}
+        try:
+            found = self._ask("committed", lambda admin: admin.list_group_offsets(wanted))
+        except _LookUpError as error:
+            log.warning("look_up_failed", group=group, topic=topic, error=str(error))
+            return {}
+        return {
+            key.partition: Committed(value.offset, value.metadata)
+            for key, value in found.get(group, {}).items()
+        }
+
+    def close(self) -> None:
+        """Close the connections; the next look-up makes new ones."""
+        admin, self._admin = self._admin, None
+        if admin is not None:
+            admin.close()
+
+    def _offsets(self, topic: str, partitions: Sequence[int], spec: Any) -> dict[int, int]:
+        """Look up one offset per partition, leaving out the partitions where that failed."""
+        wanted = [TopicPartition(topic, partition) for partition in partitions]
+        try:
+            return self._ask("offsets", lambda admin: _offsets(admin, wanted, spec))
+        except _LookUpError as error:
+            log.warning("look_up_failed", topic=topic, error=str(error))
+            return {}
+
+    def _ask(self, what: str, question: Callable[[KafkaAdminClient], _Result]) -> _Result:
+        """Ask the cluster something.
+
+        Raises:
+            _LookUpError: it did not answer, or refused.
+        """
+        try:
+            if self._admin is None:
+                self._admin = self._connect()
+            return question(self._admin)
+        except (KafkaError, EnvironmentMissingError, OSError) as error:
+            self.close()
+            raise _LookUpError(f"{what}: {type(error).__name__}: {error}") from error
+
+    def _connect(self) -> KafkaAdminClient:
+        require_reachable(self._bootstrap)
+        default = KafkaAdminClient.DEFAULT_CONFIG["kafka_client"]
+        with contextlib.ExitStack() as on_failure:
+
+            def network(**config: Any) -> Any:
+                # A constructor that fails leaves its thread and sockets behind.
+                client = default(**config)
+                on_failure.callback(client.close)
+                return client
+
+            admin = KafkaAdminClient(kafka_client=network, **self._config)
+            on_failure.pop_all()
+        return admin
+
+
+def _offsets(
+    admin: KafkaAdminClient, wanted: Sequence[TopicPartition], spec: Any
+) -> dict[int, int]:
+    """Look up one offset per partition in one request.
+
+    One refused partition makes kafka-python refuse the whole answer; then the halves are asked, so
+    that it costs its own entry only.
+
+    Raises:
+        KafkaError: the cluster did not answer.
+    """
+    try:
+        found = admin.list_partition_offsets(dict.fromkeys(wanted, spec))
+    except RequestTimedOutError:
+        raise
+    except BrokerResponseError as error:
+        if len(wanted) == 1:
+            log.warning("look_up_refused", partition=wanted[0], error=type(error).__name__)
+            return {}
+        middle = len(wanted) // 2
+        return _offsets(admin, wanted[:middle], spec) | _offsets(admin, wanted[middle:], spec)
+    return {key.partition: entry.offset for key, entry in found.items()}

@@ -1,0 +1,173 @@
+"""Answers requests: publishes the route, or looks up offsets and publishes them."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import structlog
+
+from fairlead.bridges.kafka.answer import Answer, OffsetLookup, answer, asked_partitions
+from fairlead.bridges.kafka.control_topics import ControlTopics
+from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.bridges.kafka.request_book import RequestBook
+from fairlead.bridges.kafka.route_book import RouteBook
+from fairlead.bridges.kafka.route_publisher import Refreshed, RoutePublisher
+from fairlead.bridges.kafka.snapshot import TopicSeen
+from fairlead.bridges.kafka.watch_list import WatchList
+from fairlead.core.outputs import Request
+from fairlead.wire.encode_bridge import encode_offsets
+from fairlead.wire.topics import TopicNames
+
+__all__ = ["RequestAnswerer"]
+
+log = structlog.get_logger(__name__)
+
+
+class RequestAnswerer:
+    """Takes requests and answers those that are due.
+
+    Args:
+        cluster: the cluster's name, the broker name of its queues.
+        names: the names of Fairlead's topics.
+        data: the cluster that carries the messages.
+        control: Fairlead's topics.
+        routes: publishes routes.
+        book: which requests wait.
+        published: which routes are published, and whose they are.
+        watched: the topics to look at from now on.
+    """
+
+    def __init__(
+        self,
+        *,
+        cluster: str,
+        names: TopicNames,
+        data: DataCluster,
+        control: ControlTopics,
+        routes: RoutePublisher,
+        book: RequestBook,
+        published: RouteBook,
+        watched: WatchList,
+    ) -> None:
+        self._cluster = cluster
+        self._names = names
+        self._data = data
+        self._control = control
+        self._routes = routes
+        self._book = book
+        self._published = published
+        self._watched = watched
+
+    def take(self, requests: Sequence[Request], *, now_ms: int) -> None:
+        """Note requests; those for topics of another cluster are that cluster's bridge's."""
+        for request in requests:
+            topic = request.topic
+            if self._published.is_foreign(topic) and not self._watched.is_configured(topic):
+                continue
+            self._watched.ask(topic, now_ms=now_ms)
+            self._book.add(request, now_ms=now_ms)
+
+    def answer_due(self, *, now_ms: int) -> None:
+        """Answer every request that is due; what cannot be answered is put off."""
+        due: dict[str, list[Request]] = defaultdict(list)
+        for request in self._book.due(now_ms=now_ms):
+            due[request.topic].append(request)
+        lacking = {
+            topic for topic, asked in due.items() if any(one.what == "route" for one in asked)
+        }
+        found = self._routes.refresh(sorted(due), now_ms=now_ms, requested=lacking)
+        for topic, refreshed in found.items():
+            self._answer_topic(due[topic], refreshed, now_ms)
+
+    def _answer_topic(self, requests: list[Request], refreshed: Refreshed, now_ms: int) -> None:
+        route = refreshed.finding.route
+        wanted: list[tuple[Request, list[int]]] = []
+        for request in requests:
+            if route is None or not refreshed.written:
+                self._book.put_off(request, now_ms=now_ms)
+            elif request.what == "route":
+                self._book.answered(request)
+            elif partitions := asked_partitions(request, route, self._cluster):
+                wanted.append((request, partitions))
+            else:
+                log.info("request_for_no_queue", group=request.group, topic=request.topic)
+                self._book.answered(request)
+        if route is not None and wanted:
+            self._answer_offsets(wanted, refreshed, route.identity, now_ms)
+
+    def _answer_offsets(
+        self,
+        wanted: list[tuple[Request, list[int]]],
+        refreshed: Refreshed,
+        identity: str,
+        now_ms: int,
+    ) -> None:
+        topic = refreshed.finding.topic
+        lookups = self._look_up(topic, wanted, refreshed)
+        # Only now is it known that all of it was looked up in one life of the topic.
+        after = self._data.look([topic]).looks[0]
+        same = isinstance(after, TopicSeen) and after.identity == identity
+        if not same:
+            for request, _ in wanted:
+                self._book.put_off(request, now_ms=now_ms)
+            return
+        answers = [
+            (request, answer(request, identity, self._cluster, partitions, lookup))
+            for (request, partitions), lookup in zip(wanted, lookups, strict=True)
+        ]
+        for (request, found), written in zip(answers, self._write(answers), strict=True):
+            self._settle(request, found, now_ms, written=written)
+
+    def _write(self, answers: list[tuple[Request, Answer]]) -> list[bool]:
+        """Write all answers together; tell of each whether all of it is written."""
+        records = [
+            [] if found.record is None else encode_offsets(found.record, self._names)
+            for _, found in answers
+        ]
+        acknowledged = iter(self._control.write([one for several in records for one in several]))
+        return [all([next(acknowledged) for _ in several]) for several in records]
+
+    def _look_up(
+        self, topic: str, wanted: list[tuple[Request, list[int]]], refreshed: Refreshed
+    ) -> list[OffsetLookup]:
+        """Return one look-up per request; all share the bounds, each has its group's commits."""
+        asked = {partition for _, partitions in wanted for partition in partitions}
+        leaders = {
+            partition: leader
+            for partition, leader in refreshed.leaders.items()
+            if partition in asked
+        }
+        timestamps = sorted(
+            {
+                request.consume_timestamp_ms
+                for request, _ in wanted
+                if request.consume_timestamp_ms is not None
+            }
+        )
+        bounds, for_times = self._data.bounds(topic, leaders, timestamps)
+        return [
+            OffsetLookup(
+                bounds.earliest,
+                bounds.latest,
+                for_times.get(request.consume_timestamp_ms or 0, {}),
+                self._data.committed(request.group, topic, partitions),
+            )
+            for request, partitions in wanted
+        ]
+
+    def _settle(self, request: Request, found: Answer, now_ms: int, *, written: bool) -> None:
+        """Strike a request out, or keep what is left of it."""
+        if not written:
+            self._book.put_off(request, now_ms=now_ms)
+            return
+        if found.left:
+            self._book.put_off(request, now_ms=now_ms, left=found.left)
+        else:
+            self._book.answered(request)
+        answered = 0 if found.record is None else len(found.record.queues)
+        log.info(
+            "request_answered" if answered else "request_put_off",
+            group=request.group,
+            topic=request.topic,
+            queues=answered,
+            left=len(found.left),
+        )

@@ -1,0 +1,96 @@
+"""Which requests wait for an answer, and when to try again one that could not be given.
+
+Requests that ask the same are one. A request whose look-up failed is tried again after a short,
+growing pause, because what makes a look-up fail right after a start (a coordinator still loading, a
+leader not elected) passes faster than the engine asks again. After ``give_up_ms`` without being
+asked again it is dropped.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fairlead.core.model import MessageQueue
+from fairlead.core.outputs import Request
+
+__all__ = ["RequestBook"]
+
+_FIRST_PAUSE_MS = 100
+
+
+@dataclass(slots=True)
+class _Waiting:
+    request: Request
+    give_up_at_ms: int
+    next_at_ms: int
+    pause_ms: int = _FIRST_PAUSE_MS
+
+
+_Key = tuple[str, str, str, int | None]
+
+
+class RequestBook:
+    """The unanswered requests.
+
+    Args:
+        pause_ms_max: the longest pause between two tries.
+        give_up_ms: how long a request is kept after it was last asked.
+    """
+
+    def __init__(self, *, pause_ms_max: int, give_up_ms: int) -> None:
+        self._pause_ms_max = pause_ms_max
+        self._give_up_ms = give_up_ms
+        self._waiting: dict[_Key, _Waiting] = {}
+
+    def add(self, request: Request, *, now_ms: int) -> None:
+        """Take a request, due at once; one that asks the same of more queues absorbs it."""
+        key = _key(request)
+        earlier = self._waiting.get(key)
+        if earlier is not None:
+            request = _joined(earlier.request, request)
+        self._waiting[key] = _Waiting(request, now_ms + self._give_up_ms, now_ms)
+
+    def due(self, *, now_ms: int) -> list[Request]:
+        """Return the requests to try now, the oldest first, after dropping those given up."""
+        self._waiting = {
+            key: waiting for key, waiting in self._waiting.items() if waiting.give_up_at_ms > now_ms
+        }
+        return [entry.request for entry in self._waiting.values() if entry.next_at_ms <= now_ms]
+
+    def next_at_ms(self) -> int | None:
+        """Return when the next request is due, None when none waits."""
+        return min((waiting.next_at_ms for waiting in self._waiting.values()), default=None)
+
+    def answered(self, request: Request) -> None:
+        """Strike out a request that was answered in full, or that nobody can answer."""
+        self._waiting.pop(_key(request), None)
+
+    def put_off(
+        self, request: Request, *, now_ms: int, left: Iterable[MessageQueue] | None = None
+    ) -> None:
+        """Keep a request for another try; ``left``: for these queues only (None: as it was)."""
+        waiting = self._waiting.get(_key(request))
+        if waiting is None:
+            return
+        if left is not None:
+            waiting.request = Request(
+                request.group,
+                request.what,
+                request.topic,
+                tuple(sorted(left)),
+                request.consume_timestamp_ms,
+            )
+        waiting.next_at_ms = now_ms + waiting.pause_ms
+        waiting.pause_ms = min(2 * waiting.pause_ms, self._pause_ms_max)
+
+
+def _key(request: Request) -> _Key:
+    return (request.group, request.topic, request.what, request.consume_timestamp_ms)
+
+
+def _joined(one: Request, other: Request) -> Request:
+    """Return the request for what either asks."""
+    if one.queues is None or other.queues is None:
+        queues = None
+    else:
+        queues = tuple(sorted({*one.queues, *other.queues}))
+    return Request(one.group, one.what, one.topic, queues, one.consume_timestamp_ms)

@@ -1,0 +1,166 @@
+"""Which route record follows from a look at a topic: none, the whole route, or a deletion.
+
+The book holds, per topic, the route that the routes topic is known to hold. A look that adds
+something is published at once. A look that takes something away is not believed at once, because
+metadata comes from any node and a node may lag: a topic that is gone, or has another identity, must
+be seen so again after ``confirm_ms``; fewer partitions under one identity cannot be (Kafka only
+adds partitions), so that look is old and proves nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from fairlead.bridges.kafka.snapshot import Racks, TopicAbsent, TopicLook, TopicSeen, TopicUnclear
+from fairlead.core.model import Route, RouteBroker
+from fairlead.core.records import RouteChanged
+
+__all__ = ["Finding", "RouteBook", "Verdict"]
+
+_READ_AND_WRITE = 6
+
+
+class Verdict(StrEnum):
+    """What a look means, one word each; they stand in the log."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    DELETED = "deleted"
+    ABSENT = "absent"
+    UNCONFIRMED = "unconfirmed"
+    OUTDATED = "outdated"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The verdict on a look, the route that it proves (None: none), and what to publish."""
+
+    topic: str
+    verdict: Verdict
+    route: Route | None = None
+    publish: RouteChanged | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Suspicion:
+    """A loss seen first at ``since_ms``: the topic gone (identity None) or another identity."""
+
+    identity: str | None
+    since_ms: int
+
+
+class RouteBook:
+    """The routes published, and the rule for the next one.
+
+    Args:
+        cluster: the cluster's name: the broker name of all its queues.
+        address: where clients connect to the cluster; it stands under 0 in ``addresses``.
+        confirm_ms: how long a loss must last before it is published.
+    """
+
+    def __init__(self, cluster: str, address: str, *, confirm_ms: int) -> None:
+        self._cluster = cluster
+        self._address = address
+        self._confirm_ms = confirm_ms
+        self._published: dict[str, Route] = {}
+        self._suspicions: dict[str, _Suspicion] = {}
+
+    def note(self, change: RouteChanged) -> None:
+        """Note what the routes topic holds: a record read at start, or one acknowledged since."""
+        if change.route is None:
+            self._published.pop(change.topic, None)
+        else:
+            self._published[change.topic] = change.route
+
+    def own_topics(self) -> Iterator[str]:
+        """Return the topics whose published route is this cluster's."""
+        return (topic for topic, route in self._published.items() if self._is_own(route))
+
+    def is_foreign(self, topic: str) -> bool:
+        """Tell whether the published route of this topic is another cluster's."""
+        route = self._published.get(topic)
+        return route is not None and not self._is_own(route)
+
+    def find(
+        self, look: TopicLook, racks: Racks, *, now_ms: int, requested: bool = False
+    ) -> Finding:
+        """Decide what a look means.
+
+        Args:
+            look: what was seen.
+            racks: of the nodes seen in the same look.
+            now_ms: any clock that only goes forward.
+            requested: somebody lacks the route, so that an unchanged one is published too.
+        """
+        if isinstance(look, TopicUnclear):
+            return Finding(look.topic, Verdict.UNCLEAR)
+        if isinstance(look, TopicAbsent):
+            return self._find_absent(look.topic, now_ms)
+        published = self._published.get(look.topic)
+        if published is not None and published.identity != look.identity:
+            if not self._confirmed(look.topic, look.identity, now_ms):
+                return Finding(look.topic, Verdict.UNCONFIRMED)
+        else:
+            self._suspicions.pop(look.topic, None)
+        route = self._route(look, racks, published)
+        if published is None:
+            return Finding(look.topic, Verdict.NEW, route, RouteChanged(look.topic, route))
+        if published.identity == route.identity and _queues(route) < _queues(published):
+            return Finding(look.topic, Verdict.OUTDATED)
+        if published != route:
+            return Finding(look.topic, Verdict.CHANGED, route, RouteChanged(look.topic, route))
+        again = RouteChanged(look.topic, route) if requested else None
+        return Finding(look.topic, Verdict.UNCHANGED, route, again)
+
+    def _find_absent(self, topic: str, now_ms: int) -> Finding:
+        published = self._published.get(topic)
+        if published is None or not self._is_own(published):
+            return Finding(topic, Verdict.ABSENT)
+        if not self._confirmed(topic, None, now_ms):
+            return Finding(topic, Verdict.UNCONFIRMED)
+        return Finding(topic, Verdict.DELETED, None, RouteChanged(topic, None))
+
+    def _confirmed(self, topic: str, identity: str | None, now_ms: int) -> bool:
+        """Tell whether this loss has been seen for long enough, and by every look in between."""
+        suspicion = self._suspicions.get(topic)
+        if suspicion is None or suspicion.identity != identity:
+            suspicion = self._suspicions[topic] = _Suspicion(identity, now_ms)
+        return now_ms - suspicion.since_ms >= self._confirm_ms
+
+    def _is_own(self, route: Route) -> bool:
+        return any(broker.broker_name == self._cluster for broker in route.brokers)
+
+    def _route(self, seen: TopicSeen, racks: Racks, published: Route | None) -> Route:
+        queues = len(seen.leaders)
+        broker = RouteBroker(
+            broker_name=self._cluster,
+            perm=_READ_AND_WRITE,
+            read_queue_nums=queues,
+            write_queue_nums=queues,
+            cluster=self._cluster,
+            addresses={"0": self._address},
+            leaders=tuple(None if node is None else str(node) for node in seen.leaders),
+            zones=_zones(seen, racks, published),
+        )
+        return Route(seen.topic, seen.identity, (broker,))
+
+
+def _zones(seen: TopicSeen, racks: Racks, published: Route | None) -> tuple[str | None, ...]:
+    """Return the rack of each queue's preferred replica.
+
+    A node that is down is missing from ``racks``. Its queues keep the zone that was published: a
+    restart of a node must not look like a move of its queues to another zone.
+    """
+    before: tuple[str | None, ...] = ()
+    if published is not None and published.identity == seen.identity:
+        before = next((broker.zones for broker in published.brokers if broker.zones), ())
+    return tuple(
+        racks[node] if node in racks else before[queue] if queue < len(before) else None
+        for queue, node in enumerate(seen.preferred)
+    )
+
+
+def _queues(route: Route) -> int:
+    return sum(broker.read_queue_nums for broker in route.brokers)

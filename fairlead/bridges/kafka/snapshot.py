@@ -1,0 +1,124 @@
+"""What one look at a Kafka cluster showed of a topic: seen whole, absent, or unclear.
+
+Reads the answers of kafka-python's admin client (plain dicts, as ``describe_topics`` and
+``describe_cluster`` return them) and decides only how much such an answer proves. An answer that
+does not show a topic whole proves nothing: no route is ever made from a part of a topic.
+"""
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from fairlead.wire.texts import LABEL
+
+__all__ = [
+    "Racks",
+    "TopicAbsent",
+    "TopicLook",
+    "TopicSeen",
+    "TopicUnclear",
+    "kafka_topic_id",
+    "read_racks",
+    "read_topic",
+    "read_topics",
+]
+
+Racks = Mapping[int, str | None]
+"""Node id -> rack (None: it has none). A node that is not there was not seen."""
+
+_NO_ERROR = 0
+_UNKNOWN_TOPIC_OR_PARTITION = 3
+_NO_LEADER = -1
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSeen:
+    """A topic whole: its identity and, per partition in order, its leader and preferred replica.
+
+    A leader of None: the partition has none at the moment.
+    """
+
+    topic: str
+    identity: str
+    leaders: tuple[int | None, ...]
+    preferred: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicAbsent:
+    """The node that was asked knows no topic of this name. That node may lag: see RouteBook."""
+
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopicUnclear:
+    """The look-up failed or did not show the topic whole; ``why`` is for the log."""
+
+    topic: str
+    why: str
+
+
+TopicLook = TopicSeen | TopicAbsent | TopicUnclear
+
+
+def kafka_topic_id(topic_id: UUID) -> str:
+    """Return a topic id as Kafka's own tools print it (org.apache.kafka.common.Uuid#toString)."""
+    return base64.urlsafe_b64encode(topic_id.bytes).rstrip(b"=").decode("ascii")
+
+
+def read_topics(
+    topics: Iterable[str], descriptions: Iterable[Mapping[str, Any]]
+) -> list[TopicLook]:
+    """Return one look per topic asked for, in the order asked."""
+    by_name = {description["name"]: description for description in descriptions}
+    return [
+        read_topic(topic, by_name[topic])
+        if topic in by_name
+        else TopicUnclear(topic, "the answer leaves the topic out")
+        for topic in topics
+    ]
+
+
+def read_topic(topic: str, description: Mapping[str, Any]) -> TopicLook:
+    """Read one entry of ``describe_topics``."""
+    code = description["error_code"]
+    if code == _UNKNOWN_TOPIC_OR_PARTITION:
+        return TopicAbsent(topic)
+    if code != _NO_ERROR:
+        return TopicUnclear(topic, f"error code {code}")
+    topic_id = description.get("topic_id")
+    if topic_id is None or topic_id.int == 0:
+        return TopicUnclear(topic, "the brokers give no topic id; Kafka 2.8 or later does")
+    partitions = sorted(description["partitions"], key=lambda entry: entry["partition_index"])
+    if not partitions or [entry["partition_index"] for entry in partitions] != list(
+        range(len(partitions))
+    ):
+        return TopicUnclear(topic, f"{len(partitions)} partitions that are not 0, 1, 2, ...")
+    if any(not entry["replica_nodes"] for entry in partitions):
+        return TopicUnclear(topic, "a partition without replicas")
+    return TopicSeen(
+        topic,
+        kafka_topic_id(topic_id),
+        tuple(_leader(entry["leader_id"]) for entry in partitions),
+        tuple(entry["replica_nodes"][0] for entry in partitions),
+    )
+
+
+def read_racks(cluster: Mapping[str, Any]) -> Racks:
+    """Read the racks out of ``describe_cluster``.
+
+    A rack whose name the protocol does not allow counts as none: one odd name must not cost the
+    topic its route.
+    """
+    return {broker["broker_id"]: _zone(broker["rack"]) for broker in cluster["brokers"]}
+
+
+def _zone(rack: str | None) -> str | None:
+    return rack if rack is not None and LABEL.allows(rack) else None
+
+
+def _leader(node: int) -> int | None:
+    return None if node == _NO_LEADER else node

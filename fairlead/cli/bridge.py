@@ -1,0 +1,118 @@
+"""``fairlead bridge``: carry routes and offsets of live clusters into Fairlead's topics."""
+
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+from fairlead.cli.options import ConfigOption, ProfileOption, TopicPrefixOption
+from fairlead.settings import SecuritySettings, load_settings
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+@app.callback()
+def bridge() -> None:
+    """Carry routes and bounds of a live cluster into the topics."""
+
+
+@app.command()
+def kafka(
+    *,
+    bootstrap: Annotated[
+        str | None,
+        typer.Option(
+            "--bootstrap", help="The cluster with Fairlead's topics; sets kafka.bootstrap."
+        ),
+    ] = None,
+    data_bootstrap: Annotated[
+        str | None,
+        typer.Option(
+            "--data-bootstrap", help="The cluster with the messages, if it is another one."
+        ),
+    ] = None,
+    topics: Annotated[
+        str | None,
+        typer.Option("--topics", help="Watch these topics too, divided by commas."),
+    ] = None,
+    topic_pattern: Annotated[
+        str | None,
+        typer.Option("--topic-pattern", help="Watch the topics whose whole name matches too."),
+    ] = None,
+    cluster_name: Annotated[
+        str | None,
+        typer.Option("--cluster-name", help="The queues' broker name; default: the cluster's id."),
+    ] = None,
+    poll_ms: Annotated[
+        int,
+        typer.Option("--poll-ms", min=100, help="Look at the topics this often; milliseconds."),
+    ] = 2_000,
+    topic_prefix: TopicPrefixOption = None,
+    profile: ProfileOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Watch a Kafka cluster: its topics become routes, their partitions queues.
+
+    Topics that groups ask for are watched without being named. Runs until SIGTERM or Ctrl-C.
+    """
+    from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+
+    overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
+    settings = load_settings(profile=profile, files=config or (), overrides=overrides)
+    options = _connection_options(settings.kafka.security)
+    carrier = KafkaBridge(
+        control_bootstrap=settings.kafka.bootstrap,
+        data_bootstrap=data_bootstrap,
+        prefix=settings.kafka.topic_prefix,
+        topics=[topic.strip() for topic in topics.split(",")] if topics else (),
+        topic_pattern=topic_pattern,
+        cluster_name=cluster_name,
+        times=BridgeTimes(poll_ms=poll_ms),
+        control_options=options,
+        data_options=options,
+    )
+    _log_to_stderr()
+    carrier.run(_stop_on_signals())
+
+
+def _connection_options(security: SecuritySettings) -> dict[str, Any]:
+    """Return how to speak to the brokers, in the words of kafka-python."""
+    options = security.model_dump(exclude={"sasl_plain_password_file"}, exclude_none=True)
+    password = security.password()
+    if password is not None:
+        options["sasl_plain_password"] = password.get_secret_value()
+    return {
+        name: str(value) if isinstance(value, Path) else value for name, value in options.items()
+    }
+
+
+def _stop_on_signals() -> threading.Event:
+    """Return an event that SIGTERM and SIGINT set."""
+    stop = threading.Event()
+
+    def ask_to_stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, ask_to_stop)
+    return stop
+
+
+def _log_to_stderr() -> None:
+    """Log to the standard error: to read on a terminal, else one JSON document per line."""
+    import structlog
+
+    on_terminal = sys.stderr.isatty()
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.dev.ConsoleRenderer() if on_terminal else structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
