@@ -1,0 +1,81 @@
+"""Everything that the client raises, each error with what went wrong and the remedy."""
+
+
+class FairleadClientError(Exception):
+    """Any error of this library; catch it to catch them all."""
+
+
+class SettingsError(FairleadClientError, ValueError):
+    """A setting has a value that cannot work.
+
+    Attributes:
+        field: the name of the setting.
+    """
+
+    def __init__(self, field: str, problem: str, remedy: str) -> None:
+        super().__init__(f"{field}: {problem}; {remedy}")
+        self.field = field
+
+
+class LifecycleError(FairleadClientError):
+    """A call that does not fit the client's state; base of the two below."""
+
+
+class ClientStartedError(LifecycleError):
+    """The client was started before; make a new one."""
+
+
+class ClientClosedError(LifecycleError):
+    """The client is closed, or its start failed; make a new one."""
+
+
+class ForkedClientError(LifecycleError):
+    """The process was forked after the client was made; make the client in the child."""
+
+
+class StartFailedError(FairleadClientError):
+    """The client could not join: no connection, a topic is missing, or no time left."""
+
+
+class DuplicateClientIdError(FairleadClientError):
+    """Another process uses this client id and is the greater one; this client stopped for good.
+
+    Give each process an id of its own. A supervisor must not restart on this error: the restarted
+    process would be the greater one and stop the other.
+    """
+
+
+class CallbackError(FairleadClientError):
+    """An application callback raised; `__cause__` is what it raised."""
+
+
+class NoticeError(FairleadClientError):
+    """The engine told this client of a problem.
+
+    Attributes:
+        code: the notice's code, as in the protocol.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
+
+class OffsetStoreError(FairleadClientError):
+    """Positions could not be committed to the data plane; they are tried again."""
+
+
+class MalformedRecordError(FairleadClientError):
+    """A record that this client cannot read.
+
+    Attributes:
+        field: path of the offending field.
+    """
+
+    def __init__(self, field: str, problem: str) -> None:
+        super().__init__(f"{field}: {problem}")
+        self.field = field
+
+
+class UnlistedTransitionError(FairleadClientError):
+    """An event that the transition table does not list for the state: a bug, not a default."""

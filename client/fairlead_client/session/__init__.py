@@ -1,0 +1,1 @@
+"""The client's part of the handover protocol, sans input and output."""

@@ -1,0 +1,62 @@
+"""The acknowledgement of a generation: what this incarnation ever started."""
+
+from fairlead_client.model import EPOCH_ZERO
+from fairlead_client.session.actions import Claim, SendClaims
+from fairlead_client.session.events import ClaimsAppended, ClaimsFailed, GenerationRead
+from fairlead_client.session.memory import Memory
+from fairlead_client.session.states import SessionState, Signal
+
+
+def send_claims(memory: Memory) -> None:
+    """Write the claims for the newest generation; before any engine there is none to answer."""
+    if memory.generation == 0:
+        return
+    memory.claims_due_ms = None
+    claims = tuple(
+        Claim(
+            queue.queue,
+            queue.started,
+            queue.position,
+            "running" if queue.works else "final",
+        )
+        for queue in memory.queues.values()
+        if queue.started > EPOCH_ZERO
+    )
+    memory.actions.append(SendClaims(memory.incarnation, memory.generation, claims))
+
+
+def learn_generation(memory: Memory, generation: int) -> bool:
+    """Take a newer generation: void all gates. Return whether it was news."""
+    if generation <= memory.generation:
+        return False
+    memory.generation = generation
+    for queue in memory.queues.values():
+        memory.signal(queue, Signal.VOID)
+    return True
+
+
+def acknowledge(memory: Memory, event: GenerationRead) -> SessionState:
+    """A driver started: acknowledge at once, it waits for it."""
+    if learn_generation(memory, event.generation):
+        send_claims(memory)
+    return memory.state
+
+
+def note_generation(memory: Memory, event: GenerationRead) -> SessionState:
+    """No incarnation lives that could acknowledge; the next one knows it from its start."""
+    memory.generation = max(memory.generation, event.generation)
+    return memory.state
+
+
+def claims_appended(memory: Memory, event: ClaimsAppended) -> SessionState:
+    """The engine will read the acknowledgement."""
+    if (event.incarnation, event.generation) == (memory.incarnation, memory.generation):
+        memory.claims_due_ms = None
+    return memory.state
+
+
+def claims_failed(memory: Memory, event: ClaimsFailed) -> SessionState:
+    """Try again soon, with what is true then."""
+    if (event.incarnation, event.generation) == (memory.incarnation, memory.generation):
+        memory.claims_due_ms = memory.now_ms + memory.settings.retry_ms
+    return memory.state

@@ -1,0 +1,21 @@
+"""The digest of what a client holds, by which the engine notices a lost or late record."""
+
+from collections.abc import Iterable
+from hashlib import sha256
+
+from fairlead_client.model import Epoch, Queue
+
+
+def digest(entries: Iterable[tuple[Queue, Epoch, str]]) -> str:
+    """Return the 16 hexadecimal digits of protocol §2, of entries (queue, epoch, state).
+
+    A sum, so the order of the entries does not matter and an entry can be taken out again.
+
+    >>> digest([])
+    '0000000000000000'
+    """
+    total = 0
+    for (topic, broker_name, queue_id), (generation, number), state in entries:
+        text = f"{topic}\n{broker_name}\n{queue_id}\n{generation}\n{number}\n{state}"
+        total += int.from_bytes(sha256(text.encode()).digest()[:8])
+    return f"{total % 2**64:016x}"

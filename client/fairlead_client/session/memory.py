@@ -1,0 +1,176 @@
+"""What a session remembers: about its life, and about each queue while the incarnation lasts.
+
+Only handlers of the transition table change it. Two epochs survive for an idle queue, `top` and
+`started`: they are what makes late and repeated records harmless.
+"""
+
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+from fairlead_client.model import (
+    EPOCH_ZERO,
+    POSITION_ZERO,
+    Epoch,
+    Holder,
+    Position,
+    Process,
+    Progress,
+    Queue,
+    Subscription,
+)
+from fairlead_client.session.actions import Action, CommitProgress, SendRelease
+from fairlead_client.session.parts import PartAssembler
+from fairlead_client.session.seen_releases import SeenReleases
+from fairlead_client.session.states import QueueState, SessionState, Signal
+
+WORK_STATES = frozenset({QueueState.COMMITTING, QueueState.WORKING, QueueState.DRAINING})
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """What a session needs to know beforehand; all times in milliseconds."""
+
+    group: str
+    client_id: str
+    process: Process
+    subscriptions: tuple[Subscription, ...]
+    heartbeat_ms: int = 3_000
+    lease_ms: int = 10_000
+    progress_ms: int = 1_000
+    commit_ms: int = 5_000
+    drain_deadline_ms: int | None = 30_000
+    commits: bool = True
+    commit_timeout_ms: int = 2_000
+    retry_ms: int = 200
+    pace_ms: int = 200
+    """The least time between two heartbeats that are sent early because something changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """An add that may have to wait: the table's `next`."""
+
+    epoch: Epoch
+    base: Position
+    after: tuple[Holder, ...]
+
+
+@dataclass(slots=True)
+class QueueMemory:
+    """One queue. While it works, `started` is the epoch of the work and `position` how far it is.
+
+    Invariant: started <= top.
+    """
+
+    queue: Queue
+    top: Epoch
+    started: Epoch = EPOCH_ZERO
+    state: QueueState = QueueState.IDLE
+    position: Position = POSITION_ZERO
+    gate: Gate | None = None
+    drain_since_ms: int = 0
+    unsent: bool = False
+    committed: Position | None = None
+    commit_at_ms: int = 0
+
+    @property
+    def works(self) -> bool:
+        """Whether the table's `cur` is set."""
+        return self.state in WORK_STATES
+
+    @property
+    def progress(self) -> Progress:
+        """Where the work on the queue is, or where it ended."""
+        return Progress(self.queue, self.started, self.position)
+
+
+@dataclass(slots=True)
+class PendingRelease:
+    """A release that is not known to be in the log: waits for a commit, an answer or a retry."""
+
+    queue: Queue
+    epoch: Epoch
+    position: Position | None
+    due_ms: int = 0
+    sent: bool = False
+
+
+@dataclass(slots=True)
+class Memory:
+    """Everything that a session remembers."""
+
+    settings: SessionSettings
+    subscriptions: tuple[Subscription, ...]
+    state: SessionState = SessionState.NEW
+    now_ms: int = 0
+    # One incarnation.
+    incarnation: str = ""
+    incarnations: int = 0
+    sequence: int = 0
+    lease_until_ms: int = 0
+    applied: Epoch | None = None
+    queues: dict[Queue, QueueMemory] = field(default_factory=dict)
+    parts: PartAssembler = field(default_factory=PartAssembler)
+    pending: dict[tuple[Queue, Epoch], PendingRelease] = field(default_factory=dict)
+    claims_due_ms: int | None = None
+    leave_due_ms: int | None = None
+    new_incarnation_asked: bool = False
+    # The whole life of the client.
+    generation: int = 0
+    seen: SeenReleases = field(default_factory=SeenReleases)
+    read_to_end_ms: int = 0
+    closing: bool = False
+    error: Exception | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+    # What is due when.
+    heartbeat_at_ms: int = 0
+    heartbeat_sent_ms: int = 0
+    progress_at_ms: int = 0
+    commit_at_ms: int = 0
+    # What this step wants done.
+    actions: list[Action] = field(default_factory=list)
+    signals: deque[tuple[QueueMemory, Signal, object]] = field(default_factory=deque)
+
+    def queue(self, queue: Queue) -> QueueMemory:
+        """Return the memory of one queue; a new one refuses adds of lower generations."""
+        known = self.queues.get(queue)
+        if known is None:
+            known = self.queues[queue] = QueueMemory(queue, top=Epoch(self.generation, 0))
+        return known
+
+    def signal(self, queue: QueueMemory, signal: Signal, detail: object = None) -> None:
+        """Let something happen to a queue, after what is already happening."""
+        self.signals.append((queue, signal, detail))
+
+    def changed(self) -> None:
+        """What the client holds has changed: tell the engine soon."""
+        soon = max(self.now_ms, self.heartbeat_sent_ms + self.settings.pace_ms)
+        self.heartbeat_at_ms = min(self.heartbeat_at_ms, soon)
+
+    def release(self, queue: QueueMemory, epoch: Epoch, position: Position | None) -> None:
+        """Release an epoch of a queue; a position is committed to the data plane first.
+
+        After the release the successor may commit, and a later commit of ours would undo its.
+        """
+        if (queue.queue, epoch) in self.pending:
+            return
+        release = PendingRelease(queue.queue, epoch, position, due_ms=self.now_ms)
+        self.pending[queue.queue, epoch] = release
+        fenced = self.state is SessionState.FENCED
+        if position is None or position == queue.committed or fenced or not self.settings.commits:
+            self.send_release(release)
+        else:
+            release.due_ms = self.now_ms + self.settings.commit_timeout_ms
+            self.commit((Progress(queue.queue, epoch, position),))
+
+    def send_release(self, release: PendingRelease) -> None:
+        """Write a pending release, for the first time or again."""
+        release.sent = True
+        self.actions.append(
+            SendRelease(self.incarnation, release.queue, release.epoch, release.position),
+        )
+
+    def commit(self, entries: tuple[Progress, ...]) -> None:
+        """Commit positions while the lease surely runs."""
+        not_after_ms = min(self.now_ms + self.settings.commit_timeout_ms, self.lease_until_ms)
+        self.actions.append(CommitProgress(entries, not_after_ms))

@@ -1,0 +1,238 @@
+"""What happens to one queue: the handlers of the queue half of the transition table.
+
+This is the client table of the handover protocol. Each handler takes the session's memory, the
+queue's memory and a detail, changes the queue, appends actions, and returns the queue's next state;
+the machine checks that the table lists it.
+"""
+
+from typing import cast
+
+from fairlead_client.model import Epoch, Position
+from fairlead_client.records import Add, Drop
+from fairlead_client.session.actions import AbandonWork, StartWork, StopWork
+from fairlead_client.session.memory import Gate, Memory, QueueMemory
+from fairlead_client.session.states import QueueState, SessionState, Signal
+
+
+def stay(_memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
+    """Nothing to do in this state."""
+    return queue.state
+
+
+def resting(queue: QueueMemory) -> QueueState:
+    """Return the state of a queue without work."""
+    return QueueState.IDLE if queue.gate is None else QueueState.GATED
+
+
+def add(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
+    """Take an add, a gated add or a grant: all are one message.
+
+    The same epoch again keeps what both lists name and the greater base, so that records may be
+    late, repeated or reordered; a newer epoch takes the place of an older gate.
+    """
+    offered = cast("Add", detail)
+    gate = queue.gate
+    if offered.epoch <= queue.top or (gate is not None and offered.epoch < gate.epoch):
+        memory.counts["adds_refused"] += 1
+        return queue.state
+    if gate is None or offered.epoch > gate.epoch:
+        queue.gate = Gate(offered.epoch, offered.position, offered.after)
+    else:
+        both = tuple(holder for holder in gate.after if holder in offered.after)
+        queue.gate = Gate(gate.epoch, max(gate.base, offered.position), both)
+    if gate is None or queue.gate.epoch != gate.epoch:
+        memory.changed()
+    leaving = memory.state is SessionState.LEAVING
+    memory.signal(queue, Signal.LEAVE if leaving else Signal.SCAN)
+    return queue.state if queue.works else QueueState.GATED
+
+
+def scan(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
+    """Open the gate if everyone who may have worked is known to have stopped.
+
+    The list is read from the newest holder to the oldest: a position proves that all older ones
+    stopped too, None only that this one never started.
+    """
+    gate = queue.gate
+    if gate is None or memory.state is not SessionState.RUNNING:
+        return queue.state
+    position = gate.base
+    for holder in sorted(gate.after, key=lambda holder: holder.epoch, reverse=True):
+        seen, released = memory.seen.find(queue.queue, holder)
+        if not seen:
+            return queue.state
+        if released is not None:
+            position = max(gate.base, released)
+            break
+    return _start(memory, queue, gate.epoch, position)
+
+
+def _start(memory: Memory, queue: QueueMemory, epoch: Epoch, position: Position) -> QueueState:
+    assert epoch > queue.started
+    assert epoch > queue.top
+    queue.started = queue.top = epoch
+    queue.position = position
+    queue.gate = None
+    queue.committed = None
+    queue.unsent = True
+    memory.counts["starts"] += 1
+    memory.changed()
+    memory.progress_at_ms = min(memory.progress_at_ms, memory.now_ms)
+    if position.reset > 0 and memory.settings.commits:
+        # Otherwise a crash before the first progress would bring the old offset back.
+        return _commit_reset(memory, queue)
+    memory.actions.append(StartWork(queue.queue, epoch, position))
+    return QueueState.WORKING
+
+
+def _commit_reset(memory: Memory, queue: QueueMemory) -> QueueState:
+    queue.commit_at_ms = memory.now_ms + memory.settings.commit_timeout_ms
+    memory.commit((queue.progress,))
+    return QueueState.COMMITTING
+
+
+def retry_commit(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
+    """Commit the reset again: without it the queue must not be read."""
+    return _commit_reset(memory, queue)
+
+
+def committed(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
+    """The reset is committed: the application may read."""
+    queue.committed = cast("Position", detail)
+    memory.actions.append(StartWork(queue.queue, queue.started, queue.position))
+    return QueueState.WORKING
+
+
+def remember_commit(_memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
+    """A position of the running work is in the data plane."""
+    queue.committed = cast("Position", detail)
+    return queue.state
+
+
+def drop(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
+    """Answer the drop of an epoch that is not being worked on.
+
+    What was started has its true release in the log, so it is never answered None. What was not
+    started never will be: that is recorded before it is answered.
+    """
+    epoch = cast("Drop", detail).epoch
+    if epoch <= queue.started:
+        return queue.state
+    queue.top = max(queue.top, epoch)
+    if queue.gate is not None and queue.gate.epoch <= epoch:
+        queue.gate = None
+    memory.release(queue, epoch, None)
+    memory.changed()
+    return queue.state if queue.works else resting(queue)
+
+
+def drop_committing(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
+    """Drop work that has not begun: it ends where it would have begun."""
+    if cast("Drop", detail).epoch != queue.started:
+        return drop(memory, queue, detail)
+    return _finish(memory, queue)
+
+
+def drop_working(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
+    """Stop the work, if it is this epoch's."""
+    if cast("Drop", detail).epoch != queue.started:
+        return drop(memory, queue, detail)
+    return _drain(memory, queue)
+
+
+def _drain(memory: Memory, queue: QueueMemory) -> QueueState:
+    queue.drain_since_ms = memory.now_ms
+    memory.counts["revocations"] += 1
+    memory.actions.append(StopWork(queue.queue, queue.started))
+    memory.changed()
+    return QueueState.DRAINING
+
+
+def resync(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
+    """Drop what is missing from the whole set, unless it is newer than the set."""
+    upto, epochs = cast("tuple[Epoch, frozenset[Epoch]]", detail)
+    gate = queue.gate
+    if gate is not None and gate.epoch <= upto and gate.epoch not in epochs:
+        memory.signal(queue, Signal.DROP, Drop(queue.queue, gate.epoch))
+    if queue.works and queue.started <= upto and queue.started not in epochs:
+        memory.signal(queue, Signal.DROP, Drop(queue.queue, queue.started))
+    return queue.state
+
+
+def void(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
+    """A newer generation: gates are void, adds of lower ones refused, work goes on."""
+    queue.top = max(queue.top, Epoch(memory.generation, 0))
+    if queue.gate is not None:
+        queue.gate = None
+        memory.changed()
+    return queue.state if queue.works else resting(queue)
+
+
+def progress(_memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
+    """The work got further; it never goes back."""
+    reached = Position(queue.position.reset, cast("int", detail))
+    if reached > queue.position:
+        queue.position = reached
+        queue.unsent = True
+    return queue.state
+
+
+def stopped(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
+    """The work has stopped: release where it ended."""
+    offset = cast("int | None", detail)
+    if offset is not None:
+        queue.position = max(queue.position, Position(queue.position.reset, offset))
+    return _finish(memory, queue)
+
+
+def drain_over(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
+    """The application took too long: release without it, where its contiguous progress ends."""
+    memory.counts["forced_releases"] += 1
+    memory.actions.append(AbandonWork(queue.queue, queue.started))
+    return _finish(memory, queue)
+
+
+def _finish(memory: Memory, queue: QueueMemory) -> QueueState:
+    queue.unsent = False
+    memory.release(queue, queue.started, queue.position)
+    memory.changed()
+    memory.signal(queue, Signal.SCAN)
+    return resting(queue)
+
+
+def leave(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
+    """The client leaves: the gate is answered None."""
+    if queue.gate is not None:
+        memory.signal(queue, Signal.DROP, Drop(queue.queue, queue.gate.epoch))
+    return queue.state
+
+
+def leave_committing(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
+    """The client leaves: work that has not begun ends where it would have begun."""
+    leave(memory, queue, detail)
+    return _finish(memory, queue)
+
+
+def leave_working(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
+    """The client leaves: the work stops."""
+    leave(memory, queue, detail)
+    return _drain(memory, queue)
+
+
+def fence(_memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
+    """The lease is over: the gate is forgotten, unanswered."""
+    queue.gate = None
+    return QueueState.IDLE
+
+
+def fence_working(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
+    """The lease is over: the work stops at once."""
+    queue.gate = None
+    queue.drain_since_ms = memory.now_ms
+    return QueueState.DRAINING
+
+
+def fence_draining(_memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
+    """The lease is over: the work is stopping already."""
+    queue.gate = None
+    return QueueState.DRAINING

@@ -1,0 +1,155 @@
+"""The session: events in, actions out, without clock, input, output or chance.
+
+One session is the chain of incarnations of one client in one group. The caller feeds it each event
+with the time, does the actions it gets in order, and never touches its memory. The rules it keeps
+are those of the handover protocol; every transition stands in `transitions.TRANSITIONS`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fairlead_client.errors import UnlistedTransitionError
+from fairlead_client.model import Epoch, Queue
+from fairlead_client.session.actions import Action
+from fairlead_client.session.events import AllReleased, AllStopped, Event, LeaseEnded
+from fairlead_client.session.memory import Memory, QueueMemory, SessionSettings
+from fairlead_client.session.states import QueueState, SessionState, Signal
+from fairlead_client.session.transitions import TRANSITIONS
+
+LEASED = frozenset({SessionState.STARTING, SessionState.RUNNING, SessionState.LEAVING})
+OWNED = frozenset({QueueState.WORKING, QueueState.DRAINING})
+SIGNALS_MAX = 10_000_000
+"""More signals than this in one step can only be a loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ownership:
+    """What the application may work on, until when; a snapshot that any thread may read."""
+
+    until_ms: int
+    epochs: Mapping[Queue, Epoch]
+
+
+class Session:
+    """One client's part of the handover protocol.
+
+    Args:
+        settings: who the client is and how long it may take for what.
+    """
+
+    def __init__(self, settings: SessionSettings) -> None:
+        self._memory = Memory(settings, settings.subscriptions)
+
+    @property
+    def state(self) -> SessionState:
+        """Where the client is in its life."""
+        return self._memory.state
+
+    @property
+    def generation(self) -> int:
+        """The newest generation known; 0 before any engine has started."""
+        return self._memory.generation
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How often something happened since the session was made."""
+        return self._memory.counts
+
+    @property
+    def ownership(self) -> Ownership:
+        """What the application may work on now."""
+        memory = self._memory
+        epochs = {
+            queue.queue: queue.started
+            for queue in memory.queues.values()
+            if queue.state in OWNED and memory.state in LEASED
+        }
+        return Ownership(memory.lease_until_ms, epochs)
+
+    def queue_memory(self, queue: Queue) -> QueueMemory | None:
+        """Return what is remembered of a queue, to be read only."""
+        return self._memory.queues.get(queue)
+
+    def handle(self, event: Event, now_ms: int) -> list[Action]:
+        """Take one event; return what to do, in order.
+
+        Args:
+            event: what happened.
+            now_ms: a clock that never goes back and counts the time the machine was suspended. Of
+                time that goes back all the same nothing is believed.
+
+        Raises:
+            UnlistedTransitionError: the event cannot happen in this state.
+        """
+        memory = self._memory
+        memory.now_ms = max(memory.now_ms, now_ms)
+        if memory.state in LEASED and memory.now_ms >= memory.lease_until_ms:
+            # Before the event: an answer that comes after the deadline must not move it.
+            self._take(LeaseEnded("no heartbeat was acknowledged within the lease"))
+        self._take(event)
+        self._settle()
+        actions, memory.actions = memory.actions, []
+        return actions
+
+    def next_deadline_ms(self) -> int:
+        """Return the time at which TimePassed has to be handled at the latest."""
+        memory = self._memory
+        settings = memory.settings
+        later = memory.now_ms + settings.heartbeat_ms
+        due = [later]
+        if memory.state in LEASED:
+            due.append(memory.lease_until_ms)
+            if memory.leave_due_ms is None:
+                due += [memory.heartbeat_at_ms, memory.progress_at_ms]
+            due += [at for at in (memory.claims_due_ms, memory.leave_due_ms) if at is not None]
+            due += [release.due_ms for release in memory.pending.values() if not release.sent]
+        for queue in memory.queues.values():
+            if queue.state is QueueState.COMMITTING:
+                due.append(queue.commit_at_ms)
+            elif queue.state is QueueState.DRAINING and settings.drain_deadline_ms is not None:
+                due.append(queue.drain_since_ms + settings.drain_deadline_ms)
+        return max(min(due), memory.now_ms)
+
+    def _take(self, event: Event) -> None:
+        memory = self._memory
+        listed = TRANSITIONS.get((memory.state, type(event)))
+        if listed is None:
+            raise UnlistedTransitionError(f"{type(event).__name__} in state {memory.state.value}")
+        handler, leads_to = listed
+        state = handler(memory, event)
+        assert state in leads_to, f"{handler.__name__} led from {memory.state} to {state}"
+        assert isinstance(state, SessionState)
+        memory.state = state
+        self._fold()
+
+    def _fold(self) -> None:
+        """Let signals run until all is quiet; a handler may raise more of them."""
+        memory = self._memory
+        for _ in range(SIGNALS_MAX):
+            if not memory.signals:
+                return
+            queue, signal, detail = memory.signals.popleft()
+            self._move(queue, signal, detail)
+        raise AssertionError("signals never end")
+
+    def _move(self, queue: QueueMemory, signal: Signal, detail: object) -> None:
+        listed = TRANSITIONS.get((queue.state, signal))
+        if listed is None:
+            raise UnlistedTransitionError(f"{signal.value} of {queue.queue} in {queue.state.value}")
+        handler, leads_to = listed
+        state = handler(self._memory, queue, detail)
+        assert state in leads_to, f"{handler.__name__} led from {queue.state} to {state}"
+        assert isinstance(state, QueueState)
+        queue.state = state
+        assert queue.started <= queue.top
+        assert queue.works or (queue.gate is not None) == (state is QueueState.GATED)
+
+    def _settle(self) -> None:
+        memory = self._memory
+        working = any(queue.works for queue in memory.queues.values())
+        if memory.state is SessionState.LEAVING:
+            if not working and not memory.pending and memory.leave_due_ms is None:
+                self._take(AllReleased())
+        elif memory.state is SessionState.FENCED:
+            if not working and not memory.new_incarnation_asked:
+                self._take(AllStopped())

@@ -1,0 +1,216 @@
+"""What happens to the client's work: assignments, releases, progress, commits, and what is due.
+
+Handlers of the session half of the transition table. They decide to which queues an event matters
+and hand each a signal; `queue_steps` decides what becomes of the queue.
+"""
+
+from collections import defaultdict
+
+from fairlead_client.model import Epoch, Holder, Queue
+from fairlead_client.records import Assignment, Drop, Release
+from fairlead_client.session.actions import SendProgress
+from fairlead_client.session.claims import learn_generation, send_claims
+from fairlead_client.session.events import (
+    AssignmentRead,
+    CommitFinished,
+    ProgressFailed,
+    ProgressMade,
+    ReleaseAppended,
+    ReleaseFailed,
+    ReleaseRead,
+    TimePassed,
+    WorkStopped,
+)
+from fairlead_client.session.life_steps import send_heartbeat, send_leave
+from fairlead_client.session.memory import Memory, QueueMemory
+from fairlead_client.session.states import QueueState, SessionState, Signal
+
+
+def read_assignment(memory: Memory, event: AssignmentRead) -> SessionState:
+    """Apply an assignment to this incarnation, of no lower generation, once it is complete."""
+    record = event.record
+    settings = memory.settings
+    mine = (record.group, record.client_id, record.incarnation)
+    if mine != (settings.group, settings.client_id, memory.incarnation):
+        return memory.state
+    if record.generation < memory.generation:
+        memory.counts["records_of_lower_generation"] += 1
+        return memory.state
+    if learn_generation(memory, record.generation):
+        send_claims(memory)
+    parts = memory.parts.add(record)
+    if parts:
+        _apply(memory, parts)
+    return memory.state
+
+
+def _apply(memory: Memory, parts: tuple[Assignment, ...]) -> None:
+    epoch = parts[0].epoch
+    memory.applied = epoch if memory.applied is None else max(memory.applied, epoch)
+    whole: defaultdict[Queue, set[Epoch]] = defaultdict(set)
+    # Drops before adds, and commands before the whole set that repeats them.
+    for drop in (drop for part in parts for drop in part.drop):
+        memory.signal(memory.queue(drop.queue), Signal.DROP, drop)
+    for add in (add for part in parts for add in part.add):
+        memory.signal(memory.queue(add.queue), Signal.ADD, add)
+    for entry in (entry for part in parts for entry in part.assigned):
+        whole[entry.queue].add(entry.epoch)
+        queue = memory.queue(entry.queue)
+        if entry.state == "draining":
+            memory.signal(queue, Signal.DROP, Drop(entry.queue, entry.epoch))
+        elif entry.state == "gated" and entry.add is not None:
+            memory.signal(queue, Signal.ADD, entry.add)
+    for queue in memory.queues.values():
+        epochs = frozenset(whole.get(queue.queue, ()))
+        memory.signal(queue, Signal.RESYNC, (epoch, epochs))
+
+
+def read_release(memory: Memory, event: ReleaseRead) -> SessionState:
+    """Remember a release of the own group; a gate may wait for it."""
+    release = event.record
+    if release.group != memory.settings.group:
+        return memory.state
+    memory.seen.remember(release)
+    queue = memory.queues.get(release.queue)
+    if queue is not None:
+        memory.signal(queue, Signal.SCAN)
+    return memory.state
+
+
+def make_progress(memory: Memory, event: ProgressMade) -> SessionState:
+    """The application got further in the work of this very epoch."""
+    queue = _working(memory, event.queue, event.epoch)
+    if queue is not None:
+        memory.signal(queue, Signal.PROGRESS, event.offset)
+    return memory.state
+
+
+def stop_work(memory: Memory, event: WorkStopped) -> SessionState:
+    """The application stopped; of an abandoned queue this comes late and means nothing."""
+    queue = _working(memory, event.queue, event.epoch)
+    if queue is not None:
+        memory.signal(queue, Signal.STOPPED, event.offset)
+    return memory.state
+
+
+def _working(memory: Memory, queue: Queue, epoch: Epoch) -> QueueMemory | None:
+    known = memory.queues.get(queue)
+    return known if known is not None and known.works and known.started == epoch else None
+
+
+def finish_commit(memory: Memory, event: CommitFinished) -> SessionState:
+    """Go on with what waited for the commit; a release does not wait for a second attempt."""
+    if not event.committed:
+        memory.counts["commits_failed"] += 1
+    for entry in event.entries:
+        release = memory.pending.get((entry.queue, entry.epoch))
+        if release is not None and not release.sent and release.position == entry.position:
+            memory.send_release(release)
+        queue = _working(memory, entry.queue, entry.epoch)
+        if queue is None:
+            continue
+        if event.committed:
+            memory.signal(queue, Signal.COMMITTED, entry.position)
+        elif queue.state is QueueState.COMMITTING:
+            queue.commit_at_ms = memory.now_ms + memory.settings.retry_ms
+    return memory.state
+
+
+def release_appended(memory: Memory, event: ReleaseAppended) -> SessionState:
+    """The release is in the log, and so known: an own gate may wait for it."""
+    if event.incarnation != memory.incarnation:
+        return memory.state
+    memory.pending.pop((event.queue, event.epoch), None)
+    settings = memory.settings
+    holder = Holder(settings.client_id, event.incarnation, event.epoch)
+    release = Release(settings.group, event.queue, holder, event.position)
+    return read_release(memory, ReleaseRead(release))
+
+
+def retry_release(memory: Memory, event: ReleaseFailed) -> SessionState:
+    """Write the release again soon."""
+    release = memory.pending.get((event.queue, event.epoch))
+    if release is not None and event.incarnation == memory.incarnation:
+        release.sent = False
+        release.due_ms = memory.now_ms + memory.settings.retry_ms
+    return memory.state
+
+
+def retry_progress(memory: Memory, event: ProgressFailed) -> SessionState:
+    """What was not written is sent with the next progress."""
+    for entry in event.entries:
+        queue = _working(memory, entry.queue, entry.epoch)
+        if queue is not None and event.incarnation == memory.incarnation:
+            queue.unsent = True
+    return memory.state
+
+
+def do_what_is_due(memory: Memory, event: TimePassed) -> SessionState:
+    """Heartbeat, progress, commits, retries and drain deadlines of a client with a lease."""
+    now_ms = memory.now_ms
+    stop_draining(memory, event)
+    for release in memory.pending.values():
+        if not release.sent and release.due_ms <= now_ms:
+            memory.send_release(release)
+    for queue in memory.queues.values():
+        if queue.state is QueueState.COMMITTING and queue.commit_at_ms <= now_ms:
+            memory.signal(queue, Signal.DUE)
+    if memory.claims_due_ms is not None and memory.claims_due_ms <= now_ms:
+        send_claims(memory)
+    if memory.leave_due_ms is not None:
+        if memory.leave_due_ms <= now_ms:
+            send_leave(memory, event)
+        return memory.state
+    _heartbeat(memory)
+    _progress(memory)
+    _commit(memory)
+    return memory.state
+
+
+def stop_draining(memory: Memory, _event: TimePassed) -> SessionState:
+    """Force the release of queues that take longer to stop than they may."""
+    limit_ms = memory.settings.drain_deadline_ms
+    if limit_ms is None:
+        return memory.state
+    for queue in memory.queues.values():
+        over = memory.now_ms - queue.drain_since_ms >= limit_ms
+        if over and queue.state is QueueState.DRAINING:
+            memory.signal(queue, Signal.DRAIN_OVER)
+    return memory.state
+
+
+def _heartbeat(memory: Memory) -> None:
+    if memory.heartbeat_at_ms > memory.now_ms:
+        return
+    if (memory.now_ms - memory.read_to_end_ms) * 3 > memory.settings.lease_ms:
+        # Alive but deaf: it would keep its queues for ever. Rather lose the lease.
+        memory.counts["heartbeats_withheld"] += 1
+        memory.heartbeat_at_ms = memory.now_ms + memory.settings.retry_ms
+        return
+    send_heartbeat(memory)
+
+
+def _progress(memory: Memory) -> None:
+    if memory.progress_at_ms > memory.now_ms:
+        return
+    memory.progress_at_ms = memory.now_ms + memory.settings.progress_ms
+    unsent = [queue for queue in memory.queues.values() if queue.works and queue.unsent]
+    for queue in unsent:
+        queue.unsent = False
+    if unsent:
+        entries = tuple(queue.progress for queue in unsent)
+        memory.actions.append(SendProgress(memory.incarnation, entries))
+
+
+def _commit(memory: Memory) -> None:
+    if memory.commit_at_ms > memory.now_ms or not memory.settings.commits:
+        return
+    memory.commit_at_ms = memory.now_ms + memory.settings.commit_ms
+    entries = tuple(
+        queue.progress
+        for queue in memory.queues.values()
+        if queue.state in (QueueState.WORKING, QueueState.DRAINING)
+        and queue.position != queue.committed
+    )
+    if entries:
+        memory.commit(entries)

@@ -1,0 +1,180 @@
+"""A clean leave, and the ways a client stops for good."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from fairlead_client.errors import CallbackError, DuplicateClientIdError
+from fairlead_client.session import actions, events
+from fairlead_client.session.states import SessionState
+
+if TYPE_CHECKING:
+    from tests.session.conftest import Script
+
+
+def kinds(done: list[actions.Action]) -> list[str]:
+    """Names of the actions, in order."""
+    return [type(action).__name__ for action in done]
+
+
+def test_idle(script: "Script") -> None:
+    """A client without work leaves at once and is closed when the leave is in the log."""
+    states = []
+    for event in (events.LeaveRequested(), events.LeaveAppended("me-1")):
+        script.feed(event)
+        states.append(script.session.state)
+    assert states == [SessionState.LEAVING, SessionState.CLOSED]
+    assert script.done[-2:] == [actions.SendLeave("me-1", 2), actions.Stopped(None)]
+
+
+def test_releases_first(script: "Script") -> None:
+    """The leave is written after every release is known to be in the log."""
+    script.add(1)
+    assert kinds(script.feed(events.LeaveRequested())) == ["StopWork"]
+    assert "SendLeave" not in kinds(script.stopped(1, 5))
+    assert script.releases == [(1, 5)]
+    assert kinds(script.acknowledge_release()) == ["SendLeave"]
+
+
+def test_gates_are_answered(script: "Script") -> None:
+    """Each gate is answered None before the leave."""
+    script.add(2, after=(script.holder("b", 1),))
+    assert kinds(script.feed(events.LeaveRequested())) == ["SendRelease"]
+    assert script.releases == [(2, None)]
+    assert kinds(script.acknowledge_release()) == ["SendLeave"]
+
+
+def test_gate_behind_work(script: "Script") -> None:
+    """Work and the gate behind it are both released."""
+    script.add(1)
+    script.add(3, after=(script.holder("me", 1), script.holder("b", 2)))
+    script.feed(events.LeaveRequested())
+    script.stopped(1, 4)
+    assert script.releases == [(3, None), (1, 4)]
+
+
+def test_add_while_leaving(script: "Script") -> None:
+    """An add that is read while leaving is answered None and never started."""
+    script.add(1)
+    script.feed(events.LeaveRequested())
+    other = script.an_add(2)
+    script.assign(2, add=(other,), assigned=script.held(1, 2))
+    script.stopped(1)
+    assert script.starts == [(1, 0)]
+    assert (2, None) in script.releases
+
+
+def test_generation_while_leaving(script: "Script") -> None:
+    """A leaving client acknowledges a new generation, which waits for it."""
+    script.add(1)
+    script.feed(events.LeaveRequested())
+    assert kinds(script.feed(events.GenerationRead(2))) == ["SendClaims"]
+
+
+def test_heartbeats_go_on(script: "Script") -> None:
+    """A client that is still stopping keeps its lease."""
+    script.add(1)
+    script.feed(events.LeaveRequested())
+    assert "SendHeartbeat" in kinds(script.live(3_000))
+
+
+def test_retry(script: "Script") -> None:
+    """A leave that could not be written is written again, and heartbeats are over."""
+    script.feed(events.LeaveRequested())
+    script.feed(events.LeaveFailed("me-1"))
+    assert kinds(script.wait(200)) == ["SendLeave"]
+    assert kinds(script.wait(5_000, step=100)) == []
+
+
+def test_lease_ends(script: "Script") -> None:
+    """A leave that is never acknowledged ends with the lease; no new incarnation follows."""
+    script.feed(events.LeaveRequested())
+    assert kinds(script.wait(10_000)) == ["StopEverything", "Stopped"]
+    assert script.session.state is SessionState.CLOSED
+
+
+def test_while_fenced(script: "Script") -> None:
+    """A fenced client that is asked to leave closes when its work has stopped."""
+    script.add(1)
+    script.wait(10_000)
+    assert script.feed(events.LeaveRequested()) == []
+    assert kinds(script.feed(events.WorkStopped(script.an_add(1).queue, script.epoch(1), 2))) == [
+        "SendRelease",
+        "Stopped",
+    ]
+
+
+def test_between_incarnations(script: "Script") -> None:
+    """A client that waits for its new incarnation closes at once."""
+    script.wait(10_000)
+    assert kinds(script.feed(events.LeaveRequested())) == ["Stopped"]
+
+
+def test_before_start(scripts: Callable[..., "Script"]) -> None:
+    """A client that never started closes without a word."""
+    assert scripts().feed(events.LeaveRequested()) == [actions.Stopped(None)]
+
+
+def test_before_the_first_acknowledgement(scripts: Callable[..., "Script"]) -> None:
+    """A starting client leaves too: the engine may know it already."""
+    script = scripts()
+    script.start()
+    assert kinds(script.feed(events.LeaveRequested())) == ["SendLeave"]
+
+
+def test_duplicate_loses(script: "Script") -> None:
+    """For a greater winner the client releases, leaves, and stops with an error of its own."""
+    script.add(1)
+    assert kinds(script.notice("duplicate_client_id", (1_001, "p-you"))) == ["StopWork"]
+    script.stopped(1, 5)
+    script.acknowledge_release()
+    done = script.feed(events.LeaveAppended("me-1"))
+    assert isinstance(done[0], actions.Stopped)
+    assert isinstance(done[0].error, DuplicateClientIdError)
+
+
+def test_duplicate_never_comes_back(script: "Script") -> None:
+    """The loser draws no new incarnation, even when its lease ends before it has left."""
+    script.notice("duplicate_client_id", (1_000, "p-you"))
+    done = script.wait(10_000)
+    assert kinds(done) == ["StopEverything", "Stopped"]
+
+
+@pytest.mark.parametrize("winner", [(999, "p-you"), (1_000, "p-a"), (1_000, "p-me"), None])
+def test_duplicate_wins(script: "Script", winner: tuple[int, str] | None) -> None:
+    """For a winner that is not greater than the own process nothing happens."""
+    script.add(1)
+    assert script.notice("duplicate_client_id", winner) == []
+    assert script.session.state is SessionState.RUNNING
+
+
+@pytest.mark.parametrize("code", ["wrong_partition", "rejected", "unsupported", "something_new"])
+def test_other_notices(script: "Script", code: str) -> None:
+    """Any other notice is passed on to the application."""
+    assert script.notice(code) == [actions.ReportNotice(code, "a message")]
+
+
+def test_notice_to_another_incarnation(script: "Script") -> None:
+    """A notice to an incarnation that is no more has no effect."""
+    script.incarnation = "me-0"
+    assert script.notice("lapsed") == []
+
+
+def test_failed_callback(script: "Script") -> None:
+    """A client whose application cannot take queues leaves with that error."""
+    script.add(1)
+    error = CallbackError("on_assigned raised")
+    assert kinds(script.feed(events.WorkFailed(error))) == ["StopWork"]
+    script.stopped(1)
+    script.acknowledge_release()
+    assert script.feed(events.LeaveAppended("me-1")) == [actions.Stopped(error)]
+
+
+def test_failed_callback_while_fenced(script: "Script") -> None:
+    """The same after the lease: closed when the work has stopped, without a new incarnation."""
+    script.add(1)
+    script.wait(10_000)
+    error = CallbackError("on_assigned raised")
+    script.feed(events.WorkFailed(error))
+    done = script.feed(events.WorkStopped(script.an_add(1).queue, script.epoch(1), None))
+    assert done[-1] == actions.Stopped(error)

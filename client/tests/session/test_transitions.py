@@ -1,0 +1,93 @@
+"""The transition table is whole: nothing happens that it does not list."""
+
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+from fairlead_client.errors import UnlistedTransitionError
+from fairlead_client.session import events
+from fairlead_client.session.states import QueueState, SessionState, Signal
+from fairlead_client.session.transitions import TRANSITIONS, transition_lines
+
+if TYPE_CHECKING:
+    from tests.session.conftest import Script
+
+LIVING = (SessionState.STARTING, SessionState.RUNNING, SessionState.LEAVING)
+
+
+def test_every_event_is_listed() -> None:
+    """Every event can happen to a client with a lease, or the list below says why not."""
+    never = {
+        (SessionState.STARTING, events.Started),
+        (SessionState.RUNNING, events.Started),
+        (SessionState.LEAVING, events.Started),
+        (SessionState.STARTING, events.LeaveAppended),
+        (SessionState.STARTING, events.LeaveFailed),
+        (SessionState.RUNNING, events.LeaveAppended),
+        (SessionState.RUNNING, events.LeaveFailed),
+        (SessionState.STARTING, events.AllReleased),
+        (SessionState.RUNNING, events.AllReleased),
+        (SessionState.STARTING, events.AllStopped),
+        (SessionState.RUNNING, events.AllStopped),
+        (SessionState.LEAVING, events.AllStopped),
+    }
+    missing = {
+        (state, event)
+        for state in LIVING
+        for event in get_args(events.Event)
+        if (state, event) not in TRANSITIONS
+    }
+    assert missing == never
+
+
+def test_every_signal_is_listed() -> None:
+    """Every signal can happen to every queue, but for those that only work can receive."""
+    missing = {
+        (state, signal)
+        for state in QueueState
+        for signal in Signal
+        if (state, signal) not in TRANSITIONS
+    }
+    resting = {QueueState.IDLE, QueueState.GATED}
+    of_work = {
+        Signal.PROGRESS,
+        Signal.COMMITTED,
+        Signal.STOPPED,
+        Signal.DRAIN_OVER,
+        Signal.DUE,
+    }
+    assert missing == {(state, signal) for state in resting for signal in of_work} | {
+        (QueueState.COMMITTING, Signal.STOPPED),
+        (QueueState.COMMITTING, Signal.DRAIN_OVER),
+        (QueueState.WORKING, Signal.STOPPED),
+        (QueueState.WORKING, Signal.DRAIN_OVER),
+        (QueueState.WORKING, Signal.DUE),
+        (QueueState.DRAINING, Signal.DUE),
+    }
+
+
+def test_every_state_can_be_left_or_is_the_last() -> None:
+    """Every state but closed leads somewhere else."""
+    for state in (*SessionState, *QueueState):
+        targets = {to for (start, _), (_, leads_to) in TRANSITIONS.items() for to in leads_to
+                   if start is state}  # fmt: skip
+        assert (targets == {state}) == (state is SessionState.CLOSED)
+
+
+def test_unlisted_event(script: "Script") -> None:
+    """An event that the table does not list is an error that names it."""
+    with pytest.raises(UnlistedTransitionError, match="Started in state running"):
+        script.start("me-2")
+
+
+def test_unlisted_signal(script: "Script") -> None:
+    """Work that stops without having been asked to is an error that names the queue."""
+    script.add(1)
+    with pytest.raises(UnlistedTransitionError, match=r"stopped of .*'orders'.* in working"):
+        script.stopped(1)
+
+
+def test_drawn() -> None:
+    """The drawn table has a line for each entry."""
+    lines = list(transition_lines())
+    assert len(lines) == len(TRANSITIONS) + 2
+    assert "| running | LeaseEnded | end_lease | fenced |" in lines
