@@ -17,7 +17,7 @@ from fairlead.errors import EnvironmentMissingError
 
 JAVA_MAJOR_MIN: Final = 17
 _REMEDY: Final = "Install a JDK (17 or later), or set FAIRLEAD_JAVA or JAVA_HOME to one."
-_BANNER_SECONDS_MAX: Final = 30
+_ANSWER_SECONDS_MAX: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,13 @@ class Java:
 
     Attributes:
         executable: the `java` command.
+        home: the folder it belongs to, as it says itself: what JAVA_HOME must be for Spark.
         banner: what `java -version` prints: it tells apart two builds of one version.
         major: 17, 21, …
     """
 
     executable: Path
+    home: Path
     banner: str
     major: int
 
@@ -66,24 +68,26 @@ def _candidate() -> Path:
 
 @functools.cache
 def _probe(executable: Path) -> Java:
-    """Run `java -version` once per process and read its answer."""
+    """Ask the program once per process who it is."""
     try:
         answer = subprocess.run(
-            [str(executable), "-version"],
+            [str(executable), "-XshowSettings:properties", "-version"],
             capture_output=True,
             text=True,
+            errors="replace",
             check=False,
-            timeout=_BANNER_SECONDS_MAX,
+            timeout=_ANSWER_SECONDS_MAX,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EnvironmentMissingError(
             f"java: {executable} does not run ({error}).", remedy=_REMEDY
         ) from error
-    banner = answer.stderr.strip()
-    version = re.search(r'version "(\d+)', banner)
-    if answer.returncode != 0 or version is None:
+    version = re.search(r'^\S+ version "(\d+).*', answer.stderr, re.MULTILINE)
+    home = re.search(r"^ *java\.home = (.+)$", answer.stderr, re.MULTILINE)
+    if answer.returncode != 0 or version is None or home is None:
         raise EnvironmentMissingError(
-            f"java: {executable} -version failed with code {answer.returncode}: {banner[:200]}",
+            f"java: {executable} -version ended with code {answer.returncode} and said: "
+            f"{answer.stderr.strip()[-200:]}",
             remedy=_REMEDY,
         )
     major = int(version.group(1))
@@ -92,4 +96,5 @@ def _probe(executable: Path) -> Java:
             f"java: {executable} is Java {major}; {JAVA_MAJOR_MIN} or later is needed.",
             remedy=_REMEDY,
         )
-    return Java(executable, banner, major)
+    banner = answer.stderr[version.start() :].strip()
+    return Java(executable, Path(home.group(1).strip()), banner, major)
