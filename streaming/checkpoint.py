@@ -1,9 +1,9 @@
 """The checkpoint folder: who owns it, what it was made for, and whether it holds any state.
 
-    <checkpoint>/lock          held by the driver that uses the folder, for as long as it lives
-    <checkpoint>/jvm.lock      held by that driver's JVM, which outlives a killed driver by a moment
-    <checkpoint>/layout.json   what can never change while this state is used
-    <checkpoint>/query/        Spark's own
+<checkpoint>/lock          held by the driver that uses the folder, for as long as it lives
+<checkpoint>/jvm.lock      held by that driver's JVM, which outlives a killed driver by a moment
+<checkpoint>/layout.json   what can never change while this state is used
+<checkpoint>/query/        Spark's own
 """
 
 import contextlib
@@ -121,10 +121,7 @@ class Checkpoint:
         if not path.exists():
             return None
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-            if document.pop("version") != _LAYOUT_VERSION:
-                raise ValueError("unknown version")
-            return Layout(**{**document, "keys": tuple(document["keys"])})
+            return _read_layout(path.read_text(encoding="utf-8"))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RefusedError(
                 f"engine.checkpoint: {path} cannot be understood ({error}).",
@@ -165,6 +162,14 @@ def check_layout(stored: Layout, found: Layout) -> None:
             remedy="Put things back as they were, or start anew: new topics (another "
             "kafka.topic_prefix) and a new engine.checkpoint.",
         )
+
+
+def _read_layout(text: str) -> Layout:
+    """Read what `store_layout` wrote; anything else raises one of several errors."""
+    document = json.loads(text)
+    if document.pop("version") != _LAYOUT_VERSION:
+        raise ValueError("it has a version that this engine does not know")
+    return Layout(**{**document, "keys": tuple(document["keys"])})
 
 
 def _first_line(path: Path) -> str:

@@ -33,10 +33,10 @@ _DELIVERY_MS: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class TickerCounts:
-    """How many ticks were sent to any partition, and how many of them were never appended."""
+    """How many ticks were appended to any partition, and how many were lost on the way."""
 
-    sent: int
-    failed: int
+    appended: int
+    lost: int
 
 
 class Ticker:
@@ -67,14 +67,14 @@ class Ticker:
         self._thread = threading.Thread(target=self._run, name="ticker", daemon=True)
         self._producer: KafkaProducer | None = None
         self._value = b""
-        self._sent = 0
-        self._failed = 0
+        self._appended = 0
+        self._lost = 0
         self._broken = False
 
     @property
     def counts(self) -> TickerCounts:
         """The numbers since the start."""
-        return TickerCounts(self._sent, self._failed)
+        return TickerCounts(self._appended, self._lost)
 
     def start(self, generation: int) -> None:
         """Send the first tick to every partition, return when all are appended, and go on.
@@ -123,7 +123,7 @@ class Ticker:
                 try:
                     self._send()
                 except KafkaError as error:
-                    self._failed += len(self._shards)
+                    self._lost += len(self._shards)
                     self._tell(error)
         except Exception as error:
             log.exception("the ticker ended: nothing can lapse any more")
@@ -137,16 +137,16 @@ class Ticker:
             for partition in self._shards
         ]
         for future in futures:
-            future.add_callback(self._on_sent)
+            future.add_callback(self._on_appended)
             future.add_errback(self._on_lost)
         return futures
 
-    def _on_sent(self, _metadata: object) -> None:
-        self._sent += 1
+    def _on_appended(self, _metadata: object) -> None:
+        self._appended += 1
         self._broken = False
 
     def _on_lost(self, error: BaseException) -> None:
-        self._failed += 1
+        self._lost += 1
         self._tell(error)
 
     def _tell(self, error: BaseException) -> None:

@@ -1,7 +1,7 @@
 """How the driver's Kafka clients, and Spark's, reach the cluster.
 
-Two clients need the same facts in two dialects: kafka-python (generations, ticks, rules, checks) and
-the Java client inside Spark's source and sink.
+Two clients need the same facts in two dialects: kafka-python (generations, ticks, rules, checks)
+and the Java client inside Spark's source and sink.
 """
 
 from collections.abc import Mapping
@@ -78,10 +78,8 @@ def spark_options(kafka: KafkaSettings) -> dict[str, str]:
 
 
 def _jaas(mechanism: str, login: Mapping[str, str]) -> str:
-    """Write a login the way Java wants it; backslash and quote are escaped, or a password ends it."""
+    """Write a login the way Java wants it; a quote in a password must not end it."""
     kind = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
-    escaped = {
-        name: text.replace("\\", "\\\\").replace('"', '\\"') for name, text in login.items()
-    }
+    escaped = {name: text.replace("\\", "\\\\").replace('"', '\\"') for name, text in login.items()}
     fields = " ".join(f'{name}="{text}"' for name, text in escaped.items())
     return f"org.apache.kafka.common.security.{kind}LoginModule required {fields};"

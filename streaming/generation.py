@@ -19,6 +19,7 @@ from fairlead import __version__
 from fairlead.core.records import Generation
 from fairlead.errors import EnvironmentMissingError, RefusedError, SupersededError
 from fairlead.settings import KafkaSettings
+from fairlead.wire.encode import encode_generation
 from fairlead.wire.topics import TopicNames
 from streaming.connection import REQUEST_TIMEOUT_MS, client_options
 
@@ -71,8 +72,6 @@ def claim_generation(kafka: KafkaSettings) -> int:
         EnvironmentMissingError: the claim could not be appended in time. It may have been: then
             its generation is never used.
     """
-    from fairlead.wire.encode import encode_generation  # noqa: PLC0415
-
     partition = _partition(kafka)
     driver = str(uuid.uuid4())
     record = Generation(driver, time.time_ns() // 1_000_000, __version__)
@@ -122,10 +121,9 @@ class GenerationWatch:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop, and wait until no call can come any more."""
+        """Follow no more. A poll that waits for a broker is not waited for."""
         self._stopped.set()
-        if self._thread is not threading.current_thread():
-            self._thread.join()
+        self._thread.join(timeout=1)
 
     def _run(self) -> None:
         while not self._stopped.is_set():

@@ -1,8 +1,9 @@
-"""Which grouping key stands for which shard, so that Spark spreads the shards evenly over its tasks.
+"""Which grouping key stands for which shard, so that Spark spreads the shards evenly.
 
-Spark sends a key to the task ``pmod(murmur3(key, 42), tasks)``. The numbers 0, 1, 2, … fall unevenly
-(8 over 2 tasks: 5 and 3), so each shard gets the smallest number that is the shard modulo the count
-of shards and that falls on task ``shard mod tasks``. The keys are in the checkpoint: they never change.
+Spark sends a key to the task ``pmod(murmur3(key, 42), tasks)``. The numbers 0, 1, 2, … fall
+unevenly (8 over 2 tasks: 5 and 3), so each shard gets the smallest number that is the shard modulo
+the count of shards and that falls on task ``shard mod tasks``. The keys are in the checkpoint: they
+never change.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """From input records to shards: which shard reads a record, and the stateful operator itself.
 
 A shard is a partition of the heartbeats topic; releases and control are partitioned alike. Routes
-and offsets concern every shard and go to all. What a shard decides is ``fairlead.engine``'s; here is
-only the way in and out of Spark.
+and offsets concern every shard and go to all. What a shard decides is ``fairlead.engine``'s; here
+is only the way in and out of Spark.
 """
 
 from collections.abc import Iterable, Iterator

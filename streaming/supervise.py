@@ -6,18 +6,16 @@ after a pause that doubles with each early death, until there were too many of t
 
 import signal
 import subprocess
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import FrameType
 from typing import Final
 
 import structlog
 
 from fairlead.errors import ExitCode
+from streaming.stopping import StopSignal, on_signals
 
 log = structlog.get_logger()
 
@@ -73,7 +71,6 @@ class Supervisor:
         self._command = command
         self._policy = policy or RestartPolicy()
         self._child: subprocess.Popen[bytes] | None = None
-        self._stop = threading.Event()
 
     def run(self) -> int:
         """Keep the child running; return the exit code that this process should end with.
@@ -81,50 +78,46 @@ class Supervisor:
         SIGTERM, SIGINT and SIGHUP are passed on to the child, which then decides how it ends. Call
         it on the main thread.
         """
+        with StopSignal() as stop:
+
+            def pass_on(number: signal.Signals) -> None:
+                stop.set()
+                if self._child is not None:
+                    # An ended child is not signalled: Popen looks first.
+                    self._child.send_signal(number)
+
+            with on_signals(_FORWARDED, pass_on):
+                return self._run_until_final(stop)
+
+    def _run_until_final(self, stop: StopSignal) -> int:
+        """Start the child again and again; return the code to end with."""
         deaths: deque[float] = deque(maxlen=self._policy.deaths_max)
         pause = self._policy.pause_seconds
         restarts = 0
-        with self._forwarding():
-            while True:
-                started = time.monotonic()
-                code = self._run_child(restarts)
-                if code in FINAL_CODES or self._stop.is_set():
-                    return _exit_code(code)
-                now = time.monotonic()
-                deaths.append(now)
-                if _is_crash_loop(deaths, self._policy):
-                    log.error("the driver dies again and again, giving up", deaths=len(deaths))
-                    return ExitCode.CRASH_LOOP
-                if now - started >= self._policy.healthy_seconds:
-                    pause = self._policy.pause_seconds
-                log.warning("the driver died, starting it again", code=code, pause_seconds=pause)
-                if self._stop.wait(pause):
-                    return ExitCode.OK
-                pause = min(2 * pause, self._policy.pause_seconds_max)
-                restarts += 1
+        while True:
+            started = time.monotonic()
+            code = self._run_child(restarts, stop)
+            if code in FINAL_CODES or stop.is_set:
+                return _exit_code(code)
+            now = time.monotonic()
+            deaths.append(now)
+            if _is_crash_loop(deaths, self._policy):
+                log.error("the driver dies again and again, giving up", deaths=len(deaths))
+                return ExitCode.CRASH_LOOP
+            if now - started >= self._policy.healthy_seconds:
+                pause = self._policy.pause_seconds
+            log.warning("the driver died, starting it again", code=code, pause_seconds=pause)
+            if stop.wait(pause):
+                return ExitCode.OK
+            pause = min(2 * pause, self._policy.pause_seconds_max)
+            restarts += 1
 
-    def _run_child(self, restarts: int) -> int:
+    def _run_child(self, restarts: int, stop: StopSignal) -> int:
         """Start the child and return its exit code; negative: it was ended by that signal."""
         self._child = subprocess.Popen(self._command(restarts))
-        if self._stop.is_set():  # the signal came before there was a child to pass it on to
+        if stop.is_set:  # the signal came before there was a child to pass it on to
             self._child.terminate()
         return self._child.wait()
-
-    @contextmanager
-    def _forwarding(self) -> Iterator[None]:
-        """Pass signals on while the context is open."""
-        before = {number: signal.signal(number, self._on_signal) for number in _FORWARDED}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        self._stop.set()
-        if self._child is not None:
-            # An ended child is not signalled: Popen looks first.
-            self._child.send_signal(number)
 
 
 def _is_crash_loop(deaths: deque[float], policy: RestartPolicy) -> bool:

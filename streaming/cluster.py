@@ -1,0 +1,181 @@
+"""What the driver must know of the cluster before it starts, and what must not change later."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import structlog
+from kafka import KafkaAdminClient
+from kafka.errors import KafkaError
+
+from fairlead.errors import EnvironmentMissingError, FairleadError, RefusedError
+from fairlead.settings import Settings
+from fairlead.topics import create_topics, inspect_topics, require_reachable, topic_specs
+from fairlead.wire.topics import TopicNames
+from streaming.connection import client_options
+from streaming.source import SHARDED_TOPICS
+
+log = structlog.get_logger()
+
+LOOK_SECONDS: Final = 30.0
+"""How often the partitions are looked at while the query runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """What the cluster is now.
+
+    Attributes:
+        cluster_id: Kafka's own id of it.
+        shards: partitions of heartbeats, releases and control.
+        assignments_partitions: partitions of assignments.
+    """
+
+    cluster_id: str
+    shards: int
+    assignments_partitions: int
+
+
+def prepare_topics(settings: Settings, *, may_create: bool) -> None:
+    """Make sure that every topic is there and is set as it must be.
+
+    Args:
+        settings: say which topics, and how.
+        may_create: make those that are missing. With state they must be there: a topic made anew
+            would be empty where the checkpoint says it is not.
+
+    Raises:
+        RefusedError: one is missing, or differs in a way that would make decisions wrong.
+        EnvironmentMissingError: the cluster does not answer.
+    """
+    kafka = settings.kafka
+    work = create_topics if may_create else inspect_topics
+    report = work(
+        client_options(kafka, "topics"),
+        kafka.topic_prefix,
+        topic_specs(settings.topics),
+        kafka.replication_factor,
+    )
+    if report.created:
+        log.info("topics created", topics=report.created)
+    if report.missing:
+        raise RefusedError(
+            f"topics: {', '.join(report.missing)} missing, although engine.checkpoint has state.",
+            remedy="Name the cluster and the prefix this checkpoint belongs to (kafka.bootstrap, "
+            "kafka.topic_prefix), or start anew with another prefix and another checkpoint.",
+        )
+    told = {True: "essential", False: "advised"}
+    differences = [
+        (each.essential, f"{each.topic}: {each.setting} is {each.found}, not {each.expected}")
+        for each in report.differences
+    ]
+    for essential, text in differences:
+        log.warning("topic differs", difference=text, weight=told[essential])
+    wrong = [text for essential, text in differences if essential]
+    if wrong:
+        raise RefusedError(
+            f"topics: {'; '.join(wrong)}.",
+            remedy="Set the topics so (kafka-configs), or correct the section [topics].",
+        )
+
+
+def read_cluster(settings: Settings) -> ClusterFacts:
+    """Ask the cluster.
+
+    Raises:
+        EnvironmentMissingError: it does not answer.
+        RefusedError: a topic is missing, or heartbeats, releases and control differ in their
+            partitions.
+    """
+    options = client_options(settings.kafka, "cluster")
+    require_reachable(options["bootstrap_servers"])
+    try:
+        with contextlib.closing(KafkaAdminClient(**options)) as admin:
+            cluster_id = str(admin.describe_cluster()["cluster_id"])
+            names = TopicNames(settings.kafka.topic_prefix)
+            topics = (*SHARDED_TOPICS, "assignments")
+            described = admin.describe_topics([names.name(topic) for topic in topics])
+    except KafkaError as error:
+        raise EnvironmentMissingError(
+            f"kafka.bootstrap: the cluster does not answer ({error}).",
+            remedy="Start the broker, or name another one.",
+        ) from error
+    counts = _partition_counts(described)
+    missing = [names.name(topic) for topic in topics if names.name(topic) not in counts]
+    if missing:
+        raise RefusedError(
+            f"topics: {', '.join(missing)} missing.",
+            remedy="Nothing can be decided without them. Were they deleted? Then start anew: "
+            "another kafka.topic_prefix and another engine.checkpoint.",
+        )
+    shards = counts[names.name("heartbeats")]
+    for topic in SHARDED_TOPICS:
+        if counts[names.name(topic)] != shards:
+            raise RefusedError(
+                f"topics: {names.name(topic)} has {counts[names.name(topic)]} partitions and "
+                f"{names.name('heartbeats')} has {shards}; they must have as many.",
+                remedy="Partitions cannot be taken back: start anew under another prefix.",
+            )
+    return ClusterFacts(cluster_id, shards, counts[names.name("assignments")])
+
+
+class PartitionGuard:
+    """Looks now and then whether the cluster is still the same, and calls once if it is not."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        facts: ClusterFacts,
+        on_change: Callable[[FairleadError], None],
+        *,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
+        """Describe the guard; `on_change` is called on its thread."""
+        self._settings = settings
+        self._facts = facts
+        self._on_change = on_change
+        self._look_seconds = look_seconds
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="partition-guard", daemon=True)
+
+    def start(self) -> None:
+        """Start to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more. A look that waits for a broker is not waited for."""
+        self._stopped.set()
+        self._thread.join(timeout=1)
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._look_seconds):
+            try:
+                found = read_cluster(self._settings)
+            except EnvironmentMissingError as error:
+                # A broker that is away comes back; the query says so itself if it does not.
+                log.warning("partitions cannot be looked at", error=str(error))
+                continue
+            except RefusedError as error:
+                self._on_change(error)
+                return
+            if found != self._facts:
+                self._on_change(_changed(self._facts, found))
+                return
+
+
+def _partition_counts(described: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """Return the number of partitions of each topic that exists."""
+    return {
+        topic["name"]: len(topic["partitions"]) for topic in described if topic["error_code"] == 0
+    }
+
+
+def _changed(before: ClusterFacts, now: ClusterFacts) -> RefusedError:
+    return RefusedError(
+        f"topics: the partitions changed from {before} to {now}: groups would move to shards that "
+        "do not know them.",
+        remedy="Partitions cannot be taken back: start anew under another kafka.topic_prefix, with "
+        "another engine.checkpoint.",
+    )

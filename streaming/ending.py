@@ -1,0 +1,69 @@
+"""How a run of the driver ends: who asked for it first, and what it means."""
+
+import re
+from typing import Final
+
+from fairlead.errors import (
+    FairleadError,
+    QueryDiedError,
+    RefusedError,
+    SupersededError,
+)
+from streaming.stopping import StopSignal
+
+_SHARD_ERROR: Final = re.compile(r"fairlead\.engine\.errors\.(\w+): ([^\n]+)")
+"""How Python prints an error of the engine at the end of a worker's traceback."""
+
+_SUPERSEDED: Final = "HigherGenerationError"
+_REFUSED: Final = frozenset({"AppendTimeMissingError", "StateMissingError"})
+_TEXT_CHARACTERS_MAX: Final = 500
+
+
+class Ending:
+    """Wakes the main thread; keeps the first error that was reported."""
+
+    def __init__(self, stop: StopSignal) -> None:
+        self.stop = stop
+        self.error: FairleadError | None = None
+
+    def fail(self, error: FairleadError) -> None:
+        """Ask for the end because of an error; may be called from any thread."""
+        if self.error is None:
+            self.error = error
+        self.stop.set()
+
+    def fail_ticker(self, error: Exception) -> None:
+        """Ask for the end because the ticker has ended."""
+        self.fail(
+            QueryDiedError(
+                f"the ticker ended: {error!r}.",
+                remedy="Start again. If it comes back, please report it.",
+            )
+        )
+
+
+def classify(text: str) -> FairleadError:
+    """Return what the end of the query means, from the text of its exception.
+
+    The engine's own errors cross the JVM as text: the last line of a Python traceback.
+    """
+    found = _SHARD_ERROR.search(text)
+    if found is not None:
+        name, message = found.groups()
+        if name == _SUPERSEDED:
+            return SupersededError(
+                message, remedy="Leave this engine stopped, or stop the other one first."
+            )
+        if name in _REFUSED:
+            return RefusedError(message)
+    return QueryDiedError(
+        f"the streaming query ended: {_last_words(text)}",
+        remedy="The log above has the whole text. With --supervise it is started again.",
+    )
+
+
+def _last_words(text: str) -> str:
+    """Return what says most in the text of an exception: the Python error, or the first line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    python = [line for line in lines if re.match(r"[A-Za-z_.]+(Error|Exception)\b", line)]
+    return (python or lines or ["no reason was given"])[0][:_TEXT_CHARACTERS_MAX]

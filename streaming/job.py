@@ -1,0 +1,297 @@
+"""One run of the driver: checks, claim, clock, query, and the end of it.
+
+The order matters. Nothing is claimed before it is known that this start may go on; the rules are in
+the log before the first batch; ticks are in every partition before the query looks for data.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pyspark
+import structlog
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from fairlead.core.allocation import Strategy
+from fairlead.errors import EnvironmentMissingError, QueryDiedError, RefusedError
+from fairlead.settings import Settings
+from sinks import KafkaSink, Sink
+from strategies.registry import STRATEGIES
+from streaming.checkpoint import Checkpoint, Layout, check_layout
+from streaming.clock import Ticker
+from streaming.cluster import ClusterFacts, PartitionGuard, prepare_topics, read_cluster
+from streaming.connection import spark_options
+from streaming.ending import Ending, classify
+from streaming.generation import (
+    GenerationWatch,
+    claim_generation,
+    earlier_generations,
+    refuse_lost_state,
+)
+from streaming.metrics import EngineMetrics, serve_metrics
+from streaming.progress import ProgressListener
+from streaming.query import QueryPlan, start_query
+from streaming.rules import publish_rules
+from streaming.session import build_session
+from streaming.stopping import StopSignal
+
+log = structlog.get_logger()
+
+_LOOK_SECONDS: Final = 0.5
+_BATCH_SECONDS_MAX: Final = 10.0
+"""How long a stop waits for the running batch; one that is cut off is run again later."""
+_JVM_LOCK_SECONDS_MAX: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """What a run needs besides the settings.
+
+    Attributes:
+        jars: the folder of the connector jars.
+        java_options: more options of the JVM.
+        restarts: how often the supervisor has started the driver again.
+        strategies: the strategies that rules can name.
+        sink: where the output goes; None: into the topics.
+        session: a Spark session that runs already, and is left running; None: one of its own.
+    """
+
+    jars: Path
+    java_options: tuple[str, ...] = ()
+    restarts: int = 0
+    strategies: Mapping[str, Strategy] = field(default_factory=lambda: STRATEGIES)
+    sink: Sink | None = None
+    session: SparkSession | None = None
+
+
+def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
+    """Run the engine until `stop` is set; return after a clean stop.
+
+    Raises:
+        RefusedError: going on could make two owners or lose progress.
+        EnvironmentMissingError: something outside is missing.
+        SupersededError: another driver has taken over.
+        QueryDiedError: the query, or the ticker, ended by itself.
+    """
+    checkpoint = Checkpoint(settings.engine.checkpoint)
+    metrics = EngineMetrics(pyspark.__version__, options.restarts)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(checkpoint.owned())
+        endpoint = serve_metrics(metrics, settings.metrics)
+        stack.callback(endpoint.stop)
+        log.info("metrics", url=endpoint.url)
+        session = SessionStart(settings, options)
+        layout = prepare(settings, checkpoint)
+        spark = session.result(stop)
+        if spark is None:
+            return
+        stack.callback(session.close)
+        stack.enter_context(jvm_owns(spark, checkpoint))
+        Run(settings, options, checkpoint, layout, metrics).run(spark, Ending(stop))
+
+
+def prepare(settings: Settings, checkpoint: Checkpoint) -> Layout:
+    """Do everything that can refuse a start; return the layout, stored with the checkpoint.
+
+    Raises:
+        RefusedError: the checkpoint belongs to something else, or was lost.
+        EnvironmentMissingError: the cluster does not answer.
+    """
+    stored = checkpoint.stored_layout()
+    prepare_topics(settings, may_create=stored is None)
+    found = _layout(settings, read_cluster(settings))
+    if stored is not None:
+        check_layout(stored, found)
+    if not checkpoint.has_state():
+        refuse_lost_state(earlier_generations(settings.kafka))
+    if stored is None:
+        checkpoint.store_layout(found)
+    return stored or found
+
+
+class SessionStart:
+    """Starts the JVM beside the checks: both take their time."""
+
+    def __init__(self, settings: Settings, options: JobOptions) -> None:
+        self._settings = settings
+        self._options = options
+        self._session = options.session
+        self._error: Exception | None = None
+        self._ready = threading.Event()
+        # A daemon: a start refused meanwhile does not wait for it, and the JVM ends with us.
+        threading.Thread(target=self._start, name="session-start", daemon=True).start()
+
+    def result(self, stop: StopSignal) -> SparkSession | None:
+        """Wait for the session; None: a stop was asked for meanwhile.
+
+        Raises:
+            EnvironmentMissingError: Spark did not start.
+        """
+        while not self._ready.wait(0.1):
+            if stop.is_set:
+                return None
+        if self._error is not None:
+            raise EnvironmentMissingError(
+                f"spark: it did not start ({self._error}).",
+                remedy="Look at the lines above; run fairlead setup jars, and check Java.",
+            ) from self._error
+        return self._session
+
+    def close(self) -> None:
+        """Stop the session if it is ours."""
+        if self._options.session is None and self._session is not None:
+            # A JVM that has died cannot be stopped.
+            with contextlib.suppress(Py4JError, OSError):
+                self._session.stop()
+
+    def _start(self) -> None:
+        try:
+            if self._session is None:
+                self._session = build_session(
+                    self._settings.engine, self._options.jars, self._options.java_options
+                )
+        except Exception as error:  # noqa: BLE001 - told to the main thread, whatever it is
+            self._error = error
+        self._ready.set()
+
+
+@contextlib.contextmanager
+def jvm_owns(spark: SparkSession, checkpoint: Checkpoint) -> Iterator[None]:
+    """Let the JVM lock the checkpoint as well.
+
+    When a driver is killed its JVM lives on for a moment and may still write; the next driver waits
+    here until that JVM is gone.
+
+    Raises:
+        RefusedError: another JVM keeps it.
+    """
+    jvm: Any = spark.sparkContext._jvm  # noqa: SLF001 - there is no public way to Java's classes
+    file = jvm.java.io.RandomAccessFile(str(checkpoint.jvm_lock), "rw")
+    deadline = time.monotonic() + _JVM_LOCK_SECONDS_MAX
+    while file.getChannel().tryLock() is None:
+        if time.monotonic() > deadline:
+            raise RefusedError(
+                f"engine.checkpoint: a JVM still uses {checkpoint.folder}.",
+                remedy="End that process: it belongs to a driver that was killed.",
+            )
+        time.sleep(0.1)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(Py4JError, OSError):
+            file.close()
+
+
+class Run:
+    """The part of a run that has a session."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        options: JobOptions,
+        checkpoint: Checkpoint,
+        layout: Layout,
+        metrics: EngineMetrics,
+    ) -> None:
+        self._settings = settings
+        self._options = options
+        self._checkpoint = checkpoint
+        self._layout = layout
+        self._metrics = metrics
+
+    def run(self, spark: SparkSession, ending: Ending) -> None:
+        """Claim, start everything, wait for the end, stop everything."""
+        settings, layout = self._settings, self._layout
+        generation = claim_generation(settings.kafka)
+        self._metrics.generation.set(generation)
+        with contextlib.ExitStack() as stack:
+            watch = GenerationWatch(settings.kafka, generation, ending.fail)
+            _run_while_open(stack, watch.start, watch.stop)
+            publish_rules(settings, layout.shards)
+            ticker = Ticker(
+                settings.kafka, layout.shards, settings.engine.tick_ms, ending.fail_ticker
+            )
+            self._metrics.ticks.follow(lambda: ticker.counts)
+            stack.callback(ticker.stop)
+            ticker.start(generation)
+            facts = ClusterFacts(layout.cluster_id, layout.shards, layout.assignments_partitions)
+            guard = PartitionGuard(settings, facts, ending.fail)
+            _run_while_open(stack, guard.start, guard.stop)
+            listener = ProgressListener(self._metrics, ending.stop.set)
+            spark.streams.addListener(listener)
+            stack.callback(_quietly, lambda: spark.streams.removeListener(listener))
+            query = start_query(spark, self._checkpoint, self._plan(generation))
+            log.info("engine runs", generation=generation, shards=layout.shards)
+            wait_for_end(query, ending, ticker)
+
+    def _plan(self, generation: int) -> QueryPlan:
+        options = {
+            name: value
+            for name, value in spark_options(self._settings.kafka).items()
+            if name != "kafka.bootstrap.servers"
+        }
+        sink = self._options.sink or KafkaSink(self._settings.kafka.bootstrap, options)
+        return QueryPlan(self._settings, self._layout, generation, self._options.strategies, sink)
+
+
+def wait_for_end(query: StreamingQuery, ending: Ending, ticker: Ticker) -> None:
+    """Return after a stop that was asked for; raise what ended the query otherwise."""
+    try:
+        while not ending.stop.wait(_LOOK_SECONDS) and query.isActive:
+            pass
+        if ending.error is not None:
+            # Whoever took over decides now: the running batch is cut off.
+            query.stop()
+            raise ending.error
+        if query.isActive:
+            ticker.stop()
+            stop_between_batches(query)
+        failure = query.exception()
+    except (Py4JError, ConnectionError, PySparkException) as error:
+        raise QueryDiedError(
+            f"the JVM is gone ({error}).", remedy="With --supervise it is started again."
+        ) from error
+    if failure is not None:
+        log.error("the query ended", exception=str(failure))
+        raise classify(str(failure))
+
+
+def stop_between_batches(query: StreamingQuery) -> None:
+    """Stop the query when no batch runs, or after a while in any case.
+
+    A batch may begin at the very moment of the stop. It is then cut off and run again at the next
+    start: nothing rests on this wait but a quicker start.
+    """
+    deadline = time.monotonic() + _BATCH_SECONDS_MAX
+    while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
+        time.sleep(0.002)
+    query.stop()
+
+
+def _layout(settings: Settings, facts: ClusterFacts) -> Layout:
+    return Layout.of(
+        facts.cluster_id,
+        settings.kafka.topic_prefix,
+        (facts.shards, facts.assignments_partitions),
+        settings.engine.shuffle_partitions,
+    )
+
+
+def _run_while_open(
+    stack: contextlib.ExitStack, start: Callable[[], None], stop: Callable[[], None]
+) -> None:
+    start()
+    stack.callback(stop)
+
+
+def _quietly(act: Callable[[], object]) -> None:
+    """Do something to a JVM that may be gone."""
+    with contextlib.suppress(Py4JError, OSError):
+        act()

@@ -1,0 +1,174 @@
+"""The numbers of the engine, and the endpoint that shows them.
+
+Every family is listed in docs/metrics.md. Labels use the words of docs/protocol.md; no label names
+a group, a client or a queue, so the number of series does not grow with the fleet.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import prometheus_client
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from fairlead import __version__
+from fairlead.errors import EnvironmentMissingError
+from fairlead.settings import MetricsSettings
+from streaming.clock import TickerCounts
+
+_SECONDS_BUCKETS: Final = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 10.0, 30.0)
+
+
+class GroupsByState(Collector):
+    """How many groups are in which state: read at each scrape, so no old state stays behind."""
+
+    def __init__(self) -> None:
+        self._groups: Mapping[str, int] = {}
+
+    def replace(self, groups: Mapping[str, int]) -> None:
+        """Take the counts from now on; the mapping is not changed by anybody afterwards."""
+        self._groups = groups
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield one gauge with a series for each state that has groups."""
+        family = GaugeMetricFamily(
+            "fairlead_groups", "Groups that the engine remembers.", labels=["state"]
+        )
+        for state, count in sorted(self._groups.items()):
+            family.add_metric([state], count)
+        yield family
+
+
+class TicksByOutcome(Collector):
+    """How many ticks were appended or lost: the ticker counts, and is asked at each scrape."""
+
+    def __init__(self) -> None:
+        self._counts: Callable[[], TickerCounts] = lambda: TickerCounts(0, 0)
+
+    def follow(self, counts: Callable[[], TickerCounts]) -> None:
+        """Ask this function from now on."""
+        self._counts = counts
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield one counter with both outcomes."""
+        counts = self._counts()
+        family = CounterMetricFamily(
+            "fairlead_ticks",
+            "Ticks of this driver, one per partition and period.",
+            labels=["outcome"],
+        )
+        family.add_metric(["appended"], counts.appended)
+        family.add_metric(["lost"], counts.lost)
+        yield family
+
+
+class EngineMetrics:
+    """All families of the driver, in a registry of their own."""
+
+    def __init__(self, spark_version: str, restarts: int = 0) -> None:
+        """Make every family, so that each is there from the first scrape on.
+
+        Args:
+            spark_version: for `build_info`.
+            restarts: how often the supervisor has started the driver again.
+        """
+        prometheus_client.disable_created_metrics()
+        self.registry = CollectorRegistry()
+        self.groups = GroupsByState()
+        self.registry.register(self.groups)
+        self.ticks = TicksByOutcome()
+        self.registry.register(self.ticks)
+        self._gauge("build_info", "Constant 1.", "version", "spark").labels(
+            __version__, spark_version
+        ).set(1)
+        self.generation = self._gauge("generation", "The generation of this driver.")
+        self.query_restarts = self._counter(
+            "query_restarts_total", "Times the supervisor has started the driver again."
+        )
+        self.query_restarts.inc(restarts)
+        self._make_batch_families()
+        self._make_record_families()
+
+    def _make_batch_families(self) -> None:
+        self.batches = self._counter("batches_total", "Micro-batches by their end.", "outcome")
+        for outcome in ("committed", "failed"):
+            self.batches.labels(outcome)
+        self.batch_duration = Histogram(
+            "fairlead_batch_duration_seconds",
+            "Time of a committed micro-batch and of its phases.",
+            ["phase"],
+            buckets=_SECONDS_BUCKETS,
+            registry=self.registry,
+        )
+        self.last_batch = self._gauge(
+            "last_batch_timestamp_seconds", "When the last micro-batch was committed, Unix time."
+        )
+        self.input_lag = self._gauge(
+            "input_lag_records", "Records behind the end of an input topic.", "topic"
+        )
+        self.state_rows = self._gauge("state_rows", "Shards with state.")
+        self.state_bytes = self._gauge("state_bytes", "Memory of the state store.")
+
+    def _make_record_families(self) -> None:
+        self.events = self._counter(
+            "events_total", "Input records by kind and what became of them.", "type", "outcome"
+        )
+        self.rejects = self._counter("rejects_total", "Records refused.", "reason")
+        self.records_written = self._counter(
+            "records_written_total", "Records handed to the sink.", "topic"
+        )
+        self.rebalances = self._counter(
+            "rebalances_total", "Decisions by what triggered them.", "trigger"
+        )
+        self.queue_moves = self._counter(
+            "queue_moves_total", "Queues given to another client, by trigger.", "trigger"
+        )
+        self.allocation_failures = self._counter(
+            "allocation_failures_total", "Topics whose allocation failed, by code.", "code"
+        )
+        self.alarms = self._counter("alarms_total", "Alarms in decisions.", "alarm")
+        self.clock_jumps = self._counter(
+            "clock_jumps_total", "Jumps of a broker's clock by more than two ticks."
+        )
+
+    def _counter(self, name: str, text: str, *labels: str) -> Counter:
+        return Counter(f"fairlead_{name}", text, labels, registry=self.registry)
+
+    def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
+        return Gauge(f"fairlead_{name}", text, labels, registry=self.registry)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsEndpoint:
+    """The HTTP server of `/metrics` while it runs."""
+
+    url: str
+    _server: prometheus_client.exposition.ThreadingWSGIServer
+    _thread: threading.Thread
+
+    def stop(self) -> None:
+        """Close it."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def serve_metrics(metrics: EngineMetrics, where: MetricsSettings) -> MetricsEndpoint:
+    """Serve the numbers from threads of their own.
+
+    Raises:
+        EnvironmentMissingError: the port is taken, or the host is not one of this machine.
+    """
+    try:
+        server, thread = prometheus_client.start_http_server(
+            where.port, where.host, registry=metrics.registry
+        )
+    except OSError as error:
+        raise EnvironmentMissingError(
+            f"metrics.port: {where.host}:{where.port} cannot be served ({error.strerror}).",
+            remedy="Set metrics.port to a free port, or to 0 for any.",
+        ) from error
+    return MetricsEndpoint(f"http://{where.host}:{server.server_port}/metrics", server, thread)

@@ -1,0 +1,79 @@
+"""The one query of the engine, put together: source, shards, operator, counts, sink."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from fairlead import __version__
+from fairlead.core.allocation import Strategy
+from fairlead.core.rules import EngineRules
+from fairlead.engine import ShardContext
+from fairlead.settings import Settings
+from fairlead.wire.raw import Partitions
+from fairlead.wire.topics import TopicNames
+from sinks import Sink
+from streaming.checkpoint import Checkpoint, Layout
+from streaming.progress import observe_counts
+from streaming.shards import ShardOperator, assign_shards, run_shards
+from streaming.source import read_input
+
+QUERY_NAME = "fairlead"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """What a query is started with.
+
+    Attributes:
+        settings: the operator's settings.
+        layout: what the checkpoint was made for.
+        generation: this driver's.
+        strategies: by name; they travel to the workers.
+        sink: where the output goes.
+    """
+
+    settings: Settings
+    layout: Layout
+    generation: int
+    strategies: Mapping[str, Strategy]
+    sink: Sink
+
+
+def start_query(spark: SparkSession, checkpoint: Checkpoint, plan: QueryPlan) -> StreamingQuery:
+    """Start the query; its first batch is planned when this returns."""
+    settings, layout = plan.settings, plan.layout
+    spark.conf.set("spark.sql.shuffle.partitions", str(layout.shuffle_partitions))
+    rows = read_input(spark, settings.kafka, settings.engine)
+    sharded = assign_shards(rows, TopicNames(settings.kafka.topic_prefix), layout.keys)
+    output = run_shards(sharded, ShardOperator(shard_context(plan), layout.keys))
+    return (
+        plan.sink.writer(observe_counts(output, layout.shards))
+        .queryName(QUERY_NAME)
+        .outputMode("append")
+        .option("checkpointLocation", str(checkpoint.query))
+        .trigger(processingTime=f"{settings.engine.trigger_interval_ms} milliseconds")
+        .start()
+    )
+
+
+def shard_context(plan: QueryPlan) -> ShardContext:
+    """Return what every shard is run under; its ``shard`` is filled in by the operator."""
+    settings = plan.settings
+    return ShardContext(
+        # The rules of conf/ come by the log; what stands here is the same in every replay.
+        rules=EngineRules(
+            generation=plan.generation,
+            strategies=dict(plan.strategies),
+            auto_create=settings.groups.auto_create,
+            evict_after_ms=settings.groups.evict_after_ms,
+        ),
+        shard=0,
+        partitions=Partitions(plan.layout.shards, plan.layout.assignments_partitions),
+        topics=TopicNames(settings.kafka.topic_prefix),
+        tick_ms=settings.engine.tick_ms,
+        engine_version=__version__,
+        # Generations are never given back: the first one found nothing that could be lost.
+        first_run=plan.generation == 1,
+    )

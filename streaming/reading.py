@@ -1,0 +1,52 @@
+"""Reads what a topic holds at this moment, from its first record to its end."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.consumer.fetcher import ConsumerRecord
+from kafka.errors import KafkaError
+
+from fairlead.errors import EnvironmentMissingError
+from fairlead.settings import KafkaSettings
+from streaming.connection import REQUEST_TIMEOUT_MS, client_options
+
+_POLL_MS: Final = 200
+_IDLE_POLLS_MAX: Final = 150
+"""Half a minute without anything: the broker has gone away."""
+
+
+def read_to_end(
+    kafka: KafkaSettings, topic: str, partitions: Sequence[int]
+) -> Iterator[ConsumerRecord]:
+    """Yield the records of some partitions up to their ends of now, in order within each.
+
+    Raises:
+        EnvironmentMissingError: the topic cannot be read.
+    """
+    assigned = [TopicPartition(topic, partition) for partition in partitions]
+    consumer = KafkaConsumer(**client_options(kafka, "reader"))
+    try:
+        consumer.assign(assigned)
+        consumer.seek_to_beginning()
+        ends = consumer.end_offsets(assigned, timeout_ms=REQUEST_TIMEOUT_MS)
+        idle = 0
+        # By position and not by record: the last offsets of a compacted topic may be empty.
+        while any(consumer.position(partition) < end for partition, end in ends.items()):
+            batches = consumer.poll(timeout_ms=_POLL_MS)
+            idle = 0 if batches else idle + 1
+            if idle > _IDLE_POLLS_MAX:
+                raise _unreadable(topic, "it stopped to answer")
+            for records in batches.values():
+                yield from records
+    except KafkaError as error:
+        raise _unreadable(topic, str(error)) from error
+    finally:
+        consumer.close()
+
+
+def _unreadable(topic: str, reason: str) -> EnvironmentMissingError:
+    return EnvironmentMissingError(
+        f"kafka.bootstrap: {topic} cannot be read ({reason}).",
+        remedy="Start the broker, and allow the engine to read that topic.",
+    )

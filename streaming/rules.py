@@ -1,0 +1,206 @@
+"""Rules enter through the log: what conf/ says is compared with what the control topic says.
+
+Only the difference is published, as control records by ``conf``. So every decision can be
+explained by the log alone, and a start that changes nothing writes nothing. What an operator set
+through the log for a rule that conf/ has as well is overwritten at the next start: conf/ is the
+wish that lasts.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+import structlog
+from kafka import KafkaProducer
+from kafka.consumer.fetcher import ConsumerRecord
+from kafka.errors import KafkaError
+
+from fairlead.core.records import RuleSet
+from fairlead.core.rules import GroupRules
+from fairlead.errors import EnvironmentMissingError, UsageError
+from fairlead.settings import Settings
+from fairlead.wire.control_records import rule_key
+from fairlead.wire.encode import encode_rule
+from fairlead.wire.partition import partition_of_group
+from fairlead.wire.topics import TopicNames
+from streaming.connection import client_options
+from streaming.reading import read_to_end
+
+log = structlog.get_logger()
+
+ALL_GROUPS: Final = "*"
+AUTHOR: Final = "conf"
+_TIMING: Final = ("lease_ms", "margin_ms", "trigger_ms", "drain_deadline_ms")
+_SEND_SECONDS_MAX: Final = 30.0
+
+RuleName = tuple[str, str]
+"""Group (or ``*``) and rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInForce:
+    """The newest record of one rule in one partition of the control topic."""
+
+    value: Any
+    author: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChange:
+    """A rule to be written to one partition; ``value`` None removes it."""
+
+    partition: int
+    group: str
+    rule: str
+    value: Any
+
+
+def publish_rules(settings: Settings, shards: int) -> int:
+    """Write the difference between conf/ and the control topic; return the number of records.
+
+    Raises:
+        UsageError: conf/ holds a value that cannot be a rule.
+        EnvironmentMissingError: the control topic cannot be read or written.
+    """
+    topic = TopicNames(settings.kafka.topic_prefix).name("control")
+    in_force = rules_in_force(read_to_end(settings.kafka, topic, range(shards)))
+    changes = list(rule_changes(wanted_rules(settings), in_force, shards))
+    if not changes:
+        return 0
+    producer = KafkaProducer(**client_options(settings.kafka, "rules"), acks="all")
+    try:
+        sent = [
+            producer.send(
+                topic,
+                key=rule_key(change.group, change.rule, ()),
+                value=_encode(change),
+                partition=change.partition,
+            )
+            for change in changes
+        ]
+        for future in sent:
+            future.get(timeout=_SEND_SECONDS_MAX)
+    except KafkaError as error:
+        raise EnvironmentMissingError(
+            f"kafka.bootstrap: {topic} cannot be written ({error}).",
+            remedy="Start the broker, and allow the engine to write to that topic.",
+        ) from error
+    finally:
+        producer.close(timeout=1)
+    log.info("rules published", rules=sorted({f"{c.group}/{c.rule}" for c in changes}))
+    return len(changes)
+
+
+def wanted_rules(settings: Settings) -> dict[RuleName, Any]:
+    """Return what conf/ says: every rule of all groups, and what single groups have otherwise.
+
+    Raises:
+        UsageError: a value that the protocol cannot express.
+    """
+    defaults = settings.group_defaults.model_dump()
+    wanted = _rules_of(ALL_GROUPS, "group_defaults", defaults)
+    for group, overrides in settings.group.items():
+        own = overrides.model_dump(exclude_none=True)
+        # The two halves of one rule: who sets the options of a strategy means the one in force.
+        if "strategy_options" in own:
+            own.setdefault("strategy", settings.group_defaults.strategy)
+        wanted |= _rules_of(group, f"group.{group}", own)
+    return wanted
+
+
+def rules_in_force(
+    records: Iterable[ConsumerRecord],
+) -> dict[tuple[int, RuleName], RuleInForce]:
+    """Return the newest record of each rule, by partition and name; removed ones are left out.
+
+    What cannot be read is nobody's rule: the engine rejects it with a reason.
+    """
+    found: dict[tuple[int, RuleName], RuleInForce] = {}
+    for record in records:
+        name = _name(record.key)
+        if name is None:
+            continue
+        at = (record.partition, name)
+        body = _body(record.value)
+        if body.get("value") is None:
+            found.pop(at, None)
+        else:
+            found[at] = RuleInForce(body["value"], str(body.get("by", "")))
+    return found
+
+
+def rule_changes(
+    wanted: Mapping[RuleName, Any],
+    in_force: Mapping[tuple[int, RuleName], RuleInForce],
+    shards: int,
+) -> Iterator[RuleChange]:
+    """Yield what must be written so that the control topic says what conf/ says."""
+    built_in = _rules_of(ALL_GROUPS, "group_defaults", _engine_defaults())
+    for (group, rule), value in wanted.items():
+        partitions = range(shards) if group == ALL_GROUPS else (partition_of_group(group, shards),)
+        for partition in partitions:
+            at = (partition, (group, rule))
+            present = in_force[at].value if at in in_force else built_in.get((group, rule))
+            if present != value:
+                yield RuleChange(partition, group, rule, value)
+    for (partition, name), rule_in_force in in_force.items():
+        if name not in wanted and rule_in_force.author == AUTHOR:
+            yield RuleChange(partition, *name, value=None)
+
+
+def _rules_of(group: str, table: str, fields: Mapping[str, Any]) -> dict[RuleName, Any]:
+    """Gather the fields of a table of conf/ into rules; fields that are not there make none."""
+    rules: dict[RuleName, Any] = {}
+    if "strategy" in fields:
+        options = fields.get("strategy_options", {})
+        rules[group, "strategy"] = {"name": fields["strategy"], "options": options}
+    timing = {name: fields[name] for name in _TIMING if name in fields}
+    if timing.get("drain_deadline_ms") == "never":
+        raise UsageError(
+            f'{table}.drain_deadline_ms: "never" is not supported yet.',
+            remedy="Give a number of milliseconds.",
+        )
+    if timing:
+        rules[group, "timing"] = timing
+    for name in ("slots", "mode", "on_mute"):
+        if name in fields:
+            rules[group, name] = fields[name]
+    return rules
+
+
+def _engine_defaults() -> dict[str, Any]:
+    """Return what the engine does without any rule, in the words of conf/."""
+    rules = GroupRules()
+    return {
+        "strategy": rules.strategy,
+        "strategy_options": dict(rules.strategy_options),
+        **{name: getattr(rules, name) for name in _TIMING},
+        "slots": rules.slots,
+        "mode": "cooperative",
+        "on_mute": "wait",
+    }
+
+
+def _name(key: bytes | None) -> RuleName | None:
+    """Read a control key; None if it is not the key of a rule without a subject."""
+    try:
+        match orjson.loads(key or b""):
+            case [str(group), str(rule)]:
+                return group, rule
+    except orjson.JSONDecodeError:
+        pass
+    return None
+
+
+def _body(value: bytes | None) -> dict[str, Any]:
+    """Read a control record; what cannot be read is empty."""
+    try:
+        body = orjson.loads(value or b"{}")
+    except orjson.JSONDecodeError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _encode(change: RuleChange) -> bytes:
+    return encode_rule(RuleSet(change.group, change.rule, (), change.value), AUTHOR)

@@ -1,0 +1,62 @@
+"""A request to stop that a signal handler and any thread may make, and the main thread waits for.
+
+``threading.Event`` cannot serve: set from a signal handler it deadlocks when the signal arrives
+while the same thread is about to wait. A byte in a pipe has no lock.
+"""
+
+import os
+import select
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Self
+
+
+class StopSignal:
+    """Once set it stays set. Use it as a context, which closes its pipe."""
+
+    def __init__(self) -> None:
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._writer, False)
+        self._set = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        os.close(self._writer)
+        os.close(self._reader)
+
+    @property
+    def is_set(self) -> bool:
+        """Tell whether a stop was asked for."""
+        return self._set
+
+    def set(self) -> None:
+        """Ask for the stop; may be called from anywhere, and more than once."""
+        if not self._set:
+            self._set = True
+            os.write(self._writer, b"s")
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether the stop was asked for, as soon as it is or after so many seconds."""
+        readable, _, _ = select.select([self._reader], [], [], seconds)
+        return bool(readable)
+
+
+@contextmanager
+def on_signals(
+    numbers: Sequence[signal.Signals], handler: Callable[[signal.Signals], None]
+) -> Iterator[None]:
+    """Have a function called at these signals while the context is open; main thread only."""
+
+    def call(number: int, _frame: FrameType | None) -> None:
+        handler(signal.Signals(number))
+
+    before = {number: signal.signal(number, call) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous)

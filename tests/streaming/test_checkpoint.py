@@ -1,0 +1,117 @@
+"""A checkpoint has one owner and one layout."""
+
+import fcntl
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fairlead.errors import EnvironmentMissingError, ExitCode, RefusedError
+from streaming.checkpoint import Checkpoint, Layout, check_layout
+
+LAYOUT = Layout.of("some-cluster-id", "fairlead.", (4, 64), 2)
+
+HOLD = """
+import sys
+from pathlib import Path
+from streaming.checkpoint import Checkpoint
+with Checkpoint(Path(sys.argv[1])).owned():
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_mode(tmp_path: Path) -> None:
+    """Nobody but the owner of the process reads the state, even where the folder was open before."""
+    folder = tmp_path / "checkpoint"
+    folder.mkdir(mode=0o755)
+    with Checkpoint(folder).owned():
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_second_driver(tmp_path: Path) -> None:
+    """A second driver is refused with the first one's process id, until the first is dead."""
+    checkpoint = Checkpoint(tmp_path / "checkpoint")
+    command = [sys.executable, "-c", HOLD, str(checkpoint.folder)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "held\n"
+        with pytest.raises(RefusedError, match=f"process id {first.pid}") as refused:
+            checkpoint.owned().__enter__()
+        assert refused.value.exit_code == ExitCode.REFUSED
+        first.kill()
+        first.wait()
+    with checkpoint.owned():
+        assert (checkpoint.folder / "lock").read_text() == f"{os.getpid()}\n"
+
+
+def test_lock_ends_with_context(tmp_path: Path) -> None:
+    """After the context another process can have the folder at once."""
+    checkpoint = Checkpoint(tmp_path)
+    with checkpoint.owned():
+        pass
+    with (tmp_path / "lock").open() as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_unusable(tmp_path: Path) -> None:
+    """A path that cannot be a folder is an error that names the setting."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(EnvironmentMissingError, match="engine.checkpoint"):
+        Checkpoint(tmp_path / "file" / "checkpoint").owned().__enter__()
+
+
+def test_layout_round_trip(tmp_path: Path) -> None:
+    """A layout comes back as it was stored, and there is none before."""
+    checkpoint = Checkpoint(tmp_path)
+    assert checkpoint.stored_layout() is None
+    checkpoint.store_layout(LAYOUT)
+    assert checkpoint.stored_layout() == LAYOUT
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 2}', '{"version": 1, "shards": 4}'])
+def test_layout_damaged(tmp_path: Path, text: str) -> None:
+    """A layout that cannot be read refuses the start instead of counting as new."""
+    (tmp_path / "layout.json").write_text(text)
+    with pytest.raises(RefusedError, match="layout.json"):
+        Checkpoint(tmp_path).stored_layout()
+
+
+@pytest.mark.parametrize(
+    "found, named",
+    [
+        (replace(LAYOUT, shards=8), "shards was 4 and is 8"),
+        (replace(LAYOUT, assignments_partitions=32), "assignments_partitions was 64 and is 32"),
+        (replace(LAYOUT, shuffle_partitions=1), "engine.shuffle_partitions"),
+        (replace(LAYOUT, cluster_id="other"), "kafka.bootstrap"),
+        (replace(LAYOUT, topic_prefix="other."), "kafka.topic_prefix"),
+    ],
+)
+def test_layout_differs(found: Layout, named: str) -> None:
+    """Each difference refuses the start, and the message names it."""
+    with pytest.raises(RefusedError) as refused:
+        check_layout(LAYOUT, found)
+    assert named in str(refused.value)
+
+
+def test_layout_same() -> None:
+    """The same layout is accepted, whatever keys a newer engine would choose."""
+    check_layout(LAYOUT, replace(LAYOUT, keys=(9, 9, 9, 9)))
+
+
+def test_state(tmp_path: Path) -> None:
+    """There is state from the first committed batch on; a planned batch alone is none."""
+    checkpoint = Checkpoint(tmp_path)
+    assert not checkpoint.has_state()
+    (checkpoint.query / "offsets").mkdir(parents=True)
+    (checkpoint.query / "offsets" / "0").touch()
+    (checkpoint.query / "commits").mkdir()
+    (checkpoint.query / "commits" / ".0.crc").touch()
+    assert not checkpoint.has_state()
+    (checkpoint.query / "commits" / "0").touch()
+    assert checkpoint.has_state()

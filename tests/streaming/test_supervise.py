@@ -1,0 +1,122 @@
+"""The supervisor restarts what may pass, and passes on what is meant."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from fairlead.errors import ExitCode
+from streaming.supervise import RestartPolicy, Supervisor
+
+QUICK = RestartPolicy(
+    pause_seconds=0.01, pause_seconds_max=0.04, healthy_seconds=60, deaths_max=4, window_seconds=60
+)
+
+SUPERVISED = """
+import sys
+from streaming.supervise import RestartPolicy, Supervisor
+child = "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(0)); " \
+        "print('child', flush=True); signal.pause()"
+policy = RestartPolicy(pause_seconds=float(sys.argv[1]))
+dead = "import sys; print('child', flush=True); sys.exit(6)"
+text = child if sys.argv[2] == "waits" else dead
+sys.exit(Supervisor(lambda _restarts: [sys.executable, "-c", text], policy).run())
+"""
+
+
+class Children:
+    """Children that end with these codes in turn, and how they were started."""
+
+    def __init__(self, *codes: int) -> None:
+        self._codes = list(codes)
+        self.restarts: list[int] = []
+
+    def __call__(self, restarts: int) -> Sequence[str]:
+        """Return the next child's command."""
+        self.restarts.append(restarts)
+        return [sys.executable, "-c", f"import os; {_end(self._codes.pop(0))}"]
+
+
+def _end(code: int) -> str:
+    return f"os._exit({code})" if code >= 0 else f"os.kill(os.getpid(), {-code})"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        ExitCode.OK,
+        ExitCode.USAGE,
+        ExitCode.REFUSED,
+        ExitCode.SUPERSEDED,
+        ExitCode.DUPLICATE_CLIENT,
+    ],
+)
+def test_passed_on(code: ExitCode) -> None:
+    """An end that is meant is the supervisor's own end, at once."""
+    children = Children(code)
+    assert Supervisor(children, QUICK).run() == code
+    assert children.restarts == [0]
+
+
+@pytest.mark.parametrize("death", [ExitCode.QUERY_DIED, ExitCode.ENVIRONMENT, 1, -signal.SIGKILL])
+def test_restarted(death: int) -> None:
+    """Any other end is followed by a restart, and the child is told how many there were."""
+    children = Children(death, death, ExitCode.SUPERSEDED)
+    assert Supervisor(children, QUICK).run() == ExitCode.SUPERSEDED
+    assert children.restarts == [0, 1, 2]
+
+
+def test_crash_loop() -> None:
+    """After too many deaths in too short a time the supervisor gives up with a code of its own."""
+    children = Children(*[ExitCode.QUERY_DIED] * 4)
+    assert Supervisor(children, QUICK).run() == ExitCode.CRASH_LOOP
+    assert children.restarts == [0, 1, 2, 3]
+
+
+def test_pauses_double() -> None:
+    """Each early death doubles the pause before the restart, up to the longest."""
+    policy = RestartPolicy(pause_seconds=0.1, pause_seconds_max=0.4, deaths_max=9)
+    started = time.monotonic()
+    Supervisor(Children(6, 6, 6, 6, 0), policy).run()
+    assert time.monotonic() - started >= 0.1 + 0.2 + 0.4 + 0.4
+
+
+def test_pause_starts_anew() -> None:
+    """A child that was well for long is restarted after the first, short pause."""
+    policy = RestartPolicy(
+        pause_seconds=0.05, pause_seconds_max=60, healthy_seconds=0, deaths_max=12
+    )
+    started = time.monotonic()
+    Supervisor(Children(*[6] * 11, 0), policy).run()
+    # Doubling would have taken 0.05 x (2^11 - 1) = 102 seconds.
+    assert time.monotonic() - started < 30
+
+
+def _supervised(pause: str, child: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", SUPERVISED, pause, child]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "child\n"
+    return process
+
+
+def test_signal_is_forwarded() -> None:
+    """SIGTERM reaches the child, and the child's clean end is the supervisor's."""
+    with _supervised("1", "waits") as process:
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait(timeout=20) == ExitCode.OK
+
+
+def test_signal_in_pause() -> None:
+    """SIGTERM while the supervisor waits before a restart ends it at once and cleanly."""
+    with _supervised("600", "dies") as process:
+        assert process.stdout is not None
+        # The supervisor writes its warning after the child's death, to the same pipe's reader.
+        while "pause_seconds" not in process.stdout.readline():
+            pass
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) == ExitCode.OK
