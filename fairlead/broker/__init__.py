@@ -2,7 +2,8 @@
 
 from fairlead.broker.cluster import EmbeddedKafka
 from fairlead.broker.control import ClusterStatus, NodeStatus, read_status, stop_recorded
-from fairlead.broker.state import ClusterState, NodeState
+from fairlead.broker.folder import default_data_dir
+from fairlead.broker.state import ClusterState, NodeState, read_state
 
 __all__ = [
     "ClusterState",
@@ -10,6 +11,8 @@ __all__ = [
     "EmbeddedKafka",
     "NodeState",
     "NodeStatus",
+    "default_data_dir",
+    "read_state",
     "read_status",
     "stop_recorded",
 ]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairlead.broker.cluster import STOP_SECONDS_MAX
+from fairlead.broker.ports import LOOPBACK
 from fairlead.broker.processes import terminate
 from fairlead.broker.readiness import nodes_seen_by
 from fairlead.broker.state import read_state
@@ -15,7 +16,7 @@ class NodeStatus:
 
     Attributes:
         node_id: 1, 2, 3.
-        port: where clients connect.
+        address: host:port, where clients connect.
         pid: of the process that runs it or ran it last; None if it never ran.
         running: the process lives.
         in_service: it answers, and says that it takes part in its cluster.
@@ -23,7 +24,7 @@ class NodeStatus:
     """
 
     node_id: int
-    port: int
+    address: str
     pid: int | None
     running: bool
     in_service: bool
@@ -54,7 +55,8 @@ def read_status(data_dir: Path) -> ClusterStatus | None:
         in_service = running and node.node_id in nodes_seen_by(node.port)
         pid = node.process.pid if node.process is not None else None
         log_file = data_dir / f"node-{node.node_id}" / "broker.log"
-        rows.append(NodeStatus(node.node_id, node.port, pid, running, in_service, log_file))
+        address = f"{LOOPBACK}:{node.port}"
+        rows.append(NodeStatus(node.node_id, address, pid, running, in_service, log_file))
     return ClusterStatus(state.bootstrap, tuple(rows))
 
 

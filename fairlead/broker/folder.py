@@ -2,6 +2,7 @@
 
 import base64
 import fcntl
+import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,3 +88,10 @@ def _cluster_id() -> str:
         text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
         if not text.startswith("-"):  # Kafka's own command line would take it for an option
             return text
+
+
+def default_data_dir() -> Path:
+    """Return $XDG_STATE_HOME/fairlead/broker, or ~/.local/state/fairlead/broker."""
+    named = os.environ.get("XDG_STATE_HOME")
+    base = Path(named) if named else Path.home() / ".local" / "state"
+    return base.absolute() / "fairlead" / "broker"
