@@ -7,7 +7,8 @@ of two records of two processes is a fact and no estimate.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+
+from fairlead.local.decisions import Decision, Epoch, Move, Queue, Stage
 
 __all__ = [
     "NEVER_ISSUED",
@@ -24,32 +25,12 @@ __all__ = [
     "Move",
     "ProgressReport",
     "Queue",
+    "Stage",
     "Start",
     "StepBegun",
     "StepRecord",
     "Stop",
 ]
-
-
-class Queue(NamedTuple):
-    """One queue, as docs/protocol.md names it."""
-
-    topic: str
-    broker_name: str
-    queue_id: int
-
-    def __str__(self) -> str:
-        return f"{self.topic}/{self.broker_name}/{self.queue_id}"
-
-
-class Epoch(NamedTuple):
-    """The epoch under which a client works on a queue."""
-
-    generation: int
-    number: int
-
-    def __str__(self) -> str:
-        return f"{self.generation}.{self.number}"
 
 
 NEVER_ISSUED = Epoch(0, 0)
@@ -146,43 +127,6 @@ class Closing:
 
 
 StepRecord = StepBegun | ClientKilled | EngineKilled | Closing
-
-Stage = Literal["dropped", "gated", "granted", "resolved"]
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """One line of a decision: what it did to one queue. ``offset`` is where an add starts."""
-
-    queue: Queue
-    stage: Stage
-    client_id: str
-    epoch: Epoch
-    offset: int | None = None
-    why: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """One decision record of the group, as far as it concerns owners.
-
-    Attributes:
-        epoch: its number under its generation.
-        generation: the generation that read what led to it (``cut``).
-        members: the client ids that took part.
-        moves: what it did, queue by queue.
-        phase: the state of the group after it.
-        settled: no queue is unassigned, pending or in handover.
-        read: per (topic, partition) of the shard, the end of what had been read.
-    """
-
-    epoch: Epoch
-    generation: int
-    members: tuple[str, ...]
-    moves: tuple[Move, ...]
-    phase: str
-    settled: bool
-    read: Mapping[tuple[str, int], int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ class Recorder:
         move = Move(queue(number), stage, client_id, epoch, self.frontier.get(queue(number), 0))
         self.decisions.append(
             Decision(
+                group="demo",
                 epoch=Epoch(self.generation, self.number),
                 generation=self.generation,
                 members=(client_id,),

@@ -1,0 +1,77 @@
+"""``fairlead demo``: the main job on real parts, broken on purpose and judged."""
+
+import signal
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import orjson
+import typer
+
+from fairlead.cli.options import OutputOption
+from fairlead.cli.output import OutputFormat
+from fairlead.errors import ExitCode
+
+
+def demo(  # noqa: PLR0913 - each is a flag
+    *,
+    check: Annotated[
+        bool, typer.Option("--check", help="Make the verdict the exit code: 1 if it is negative.")
+    ] = False,
+    duration: Annotated[
+        float, typer.Option("--duration", min=5, help="Seconds of load, at least.")
+    ] = 40.0,
+    seed: Annotated[int, typer.Option("--seed", help="Chooses who leaves and who is killed.")] = 1,
+    bootstrap: Annotated[
+        str | None,
+        typer.Option("--bootstrap", help="Use these brokers (host:port) instead of an own one."),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave topics, journals and logs behind.")
+    ] = False,
+    report: Annotated[
+        Path, typer.Option("--report", help="Where the verdict is written as JSON.")
+    ] = Path("report.json"),
+    output: OutputOption = OutputFormat.TABLE,
+) -> None:
+    """Run the main job on a real broker, break things, and judge it.
+
+    Six consumer processes share 32 queues; two join, one leaves, one is killed, partitions grow to
+    48, the engine is killed with a handover open. Then journals, source topic and the engine's
+    records are compared: no queue with two owners, no message missed, none read twice without need.
+    """
+    from fairlead.demo.report import print_report, write_report
+    from fairlead.demo.run import Demo, DemoOptions, make_console
+    from fairlead.demo.screen import Screen
+
+    console = make_console(to_stderr=output is not OutputFormat.TABLE)
+    options = DemoOptions(duration_s=duration, seed=seed, bootstrap=bootstrap, keep=keep)
+    _stop_once_on_signals()
+    try:
+        with Screen(console) as screen:
+            outcome = Demo(options, screen).run()
+    except KeyboardInterrupt:
+        typer.echo("interrupted; everything was stopped and removed", err=True)
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    write_report(outcome, report)
+    print_report(outcome, console)
+    console.print(f"report: {report}", markup=False, soft_wrap=True)
+    if output is OutputFormat.JSON:
+        typer.echo(orjson.dumps(outcome.document(), option=orjson.OPT_INDENT_2))
+    elif output is OutputFormat.JSONL:
+        typer.echo(orjson.dumps(outcome.document()))
+    if check and not outcome.passed:
+        raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
+
+
+def _stop_once_on_signals() -> None:
+    """Let SIGINT and SIGTERM end the demo in order, and further ones not disturb the clean-up."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, stop)

@@ -1,0 +1,199 @@
+"""One run of the demo: everything started, the script played, everything judged and cleaned up."""
+
+import contextlib
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import orjson
+from kafka import KafkaConsumer, TopicPartition
+from rich.console import Console
+
+from fairlead.demo.evidence import Scene, collect
+from fairlead.demo.fleet import Fleet
+from fairlead.demo.history import Closing, Queue
+from fairlead.demo.judge import Requirements, judge
+from fairlead.demo.report import Report
+from fairlead.demo.screen import Screen, Show
+from fairlead.demo.script import QUEUES, Script, StepError
+from fairlead.jars.progress import ConsoleProgress
+from fairlead.local.child import Child
+from fairlead.local.follower import DecisionFollower
+from fairlead.local.system import BROKER_NAME, LocalSystem, SystemPlan
+
+GROUP: Final = "demo"
+RATE: Final = 300
+"""Messages a second, over all queues."""
+_SPARE: Final = 500
+"""So many messages more than demanded, for those that are still under way."""
+_PRODUCER_SECONDS: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOptions:
+    """What a user can choose.
+
+    Attributes:
+        duration_s: the load runs at least so long; the steps are spread over it.
+        seed: chooses who leaves and who dies.
+        bootstrap: an existing cluster; None for an embedded broker.
+        keep: leave topics, journals and logs behind.
+    """
+
+    duration_s: float
+    seed: int
+    bootstrap: str | None
+    keep: bool
+
+
+class Demo:
+    """One run, from nothing to the verdict."""
+
+    def __init__(self, options: DemoOptions, screen: Screen) -> None:
+        self._options = options
+        self._screen = screen
+        self._requirements = Requirements()
+
+    def run(self) -> Report:
+        """Run it, and leave nothing behind unless told to.
+
+        Raises:
+            FairleadError: a part is missing or died by itself.
+        """
+        begun = time.monotonic()
+        name = f"demo-{time.strftime('%H%M%S')}-{random.SystemRandom().randrange(16**4):04x}"
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(_folder(self._screen, keep=self._options.keep))
+            plan = SystemPlan(
+                folder=folder,
+                bootstrap=self._options.bootstrap,
+                prefix=f"{name}.",
+                source=f"{name}-orders",
+                partitions=QUEUES,
+                settings={},
+            )
+            progress = ConsoleProgress(self._screen.console)
+            system = stack.enter_context(LocalSystem(plan, self._screen.say, progress))
+            system.start_broker()
+            system.make_topics()
+            if self._options.bootstrap is not None and not self._options.keep:
+                stack.callback(system.delete_topics)
+            return self._play(stack, system, begun)
+
+    def _play(self, stack: contextlib.ExitStack, system: LocalSystem, begun: float) -> Report:
+        plan, condition = system.plan, threading.Condition()
+        system.start_bridge()
+        system.start_engine()
+        arguments = {
+            "bootstrap": system.bootstrap,
+            "prefix": plan.prefix,
+            "group": GROUP,
+            "topic": plan.source,
+        }
+        fleet = Fleet(plan.folder, arguments, condition)
+        stack.callback(fleet.stop)
+        decisions = f"{plan.prefix}decisions"
+        follower = stack.enter_context(
+            DecisionFollower(system.bootstrap, decisions, GROUP, condition=condition)
+        )
+        script = Script(fleet, follower, system, random.Random(self._options.seed))  # noqa: S311
+        script.prepare()
+        system.await_engine()
+        show = Show(GROUP, fleet, follower, script)
+        producer = self._start_producer(stack, system, show)
+        self._screen.open(show)
+        failure = self._perform(script, producer, show, system)
+        self._screen.close()
+        self._screen.say("judging: reading the journals, the source topic and the engine's records")
+        scene = Scene(
+            system.bootstrap, plan.prefix, GROUP, plan.source, BROKER_NAME, fleet.journals
+        )
+        verdict = judge(collect(scene, script.steps), self._requirements)
+        took_s = time.monotonic() - begun
+        return Report(verdict, self._options.seed, plan.prefix, took_s, failure)
+
+    def _perform(
+        self, script: Script, producer: Child, show: Show, system: LocalSystem
+    ) -> str | None:
+        """Play the steps, spread over the duration; return why it ended early, if it did."""
+        acts, begun = script.acts(), time.monotonic()
+        pace = self._options.duration_s / len(acts)
+        try:
+            for number, act in enumerate(acts):
+                script.pause(begun + number * pace)
+                act()
+            script.pause(begun + self._options.duration_s)
+            wanted = self._requirements.messages + _SPARE
+            script.await_floor(lambda _: show.produced >= wanted, f"{wanted:,} messages")
+            _finish(producer)
+            script.drain(_ends(system))
+            script.close()
+        except StepError as error:
+            self._screen.say(str(error))
+            with contextlib.suppress(StepError):
+                if not any(isinstance(record, Closing) for record in script.steps):
+                    script.close()
+            return str(error).splitlines()[0]
+        return None
+
+    def _start_producer(
+        self, stack: contextlib.ExitStack, system: LocalSystem, show: Show
+    ) -> Child:
+        def hear(_: str, line: bytes) -> None:
+            if line:
+                with show.fleet.condition:
+                    show.produced = orjson.loads(line)["count"]
+                    show.fleet.condition.notify_all()
+
+        flags = {"bootstrap": system.bootstrap, "topic": system.plan.source, "rate": RATE}
+        command = [sys.executable, "-m", "fairlead.demo.producer_process"]
+        command += [text for name, value in flags.items() for text in (f"--{name}", str(value))]
+        producer = Child("producer", command, system.plan.folder / "producer.log", on_line=hear)
+        stack.callback(lambda: producer.exit_code is None and producer.kill())
+        return producer
+
+
+def make_console(*, to_stderr: bool) -> Console:
+    """The console of the demo; with JSON on the standard output it is the standard error."""
+    return Console(stderr=to_stderr, highlight=False)
+
+
+@contextlib.contextmanager
+def _folder(screen: Screen, *, keep: bool) -> Iterator[Path]:
+    """A folder for the run's data, gone afterwards unless it shall be kept."""
+    folder = Path(tempfile.mkdtemp(prefix="fairlead-demo-"))
+    try:
+        yield folder
+    finally:
+        if keep:
+            screen.say(f"kept: {folder} (journals, logs, broker data)")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _finish(producer: Child) -> None:
+    """Let the producer flush and end.
+
+    Raises:
+        StepError: a message could not be stored.
+    """
+    producer.tell(do="finish")
+    if producer.wait(_PRODUCER_SECONDS) != 0:
+        raise StepError(f"the producer failed:\n{producer.log_tail()}")
+
+
+def _ends(system: LocalSystem) -> dict[Queue, int]:
+    """The end of each queue of the source, by the broker."""
+    consumer = KafkaConsumer(bootstrap_servers=system.bootstrap, enable_auto_commit=False)
+    with contextlib.closing(consumer):
+        topic = system.plan.source
+        numbers = consumer.partitions_for_topic(topic) or set()
+        ends = consumer.end_offsets([TopicPartition(topic, number) for number in numbers])
+    return {Queue(topic, BROKER_NAME, part.partition): end for part, end in ends.items()}

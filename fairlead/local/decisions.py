@@ -1,0 +1,164 @@
+"""The engine's audit records as values, and what they add up to: who was granted what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, get_args
+
+import orjson
+
+__all__ = ["Decision", "Epoch", "Move", "Ownership", "Queue", "Stage", "read_decision"]
+
+Stage = Literal["dropped", "gated", "granted", "resolved"]
+
+
+class Queue(NamedTuple):
+    """One queue, as docs/protocol.md names it."""
+
+    topic: str
+    broker_name: str
+    queue_id: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}/{self.broker_name}/{self.queue_id}"
+
+
+class Epoch(NamedTuple):
+    """The epoch of a decision or of a queue's grant, compared as a pair."""
+
+    generation: int
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.generation}.{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One line of a decision: what it did to one queue. ``offset`` is where an add starts."""
+
+    queue: Queue
+    stage: Stage
+    client_id: str
+    epoch: Epoch
+    offset: int | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One decision record of a group, as far as it concerns owners.
+
+    Attributes:
+        group: the group's name.
+        epoch: its number under its generation.
+        generation: the generation that read what led to it (``cut``).
+        members: the client ids that took part.
+        moves: what it did, queue by queue.
+        phase: the state of the group after it.
+        settled: no queue is unassigned, pending or in handover.
+        read: per (topic, partition) of the shard, the end of what had been read.
+    """
+
+    group: str
+    epoch: Epoch
+    generation: int
+    members: tuple[str, ...]
+    moves: tuple[Move, ...]
+    phase: str
+    settled: bool
+    read: Mapping[tuple[str, int], int]
+
+
+def read_decision(value: bytes) -> Decision:
+    """Return what a record of the decisions topic says.
+
+    Raises:
+        ValueError: it is no decision record of docs/protocol.md §3.14.
+    """
+    try:
+        return _decision(orjson.loads(value))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"decision record: {error!r} in {value[:200]!r}") from error
+
+
+def _decision(fields: Mapping[str, Any]) -> Decision:
+    if fields["kind"] != "decision":
+        raise ValueError(f"kind: {fields['kind']!r} is not decision")
+    state, cut = fields["state"], fields["cut"]
+    waiting = (state["unassigned"], state["in_handover"], state["pending"])
+    return Decision(
+        group=fields["group"],
+        epoch=Epoch(*fields["epoch"]),
+        generation=cut["generation"],
+        members=tuple(fields["members"]),
+        moves=tuple(_move(move) for move in fields["moves"]),
+        phase=state["phase"],
+        settled=not any(waiting),
+        read={
+            (topic, int(partition)): end
+            for topic, ends in cut["positions"].items()
+            for partition, end in ends.items()
+        },
+    )
+
+
+def _move(fields: Mapping[str, Any]) -> Move:
+    if fields["stage"] not in get_args(Stage):
+        raise ValueError(f"stage: {fields['stage']!r} is none of {', '.join(get_args(Stage))}")
+    position = fields.get("position")
+    return Move(
+        queue=Queue(*fields["queue"]),
+        stage=fields["stage"],
+        client_id=fields["client_id"],
+        epoch=Epoch(*fields["epoch"]),
+        offset=None if position is None else position[1],
+        why=fields.get("why"),
+    )
+
+
+@dataclass(slots=True)
+class Ownership:
+    """What the decisions of one group add up to.
+
+    Attributes:
+        newest: the last decision taken in.
+        granted: per queue, the client and epoch of its newest grant.
+        dropped: grants that were dropped and have no successor yet.
+        decisions: how many were taken in.
+        moves: how many grants went to another client than the one before.
+    """
+
+    newest: Decision | None = None
+    granted: dict[Queue, tuple[str, Epoch]] = field(default_factory=dict)
+    dropped: set[tuple[Queue, Epoch]] = field(default_factory=set)
+    decisions: int = 0
+    moves: int = 0
+
+    def take(self, decision: Decision) -> None:
+        """Add one decision, in the order of the topic."""
+        self.newest = decision
+        self.decisions += 1
+        for move in decision.moves:
+            if move.stage == "dropped":
+                self.dropped.add((move.queue, move.epoch))
+            elif move.stage in ("gated", "granted"):
+                self._grant(move)
+
+    def _grant(self, move: Move) -> None:
+        before = self.granted.get(move.queue)
+        if before is not None:
+            self.dropped.discard((move.queue, before[1]))
+            self.moves += before[0] != move.client_id
+        self.granted[move.queue] = (move.client_id, move.epoch)
+
+    def is_settled_among(self, members: frozenset[str], queues: int) -> bool:
+        """Tell whether the group is stable with exactly these members and so many queues."""
+        newest = self.newest
+        return (
+            newest is not None
+            and newest.phase == "stable"
+            and newest.settled
+            and frozenset(newest.members) == members
+            and len(self.granted) == queues
+            and all(client_id in members for client_id, _ in self.granted.values())
+        )

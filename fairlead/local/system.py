@@ -1,0 +1,229 @@
+"""A whole Fairlead on this machine: broker, topics, bridge and engine, stopped when we are done."""
+
+import contextlib
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
+from kafka.admin import NewPartitions
+
+from fairlead.broker import EmbeddedKafka
+from fairlead.errors import EnvironmentMissingError
+from fairlead.jars.progress import FetchProgress
+from fairlead.local.child import Child, Killing
+from fairlead.settings import load_settings
+from fairlead.topics import create_topics, topic_specs
+
+BROKER_NAME: Final = "main"
+_BRIDGE_POLL_MS: Final = 500
+_ENGINE_SECONDS: Final = 60.0
+_POLL_MS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPlan:
+    """What a local system is like.
+
+    Attributes:
+        folder: where its data and logs go.
+        bootstrap: an existing cluster; None for an embedded broker of its own.
+        prefix: of Fairlead's topics, and of nobody else's.
+        source: the topic that the consumers read.
+        partitions: how many it has at first.
+        settings: dotted keys and values for engine and bridge, over the defaults.
+    """
+
+    folder: Path
+    bootstrap: str | None
+    prefix: str
+    source: str
+    partitions: int
+    settings: Mapping[str, str]
+
+
+class LocalSystem:
+    """Broker, topics, bridge and engine; as a context everything is stopped on exit."""
+
+    def __init__(
+        self, plan: SystemPlan, say: Callable[[str], None], progress: FetchProgress | None = None
+    ) -> None:
+        """Describe the system.
+
+        Args:
+            plan: what it is like.
+            say: told in one line what is being done.
+            progress: shows the fetch of jars, should there be one.
+        """
+        self.plan = plan
+        self.metrics_port = _free_port()
+        self._say = say
+        self._progress = progress
+        self._broker: EmbeddedKafka | None = None
+        self._bootstrap = plan.bootstrap
+        self._engine: Child | None = None
+        self._engine_starts = 0
+        self._bridge: Child | None = None
+        self._created: list[str] = []
+
+    @property
+    def bootstrap(self) -> str:
+        """Where the cluster is."""
+        assert self._bootstrap is not None, "start_broker comes first"
+        return self._bootstrap
+
+    @property
+    def engine(self) -> Child:
+        """The engine's process."""
+        assert self._engine is not None, "start_engine comes first"
+        return self._engine
+
+    def __enter__(self) -> Self:
+        """Nothing runs yet: the start functions start it, part by part."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop whatever runs."""
+        self.stop()
+
+    def start_broker(self) -> None:
+        """Start the embedded broker, unless there is a cluster to use.
+
+        Raises:
+            EnvironmentMissingError: Java, the jars or the cluster is missing.
+        """
+        if self._bootstrap is not None:
+            self._say(f"using the brokers at {self._bootstrap}")
+            return
+        self._say("broker: starting a real Kafka on loopback")
+        self._broker = EmbeddedKafka(self.plan.folder / "broker", progress=self._progress)
+        self._broker.start()
+        self._bootstrap = self._broker.bootstrap
+        self._say(f"broker: ready at {self._bootstrap}")
+
+    def make_topics(self) -> None:
+        """Make Fairlead's topics and the source topic.
+
+        Raises:
+            EnvironmentMissingError: the cluster does not answer, or refuses.
+        """
+        connection = {"bootstrap_servers": self.bootstrap}
+        specs = topic_specs(load_settings(overrides=self.settings()).topics)
+        report = create_topics(connection, self.plan.prefix, specs)
+        self._created += report.created
+        wanted = {self.plan.source: {"num_partitions": self.plan.partitions}}
+        with contextlib.closing(KafkaAdminClient(**connection)) as admin:
+            admin.create_topics(wanted)
+            admin.wait_for_topics([self.plan.source])
+        self._created.append(self.plan.source)
+        self._say(
+            f"topics: {len(report.created)} of Fairlead's under {self.plan.prefix}, and"
+            f" {self.plan.source} with {self.plan.partitions} partitions"
+        )
+
+    def grow(self, partitions: int) -> None:
+        """Add partitions to the source topic, up to this many."""
+        with contextlib.closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
+            admin.create_partitions({self.plan.source: NewPartitions(partitions)})
+
+    def start_bridge(self) -> None:
+        """Start the Kafka bridge as a process."""
+        flags = ["--cluster-name", BROKER_NAME, "--poll-ms", str(_BRIDGE_POLL_MS)]
+        self._bridge = self._fairlead("bridge", "bridge", "kafka", *flags)
+        self._say(f"bridge: process {self._bridge.pid}")
+
+    def start_engine(self) -> None:
+        """Start the engine as a process, again if need be."""
+        again = "again, " if self._engine_starts else ""
+        self._engine_starts += 1
+        self._engine = self._fairlead(f"engine-{self._engine_starts}", "run")
+        self._say(f"engine: {again}process {self._engine.pid}")
+
+    def await_engine(self) -> None:
+        """Return when the engine has claimed its generation: it decides from then on.
+
+        Raises:
+            EnvironmentMissingError: it died, or did not come up in time.
+        """
+        topic = TopicPartition(f"{self.plan.prefix}generations", 0)
+        consumer = KafkaConsumer(bootstrap_servers=self.bootstrap, enable_auto_commit=False)
+        with contextlib.closing(consumer):
+            consumer.assign([topic])
+            consumer.seek(topic, self._engine_starts - 1)
+            deadline = time.monotonic() + _ENGINE_SECONDS
+            while not consumer.poll(timeout_ms=_POLL_MS):
+                self.check()
+                if time.monotonic() > deadline:
+                    raise EnvironmentMissingError(
+                        f"engine: no generation was claimed in {_ENGINE_SECONDS:.0f} s. Its log"
+                        f" ends:\n{self.engine.log_tail()}",
+                        remedy=f"Read {self.engine.log}.",
+                    )
+        self._say(f"engine: generation {self._engine_starts} claimed")
+
+    def kill_engine(self) -> Killing:
+        """SIGKILL to the engine, its JVM included; return when nothing of it runs."""
+        return self.engine.kill()
+
+    def check(self) -> None:
+        """Make sure that engine and bridge run.
+
+        Raises:
+            EnvironmentMissingError: one died by itself; its last lines are in the message.
+        """
+        for child in (self._engine, self._bridge):
+            if child is not None and child.exit_code is not None:
+                raise EnvironmentMissingError(
+                    f"{child.name}: it ended with code {child.exit_code}. Its log ends:\n"
+                    f"{child.log_tail()}",
+                    remedy=f"Read {child.log}.",
+                )
+
+    def stop(self) -> None:
+        """Stop engine, bridge and broker."""
+        for child in (self._engine, self._bridge):
+            if child is not None:
+                child.stop()
+        if self._broker is not None:
+            self._broker.stop()
+
+    def delete_topics(self) -> None:
+        """Delete what this run made on a cluster that outlives it."""
+        with contextlib.closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
+            admin.delete_topics(self._created)
+
+    def settings(self) -> dict[str, str]:
+        """The settings of engine and bridge that differ from the defaults, by dotted keys."""
+        return {
+            "kafka.bootstrap": self.bootstrap,
+            "kafka.topic_prefix": self.plan.prefix,
+            "engine.checkpoint": str(self.plan.folder / "checkpoint"),
+            "metrics.port": str(self.metrics_port),
+            **self.plan.settings,
+        }
+
+    def _fairlead(self, name: str, *arguments: str) -> Child:
+        command = [sys.executable, "-m", "fairlead", *arguments]
+        environment = {
+            f"FAIRLEAD__{key.replace('.', '__').upper()}": value
+            for key, value in self.settings().items()
+        }
+        log = self.plan.folder / f"{name}.log"
+        return Child(name, command, log, environment=environment)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
