@@ -84,7 +84,7 @@ def read_heartbeat(fields: Fields) -> Heartbeat:
         process=Process(process.time_ms("start_ms"), process.text("uuid", UUID)),
         incarnations=process.integer("incarnations", 1),
         sequence=fields.integer("sequence"),
-        generation=fields.integer("generation", 1),
+        generation=fields.integer("generation"),
         profile=_profile(fields),
         subscriptions=_subscriptions(fields),
         applied=None if applied is None else fields.epoch("applied"),
