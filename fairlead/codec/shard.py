@@ -1,14 +1,14 @@
 """Many groups in two binary columns, with an index, so that untouched groups stay undecoded.
 
 Body column: what rarely changes. A head (JSON under a version and a checksum) with the index: for
-each group, sorted, its name, the size of its body and the topics it reads; then the bodies, each
-under its own version and checksum. Liveness column: what changes with each batch. A head with the
-positions and counters of the shard and, in the order of the index, each group's due clock and the
-size of its liveness; then the liveness pieces.
+each group, sorted, its name, the size of its body, the topics it reads and its phase; then the
+bodies, each under its own version and checksum. Liveness column: what changes with each batch. A
+head with the positions and counters of the shard and, in the order of the index, each group's due
+clock and the size of its liveness; then the liveness pieces.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from struct import Struct
 from typing import Any, NamedTuple
@@ -30,13 +30,14 @@ _BODY, _LIVENESS = "the body column of a shard", "the liveness column of a shard
 class GroupSlot(NamedTuple):
     """One group's place in a shard: its bytes, and what is known of it without decoding them.
 
-    ``topics`` are those whose routes concern it, sorted. ``due_ms`` is the earliest clock at which
-    it must be stepped although none of its records is read. An empty ``body``: it has no state
-    yet, which only a quarantined group can be.
+    ``topics`` are those whose routes concern it, sorted; ``phase`` is where its newest decision
+    left it. ``due_ms`` is the earliest clock at which it must be stepped although none of its
+    records is read. An empty ``body``: it has no state yet, which only a quarantined group can be.
     """
 
     group: str
     topics: tuple[str, ...]
+    phase: str
     due_ms: int
     body: bytes
     liveness: bytes
@@ -50,18 +51,20 @@ class ShardHeader:
     ``generation`` is that of the driver that ran it last, ``defaults`` the rules set for all
     groups, ``marker`` the highest generation of which a tick was read, ``positions`` topic ->
     partition -> next offset to read, ``step`` how many cuts with a decision there were,
-    ``newest_ms`` the newest append time read, ``jumps`` how often the clock of a broker jumped
-    ahead while ticks were on, ``jumps_told`` how many of these a decision has told.
+    ``newest_ms`` the newest append time read. ``jumps`` counts how often a broker's clock jumped
+    ahead between two ticks of one driver, ``jumps_told`` how many of these a decision has told;
+    ``jumps_open`` are those since the newest tick, which count if the same driver ticks again.
     """
 
     generation: int = 0
-    defaults: Mapping[str, Any] | None = None
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     marker: int = 0
-    positions: Mapping[str, Mapping[int, int]] | None = None
+    positions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     step: int = 0
     newest_ms: int = 0
     jumps: int = 0
     jumps_told: int = 0
+    jumps_open: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +87,19 @@ def open_shard(stored: StoredShard) -> OpenShard:
     try:
         index = body_head["groups"]
         quarantined = body_head["quarantined"]
-        body_slices = _slices(bodies, [size for _, size, _ in index], _BODY)
+        body_slices = _slices(bodies, [size for _, size, _, _ in index], _BODY)
         alive_slices = _slices(pieces, alive_head["sizes"], _LIVENESS)
         slots = {
             group: GroupSlot(
                 group,
                 tuple(topics),
+                phase,
                 due_ms,
                 body,
                 alive,
                 read_quarantine(quarantined[group]) if group in quarantined else None,
             )
-            for (group, _, topics), due_ms, body, alive in zip(
+            for (group, _, topics, phase), due_ms, body, alive in zip(
                 index, alive_head["due"], body_slices, alive_slices, strict=True
             )
         }
@@ -108,6 +112,7 @@ def open_shard(stored: StoredShard) -> OpenShard:
             alive_head["newest_ms"],
             alive_head["jumps"],
             alive_head["jumps_told"],
+            alive_head["jumps_open"],
         )
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise CodecError("a shard", f"its two columns do not fit each other ({error!r})") from error
@@ -150,14 +155,14 @@ def _body_moved(
 
 
 def _standing(slot: GroupSlot | None) -> tuple[object, ...] | None:
-    return None if slot is None else (slot.body, slot.topics, slot.quarantine)
+    return None if slot is None else (slot.body, slot.topics, slot.phase, slot.quarantine)
 
 
 def _pack_body(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
     head = {
         "generation": header.generation,
-        "defaults": header.defaults or {},
-        "groups": [[slot.group, len(slot.body), slot.topics] for slot in slots],
+        "defaults": header.defaults,
+        "groups": [[slot.group, len(slot.body), slot.topics, slot.phase] for slot in slots],
         "quarantined": {
             slot.group: plain_quarantine(slot.quarantine)
             for slot in slots
@@ -168,7 +173,7 @@ def _pack_body(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
 
 
 def _pack_liveness(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
-    positions = header.positions or {}
+    positions = header.positions
     head = {
         "marker": header.marker,
         "positions": [
@@ -179,6 +184,7 @@ def _pack_liveness(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
         "newest_ms": header.newest_ms,
         "jumps": header.jumps,
         "jumps_told": header.jumps_told,
+        "jumps_open": header.jumps_open,
         "due": [slot.due_ms for slot in slots],
         "sizes": [len(slot.liveness) for slot in slots],
     }

@@ -8,7 +8,7 @@ from fairlead.core.rules import EngineRules
 from fairlead.wire.raw import OutgoingRecord, Partitions
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["ShardContext", "ShardResult"]
+__all__ = ["ShardContext", "ShardResult", "StepFailure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,26 @@ class ShardContext:
 
 
 @dataclass(frozen=True, slots=True)
+class StepFailure:
+    """A step that raised: the class of the exception, and its traceback for the engine's own log.
+
+    The traceback goes nowhere else: its text may differ from run to run.
+    """
+
+    group: str
+    error: str
+    traceback: str
+
+
+@dataclass(frozen=True, slots=True)
 class ShardResult:
-    """The shard after a run, what is to be written in this order, and what was counted."""
+    """The shard after a run, what is to be written in this order, and what was counted.
+
+    ``counts`` are by names like ``events/heartbeat/applied``; docs/adr/0041-shard-machine.md lists
+    them. ``failures`` are for the engine's log.
+    """
 
     stored: StoredShard
     records: tuple[OutgoingRecord, ...]
     counts: Mapping[str, int]
+    failures: tuple[StepFailure, ...] = field(default=(), compare=False)

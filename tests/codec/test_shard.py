@@ -25,12 +25,13 @@ HEADER = ShardHeader(
     newest_ms=1_000,
     jumps=2,
     jumps_told=1,
+    jumps_open=4,
 )
 ROW = HeldRow("fairlead.heartbeats", 1, 80, 900, 40, b"orders", b'{"v":1}')
 NULL_ROW = HeldRow("fairlead.control", 1, 3, 800, 40, None, None)
 QUARANTINE = Quarantine(40, 60, 2, "ValueError", overflow=True, rows=(NULL_ROW, ROW))
-ORDERS = GroupSlot("orders", ("orders", "payments"), 110, GOLDEN_BODY, GOLDEN_LIVENESS)
-BROKEN = GroupSlot("broken", (), 60, b"", b"", QUARANTINE)
+ORDERS = GroupSlot("orders", ("orders", "payments"), "stable", 110, GOLDEN_BODY, GOLDEN_LIVENESS)
+BROKEN = GroupSlot("broken", (), "quarantined", 60, b"", b"", QUARANTINE)
 SHARD = close_shard(None, (100, 1_000), HEADER, {"orders": ORDERS, "broken": BROKEN})
 
 
@@ -56,7 +57,9 @@ def test_nothing_is_decoded_to_open() -> None:
 
 def test_body_stays_the_same_object() -> None:
     """While only liveness, positions and counters move, the body column is handed on as it is."""
-    moved = replace(HEADER, marker=4, step=18, positions={}, newest_ms=5, jumps=3, jumps_told=3)
+    moved = replace(
+        HEADER, marker=4, step=18, positions={}, newest_ms=5, jumps=3, jumps_told=3, jumps_open=1
+    )
     alive = ORDERS._replace(liveness=b"other bytes", due_ms=500)
     stored = close_shard(open_shard(SHARD), (200, 2_000), moved, {"orders": alive})
     assert stored.body is SHARD.body
@@ -70,6 +73,7 @@ def test_body_stays_the_same_object() -> None:
         (replace(HEADER, generation=4), {}),
         (replace(HEADER, defaults={}), {}),
         (HEADER, {"orders": ORDERS._replace(topics=())}),
+        (HEADER, {"orders": ORDERS._replace(phase="barrier")}),
         (HEADER, {"orders": ORDERS._replace(body=b"other")}),
         (HEADER, {"orders": None}),
         (HEADER, {"another": ORDERS._replace(group="another")}),
@@ -98,9 +102,11 @@ def test_order_of_changes(drawn: dict[str, st.DataObject]) -> None:
     changes: dict[str, GroupSlot | None] = {}
     for group, data in drawn.items():
         state: GroupState = data.draw(group_states(group))
-        changes[group] = GroupSlot(group, (), data.draw(st.integers(0, 99)), *encode_group(state))
+        changes[group] = GroupSlot(
+            group, (), "", data.draw(st.integers(0, 99)), *encode_group(state)
+        )
     forwards = close_shard(None, (1, 2), HEADER, changes)
-    positions = dict(reversed(list((HEADER.positions or {}).items())))
+    positions = dict(reversed(list(HEADER.positions.items())))
     backwards = close_shard(
         None, (1, 2), replace(HEADER, positions=positions), dict(reversed(changes.items()))
     )

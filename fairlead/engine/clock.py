@@ -1,0 +1,53 @@
+"""The shard's clock: a running sum over one partition of the heartbeats topic.
+
+The clock is the log. It moves from one record of the partition to the next by the difference of
+their append times, but never back and at most two tick periods at once, and so it cannot run ahead
+of what was read (rule R13): a backlog, a pause or a slow batch makes nobody look dead. The first
+record ever adds nothing.
+"""
+
+from dataclasses import dataclass
+
+__all__ = ["TICKS_PER_MOVE", "ShardClock"]
+
+TICKS_PER_MOVE = 2
+"""By how many tick periods the clock moves at most from one record to the next."""
+
+
+@dataclass(slots=True)
+class ShardClock:
+    """The clock of a shard while rows are read.
+
+    ``append_ms`` is the append time of the record that moved it last, None before the first;
+    ``marker`` the highest generation of which a tick was read. ``jumps``: how often append times
+    differed by more than the clock may move although one driver ticked before and after;
+    ``jumps_open``: those since the newest tick.
+    """
+
+    limit_ms: int
+    clock_ms: int = 0
+    append_ms: int | None = None
+    marker: int = 0
+    jumps: int = 0
+    jumps_open: int = 0
+
+    def advance(self, append_ms: int) -> int:
+        """Move to the next record of the heartbeats partition; return the clock at it."""
+        if self.append_ms is not None:
+            difference = append_ms - self.append_ms
+            self.clock_ms += min(max(difference, 0), self.limit_ms)
+            self.jumps_open += difference > self.limit_ms
+        self.append_ms = append_ms
+        return self.clock_ms
+
+    def tick(self, generation: int) -> None:
+        """Take note of a tick.
+
+        Only between two ticks of one driver was a driver ticking all the while: a gap that ends
+        with the first tick of another one is the time in which none ran.
+        """
+        if generation == self.marker:
+            self.jumps += self.jumps_open
+        if generation >= self.marker:
+            self.jumps_open = 0
+            self.marker = generation

@@ -1,0 +1,43 @@
+"""The rules set for all groups by control records, kept once for the whole shard."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from fairlead.core.outputs import Rejection
+from fairlead.core.records import RuleSet
+from fairlead.core.rules import EngineRules, RuleError, rules_of, with_rule
+from fairlead.engine.line import Line, source_of
+
+__all__ = ["rules_for_all", "set_defaults"]
+
+
+def rules_for_all(defaults: Mapping[str, Any], engine: EngineRules) -> EngineRules:
+    """Return the driver's rules with those of all groups put over its defaults."""
+    return replace(engine, defaults=rules_of(defaults, engine))
+
+
+def set_defaults(
+    defaults: Mapping[str, Any], lines: Sequence[Line], engine: EngineRules
+) -> tuple[dict[str, Any], list[tuple[Line, Rejection | None]]]:
+    """Return the rules of all groups after these records, and each record's refusal, if any."""
+    rules = dict(defaults)
+    verdicts: list[tuple[Line, Rejection | None]] = []
+    for line in lines:
+        record = line.record
+        assert isinstance(record, RuleSet)
+        if record.value is None:
+            rules.pop(record.rule, None)
+            verdicts.append((line, None))
+            continue
+        try:
+            with_rule(engine.defaults, record.rule, record.value, engine.strategies)
+        except RuleError as error:
+            refusal = Rejection(
+                source_of(line.row), error.reason, error.field_path, error.detail, error.remedy
+            )
+            verdicts.append((line, refusal))
+            continue
+        rules[record.rule] = record.value
+        verdicts.append((line, None))
+    return rules, verdicts

@@ -1,0 +1,162 @@
+"""One group's part of a batch, kept apart from all the others.
+
+Decides what becomes of a group whose step raises. First the few records on which it fails are
+looked for and refused. If that does not help, the group is rolled back to its state before the
+batch and set aside: its heartbeats go on counting for their members' leases, nobody lapses, its
+rows wait. It is tried again at each trigger period, and when a driver starts or the rules of all
+groups change. Every failed try is in the audit record, so that a replay tries at the same cuts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from traceback import format_exception
+
+from fairlead.codec.liveness import encode_liveness
+from fairlead.codec.quarantine import Quarantine
+from fairlead.codec.shard import GroupSlot
+from fairlead.core.outputs import Decision, Output
+from fairlead.core.state import GroupState
+from fairlead.engine.attempt import Attempt, Stepped, dated, find_poison, reraise_unless_own
+from fairlead.engine.audit import decision_of
+from fairlead.engine.context import StepFailure
+from fairlead.engine.holding import Held, hold
+from fairlead.engine.line import Line
+from fairlead.engine.outgoing import STEP_FAILED, records_of, rejection_of, with_alarm
+from fairlead.engine.reading import beats_of
+from fairlead.wire.raw import OutgoingRecord
+
+__all__ = ["Visit", "advance", "set_aside"]
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What a batch made of one group. ``slot`` None: the group is not, or no longer, remembered."""
+
+    slot: GroupSlot | None
+    outputs: tuple[Output, ...] = ()
+    records: tuple[OutgoingRecord, ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
+    failure: StepFailure | None = None
+
+
+def advance(attempt: Attempt, lines: Sequence[Line]) -> Visit:
+    """Step a group with its records; with those that waited for it, if it is in quarantine."""
+    held = hold(lines) if _quarantine_of(attempt) is not None else Held(list(lines), 0, 0)
+    try:
+        stepped = attempt.run(held.lines)
+    except Exception as error:  # noqa: BLE001 - whatever a step raises concerns its group alone
+        reraise_unless_own(error)
+        return _after_failure(attempt, held, error)
+    return _after_success(attempt, stepped, held)
+
+
+def set_aside(attempt: Attempt, lines: Sequence[Line]) -> Visit:
+    """Let the records of a group in quarantine wait; count its heartbeats for their leases."""
+    quarantine = _quarantine_of(attempt)
+    assert quarantine is not None
+    held = hold(lines)
+    waiting = replace(
+        quarantine,
+        overflow=quarantine.overflow or held.given_up > 0,
+        rows=tuple(line.row for line in held.lines),
+    )
+    state = dated(attempt.state, beats_of(lines))
+    return Visit(_aside(attempt, state, waiting), counts=_count_held(held))
+
+
+def _quarantine_of(attempt: Attempt) -> Quarantine | None:
+    return None if attempt.slot is None else attempt.slot.quarantine
+
+
+def _count_held(held: Held) -> tuple[tuple[str, int], ...]:
+    counts = ("rows/superseded", held.superseded), ("rows/given_up", held.given_up)
+    return tuple((name, number) for name, number in counts if number)
+
+
+def _after_success(attempt: Attempt, stepped: Stepped, held: Held) -> Visit:
+    counts = [
+        (f"events/{kind}/{outcome}", number)
+        for (kind, outcome), number in sorted(stepped.counts.items())
+        if number
+    ]
+    left: tuple[Output, ...] = ()
+    if _quarantine_of(attempt) is not None:
+        decision = decision_of(attempt, stepped.state, "quarantine_left")
+        left = with_alarm((decision,), attempt.alarm)
+        counts.append(("groups/quarantine_left", 1))
+    return Visit(
+        stepped.slot,
+        (*stepped.outputs, *left),
+        (*stepped.records, *records_of(left, (), attempt.context)),
+        (*counts, *_count_held(held), ("groups/stepped", 1)),
+    )
+
+
+def _after_failure(attempt: Attempt, held: Held, error: Exception) -> Visit:
+    trace = "".join(format_exception(error))
+    failure = StepFailure(attempt.group, type(error).__name__, trace)
+    state = dated(attempt.state, beats_of(held.lines))
+    found = find_poison(replace(attempt, state=state), held.lines)
+    if found is None:
+        return _quarantined(attempt, state, held, failure)
+    stepped, poison = found
+    visit = _after_success(attempt, stepped, held)
+    letters = tuple(rejection_of(line, failure.error) for line in poison)
+    return Visit(
+        visit.slot,
+        (*visit.outputs, *letters),
+        (*visit.records, *records_of(letters, poison, attempt.context)),
+        (*visit.counts, ("steps/failed", 1), ("steps/saved", 1)),
+        failure,
+    )
+
+
+def _quarantined(
+    attempt: Attempt, state: GroupState | None, held: Held, failure: StepFailure
+) -> Visit:
+    before = _quarantine_of(attempt)
+    clock_ms = attempt.moment.clock_ms
+    if before is None:
+        held = hold(held.lines)
+        before = Quarantine(clock_ms, clock_ms, 0, failure.error)
+    elif state is None and _is_forsaken(attempt, held.lines):
+        visit = Visit(None, counts=(("steps/failed", 1),), failure=failure)
+        return _told(attempt, decision_of(attempt, None, "group_evicted"), visit)
+    waiting = Quarantine(
+        before.since_ms,
+        clock_ms + attempt.engine.defaults.trigger_ms,
+        before.failures + 1,
+        failure.error,
+        before.overflow or held.given_up > 0,
+        tuple(line.row for line in held.lines),
+    )
+    counts = [("steps/failed", 1), *_count_held(held)]
+    if waiting.failures == 1:
+        counts.append(("groups/quarantined", 1))
+    visit = Visit(_aside(attempt, state, waiting), counts=tuple(counts), failure=failure)
+    alarms = (STEP_FAILED,)
+    decision = decision_of(attempt, state, "quarantined", phase="quarantined", alarms=alarms)
+    return _told(attempt, decision, visit)
+
+
+def _is_forsaken(attempt: Attempt, lines: Sequence[Line]) -> bool:
+    """Tell whether nobody has spoken of a group without state for as long as groups are kept."""
+    newest = max((line.row.clock_ms for line in lines), default=0)
+    return attempt.moment.clock_ms - newest >= attempt.engine.evict_after_ms
+
+
+def _told(attempt: Attempt, decision: Decision, visit: Visit) -> Visit:
+    outputs = with_alarm((decision,), attempt.alarm)
+    return replace(visit, outputs=outputs, records=tuple(records_of(outputs, (), attempt.context)))
+
+
+def _aside(attempt: Attempt, state: GroupState | None, quarantine: Quarantine) -> GroupSlot:
+    before = attempt.slot
+    if before is None:
+        before = GroupSlot(attempt.group, (), "", 0, b"", b"")
+    return before._replace(
+        phase="quarantined",
+        due_ms=quarantine.retry_ms,
+        liveness=b"" if state is None else encode_liveness(state),
+        quarantine=quarantine,
+    )

@@ -1,0 +1,40 @@
+"""A row that was read and understood, at its place in the log."""
+
+from typing import NamedTuple
+
+from fairlead.codec.quarantine import HeldRow
+from fairlead.core.model import MemberKey, Source
+from fairlead.core.records import Arrival, GroupRecord
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["Beat", "Line", "raw_of", "source_of"]
+
+
+class Beat(NamedTuple):
+    """A heartbeat as far as it counts for a lease: whose, and the shard's clock at its record."""
+
+    member: MemberKey
+    clock_ms: int
+
+
+class Line(NamedTuple):
+    """A row as it was read, and what it says."""
+
+    row: HeldRow
+    record: GroupRecord
+
+    @property
+    def arrival(self) -> Arrival:
+        """The record as the core takes it."""
+        return Arrival(source_of(self.row), self.row.clock_ms, self.record)
+
+
+def source_of(row: HeldRow) -> Source:
+    """Return where a row stands in the log."""
+    return Source(row.topic, row.partition, row.offset, row.append_ms)
+
+
+def raw_of(row: HeldRow) -> RawRecord:
+    """Return a held row as it was read."""
+    place = row.topic, row.partition, row.offset, row.append_ms
+    return RawRecord(*place, append_time_is_log=True, key=row.key, value=row.value)

@@ -1,0 +1,122 @@
+"""What a shard writes, as records and as counts.
+
+Decides nothing of the field: it words refusals and turns outputs into records in the order in
+which they came.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from fairlead.codec.quarantine import HeldRow
+from fairlead.core.outputs import Decision, Notice, Output, Rejection
+from fairlead.engine.context import ShardContext
+from fairlead.engine.line import Line, raw_of, source_of
+from fairlead.engine.reading import Refused
+from fairlead.wire.encode import encode
+from fairlead.wire.encode_reject import encode_reject
+from fairlead.wire.raw import OutgoingRecord
+from fairlead.wire.reasons import notice_code
+
+__all__ = [
+    "STEP_FAILED",
+    "count_outputs",
+    "count_written",
+    "records_of",
+    "records_of_refused",
+    "rejection_of",
+    "with_alarm",
+]
+
+STEP_FAILED = "step_failed"
+"""The reason and the alarm of a record or a group on which a step fails."""
+
+
+def records_of(
+    outputs: Iterable[Output], lines: Sequence[Line], context: ShardContext
+) -> list[OutgoingRecord]:
+    """Return the records of a step's outputs; ``lines`` are what it was given.
+
+    Raises:
+        OversizeError: a record would be longer than the protocol allows.
+    """
+    rows: dict[tuple[str, int, int], HeldRow] = {}
+    records: list[OutgoingRecord] = []
+    for output in outputs:
+        if not isinstance(output, Rejection):
+            records += encode(output, context.topics, context.partitions)
+            continue
+        rows = rows or {line.row[:3]: line.row for line in lines}
+        raw = raw_of(rows[output.source[:3]])
+        records.append(encode_reject(output, raw, context.topics, context.engine_version))
+    return records
+
+
+def rejection_of(line: Line, error: str) -> Rejection:
+    """Return the rejection of a record on which its group's step fails with this exception."""
+    return Rejection(
+        source_of(line.row),
+        STEP_FAILED,
+        None,
+        f"the engine fails on this record with {error}; its group goes on without it",
+        "report it with the record, and send it again to an engine that has the cure",
+    )
+
+
+def records_of_refused(refused: Refused, context: ShardContext) -> list[OutgoingRecord]:
+    """Return the dead letter of a row, and the notice to its sender if the row names one."""
+    error, row = refused.error, refused.row
+    letter = encode_reject(error, row, context.topics, context.engine_version)
+    if error.sender is None:
+        return [letter]
+    notice = Notice(
+        error.sender.group,
+        error.sender.member,
+        context.generation,
+        notice_code(error.reason),
+        f"{error.reason} at {error.field or 'the record'}: {error.detail}; {error.remedy}",
+        None,
+        row.append_ms,
+    )
+    return [letter, *encode(notice, context.topics, context.partitions)]
+
+
+def with_alarm(outputs: Iterable[Output], alarm: str | None) -> tuple[Output, ...]:
+    """Return the outputs with an alarm, if there is one, in every decision."""
+    if alarm is None:
+        return tuple(outputs)
+    return tuple(
+        replace(output, alarms=tuple(sorted({*output.alarms, alarm})))
+        if isinstance(output, Decision)
+        else output
+        for output in outputs
+    )
+
+
+def count_outputs(outputs: Iterable[Output], counts: Counter[str]) -> None:
+    """Count what operators ask about decisions: triggers, moves, failed topics, alarms."""
+    for output in outputs:
+        if isinstance(output, Rejection):
+            counts[f"rejects/{output.reason}"] += 1
+        elif isinstance(output, Decision):
+            _count_decision(output, counts)
+
+
+def _count_decision(decision: Decision, counts: Counter[str]) -> None:
+    counts["decisions"] += 1
+    first = decision.triggers[0] if decision.triggers else "none"
+    counts.update(f"rebalances/{trigger}" for trigger in decision.triggers)
+    counts.update(f"moves/{move.stage}/{first}" for move in decision.moves)
+    counts.update(f"alarms/{alarm}" for alarm in decision.alarms)
+    if "allocation_failed" in decision.alarms:
+        counts.update(f"allocation_failures/{failure.code}" for failure in decision.failures)
+
+
+def count_written(
+    records: Iterable[OutgoingRecord], context: ShardContext, counts: Counter[str]
+) -> None:
+    """Count the records by topic."""
+    names: Mapping[str, str | None] = {
+        topic: context.topics.suffix(topic) for topic in context.topics.outputs
+    }
+    counts.update(f"written/{names[record.topic]}" for record in records)

@@ -1,0 +1,212 @@
+"""The rows of a batch in the one order that counts, dated, decoded and laid out by group.
+
+Decides what is read at all: rows that were read before are skipped, records that are not what the
+protocol says are refused and counted. It decides nothing about what a record leads to.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fairlead.codec.quarantine import HeldRow
+from fairlead.codec.shard import OpenShard
+from fairlead.core.records import (
+    Generation,
+    GroupRecord,
+    Heartbeat,
+    OffsetsKnown,
+    RouteChanged,
+    RuleSet,
+    Tick,
+)
+from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
+from fairlead.engine.context import ShardContext
+from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
+from fairlead.engine.line import Beat, Line, raw_of
+from fairlead.wire.decode import decode
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.partition import partition_of_group
+from fairlead.wire.raw import RawRecord
+
+__all__ = [
+    "ALL_GROUPS",
+    "Batch",
+    "Refused",
+    "beats_of",
+    "order_of",
+    "read_rows",
+    "reread",
+]
+
+ALL_GROUPS = "*"
+"""The group name under which a rule is set for every group."""
+
+_ORDER = {"control": 0, "routes": 1, "offsets": 2, "releases": 3, "heartbeats": 4}
+_OF_SHARD = frozenset({"control", "releases", "heartbeats"})
+"""Topics of which a shard reads its own partition, stamped by the broker; others go to all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A row that is not what the protocol says, and why."""
+
+    row: RawRecord
+    error: WireError
+
+
+@dataclass(slots=True)
+class Batch:
+    """Everything that the rows of a batch say, in order.
+
+    ``lines`` has the records of each group, ``routes`` those of each topic,
+    ``defaults`` the rules for all groups; ``beats`` are heartbeats of each group whose content was
+    refused: they count for their member's lease all the same (rule R14).
+    """
+
+    clock: ShardClock
+    positions: dict[str, dict[int, int]]
+    newest_ms: int
+    lines: dict[str, list[Line]] = field(default_factory=dict)
+    routes: dict[str, list[Line]] = field(default_factory=dict)
+    defaults: list[Line] = field(default_factory=list)
+    beats: dict[str, list[Beat]] = field(default_factory=dict)
+    refused: list[Refused] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+def order_of(context: ShardContext, row: RawRecord | HeldRow) -> tuple[int, str, int, int]:
+    """Return the sort key of a row: kind of topic, topic, partition, offset."""
+    suffix = context.topics.suffix(row.topic) or ""
+    return (_ORDER.get(suffix, len(_ORDER)), row.topic, row.partition, row.offset)
+
+
+def read_rows(
+    opened: OpenShard | None,
+    rows: Sequence[RawRecord],
+    context: ShardContext,
+) -> Batch:
+    """Read a batch of rows on top of what the shard has read.
+
+    Raises:
+        AppendTimeMissingError: a topic of the shard lacks the broker's append time.
+        HigherGenerationError: a tick of a higher generation was read.
+    """
+    batch = _begin(opened, context)
+    ignored: Counter[str] = Counter()
+    later: list[tuple[str, RawRecord]] = []
+    for row in sorted(rows, key=lambda row: order_of(context, row)):
+        suffix = context.topics.suffix(row.topic)
+        if suffix not in _ORDER:
+            continue
+        ends = batch.positions.setdefault(row.topic, {})
+        if row.offset < ends.get(row.partition, 0):
+            batch.counts["rows/replayed"] += 1
+            continue
+        batch.counts["rows/read"] += 1
+        ends[row.partition] = row.offset + 1
+        if suffix in _OF_SHARD:
+            _check_stamp(row)
+            batch.newest_ms = max(batch.newest_ms, row.append_ms)
+        if suffix == "heartbeats":
+            _read(batch, suffix, row, context, ignored)
+        else:
+            later.append((suffix, row))
+    # Nothing but heartbeats moves the clock, so the others are dated with the clock after it all.
+    for suffix, row in later:
+        _read(batch, suffix, row, context, ignored)
+    batch.counts.update({f"ignored_fields/{kind}": number for kind, number in ignored.items()})
+    return batch
+
+
+def _begin(opened: OpenShard | None, context: ShardContext) -> Batch:
+    clock = ShardClock(TICKS_PER_MOVE * context.tick_ms)
+    if opened is None:
+        return Batch(clock, {}, 0)
+    header = opened.header
+    clock.clock_ms = opened.clock_ms
+    if context.topics.name("heartbeats") in header.positions:
+        clock.append_ms = opened.append_ms
+    clock.marker = header.marker
+    clock.jumps, clock.jumps_open = header.jumps, header.jumps_open
+    positions = {topic: dict(partitions) for topic, partitions in header.positions.items()}
+    return Batch(clock, positions, header.newest_ms)
+
+
+def _check_stamp(row: RawRecord) -> None:
+    if not row.append_time_is_log:
+        raise AppendTimeMissingError(row.topic)
+
+
+def _read(
+    batch: Batch, suffix: str, row: RawRecord, context: ShardContext, ignored: Counter[str]
+) -> None:
+    clock = batch.clock
+    clock_ms = clock.advance(row.append_ms) if suffix == "heartbeats" else clock.clock_ms
+    limits = WireLimits(context.partitions.shards)
+    try:
+        record = decode(suffix, row, limits, ignored)
+    except WireError as error:
+        _refuse(batch, suffix, Refused(row, error), clock_ms, context)
+        return
+    if isinstance(record, Tick):
+        if record.generation > context.generation:
+            raise HigherGenerationError(record.generation, context.generation)
+        clock.tick(record.generation)
+    elif not isinstance(record, Generation):
+        held = HeldRow(
+            row.topic, row.partition, row.offset, row.append_ms, clock_ms, row.key, row.value
+        )
+        _lay_out(batch, Line(held, record), record, context)
+
+
+def _refuse(
+    batch: Batch, suffix: str, refused: Refused, clock_ms: int, context: ShardContext
+) -> None:
+    # Every shard reads routes and offsets; one of them speaks for all.
+    if suffix in _OF_SHARD or context.shard == 0:
+        batch.refused.append(refused)
+    sender = refused.error.sender
+    if sender is not None and sender.heartbeat:
+        batch.beats.setdefault(sender.group, []).append(Beat(sender.member, clock_ms))
+
+
+def _lay_out(batch: Batch, line: Line, record: GroupRecord, context: ShardContext) -> None:
+    if isinstance(record, RouteChanged):
+        batch.routes.setdefault(record.topic, []).append(line)
+    elif isinstance(record, RuleSet) and record.group == ALL_GROUPS:
+        batch.defaults.append(line)
+    elif isinstance(record, OffsetsKnown) and not _is_own(record.group, context):
+        return
+    else:
+        batch.lines.setdefault(record.group, []).append(line)
+
+
+def _is_own(group: str, context: ShardContext) -> bool:
+    return partition_of_group(group, context.partitions.shards) == context.shard
+
+
+def reread(rows: Sequence[HeldRow], context: ShardContext) -> tuple[list[Line], list[Refused]]:
+    """Decode rows that waited; one that this engine no longer accepts is refused now."""
+    lines: list[Line] = []
+    refused: list[Refused] = []
+    limits = WireLimits(context.partitions.shards)
+    for held in rows:
+        row = raw_of(held)
+        try:
+            record = decode(context.topics.suffix(row.topic) or "", row, limits)
+        except WireError as error:
+            refused.append(Refused(row, error))
+            continue
+        assert not isinstance(record, Tick | Generation)
+        lines.append(Line(held, record))
+    return lines, refused
+
+
+def beats_of(lines: Sequence[Line]) -> list[Beat]:
+    """Return the heartbeats among a group's lines."""
+    return [
+        Beat(line.record.member, line.row.clock_ms)
+        for line in lines
+        if isinstance(line.record, Heartbeat)
+    ]

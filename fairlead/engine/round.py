@@ -1,0 +1,168 @@
+"""One round of a shard over the groups that a batch concerns, and what comes of it.
+
+Decides under which rules and moment the groups are stepped, and when a group in quarantine is
+tried again. Groups are visited one after the other, in order, and know nothing of each other.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fairlead.codec.group import decode_group
+from fairlead.codec.shard import GroupSlot, OpenShard, ShardHeader, close_shard
+from fairlead.core.outputs import Decision, Output
+from fairlead.core.rules import Moment
+from fairlead.core.state import GroupState
+from fairlead.engine.attempt import Attempt, dated
+from fairlead.engine.context import ShardContext, ShardResult, StepFailure
+from fairlead.engine.defaults import rules_for_all, set_defaults
+from fairlead.engine.isolation import Visit, advance, set_aside
+from fairlead.engine.line import Line
+from fairlead.engine.outgoing import (
+    count_outputs,
+    count_written,
+    records_of,
+    records_of_refused,
+)
+from fairlead.engine.reading import Batch, Refused, order_of, reread
+from fairlead.wire.raw import OutgoingRecord
+
+__all__ = ["CLOCK_JUMP", "Round"]
+
+CLOCK_JUMP = "clock_jump"
+"""The alarm that a broker's clock jumped ahead since the decision before."""
+
+
+class Round:
+    """The visits of one batch."""
+
+    def __init__(self, context: ShardContext, opened: OpenShard | None, batch: Batch) -> None:
+        self._context = context
+        self._opened = opened
+        self._before = opened.header if opened is not None else ShardHeader()
+        self._batch = batch
+        self._defaults = dict(self._before.defaults)
+        self._engine = rules_for_all(self._defaults, context.rules)
+        self._moment = Moment(
+            batch.clock.clock_ms,
+            batch.newest_ms,
+            batch.clock.marker,
+            context.shard,
+            self._before.step + 1,
+            batch.positions,
+        )
+        self._alarm = CLOCK_JUMP if batch.clock.jumps > self._before.jumps_told else None
+        self._changes: dict[str, GroupSlot | None] = {}
+        self._records: list[OutgoingRecord] = []
+        self._failures: list[StepFailure] = []
+        self._decided = False
+        self._counts = Counter(batch.counts)
+        # Each group must enter the barrier of a new driver.
+        self._everyone = self._before.generation < context.generation
+
+    def refuse(self, refused: Sequence[Refused]) -> None:
+        """Write the dead letters of rows that are not what the protocol says."""
+        for entry in refused:
+            self._records += records_of_refused(entry, self._context)
+            self._counts[f"rejects/{entry.error.reason}"] += 1
+
+    def set_defaults(self) -> None:
+        """Put the rules for all groups in force."""
+        lines = self._batch.defaults
+        self._defaults, verdicts = set_defaults(self._before.defaults, lines, self._context.rules)
+        refusals: list[Output] = [refusal for _, refusal in verdicts if refusal is not None]
+        self._write(refusals, records_of(refusals, lines, self._context))
+        for _, refusal in verdicts:
+            self._counts["events/rule/applied" if refusal is None else "events/rule/rejected"] += 1
+        if self._defaults != self._before.defaults:
+            self._engine = rules_for_all(self._defaults, self._context.rules)
+            self._everyone = True
+
+    def groups(self) -> list[str]:
+        """Return the groups that have a record in the batch or are due, sorted."""
+        chosen = {*self._batch.lines, *self._batch.beats}
+        if self._opened is not None:
+            topics = self._batch.routes.keys()
+            chosen.update(
+                group
+                for group, slot in self._opened.slots.items()
+                if self._is_due(slot) or (topics and not topics.isdisjoint(slot.topics))
+            )
+        return sorted(chosen)
+
+    def visit(self, group: str) -> None:
+        """Step one group, or let its rows wait if it is in quarantine and not tried again yet."""
+        slot = self._opened.slots.get(group) if self._opened is not None else None
+        state = dated(_state_of(slot), self._batch.beats.get(group, ()))
+        attempt = Attempt(
+            group, slot, state, self._moment, self._engine, self._context, self._alarm
+        )
+        lines = self._lines_of(group, slot)
+        if slot is None and not lines:
+            return
+        waits = slot is not None and slot.quarantine is not None and not self._is_due(slot)
+        self._take(group, set_aside(attempt, lines) if waits else advance(attempt, lines))
+
+    def _is_due(self, slot: GroupSlot) -> bool:
+        return self._everyone or slot.due_ms <= self._batch.clock.clock_ms
+
+    def _lines_of(self, group: str, slot: GroupSlot | None) -> list[Line]:
+        lines = list(self._batch.lines.get(group, ()))
+        if slot is not None:
+            for topic in slot.topics:
+                lines += self._batch.routes.get(topic, ())
+            if slot.quarantine is not None:
+                held, refused = reread(slot.quarantine.rows, self._context)
+                lines += held
+                self.refuse(refused)
+        return sorted(lines, key=lambda line: order_of(self._context, line.row))
+
+    def _take(self, group: str, visit: Visit) -> None:
+        self._changes[group] = visit.slot
+        self._write(visit.outputs, visit.records)
+        for name, number in visit.counts:
+            self._counts[name] += number
+        if visit.failure is not None:
+            self._failures.append(visit.failure)
+
+    def _write(self, outputs: Sequence[Output], records: Sequence[OutgoingRecord]) -> None:
+        self._records += records
+        self._decided = self._decided or any(isinstance(entry, Decision) for entry in outputs)
+        count_outputs(outputs, self._counts)
+
+    def close(self) -> ShardResult:
+        """Return the shard after the round, and everything it wrote and counted."""
+        clock, before = self._batch.clock, self._before
+        self._counts["clock_jumps"] += clock.jumps - before.jumps
+        header = replace(
+            before,
+            generation=self._context.generation,
+            defaults=self._defaults,
+            marker=clock.marker,
+            positions=self._batch.positions,
+            step=before.step + self._decided,
+            newest_ms=self._batch.newest_ms,
+            jumps=clock.jumps,
+            jumps_told=clock.jumps if self._decided else before.jumps_told,
+            jumps_open=clock.jumps_open,
+        )
+        stored = close_shard(
+            self._opened, (clock.clock_ms, clock.append_ms or 0), header, self._changes
+        )
+        self._count_groups()
+        count_written(self._records, self._context, self._counts)
+        counts = {name: self._counts[name] for name in sorted(self._counts) if self._counts[name]}
+        return ShardResult(stored, tuple(self._records), counts, tuple(self._failures))
+
+    def _count_groups(self) -> None:
+        """Count the groups of the shard by phase: what they are, not what happened to them."""
+        before = self._opened.slots if self._opened is not None else {}
+        for slot in ({**before, **self._changes}).values():
+            if slot is not None:
+                self._counts[f"groups_now/{slot.phase or 'new'}"] += 1
+
+
+def _state_of(slot: GroupSlot | None) -> GroupState | None:
+    if slot is None or not slot.body:
+        return None
+    return decode_group(slot.body, slot.liveness, slot.group)
