@@ -71,7 +71,7 @@ test: setup check ## set-up, checks, then every test but the slow ones
 	@$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
 test-fast: $(STAMP) ## the pure tests: no JVM, seconds
-	@$(BIN)/python -m pytest -m "not spark and not broker and not slow" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -m "not spark and not broker and not java and not slow" $(PYTEST_ARGS)
 
 test-long: setup check ## every test, the slow ones included
 	@$(say) "pytest: all"

@@ -24,13 +24,13 @@ from fairlead.java import Java
 
 _FOUND: Final = re.compile(r"^\s*found (\S+#\S+;\S+) in ")
 _DOWNLOADED: Final = re.compile(r"^\s*\[SUCCESSFUL ] (\S+#\S+;[^!\s]+)!")
-# The lines of Ivy's long report that say what went wrong; the rest lists places it looked in.
-_TELLING: Final = re.compile(
-    r"server access error|\(java\.|not found$|download failed|SSLHandshake|Permission|No space"
-    r"|^\s*Exception|\.[A-Z]\w+Exception:",
-    re.IGNORECASE,
+# Lines of Ivy's long report that say what went wrong, the most telling kind first; the rest lists
+# the places it looked in.
+_TELLING: Final = (
+    re.compile(r"server access error|\(java\.|\.\w+Exception:|no answer for", re.IGNORECASE),
+    re.compile(r"download failed|: not found$|FAILED", re.IGNORECASE),
 )
-_TELLING_LINES_MAX: Final = 3
+_TELLING_LINES_MAX: Final = 2
 # No line for so long means a connection that neither answers nor fails.
 SILENCE_SECONDS_MAX: Final = 120.0
 
@@ -119,7 +119,7 @@ class Ivy:
             except queue.Empty:
                 process.kill()
                 process.wait()
-                yield f"no answer for {self.silence_seconds_max:.0f} s: not found"
+                yield f"no answer for {self.silence_seconds_max:.0f} s"
                 return
             if line is None:
                 process.wait()
@@ -185,6 +185,8 @@ def _ivy_file(jar_set: JarSet) -> str:
 
 
 def _reasons(report: list[str]) -> tuple[str, ...]:
-    telling = [line.strip(" \t:") for line in report if _TELLING.search(line)]
-    lines = list(dict.fromkeys(telling)) or [line for line in report if line.strip()][-2:]
-    return tuple(lines[:_TELLING_LINES_MAX])
+    for kind in _TELLING:
+        lines = [line.strip(" \t:") for line in report if kind.search(line)]
+        if lines:
+            return tuple(dict.fromkeys(lines))[:_TELLING_LINES_MAX]
+    return tuple(line.strip() for line in report if line.strip())[-_TELLING_LINES_MAX:]
