@@ -13,7 +13,7 @@ from fairlead.cli.output import OutputFormat
 from fairlead.errors import ExitCode
 
 
-def demo(  # noqa: PLR0913 - each is a flag
+def demo(
     *,
     check: Annotated[
         bool, typer.Option("--check", help="Make the verdict the exit code: 1 if it is negative.")

@@ -85,6 +85,8 @@ class Child:
     def tell(self, **command: object) -> None:
         """Write one command, a line of JSON, to its standard input; a dead child hears nothing."""
         assert self._process.stdin is not None
+        if self._process.stdin.closed:
+            return
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(orjson.dumps(command) + b"\n")
             self._process.stdin.flush()

@@ -1,0 +1,64 @@
+"""What the judge reads of the topics, record by record."""
+
+import orjson
+import pytest
+
+from fairlead.demo.evidence import progress_reports, source_content
+from fairlead.demo.history import Epoch, ProgressReport
+from fairlead.local.topic_content import StoredRecord, TopicContent
+from tests.demo.recorded import queue
+
+PROGRESS = {
+    "v": 1,
+    "kind": "progress",
+    "group": "demo",
+    "client_id": "c1",
+    "incarnation": "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11",
+    "queues": [
+        {"queue": ["orders", "main", 1], "epoch": [3, 36], "position": [0, 9120]},
+        {"queue": ["orders", "main", 2], "epoch": [3, 37], "position": [0, 4]},
+    ],
+}
+
+
+def _stored(value: bytes | None, offset: int = 7) -> StoredRecord:
+    return StoredRecord("demo.heartbeats", 3, offset, b"demo", value)
+
+
+def test_source() -> None:
+    """The content has every partition, those without messages too, and each message's number."""
+    records = tuple(
+        StoredRecord("orders", partition, offset, None, b"%d" % number)
+        for partition, offset, number in [(0, 0, 5), (0, 1, 8), (2, 4, 6)]
+    )
+    content = source_content(TopicContent("orders", (0, 1, 2), records), "main")
+    assert content == {queue(0): {0: 5, 1: 8}, queue(1): {}, queue(2): {4: 6}}
+
+
+@pytest.mark.parametrize("value", [b"five", b"", None])
+def test_source_without_number(value: bytes | None) -> None:
+    """A message that is no number was not written by the producer: there is no verdict on it."""
+    content = TopicContent("orders", (0,), (StoredRecord("orders", 0, 0, None, value),))
+    with pytest.raises(ValueError, match="invalid literal"):
+        source_content(content, "main")
+
+
+def test_progress() -> None:
+    """Each entry of a progress record of the group counts, with its place in the log."""
+    heartbeat = {"kind": "heartbeat", "group": "demo", "client_id": '"progress"'}
+    other = {**PROGRESS, "group": "other"}
+    records = [_stored(orjson.dumps(r), o) for o, r in enumerate([heartbeat, other, PROGRESS])]
+    reports = list(progress_reports([*records, _stored(None)], "demo"))
+    source = ("demo.heartbeats", 3)
+    assert reports == [
+        ProgressReport(source, 2, "c1", queue(1), Epoch(3, 36), 9120),
+        ProgressReport(source, 2, "c1", queue(2), Epoch(3, 37), 4),
+    ]
+
+
+@pytest.mark.parametrize("field", ["queues", "client_id", "group"])
+def test_progress_incomplete(field: str) -> None:
+    """A progress record that cannot be understood is an error: evidence is never skipped."""
+    record = {name: value for name, value in PROGRESS.items() if name != field}
+    with pytest.raises(ValueError, match="progress record"):
+        list(progress_reports([_stored(orjson.dumps(record))], "demo"))
