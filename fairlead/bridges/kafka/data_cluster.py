@@ -83,13 +83,13 @@ class DataCluster:
         return str(cluster["cluster_id"])
 
     def names(self) -> list[str] | None:
-        """Return the names of all topics but Kafka's internal ones; None if that failed."""
+        """Return the names of all topics; None if that failed."""
         try:
             topics = self._ask("names", lambda admin: admin.describe_topics())
         except _LookUpError as error:
             log.warning("look_up_failed", error=str(error))
             return None
-        return [topic["name"] for topic in topics if not topic["is_internal"]]
+        return [topic["name"] for topic in topics]
 
     def look(self, topics: Sequence[str]) -> TopicsLook:
         """Look at these topics, all in one request; a failed look-up leaves each unclear."""

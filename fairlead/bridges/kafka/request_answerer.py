@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import islice
 
 import structlog
 
@@ -124,7 +125,7 @@ class RequestAnswerer:
             for _, found in answers
         ]
         acknowledged = iter(self._control.write([one for several in records for one in several]))
-        return [all([next(acknowledged) for _ in several]) for several in records]
+        return [all(list(islice(acknowledged, len(several)))) for several in records]
 
     def _look_up(
         self, topic: str, wanted: list[tuple[Request, list[int]]], refreshed: Refreshed

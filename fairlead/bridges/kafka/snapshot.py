@@ -31,6 +31,7 @@ Racks = Mapping[int, str | None]
 _NO_ERROR = 0
 _UNKNOWN_TOPIC_OR_PARTITION = 3
 _NO_LEADER = -1
+_NO_TOPIC_ID = str(UUID(int=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +65,12 @@ class TopicUnclear:
 TopicLook = TopicSeen | TopicAbsent | TopicUnclear
 
 
-def kafka_topic_id(topic_id: UUID) -> str:
-    """Return a topic id as Kafka's own tools print it (org.apache.kafka.common.Uuid#toString)."""
-    return base64.urlsafe_b64encode(topic_id.bytes).rstrip(b"=").decode("ascii")
+def kafka_topic_id(topic_id: str) -> str:
+    """Return a topic id, here an ordinary UUID, as Kafka's own tools print it.
+
+    That is org.apache.kafka.common.Uuid#toString: 22 characters of URL-safe base64.
+    """
+    return base64.urlsafe_b64encode(UUID(topic_id).bytes).rstrip(b"=").decode("ascii")
 
 
 def read_topics(
@@ -90,7 +94,7 @@ def read_topic(topic: str, description: Mapping[str, Any]) -> TopicLook:
     if code != _NO_ERROR:
         return TopicUnclear(topic, f"error code {code}")
     topic_id = description.get("topic_id")
-    if topic_id is None or topic_id.int == 0:
+    if topic_id is None or topic_id == _NO_TOPIC_ID:
         return TopicUnclear(topic, "the brokers give no topic id; Kafka 2.8 or later does")
     partitions = sorted(description["partitions"], key=lambda entry: entry["partition_index"])
     if not partitions or [entry["partition_index"] for entry in partitions] != list(

@@ -7,6 +7,8 @@ that misspelt topics do not pile up: who waits for a route asks again.
 import re
 from collections.abc import Iterable
 
+from fairlead.wire.texts import TOPIC
+
 __all__ = ["WatchList"]
 
 
@@ -16,7 +18,8 @@ class WatchList:
     Args:
         named: topics that are always looked at.
         pattern: a regular expression that whole names match, None for none.
-        hidden_prefix: names that begin so never match the pattern: Fairlead's own topics.
+        hidden_prefix: names that begin so never match the pattern: Fairlead's own topics. Nor do
+            names that the protocol does not allow, the brokers' own topics among them.
         forget_ms: how long a topic without a route stays after it was last asked for.
     """
 
@@ -41,11 +44,13 @@ class WatchList:
         return self._pattern is not None
 
     def discover(self, names: Iterable[str]) -> None:
-        """Take the names of all topics of the cluster, internal ones left out."""
+        """Take the names of all topics of the cluster."""
         pattern = self._pattern
         if pattern is not None:
             self._matching = frozenset(
-                name for name in names if pattern.fullmatch(name) and not self._is_hidden(name)
+                name
+                for name in names
+                if pattern.fullmatch(name) and TOPIC.allows(name) and not self._is_hidden(name)
             )
 
     def ask(self, topic: str, *, now_ms: int) -> None:

@@ -1,0 +1,152 @@
+"""What a bridge writes on a real broker, read back; requests; and a bridge run in a thread."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from fairlead.core.outputs import Request
+from fairlead.core.records import OffsetsKnown, RouteChanged
+from fairlead.wire.decode import decode
+from fairlead.wire.encode import encode
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.raw import Partitions, RawRecord
+
+if TYPE_CHECKING:
+    from fairlead.wire.topics import TopicNames
+
+SECONDS_MAX = 30.0
+
+
+class Ledger:
+    """Everything written to the routes and offsets topics, and a pen for requests."""
+
+    def __init__(self, bootstrap: str, names: "TopicNames") -> None:
+        from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+
+        self.names = names
+        self.routes: list[RouteChanged] = []
+        self.offsets: list[OffsetsKnown] = []
+        self.refused: list[bytes | None] = []
+        self.admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+        self._producer = KafkaProducer(bootstrap_servers=bootstrap)
+        self._consumer = KafkaConsumer(bootstrap_servers=bootstrap, enable_auto_commit=False)
+        self._read = [TopicPartition(names.name(suffix), 0) for suffix in ("routes", "offsets")]
+        self._consumer.assign(self._read)
+        self._consumer.seek_to_beginning()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._consumer.close(autocommit=False)
+        self._producer.close(timeout=5)
+        self.admin.close()
+
+    def write(self, topic: str, key: bytes, value: bytes | None) -> None:
+        """Write one record to one of the topics that have one partition."""
+        self._producer.send(self.names.name(topic), key=key, value=value, partition=0).get(10)
+
+    def ask(self, request: Request) -> None:
+        """Write a request, as the engine does."""
+        for record in encode(request, self.names, Partitions(1, 1)):
+            assert record.key is not None
+            self.write("requests", record.key, record.value)
+
+    def read(self, wait_ms: int = 0) -> None:
+        """Take in what was written since."""
+        for records in self._consumer.poll(timeout_ms=wait_ms).values():
+            for record in records:
+                suffix = self.names.suffix(record.topic)
+                assert suffix is not None
+                raw = RawRecord(
+                    record.topic,
+                    record.partition,
+                    record.offset,
+                    record.timestamp,
+                    append_time_is_log=False,
+                    key=record.key,
+                    value=record.value,
+                )
+                try:
+                    said = decode(suffix, raw, WireLimits(shards=1))
+                except WireError:
+                    self.refused.append(record.value)
+                    continue
+                if isinstance(said, RouteChanged):
+                    self.routes.append(said)
+                elif isinstance(said, OffsetsKnown):
+                    self.offsets.append(said)
+
+    def read_all(self) -> None:
+        """Take in everything written up to now."""
+        for partition, end in self._consumer.end_offsets(self._read).items():
+            while self._consumer.position(partition) < end:
+                self.read(100)
+
+    def await_that(self, holds: Callable[[], Any]) -> None:
+        """Read until something holds; fail if it does not in good time."""
+        deadline = time.monotonic() + SECONDS_MAX
+        while not holds():
+            assert time.monotonic() < deadline, f"not in time; {self.routes=} {self.offsets=}"
+            self.read(200)
+
+    def await_route(self, topic: str, queues: int | None, *, after: int = 0) -> RouteChanged:
+        """Return the first route of a topic with so many queues (None: its deletion).
+
+        Args:
+            topic: the topic.
+            queues: how many.
+            after: the number of route records to pass over.
+        """
+
+        def found() -> RouteChanged | None:
+            for change in self.routes[after:]:
+                if change.topic == topic and queues_of(change) == queues:
+                    return change
+            return None
+
+        self.await_that(found)
+        change = found()
+        assert change is not None
+        return change
+
+    def make_topic(self, topic: str, partitions: int) -> str:
+        """Make a topic and return its id as the brokers tell it, in Kafka's notation."""
+        from fairlead.bridges.kafka.snapshot import kafka_topic_id
+
+        self.admin.create_topics({topic: {"num_partitions": partitions, "replication_factor": 1}})
+        self.admin.wait_for_topics([topic])
+        return kafka_topic_id(self.admin.describe_topics([topic])[0]["topic_id"])
+
+
+def queues_of(change: RouteChanged) -> int | None:
+    """How many queues a route has; None for a deletion."""
+    return None if change.route is None else change.route.brokers[0].read_queue_nums
+
+
+@contextmanager
+def running(bridge: Any) -> Iterator[None]:
+    """Run a bridge in a thread while the block runs; an error of it is raised here."""
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            bridge.run(stop)
+        except BaseException as error:  # noqa: BLE001 - handed over to the test
+            failures.append(error)
+            bridge.ready.set()
+
+    thread = threading.Thread(target=work, name="bridge")
+    thread.start()
+    try:
+        assert bridge.ready.wait(SECONDS_MAX)
+        if not failures:
+            yield
+    finally:
+        stop.set()
+        thread.join(SECONDS_MAX)
+    assert not thread.is_alive()
+    if failures:
+        raise failures[0]

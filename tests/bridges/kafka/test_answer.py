@@ -1,0 +1,124 @@
+"""What is answered from what the look-ups gave."""
+
+import pytest
+
+from fairlead.bridges.kafka.answer import OffsetLookup, answer, asked_partitions
+from fairlead.bridges.kafka.committed import Committed, read_committed
+from fairlead.core.model import MessageQueue, Position, Route, RouteBroker
+from fairlead.core.outputs import Request
+from fairlead.core.records import OffsetsKnown, QueueOffsets
+
+TIMESTAMP_MS = 1_780_999_000_000
+NOTHING = Committed(-1, "")
+ROUTE = Route("orders", "X", (RouteBroker("main", 6, 4, 4),))
+
+
+def queue(queue_id: int, topic: str = "orders", broker_name: str = "main") -> MessageQueue:
+    """A queue, of topic orders in cluster main unless said otherwise."""
+    return MessageQueue(topic, broker_name, queue_id)
+
+
+def request(*queues: MessageQueue, timestamp_ms: int | None = None) -> Request:
+    """A request for offsets of these queues; none: of all."""
+    return Request("g", "offsets", "orders", queues or None, timestamp_ms)
+
+
+def test_all_partitions() -> None:
+    """A request that names no queue asks for every partition of the topic."""
+    assert asked_partitions(request(), ROUTE, "main") == [0, 1, 2, 3]
+
+
+def test_named_partitions() -> None:
+    """Of the queues named those of other topics, of other clusters and of no partition are left."""
+    named = [queue(3), queue(1), queue(4), queue(0, broker_name="other"), queue(2, topic="stock")]
+    assert asked_partitions(request(*named), ROUTE, "main") == [1, 3]
+    assert asked_partitions(request(), ROUTE, "other") == []
+
+
+def test_entries() -> None:
+    """A queue's entry has its bounds and the group's position, null where it committed nothing."""
+    lookup = OffsetLookup(
+        earliest={0: 0, 1: 12},
+        latest={0: 9_200, 1: 700},
+        committed={0: Committed(9_100, '{"v":1,"reset":3}'), 1: NOTHING},
+    )
+    found = answer(request(), "X", "main", [0, 1], lookup)
+    assert found.left == ()
+    assert found.record == OffsetsKnown(
+        "g",
+        "orders",
+        "X",
+        (
+            QueueOffsets(queue(0), 0, 9_200, Position(3, 9_100), None),
+            QueueOffsets(queue(1), 12, 700, None, None),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "lookup",
+    [
+        OffsetLookup({}, {0: 5}, {0: 2}, {0: NOTHING}),
+        OffsetLookup({0: 0}, {}, {0: 2}, {0: NOTHING}),
+        OffsetLookup({0: 0}, {0: 5}, {}, {0: NOTHING}),
+        OffsetLookup({0: 0}, {0: 5}, {0: 2}, {}),
+        OffsetLookup({0: 6}, {0: 5}, {0: 2}, {0: NOTHING}),
+        OffsetLookup({0: -1}, {0: 5}, {0: 2}, {0: NOTHING}),
+    ],
+    ids=["no earliest", "no latest", "no time", "no commit", "crossed", "negative"],
+)
+def test_incomplete(lookup: OffsetLookup) -> None:
+    """A queue of which one thing is unknown gets no entry, and stays unanswered."""
+    found = answer(request(timestamp_ms=TIMESTAMP_MS), "X", "main", [0], lookup)
+    assert (found.record, found.left) == (None, (queue(0),))
+
+
+def test_partly() -> None:
+    """One queue's failure does not cost the others their answer."""
+    lookup = OffsetLookup({0: 0, 1: 0}, {0: 5}, {}, {0: NOTHING, 1: NOTHING})
+    found = answer(request(), "X", "main", [0, 1], lookup)
+    assert found.record is not None
+    assert [entry.queue for entry in found.record.queues] == [queue(0)]
+    assert found.left == (queue(1),)
+
+
+@pytest.mark.parametrize(
+    "found, max_offset, offset",
+    [(2, 5, 2), (-1, 5, 5), (7, 8, 7)],
+    ids=["inside", "none so young", "written meanwhile"],
+)
+def test_for_time(found: int, max_offset: int, offset: int) -> None:
+    """Without a message so young the offset is the end; one beyond the end moves the end."""
+    lookup = OffsetLookup({0: 0}, {0: 5}, {0: found}, {0: NOTHING})
+    record = answer(request(timestamp_ms=TIMESTAMP_MS), "X", "main", [0], lookup).record
+    assert record is not None
+    assert record.queues == (QueueOffsets(queue(0), 0, max_offset, None, (TIMESTAMP_MS, offset)),)
+
+
+@pytest.mark.parametrize(
+    "metadata, reset",
+    [
+        ('{"v":1,"reset":7}', 7),
+        ('{"v":1,"reset":0}', 0),
+        ('{"v":1,"reset":7,"later":true}', 7),
+        ("", 0),
+        ("moved by hand", 0),
+        ("[1,7]", 0),
+        ('{"reset":7}', 0),
+        ('{"v":2,"reset":7}', 0),
+        ('{"v":1}', 0),
+        ('{"v":1,"reset":-1}', 0),
+        ('{"v":1,"reset":true}', 0),
+        ('{"v":1,"reset":"7"}', 0),
+        ('{"v":1,"reset":7.0}', 0),
+        ('{"v":1,"reset":99999999999999999999}', 0),
+    ],
+)
+def test_reset(metadata: str, reset: int) -> None:
+    """The reset is read from a client's metadata; whatever else stands there means none."""
+    assert read_committed(Committed(42, metadata)) == Position(reset, 42)
+
+
+def test_nothing_committed() -> None:
+    """Kafka's −1 is no position."""
+    assert read_committed(NOTHING) is None

@@ -1,0 +1,143 @@
+"""The bridge at work on a real broker: offsets."""
+
+import time
+
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.structs import OffsetAndMetadata
+
+from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.core.model import MessageQueue, Position
+from fairlead.core.outputs import Request
+from fairlead.core.records import OffsetsKnown, QueueOffsets
+from tests.bridges.kafka.ledger import Ledger, running
+
+DAY_MS = 24 * 3_600 * 1_000
+
+
+def make_bridge(ledger: Ledger, bootstrap: str) -> KafkaBridge:
+    """A quick bridge of cluster ``main``."""
+    return KafkaBridge(
+        control_bootstrap=bootstrap,
+        prefix=ledger.names.prefix,
+        cluster_name="main",
+        times=BridgeTimes(poll_ms=200),
+    )
+
+
+def fill(bootstrap: str, topic: str, partition: int, times_ms: list[int]) -> None:
+    """Write one message for each of these times."""
+    producer = KafkaProducer(bootstrap_servers=bootstrap)
+    for time_ms in times_ms:
+        producer.send(topic, b"message", partition=partition, timestamp_ms=time_ms).get(10)
+    producer.close(timeout=5)
+
+
+def commit(bootstrap: str, group: str, topic: str, offsets: dict[int, tuple[int, str]]) -> None:
+    """Commit partition -> (offset, metadata) for a group."""
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False)
+    consumer.assign([TopicPartition(topic, partition) for partition in offsets])
+    consumer.commit(
+        {
+            TopicPartition(topic, partition): OffsetAndMetadata(offset, metadata, -1)
+            for partition, (offset, metadata) in offsets.items()
+        }
+    )
+    consumer.close(autocommit=False)
+
+
+def offsets_request(
+    topic: str, *queue_ids: int, group: str = "g", timestamp_ms: int | None = None
+) -> Request:
+    """A request for these queues of cluster ``main``; none: for all."""
+    queues = tuple(MessageQueue(topic, "main", queue_id) for queue_id in queue_ids) or None
+    return Request(group, "offsets", topic, queues, timestamp_ms)
+
+
+def test_answer(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """An answer has the bounds, and as position the group's commit with the reset beside it."""
+    identity = ledger.make_topic(topic, 3)
+    now_ms = int(time.time() * 1000)
+    fill(bootstrap, topic, 0, [now_ms] * 5)
+    fill(bootstrap, topic, 1, [now_ms] * 3)
+    ledger.admin.delete_records({TopicPartition(topic, 0): 2})
+    commit(bootstrap, topic, topic, {0: (4, '{"v":1,"reset":7}'), 1: (1, "by hand")})
+    with running(make_bridge(ledger, bootstrap)):
+        ledger.ask(offsets_request(topic, group=topic))
+        ledger.await_that(lambda: ledger.offsets)
+    queues = [MessageQueue(topic, "main", queue_id) for queue_id in range(3)]
+    assert ledger.offsets == [
+        OffsetsKnown(
+            topic,
+            topic,
+            identity,
+            (
+                QueueOffsets(queues[0], 2, 5, Position(7, 4), None),
+                QueueOffsets(queues[1], 0, 3, Position(0, 1), None),
+                QueueOffsets(queues[2], 0, 0, None, None),
+            ),
+        )
+    ]
+    ledger.read_all()
+    assert [change.topic for change in ledger.routes] == [topic]
+
+
+def test_for_time(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """For a timestamp an answer has the first message not older, or the end if there is none."""
+    ledger.make_topic(topic, 2)
+    now_ms = int(time.time() * 1000)
+    fill(bootstrap, topic, 0, [now_ms - 3_000, now_ms - 2_000, now_ms - 1_000])
+    fill(bootstrap, topic, 1, [now_ms - 3_000])
+    wanted_ms = now_ms - 2_500
+    with running(make_bridge(ledger, bootstrap)):
+        ledger.ask(offsets_request(topic, timestamp_ms=wanted_ms))
+        ledger.await_that(lambda: ledger.offsets)
+    found = [(entry.max_offset, entry.for_time) for entry in ledger.offsets[0].queues]
+    assert found == [(3, (wanted_ms, 1)), (1, (wanted_ms, 1))]
+
+
+def test_named_queues(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """Only the queues asked for are answered, and those that do not exist are nobody's."""
+    ledger.make_topic(topic, 4)
+    with running(make_bridge(ledger, bootstrap)):
+        ledger.ask(offsets_request(topic, 9, group="none"))
+        ledger.ask(offsets_request(topic, 9, 2))
+        ledger.await_that(lambda: ledger.offsets)
+    ledger.read_all()
+    assert [entry.queue.queue_id for known in ledger.offsets for entry in known.queues] == [2]
+
+
+def test_many_groups(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """Requests of many groups for one topic are each answered with the group's own commits."""
+    ledger.make_topic(topic, 1)
+    fill(bootstrap, topic, 0, [int(time.time() * 1000)] * 9)
+    groups = [f"{topic}-{number}" for number in range(8)]
+    for number, group in enumerate(groups):
+        commit(bootstrap, group, topic, {0: (number, "")})
+    for group in groups:
+        ledger.ask(offsets_request(topic, group=group))
+    with running(make_bridge(ledger, bootstrap)):
+        ledger.await_that(lambda: len(ledger.offsets) == len(groups))
+    committed = {known.group: known.queues[0].committed for known in ledger.offsets}
+    assert committed == {group: Position(0, number) for number, group in enumerate(groups)}
+
+
+def test_many_queues(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """An answer for more queues than a record holds comes in several records."""
+    ledger.make_topic(topic, 250)
+    with running(make_bridge(ledger, bootstrap)):
+        ledger.ask(offsets_request(topic))
+        ledger.await_that(lambda: sum(len(known.queues) for known in ledger.offsets) >= 250)
+    answered = [entry.queue.queue_id for known in ledger.offsets for entry in known.queues]
+    assert answered == list(range(250))
+    assert len(ledger.offsets) == 2
+
+
+def test_one_bad_partition(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """A partition that the cluster refuses costs its own offsets only."""
+    ledger.make_topic(topic, 5)
+    cluster = DataCluster(bootstrap, timeout_ms=5_000, options={})
+    bounds, for_times = cluster.bounds(topic, dict.fromkeys([0, 1, 7, 3, 4], 1), [DAY_MS])
+    cluster.close()
+    assert bounds.earliest == bounds.latest == dict.fromkeys([0, 1, 3, 4], 0)
+    assert for_times == {DAY_MS: dict.fromkeys([0, 1, 3, 4], -1)}

@@ -1,0 +1,99 @@
+"""Which requests wait, and when they are tried again."""
+
+from fairlead.bridges.kafka.request_book import RequestBook
+from fairlead.core.model import MessageQueue
+from fairlead.core.outputs import Request
+
+GIVE_UP_MS = 10_000
+
+
+def book() -> RequestBook:
+    """An empty book whose pauses end at 400 ms."""
+    return RequestBook(pause_ms_max=400, give_up_ms=GIVE_UP_MS)
+
+
+def queue(queue_id: int) -> MessageQueue:
+    """A queue of the topic orders."""
+    return MessageQueue("orders", "main", queue_id)
+
+
+def request(*queue_ids: int, group: str = "g", timestamp_ms: int | None = None) -> Request:
+    """A request for offsets of these queues; none: of all."""
+    queues = tuple(queue(queue_id) for queue_id in queue_ids) or None
+    return Request(group, "offsets", "orders", queues, timestamp_ms)
+
+
+def test_due_at_once() -> None:
+    """A request is due when it comes, and no more when it is answered."""
+    waiting = book()
+    assert waiting.next_at_ms() is None
+    waiting.add(request(), now_ms=5)
+    assert waiting.next_at_ms() == 5
+    assert waiting.due(now_ms=5) == [request()]
+    waiting.answered(request())
+    assert waiting.due(now_ms=5) == []
+
+
+def test_same_question() -> None:
+    """Requests of one group for queues of one topic are one request for all of these queues."""
+    waiting = book()
+    waiting.add(request(3, 1), now_ms=0)
+    waiting.add(request(2, 3), now_ms=0)
+    assert waiting.due(now_ms=0) == [request(1, 2, 3)]
+    waiting.add(request(), now_ms=0)
+    waiting.add(request(5), now_ms=0)
+    assert waiting.due(now_ms=0) == [request()]
+
+
+def test_other_questions() -> None:
+    """Another group, another timestamp and another kind are requests of their own."""
+    waiting = book()
+    route = Request("g", "route", "orders", None, None)
+    several = [request(), request(group="h"), request(timestamp_ms=1_780_999_000_000), route]
+    for one in several:
+        waiting.add(one, now_ms=0)
+    assert waiting.due(now_ms=0) == several
+
+
+def test_growing_pause() -> None:
+    """What cannot be answered is tried again after 100, 200, 400, 400 milliseconds."""
+    waiting = book()
+    waiting.add(request(), now_ms=0)
+    now_ms = 0
+    for pause_ms in (100, 200, 400, 400):
+        waiting.put_off(request(), now_ms=now_ms)
+        assert waiting.due(now_ms=now_ms + pause_ms - 1) == []
+        now_ms += pause_ms
+        assert waiting.next_at_ms() == now_ms
+        assert waiting.due(now_ms=now_ms) == [request()]
+
+
+def test_asked_again() -> None:
+    """A request that is asked again is due at once, and its pauses begin anew."""
+    waiting = book()
+    waiting.add(request(), now_ms=0)
+    waiting.put_off(request(), now_ms=0)
+    waiting.put_off(request(), now_ms=0)
+    waiting.add(request(), now_ms=10)
+    assert waiting.due(now_ms=10) == [request()]
+    waiting.put_off(request(), now_ms=10)
+    assert waiting.next_at_ms() == 110
+
+
+def test_part_left() -> None:
+    """After an answer for some queues only the others are still asked for."""
+    waiting = book()
+    waiting.add(request(), now_ms=0)
+    waiting.put_off(request(), now_ms=0, left=[queue(7), queue(2)])
+    assert waiting.due(now_ms=100) == [request(2, 7)]
+
+
+def test_given_up() -> None:
+    """A request is dropped when nobody has asked it again for a while."""
+    waiting = book()
+    waiting.add(request(), now_ms=0)
+    waiting.add(request(), now_ms=50)
+    assert waiting.due(now_ms=GIVE_UP_MS + 49) == [request()]
+    assert waiting.due(now_ms=GIVE_UP_MS + 50) == []
+    waiting.put_off(request(), now_ms=GIVE_UP_MS + 50)
+    assert waiting.next_at_ms() is None
