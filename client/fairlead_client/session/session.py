@@ -150,6 +150,7 @@ class Session:
         if memory.state is SessionState.LEAVING:
             if not working and not memory.pending and memory.leave_due_ms is None:
                 self._take(AllReleased())
-        elif memory.state is SessionState.FENCED:
-            if not working and not memory.new_incarnation_asked:
-                self._take(AllStopped())
+        elif (
+            memory.state is SessionState.FENCED and not working and not memory.new_incarnation_asked
+        ):
+            self._take(AllStopped())

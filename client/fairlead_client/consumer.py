@@ -1,0 +1,217 @@
+"""The client for Kafka data: iterate over the messages of the queues that this client owns."""
+
+from collections import deque
+from collections.abc import Iterator
+from threading import get_ident
+from time import monotonic
+from types import TracebackType
+from typing import Any, Final
+
+from kafka import KafkaConsumer
+from kafka.structs import TopicPartition
+
+from fairlead_client.application import Application
+from fairlead_client.deliveries import Deliveries
+from fairlead_client.errors import ClientClosedError, StartFailedError
+from fairlead_client.member import Member
+from fairlead_client.message import Message
+from fairlead_client.model import Epoch, Queue
+from fairlead_client.observer import Observer
+from fairlead_client.settings import Settings
+from fairlead_client.transport.connection import consumer_options
+from fairlead_client.transport.offset_store import OffsetStore
+from fairlead_client.transport.session_thread import SessionThread
+
+SLICE_MS: Final = 50
+"""A fetch cannot be woken: so long at most until newly owned queues are read, or stop() is seen."""
+FETCH_WAIT_MS: Final = 100
+"""A broker answers one fetch after the other, so a new queue waits for the fetch under way."""
+
+
+class Consumer(Member):
+    """Joins a group and hands out the messages of the queues it owns, each queue in order.
+
+    Asking for the next message says that the one before is processed; with `explicit_done` only
+    `done(message)` says so. A queue that is taken away is released after the messages in hand are
+    processed, at the next offset. Messages are for one thread: `poll`, iteration and `done` belong
+    to it; `stop`, `close`, `still_mine` may be called from any.
+
+    Args:
+        explicit_done: whether only `done` finishes a message.
+        offset_store: where positions are committed instead of Kafka's group offsets.
+        observer: told what happens, such as a ClientMetrics.
+        settings: see `Settings`.
+
+    Raises:
+        SettingsError: a setting that cannot work.
+    """
+
+    def __init__(
+        self,
+        *,
+        explicit_done: bool = False,
+        offset_store: OffsetStore | None = None,
+        observer: Observer | None = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__(Settings(**settings), offset_store=offset_store, observer=observer)
+        self._explicit_done = explicit_done
+        self._deliveries = Deliveries(self._observer)
+        self._kafka: KafkaConsumer | None = None
+        self._seen_changes = -1
+        self._reading: dict[TopicPartition, tuple[Queue, Epoch]] = {}
+        self._fetched: deque[Any] = deque()
+        self._last: Message | None = None
+        self._stopping = False
+        self._polling: int | None = None
+
+    def __iter__(self) -> Iterator[Message]:
+        """Yield messages until `stop` or `close`; raise what else closed the client."""
+        while not self._stopping:
+            message = self.poll()
+            if message is not None:
+                yield message
+            elif self._deliveries.over:
+                return
+        self._finish_last()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close; without an exception the message in hand counts as processed."""
+        if kind is None:
+            self._finish_last()
+        super().__exit__(kind, error, traceback)
+
+    def start(self) -> None:
+        """Join the group, as `Member.start` says, and connect to the data."""
+        try:
+            super().start()
+        except StartFailedError:
+            if self._kafka is not None:
+                self._kafka.close(autocommit=False, timeout_ms=0)
+            raise
+
+    def poll(self, timeout_ms: int = 1_000) -> Message | None:
+        """Return the next message, None when there is none within the time.
+
+        Raises:
+            ClientClosedError: the consumer was never started.
+            FairleadClientError: what closed the client, such as DuplicateClientIdError.
+        """
+        self._check_fork()
+        if self._thread is None:
+            raise ClientClosedError("this consumer is not started; use `with`, or start()")
+        self._polling = get_ident()
+        self._observer.polled()
+        self._finish_last()
+        deadline = monotonic() + timeout_ms / 1_000
+        while not self._stopping:
+            message = self._next_fetched()
+            if message is not None:
+                self._last = message
+                return message
+            if self._deliveries.over:
+                self.wait()
+                return None
+            left = deadline - monotonic()
+            if left <= 0:
+                return None
+            self._fetch(min(left, SLICE_MS / 1_000))
+        return None
+
+    def done(self, message: Message) -> bool:
+        """This message is processed; False when its queue was taken away meanwhile."""
+        return not self._forked and self._deliveries.done(message)
+
+    def stop(self) -> None:
+        """End the iteration at its next turn; may be called from a signal handler."""
+        # No lock: the handler may have interrupted the thread that holds it.
+        self._stopping = True
+
+    def close(self, timeout_ms: int | None = None) -> None:
+        """Leave the group; messages in hand are awaited, but not by the thread that has them."""
+        self._stopping = True
+        if self._polling in (None, get_ident()):
+            # Who should finish them? Their queues are released in front of them.
+            self._deliveries.give_up()
+        super().close(timeout_ms)
+        if self._kafka is not None and self._polling in (None, get_ident()):
+            self._kafka.close(autocommit=False, timeout_ms=0)
+            self._kafka = None
+
+    def _finish_last(self) -> None:
+        message, self._last = self._last, None
+        if message is not None and not self._explicit_done:
+            self._deliveries.done(message)
+
+    def _next_fetched(self) -> Message | None:
+        self._follow_changes()
+        while self._fetched:
+            record = self._fetched.popleft()
+            known = self._reading.get(TopicPartition(record.topic, record.partition))
+            if known is None:
+                continue
+            queue, epoch = known
+            message = Message(
+                queue,
+                record.offset,
+                record.key,
+                record.value,
+                tuple(record.headers),
+                record.timestamp,
+                epoch,
+            )
+            if self._deliveries.hand_out(message, self.still_mine):
+                return message
+        return None
+
+    def _follow_changes(self) -> None:
+        """Read the queues that may be read, from where each goes on."""
+        changes = self._deliveries.changes
+        if changes == self._seen_changes or self._kafka is None:
+            return
+        readable = self._deliveries.readable()
+        reading = {
+            TopicPartition(queue.topic, queue.queue_id): (queue, epoch)
+            for queue, (epoch, _) in readable.items()
+        }
+        begun = [
+            partition for partition, work in reading.items() if self._reading.get(partition) != work
+        ]
+        # What was fetched for an earlier tenure would leave a hole: the seek is behind it.
+        self._fetched = deque(
+            record
+            for record in self._fetched
+            if (partition := TopicPartition(record.topic, record.partition)) in reading
+            and partition not in begun
+        )
+        self._kafka.assign(list(reading))
+        for partition in begun:
+            queue, _ = reading[partition]
+            self._kafka.seek(partition, readable[queue][1])
+        self._reading = reading
+        self._seen_changes = changes
+
+    def _fetch(self, seconds: float) -> None:
+        if not self._reading or self._kafka is None:
+            self._deliveries.wait_for_change(self._seen_changes, seconds)
+            return
+        for records in self._kafka.poll(timeout_ms=int(seconds * 1_000)).values():
+            self._fetched.extend(records)
+
+    def _application(self) -> Application:
+        return self._deliveries
+
+    def _new_thread(self) -> SessionThread:
+        settings = self._settings
+        options = consumer_options(settings, self.client_id)
+        self._kafka = KafkaConsumer(
+            **{**options, "fetch_max_wait_ms": FETCH_WAIT_MS, **settings.fetch}
+        )
+        thread = super()._new_thread()
+        self._deliveries.connect(thread.report)
+        return thread

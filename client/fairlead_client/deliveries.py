@@ -1,0 +1,164 @@
+"""What a Consumer has handed out, and so how far each queue is processed and when it may stop.
+
+Between two threads: the session's, which starts and stops work, and the application's, which takes
+messages and finishes them. A queue with nothing in hand stops at once, on the session's thread; one
+with messages in hand stops when the last of them is finished.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from threading import Condition
+from time import monotonic
+
+from fairlead_client.message import Message
+from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.observer import Observer
+from fairlead_client.session.events import Event, ProgressMade, WorkStopped
+
+
+@dataclass(slots=True)
+class Work:
+    """One queue under one epoch; `in_hand` are offsets handed out and not finished, in order."""
+
+    epoch: Epoch
+    next_offset: int
+    in_hand: list[int] = field(default_factory=list)
+    stopping_since: float | None = None
+
+    @property
+    def position(self) -> int:
+        """Everything below is finished."""
+        return min(self.in_hand, default=self.next_offset)
+
+
+class Deliveries:
+    """The book of what is in hand.
+
+    Attributes:
+        changes: grows when the set of queues that may be read changes.
+        over: whether nothing will be started any more.
+    """
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self._changed = Condition()
+        self._works: dict[Queue, Work] = {}
+        self._progress: set[Queue] = set()
+        self._report: Callable[[Event], None] = lambda _event: None
+        self._giving_up = False
+        self.changes = 0
+        self.over = False
+
+    def connect(self, report: Callable[[Event], None]) -> None:
+        """Say where answers go."""
+        self._report = report
+
+    # What the session's thread calls.
+    def start_work(self, queue: Queue, epoch: Epoch, position: Position) -> None:
+        """Messages of the queue may be handed out."""
+        with self._changed:
+            self._works[queue] = Work(epoch, position.offset)
+            self._note_change()
+
+    def stop_work(self, queue: Queue, epoch: Epoch) -> None:
+        """Hand out nothing more; the work has stopped when nothing is in hand."""
+        with self._changed:
+            work = self._works.get(queue)
+            if work is None or work.epoch != epoch or work.stopping_since is not None:
+                return
+            work.stopping_since = monotonic()
+            self._note_change()
+            if not work.in_hand or self._giving_up:
+                self._stopped(queue, work)
+
+    def abandon_work(self, queue: Queue, epoch: Epoch) -> None:
+        """Forget the queue; what is in hand of it does not count any more."""
+        with self._changed:
+            work = self._works.get(queue)
+            if work is not None and work.epoch == epoch:
+                del self._works[queue]
+                self._note_change()
+
+    def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
+        """Stop each; one that has stopped before has said so."""
+        for queue, epoch in work:
+            self.stop_work(queue, epoch)
+
+    def take_progress(self) -> list[ProgressMade]:
+        """Return how far the queues are in which something was finished since the last time."""
+        if not self._progress:
+            return []
+        with self._changed:
+            queues, self._progress = self._progress, set()
+            return [
+                ProgressMade(queue, work.epoch, work.position)
+                for queue in sorted(queues)
+                if (work := self._works.get(queue)) is not None
+            ]
+
+    def closed(self) -> None:
+        """Whoever waits for messages shall stop waiting."""
+        with self._changed:
+            self.over = True
+            self._works.clear()
+            self._note_change()
+
+    # What the application's thread calls.
+    def readable(self) -> Mapping[Queue, tuple[Epoch, int]]:
+        """Return (epoch, next offset) of each queue of which messages may be handed out."""
+        with self._changed:
+            return {
+                queue: (work.epoch, work.next_offset)
+                for queue, work in self._works.items()
+                if work.stopping_since is None
+            }
+
+    def hand_out(self, message: Message, still_mine: Callable[[Queue], Epoch | None]) -> bool:
+        """Take a message in hand; False when its queue is not this client's under its epoch."""
+        with self._changed:
+            work = self._works.get(message.queue)
+            if (
+                work is None
+                or work.epoch != message.epoch
+                or work.stopping_since is not None
+                or still_mine(message.queue) != message.epoch
+            ):
+                return False
+            work.in_hand.append(message.offset)
+            work.next_offset = message.offset + 1
+            return True
+
+    def done(self, message: Message) -> bool:
+        """Finish a message; False when it is not in hand any more."""
+        with self._changed:
+            work = self._works.get(message.queue)
+            if work is None or work.epoch != message.epoch or message.offset not in work.in_hand:
+                return False
+            work.in_hand.remove(message.offset)
+            self._progress.add(message.queue)
+            if work.stopping_since is not None and not work.in_hand:
+                self._stopped(message.queue, work)
+            return True
+
+    def give_up(self) -> None:
+        """Nothing in hand will be finished: whatever stops, stops where it is."""
+        with self._changed:
+            self._giving_up = True
+            for queue, work in list(self._works.items()):
+                if work.stopping_since is not None:
+                    self._stopped(queue, work)
+
+    def wait_for_change(self, changes: int, seconds: float) -> None:
+        """Wait until the readable queues are not those of this count any more."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.changes != changes, timeout=seconds)
+
+    def _stopped(self, queue: Queue, work: Work) -> None:
+        del self._works[queue]
+        if work.stopping_since is not None:
+            self._observer.revoke_took(monotonic() - work.stopping_since)
+        self._report(WorkStopped(queue, work.epoch, work.position))
+
+    def _note_change(self) -> None:
+        self.changes += 1
+        self._changed.notify_all()

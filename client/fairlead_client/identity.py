@@ -1,0 +1,45 @@
+"""Who this process is: a client id that no other process has, and the process's rank."""
+
+import os
+import socket
+import time
+from dataclasses import dataclass
+from uuid import uuid4
+
+from fairlead_client.model import Process
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a heartbeat says about where it comes from."""
+
+    client_id: str
+    process: Process
+    address: str
+
+
+def new_identity(client_id: str | None = None) -> Identity:
+    """Return the identity of one client in this process.
+
+    Each client has a process uuid of its own: two clients of one process that were given one id are
+    told apart, and one of them stops, just as if they lived in two processes.
+
+    Args:
+        client_id: a chosen id; None for `host-address@pid#` and 8 random digits.
+    """
+    address = _address()
+    host = "".join(letter for letter in socket.gethostname() if "!" <= letter <= "~")[:100]
+    default = f"{host or 'host'}-{address}@{os.getpid()}#{uuid4().hex[:8]}"
+    process = Process(start_ms=time.time_ns() // 1_000_000, uuid=str(uuid4()))
+    return Identity(client_id or default, process, address)
+
+
+def _address() -> str:
+    """Return the address that this host uses towards others, or loopback when it has no network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent: connecting a datagram socket only asks for the route.
+            probe.connect(("192.0.2.1", 9))
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"

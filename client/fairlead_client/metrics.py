@@ -1,0 +1,84 @@
+"""Prometheus metrics of the clients in this process; needs the extra `fairlead-client[metrics]`."""
+
+from typing import Final
+
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
+
+from fairlead_client.observer import Observer
+
+REVOKE_SECONDS: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+
+class ClientMetrics(Observer):
+    """Metrics of one client, labelled with its group, in the application's own registry.
+
+    Args:
+        group: the client's group.
+        families: the families to count in; made once per registry, shared by its clients.
+    """
+
+    def __init__(self, group: str, families: "Families") -> None:
+        self._last_assignment = families.last_assignment.labels(group)
+        self._owned = families.owned.labels(group)
+        self._owned_before = 0
+        self._polls = families.polls.labels(group)
+        self._revocations = families.revocations.labels(group)
+        self._revoke_seconds = families.revoke_seconds.labels(group)
+        self._commit_errors = families.commit_errors.labels(group)
+
+    def assignment_read(self) -> None:
+        """Note when."""
+        self._last_assignment.set_to_current_time()
+
+    def owned(self, queues: int) -> None:
+        """Several clients of one group in one process add up."""
+        self._owned.inc(queues - self._owned_before)
+        self._owned_before = queues
+
+    def polled(self) -> None:
+        """Count."""
+        self._polls.inc()
+
+    def revoked(self) -> None:
+        """Count."""
+        self._revocations.inc()
+
+    def revoke_took(self, seconds: float) -> None:
+        """Observe."""
+        self._revoke_seconds.observe(seconds)
+
+    def commit_failed(self) -> None:
+        """Count."""
+        self._commit_errors.inc()
+
+
+class Families:
+    """The metric families of a registry; make one per registry and a ClientMetrics per client."""
+
+    def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
+        label = ["group"]
+        self.last_assignment = Gauge(
+            "fairlead_client_last_assignment_timestamp_seconds",
+            "When the newest assignment was read.",
+            label,
+            registry=registry,
+        )
+        self.owned = Gauge(
+            "fairlead_client_owned_queues", "Queues worked on.", label, registry=registry
+        )
+        self.polls = Counter(
+            "fairlead_client_polls", "Times a message was asked for.", label, registry=registry
+        )
+        self.revocations = Counter(
+            "fairlead_client_revocations", "Queues taken away.", label, registry=registry
+        )
+        self.revoke_seconds = Histogram(
+            "fairlead_client_revoke_callback_seconds",
+            "Time the application took to stop working on a queue.",
+            label,
+            registry=registry,
+            buckets=REVOKE_SECONDS,
+        )
+        self.commit_errors = Counter(
+            "fairlead_client_commit_errors", "Commits that failed.", label, registry=registry
+        )

@@ -1,0 +1,12 @@
+"""Which partition a record stands in; writers set it themselves, libraries' defaults differ."""
+
+from kafka.partitioner.default import murmur2
+
+
+def partition_of(text: str, partitions: int) -> int:
+    """Return the partition of a text, as Kafka's Java producer would choose it (protocol §2).
+
+    >>> partition_of("orders10.0.0.7@4121#1", 64)
+    43
+    """
+    return int((murmur2(text.encode()) & 0x7FFFFFFF) % partitions)

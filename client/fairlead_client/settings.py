@@ -1,0 +1,170 @@
+"""What an application chooses, checked before anything is started."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from fairlead_client.errors import SettingsError
+from fairlead_client.model import Subscription
+
+GROUP: Final = re.compile(r"[A-Za-z0-9_%|.\-]{1,120}")
+TOPIC: Final = re.compile(r"[A-Za-z0-9_%|.\-]{1,249}")
+PRINTABLE: Final = re.compile(r"[!-~]{1,255}")
+LEASE_MS: Final = (1_000, 600_000)
+CONSUME_FROM: Final = ("last_offset", "first_offset", "timestamp")
+KAFKA_OPTIONS: Final = frozenset(
+    {
+        "api_version", "bootstrap_timeout_ms", "client_dns_lookup", "connections_max_idle_ms",
+        "metadata_max_age_ms", "proxy_url", "receive_buffer_bytes", "reconnect_backoff_max_ms",
+        "reconnect_backoff_ms", "sasl_kerberos_domain_name", "sasl_kerberos_name",
+        "sasl_kerberos_service_name", "sasl_mechanism", "sasl_oauth_token_provider",
+        "sasl_plain_password", "sasl_plain_username", "security_protocol", "send_buffer_bytes",
+        "socket_options", "ssl_cafile", "ssl_certfile", "ssl_check_hostname", "ssl_context",
+        "ssl_crlfile", "ssl_keyfile", "ssl_password",
+    }
+)  # fmt: skip
+"""Connection options of kafka-python that may be given; the others are ours to set."""
+FETCH_OPTIONS: Final = frozenset(
+    {
+        "check_crcs", "fetch_max_bytes", "fetch_max_wait_ms", "fetch_min_bytes", "isolation_level",
+        "max_partition_fetch_bytes", "max_poll_records",
+    }
+)  # fmt: skip
+"""Options of kafka-python for reading the messages of a Consumer."""
+BY_ORDER: Final = -1
+"""A drain deadline that depends on `ordered`: none for ordered groups, else 30 s."""
+DRAIN_DEADLINE_MS: Final = 30_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Settings of one client; the README's table says what each is for. Times in milliseconds.
+
+    Raises:
+        SettingsError: names the first setting that cannot work, and the remedy.
+    """
+
+    bootstrap: str | Sequence[str]
+    group: str
+    topics: Sequence[str | Subscription]
+    prefix: str = "fairlead."
+    client_id: str | None = None
+    heartbeat_ms: int = 3_000
+    lease_ms: int = 10_000
+    progress_ms: int = 1_000
+    commit_ms: int = 5_000
+    drain_deadline_ms: int | None = BY_ORDER
+    ordered: bool = False
+    consume_from: str = "last_offset"
+    consume_timestamp_ms: int | None = None
+    zone: str | None = None
+    capacity: int = 1
+    commit_offsets: bool = True
+    start_timeout_ms: int = 30_000
+    close_timeout_ms: int = 30_000
+    # Passwords may be among them: they are in no representation and in no log.
+    kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    fetch: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without a connection."""
+        self._check_names()
+        self._check_times()
+        self._check_start()
+        for name, options, known in (
+            ("kafka", self.kafka, KAFKA_OPTIONS),
+            ("fetch", self.fetch, FETCH_OPTIONS),
+        ):
+            unknown = sorted(set(options) - known)
+            if unknown:
+                raise SettingsError(
+                    name, f"unknown option {unknown[0]!r}", f"use one of {', '.join(sorted(known))}"
+                )
+
+    @property
+    def bootstrap_servers(self) -> list[str]:
+        """The servers one by one."""
+        given = self.bootstrap.split(",") if isinstance(self.bootstrap, str) else self.bootstrap
+        return [server.strip() for server in given if server.strip()]
+
+    @property
+    def drain_deadline(self) -> int | None:
+        """The drain deadline in force, in milliseconds; None: none."""
+        if self.drain_deadline_ms != BY_ORDER:
+            return self.drain_deadline_ms
+        return None if self.ordered else DRAIN_DEADLINE_MS
+
+    def subscriptions(self, sub_version: int) -> tuple[Subscription, ...]:
+        """Return the topics as subscriptions; `sub_version` for those that have none."""
+        return subscriptions_of(self.topics, sub_version)
+
+    def _check_names(self) -> None:
+        if not self.bootstrap_servers:
+            raise SettingsError("bootstrap", "names no server", 'give "host:port"')
+        if not GROUP.fullmatch(self.group):
+            raise SettingsError("group", f"{self.group!r} is no group", "1-120 of A-Za-z0-9_%|.-")
+        if self.client_id is not None and not PRINTABLE.fullmatch(self.client_id):
+            raise SettingsError(
+                "client_id",
+                f"{self.client_id!r} is no client id",
+                "1-255 printable ASCII characters without space, unique per process",
+            )
+        if self.capacity < 1:
+            raise SettingsError("capacity", f"{self.capacity} is no weight", "1 or more")
+        self.subscriptions(0)
+
+    def _check_times(self) -> None:
+        least, most = LEASE_MS
+        if not least <= self.lease_ms <= most:
+            raise SettingsError("lease_ms", f"{self.lease_ms} is out of range", f"{least}-{most}")
+        if not 0 < self.heartbeat_ms * 3 <= self.lease_ms:
+            raise SettingsError(
+                "heartbeat_ms",
+                f"{self.heartbeat_ms} does not fit a lease of {self.lease_ms}",
+                f"at most lease_ms / 3 = {self.lease_ms // 3}, so that two may be lost",
+            )
+        for name in ("progress_ms", "commit_ms", "start_timeout_ms", "close_timeout_ms"):
+            if getattr(self, name) < 1:
+                raise SettingsError(name, f"{getattr(self, name)} is no time", "1 or more")
+        deadline = self.drain_deadline
+        if deadline is not None and deadline < 1:
+            raise SettingsError(
+                "drain_deadline_ms", f"{deadline} is no time", "1 or more, or None for no deadline"
+            )
+
+    def _check_start(self) -> None:
+        if self.consume_from not in CONSUME_FROM:
+            raise SettingsError(
+                "consume_from", f"{self.consume_from!r} is unknown", f"one of {CONSUME_FROM}"
+            )
+        if (self.consume_from == "timestamp") != (self.consume_timestamp_ms is not None):
+            raise SettingsError(
+                "consume_timestamp_ms",
+                f"does not fit consume_from={self.consume_from!r}",
+                'give it with consume_from="timestamp", and only then',
+            )
+
+
+def subscriptions_of(
+    topics: Sequence[str | Subscription], sub_version: int
+) -> tuple[Subscription, ...]:
+    """Return topics as subscriptions, in order.
+
+    Raises:
+        SettingsError: no topics, a topic twice, or one that cannot exist.
+    """
+    if isinstance(topics, str) or not topics:
+        raise SettingsError("topics", "names no topic", 'give a list, such as ["orders"]')
+    wanted = tuple(
+        Subscription(topic, sub_version=sub_version) if isinstance(topic, str) else topic
+        for topic in topics
+    )
+    for subscription in wanted:
+        if not TOPIC.fullmatch(subscription.topic):
+            raise SettingsError(
+                "topics", f"{subscription.topic!r} is no topic", "1-249 of A-Za-z0-9_%|.-"
+            )
+    if len({subscription.topic for subscription in wanted}) < len(wanted):
+        raise SettingsError("topics", "name a topic twice", "name each once")
+    return wanted

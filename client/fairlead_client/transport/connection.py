@@ -1,0 +1,54 @@
+"""How every Kafka client of this library connects: the application's options, and time limits.
+
+Time limits follow the lease: whatever takes longer than half of it comes too late anyway.
+"""
+
+from typing import Any
+
+from fairlead_client.settings import Settings
+
+METADATA_WAIT_MS = 500
+
+
+def _connection(settings: Settings, client_id: str) -> dict[str, Any]:
+    return {
+        "reconnect_backoff_max_ms": 1_000,
+        "bootstrap_timeout_ms": max(1_000, settings.lease_ms // 2),
+        "request_timeout_ms": request_timeout_ms(settings),
+        "allow_auto_create_topics": False,
+        "metrics_enabled": False,
+        **settings.kafka,
+        "bootstrap_servers": settings.bootstrap_servers,
+        "client_id": f"fairlead-{client_id}",
+    }
+
+
+def request_timeout_ms(settings: Settings) -> int:
+    """Return how long an answer of a broker is awaited."""
+    return max(600, settings.lease_ms * 2 // 5)
+
+
+def consumer_options(settings: Settings, client_id: str) -> dict[str, Any]:
+    """Return options for a consumer that follows partitions of its own choice."""
+    return {
+        **_connection(settings, client_id),
+        "enable_auto_commit": False,
+        "auto_offset_reset": "earliest",
+    }
+
+
+def producer_options(settings: Settings, client_id: str) -> dict[str, Any]:
+    """Return options for a producer whose records arrive soon or not at all.
+
+    A heartbeat must not be appended long after it was sent. One request in flight keeps the order
+    without the state of an idempotent producer; a repeated record does no harm.
+    """
+    return {
+        **_connection(settings, client_id),
+        "acks": "all",
+        "enable_idempotence": False,
+        "max_in_flight_requests_per_connection": 1,
+        "linger_ms": 0,
+        "delivery_timeout_ms": max(settings.lease_ms // 2, request_timeout_ms(settings)),
+        "max_block_ms": METADATA_WAIT_MS,
+    }

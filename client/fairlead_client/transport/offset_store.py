@@ -1,0 +1,134 @@
+"""Keeps positions where everybody's lag tools look: as offsets of the Kafka group."""
+
+import logging
+from collections.abc import Callable, Mapping
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Protocol
+
+from kafka import KafkaConsumer
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+from fairlead_client.clock import now_ms
+from fairlead_client.encoding import commit_metadata
+from fairlead_client.errors import OffsetStoreError
+from fairlead_client.model import Position, Queue
+from fairlead_client.session.actions import CommitProgress
+from fairlead_client.session.events import CommitFinished
+from fairlead_client.settings import Settings
+from fairlead_client.transport.connection import consumer_options
+
+logger = logging.getLogger(__name__)
+
+
+class OffsetStore(Protocol):
+    """Where a data plane keeps how far a group is. Called on one thread of its own."""
+
+    def commit(self, positions: Mapping[Queue, Position], timeout_ms: int) -> None:
+        """Keep the positions; raise when it is not sure within the time that they are kept."""
+
+    def close(self) -> None:
+        """Let go of connections."""
+
+
+class KafkaOffsetStore:
+    """Commits to Kafka's own offsets of the group, beside each offset the reset it follows.
+
+    The Kafka group has no members: a consumer that joins it under the same name would make every
+    commit fail.
+    """
+
+    def __init__(self, settings: Settings, client_id: str) -> None:
+        self._settings = settings
+        self._client_id = client_id
+        self._consumer: KafkaConsumer | None = None
+
+    def commit(self, positions: Mapping[Queue, Position], timeout_ms: int) -> None:
+        """Commit, connecting at the first time."""
+        if self._consumer is None:
+            options = consumer_options(self._settings, self._client_id)
+            self._consumer = KafkaConsumer(group_id=self._settings.group, **options)
+        self._consumer.commit(
+            {
+                TopicPartition(queue.topic, queue.queue_id): OffsetAndMetadata(
+                    position.offset, commit_metadata(position), -1
+                )
+                for queue, position in positions.items()
+            },
+            timeout_ms=timeout_ms,
+        )
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._consumer is not None:
+            self._consumer.close(autocommit=False, timeout_ms=0)
+            self._consumer = None
+
+
+class Committer(Thread):
+    """Does commits one after another, several waiting ones as one, and none that is too late.
+
+    Args:
+        store: where positions are kept.
+        report: takes the end of each commit; called on this thread.
+        failed: told of each error; called on this thread.
+    """
+
+    def __init__(
+        self,
+        store: OffsetStore,
+        report: Callable[[CommitFinished], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        super().__init__(name="fairlead-committer", daemon=True)
+        self._store = store
+        self._report = report
+        self._failed = failed
+        self._waiting: SimpleQueue[CommitProgress | None] = SimpleQueue()
+
+    def commit(self, action: CommitProgress) -> None:
+        """Commit soon."""
+        self._waiting.put(action)
+
+    def stop(self) -> None:
+        """End after what is waiting now."""
+        self._waiting.put(None)
+
+    def run(self) -> None:
+        """Serve until stopped."""
+        stopping = False
+        while not stopping:
+            batch = [self._waiting.get()]
+            while True:
+                try:
+                    batch.append(self._waiting.get_nowait())
+                except Empty:
+                    break
+            stopping = None in batch
+            self._serve([action for action in batch if action is not None])
+        self._store.close()
+
+    def _serve(self, batch: list[CommitProgress]) -> None:
+        now = now_ms()
+        timely = [action for action in batch if action.not_after_ms > now]
+        committed = bool(timely)
+        if timely:
+            left_ms = min(action.not_after_ms for action in timely) - now
+            # Later actions of one batch are newer: the last position of a queue stands.
+            positions = {
+                entry.queue: entry.position for action in timely for entry in action.entries
+            }
+            try:
+                self._store.commit(positions, left_ms)
+            except Exception as error:  # noqa: BLE001 - whatever a store raises is told and counted
+                committed = False
+                self._tell(error)
+        for action in batch:
+            done = committed and action in timely
+            self._report(CommitFinished(action.entries, committed=done))
+
+    def _tell(self, error: Exception) -> None:
+        logger.warning("commit failed: %s: %s", type(error).__name__, error)
+        told = OffsetStoreError(f"positions were not committed: {error!r}; tried again")
+        told.__cause__ = error
+        self._failed(told)

@@ -1,0 +1,198 @@
+"""Reads what concerns one client: its assignments, its group's releases, the generations.
+
+A thread of its own, because a poll cannot be woken: the session's thread waits on its inbox alone
+and so acts at once on whatever comes first.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from threading import Event, Thread
+from typing import Any
+
+from kafka import KafkaConsumer
+from kafka.structs import TopicPartition
+
+from fairlead_client.clock import now_ms
+from fairlead_client.decoding import (
+    decode_assignment,
+    decode_key,
+    decode_release,
+    is_generation,
+)
+from fairlead_client.errors import MalformedRecordError, StartFailedError
+from fairlead_client.partitioner import partition_of
+from fairlead_client.records import Assignment
+from fairlead_client.session import events
+from fairlead_client.settings import Settings
+from fairlead_client.transport.connection import consumer_options
+from fairlead_client.transport.topics import Topics
+
+logger = logging.getLogger(__name__)
+
+POLL_MS = 200
+RETRY_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class CaughtUp:
+    """Generations were read to their end, and the other partitions are followed from theirs."""
+
+    generation: int
+
+
+class Reader(Thread):
+    """Follows three partitions from the moment it is started.
+
+    Args:
+        settings: what the application chose.
+        client_id: whose assignments are read.
+        report: takes events and CaughtUp; called on this thread.
+        failed: told of each error; called on this thread.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        client_id: str,
+        report: Callable[[events.Event | CaughtUp], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        super().__init__(name="fairlead-reader", daemon=True)
+        self._settings = settings
+        self._client_id = client_id
+        self._report = report
+        self._failed = failed
+        self._stopping = Event()
+        self._catch_up = Event()
+        self._catch_up.set()
+        self._generation = 0
+        self._looked_at_ms = 0
+        self.malformed = 0
+        self.records = 0
+
+    def catch_up(self) -> None:
+        """Read the generations to their present end, then report CaughtUp again."""
+        self._catch_up.set()
+
+    def stop(self) -> None:
+        """End soon."""
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Follow the partitions until stopped; after any error, begin again where it was."""
+        consumer: KafkaConsumer | None = None
+        partitions: _Partitions | None = None
+        while not self._stopping.is_set():
+            try:
+                if consumer is None:
+                    options = consumer_options(self._settings, self._client_id)
+                    consumer = KafkaConsumer(**options)
+                if partitions is None:
+                    partitions = _assign(consumer, self._settings, self._client_id)
+                self._follow(consumer, partitions)
+            except Exception as error:  # noqa: BLE001 - whatever it was, reading goes on or time ends it
+                logger.warning("reading: %s: %s", type(error).__name__, error)
+                self._failed(error)
+                self._stopping.wait(RETRY_SECONDS)
+        if consumer is not None:
+            consumer.close(autocommit=False, timeout_ms=0)
+
+    def _follow(self, consumer: KafkaConsumer, partitions: "_Partitions") -> None:
+        if self._catch_up.is_set():
+            ends = consumer.end_offsets([partitions.generations])
+            self._read_to(consumer, partitions.generations, ends)
+            self._catch_up.clear()
+            self._report(CaughtUp(self._generation))
+        at_ms = now_ms()
+        if (at_ms - self._looked_at_ms) * 10 >= self._settings.lease_ms:
+            # The only proof of having read everything is to ask where the end is.
+            ends = consumer.end_offsets([partitions.assignments])
+            self._looked_at_ms = at_ms
+            self._read_to(consumer, partitions.assignments, ends)
+            self._report(events.AssignmentsReadToEnd(at_ms))
+        self._deliver(consumer.poll(timeout_ms=POLL_MS))
+
+    def _read_to(
+        self, consumer: KafkaConsumer, partition: TopicPartition, ends: dict[TopicPartition, int]
+    ) -> None:
+        while not self._stopping.is_set():
+            position = consumer.position(partition, timeout_ms=POLL_MS)
+            if position is not None and position >= ends[partition]:
+                return
+            self._deliver(consumer.poll(timeout_ms=POLL_MS))
+
+    def _deliver(self, batches: dict[TopicPartition, list[Any]]) -> None:
+        for partition, batch in batches.items():
+            for record in batch:
+                self.records += 1
+                try:
+                    found = list(self._events(partition.topic, record))
+                except MalformedRecordError as error:
+                    self.malformed += 1
+                    logger.warning(
+                        "ignored %s-%d@%d: %s",
+                        record.topic,
+                        record.partition,
+                        record.offset,
+                        error,
+                    )
+                    continue
+                for event in found:
+                    self._report(event)
+
+    def _events(self, topic: str, record: Any) -> Iterator[events.Event]:
+        topics = Topics(self._settings.prefix)
+        if record.value is None:
+            return
+        if topic == topics.assignments:
+            if decode_key(record.key or b"") != (self._settings.group, self._client_id):
+                return
+            read = decode_assignment(record.value)
+            if isinstance(read, Assignment):
+                yield events.AssignmentRead(read)
+            elif read is not None:
+                yield events.NoticeRead(read)
+        elif topic == topics.releases:
+            release = decode_release(record.value)
+            if release is not None and release.group == self._settings.group:
+                yield events.ReleaseRead(release)
+        elif is_generation(record.value):
+            self._generation = max(self._generation, record.offset + 1)
+            yield events.GenerationRead(record.offset + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Partitions:
+    assignments: TopicPartition
+    releases: TopicPartition
+    generations: TopicPartition
+
+
+def _assign(consumer: KafkaConsumer, settings: Settings, client_id: str) -> _Partitions:
+    """Follow the client's partitions: generations from the start, the others from their end."""
+    topics = Topics(settings.prefix)
+    group = settings.group
+    partitions = _Partitions(
+        TopicPartition(
+            topics.assignments, _partition(consumer, topics.assignments, group + client_id)
+        ),
+        TopicPartition(topics.releases, _partition(consumer, topics.releases, group)),
+        TopicPartition(topics.generations, 0),
+    )
+    followed = [partitions.assignments, partitions.releases, partitions.generations]
+    ends = consumer.end_offsets(followed)
+    consumer.assign(followed)
+    consumer.seek(partitions.assignments, ends[partitions.assignments])
+    consumer.seek(partitions.releases, ends[partitions.releases])
+    consumer.seek(partitions.generations, 0)
+    return partitions
+
+
+def _partition(consumer: KafkaConsumer, topic: str, text: str) -> int:
+    known = consumer.partitions_for_topic(topic)
+    if not known:
+        raise StartFailedError(
+            f"topic {topic!r} does not exist; start the engine first, or check the prefix"
+        )
+    return partition_of(text, len(known))

@@ -1,0 +1,218 @@
+"""The thread that owns the session: takes events from one inbox and does what the session says.
+
+Nothing here waits for a broker or for the application, so heartbeats go out whatever they do.
+"""
+
+import logging
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from uuid import uuid4
+
+from kafka.errors import KafkaError
+
+from fairlead_client.application import Application
+from fairlead_client.clock import now_ms
+from fairlead_client.encoding import Encoder
+from fairlead_client.errors import NoticeError
+from fairlead_client.model import Epoch, Queue
+from fairlead_client.observer import Observer
+from fairlead_client.session import actions, events
+from fairlead_client.session.session import Ownership, Session
+from fairlead_client.session.states import SessionState
+from fairlead_client.settings import Settings
+from fairlead_client.transport.offset_store import Committer, OffsetStore
+from fairlead_client.transport.reader import CaughtUp, Reader
+from fairlead_client.transport.writer import Writer
+
+logger = logging.getLogger(__name__)
+
+EVENTS_PER_TURN_MAX = 1_000
+NOTHING = Ownership(0, {})
+
+
+class SessionThread(Thread):
+    """Runs one session until it is closed.
+
+    Attributes:
+        joined: set when the client holds its first lease, and when it ended without.
+        ended: set when the session is closed and the threads below were told to stop.
+        ownership: what the application may work on; replaced as a whole, any thread may read it.
+        last_error: what went wrong last.
+        error: what closed the client, None when the application did.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        settings: Settings,
+        client_id: str,
+        encoder: Encoder,
+        application: Application,
+        *,
+        store: OffsetStore | None,
+        observer: Observer,
+    ) -> None:
+        super().__init__(name="fairlead-session", daemon=True)
+        self._session = session
+        self._settings = settings
+        self._client_id = client_id
+        self._encoder = encoder
+        self._application = application
+        self._observer = observer
+        self._inbox: SimpleQueue[events.Event | CaughtUp | None] = SimpleQueue()
+        self._reader = Reader(settings, client_id, self._inbox.put, self._note)
+        self._committer = (
+            None if store is None else Committer(store, self._inbox.put, self._commit_failed)
+        )
+        self._writer: Writer | None = None
+        self._abort = False
+        self.joined = Event()
+        self.ended = Event()
+        self.ownership = NOTHING
+        self.last_error: Exception | None = None
+        self.error: Exception | None = None
+
+    @property
+    def state(self) -> SessionState:
+        """Where the client is in its life."""
+        return self._session.state
+
+    def report(self, event: events.Event) -> None:
+        """Let an event happen to the session; from any thread."""
+        self._inbox.put(event)
+
+    def abort(self) -> None:
+        """End without leaving: the lease is left to end by itself. From any thread."""
+        self._abort = True
+        self._inbox.put(None)
+
+    def still_mine(self, queue: Queue) -> Epoch | None:
+        """Return the queue's epoch while the lease surely runs, from any thread.
+
+        It asks the clock itself, so it is right also while this thread is held up.
+        """
+        owned = self.ownership
+        return owned.epochs.get(queue) if now_ms() < owned.until_ms else None
+
+    def run(self) -> None:
+        """Serve until the session is closed, the client is aborted, or a bug ends it."""
+        self._reader.start()
+        if self._committer is not None:
+            self._committer.start()
+        try:
+            while self.state is not SessionState.CLOSED and not self._abort:
+                self._turn()
+        except Exception as error:
+            logger.exception("the session's thread failed; the client stops")
+            self.error = self.last_error = error
+        finally:
+            self._end()
+
+    def _turn(self) -> None:
+        wait_ms = self._session.next_deadline_ms() - now_ms()
+        try:
+            first = self._inbox.get(timeout=max(0, wait_ms) / 1_000)
+        except Empty:
+            first = None
+        self._take(first)
+        for _ in range(EVENTS_PER_TURN_MAX):
+            try:
+                self._take(self._inbox.get_nowait())
+            except Empty:
+                break
+        self._handle(events.TimePassed())
+
+    def _take(self, message: events.Event | CaughtUp | None) -> None:
+        # What was processed before the message was put here counts before it: the message may be
+        # the end of the work, or ask for a claim of where it is.
+        for progress in self._application.take_progress():
+            self._handle(progress)
+        if isinstance(message, CaughtUp):
+            self._begin_incarnation(message.generation)
+        elif message is not None:
+            if isinstance(message, events.AssignmentRead):
+                self._observer.assignment_read()
+            self._handle(message)
+
+    def _handle(self, event: events.Event) -> None:
+        done = self._session.handle(event, now_ms())
+        if done or isinstance(event, events.HeartbeatAppended):
+            # Before the actions: what is started must be ours by then, what is released not.
+            before = len(self.ownership.epochs)
+            self.ownership = self._session.ownership
+            if len(self.ownership.epochs) != before:
+                self._observer.owned(len(self.ownership.epochs))
+        if self.state is SessionState.RUNNING:
+            self.joined.set()
+        for action in done:
+            self._do(action)
+
+    def _do(self, action: actions.Action) -> None:
+        application = self._application
+        match action:
+            case actions.StartWork(queue, epoch, position):
+                application.start_work(queue, epoch, position)
+            case actions.StopWork(queue, epoch):
+                self._observer.revoked()
+                application.stop_work(queue, epoch)
+            case actions.AbandonWork(queue, epoch):
+                logger.warning("%s took too long to stop; released without it", queue)
+                application.abandon_work(queue, epoch)
+            case actions.StopEverything(reason, work):
+                logger.warning("stopped everything: %s", reason)
+                application.stop_everything(work)
+            case actions.CommitProgress():
+                assert self._committer is not None
+                self._committer.commit(action)
+            case actions.NewIncarnationNeeded(reason):
+                logger.info("new incarnation: %s", reason)
+                self._close_writer()
+                self._reader.catch_up()
+            case actions.ReportNotice(code, message):
+                self._note(NoticeError(code, message))
+                logger.warning("notice of the engine: %s: %s", code, message)
+            case actions.Stopped(error):
+                self.error = error
+                self.last_error = error or self.last_error
+            case _:
+                # Only an incarnation sends, and it has a writer.
+                assert self._writer is not None
+                self._writer.send(action)
+
+    def _begin_incarnation(self, generation: int) -> None:
+        if self.state not in (SessionState.NEW, SessionState.FENCED):
+            return
+        try:
+            self._writer = Writer(self._settings, self._client_id, self._encoder, self.report)
+        except KafkaError as error:
+            # There is no lease to keep meanwhile, so this thread may have waited for it.
+            self._note(error)
+            self._reader.catch_up()
+            return
+        self._handle(events.Started(str(uuid4()), generation))
+
+    def _close_writer(self) -> None:
+        if self._writer is not None:
+            # The last true releases of the old incarnation may still arrive.
+            self._writer.close(self._settings.lease_ms // 2)
+            self._writer = None
+
+    def _note(self, error: Exception) -> None:
+        self.last_error = error
+
+    def _commit_failed(self, error: Exception) -> None:
+        self._note(error)
+        self._observer.commit_failed()
+
+    def _end(self) -> None:
+        owned = self.ownership
+        self.ownership = NOTHING
+        self._observer.owned(0)
+        self._application.stop_everything(owned.epochs.items())
+        self._application.closed()
+        self._reader.stop()
+        if self._committer is not None:
+            self._committer.stop()
+        self._close_writer()
+        self.ended.set()
+        self.joined.set()

@@ -1,0 +1,30 @@
+"""The topics that a client uses, under the prefix that its application chose."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Full names of the topics."""
+
+    prefix: str
+
+    @property
+    def heartbeats(self) -> str:
+        """Written: heartbeats, leaves, progress, claims."""
+        return f"{self.prefix}heartbeats"
+
+    @property
+    def releases(self) -> str:
+        """Written and read: releases."""
+        return f"{self.prefix}releases"
+
+    @property
+    def generations(self) -> str:
+        """Read: claims of engine drivers, in one partition."""
+        return f"{self.prefix}generations"
+
+    @property
+    def assignments(self) -> str:
+        """Read: what the engine decided."""
+        return f"{self.prefix}assignments"

@@ -1,0 +1,168 @@
+"""Writes one incarnation's records and reports what became of each as events."""
+
+import logging
+from collections.abc import Callable, Sequence
+from threading import Lock, Thread
+from typing import Any
+
+from kafka import KafkaProducer
+from kafka.errors import KafkaError
+
+from fairlead_client.clock import now_ms
+from fairlead_client.encoding import Encoder
+from fairlead_client.partitioner import partition_of
+from fairlead_client.session import actions, events
+from fairlead_client.settings import Settings
+from fairlead_client.transport.connection import producer_options
+from fairlead_client.transport.topics import Topics
+
+logger = logging.getLogger(__name__)
+
+SendAction = (
+    actions.SendHeartbeat
+    | actions.SendProgress
+    | actions.SendClaims
+    | actions.SendRelease
+    | actions.SendLeave
+)
+Report = Callable[[events.Event], None]
+
+
+class Writer:
+    """A producer for one incarnation: what an earlier one still had to send dies with it.
+
+    `send` never waits for a broker: partition counts were read when the writer was made.
+
+    Args:
+        settings: what the application chose.
+        client_id: who writes.
+        encoder: makes the records.
+        report: takes events; called on this thread and on the producer's.
+
+    Raises:
+        KafkaError: no connection, or a topic is missing.
+    """
+
+    def __init__(
+        self, settings: Settings, client_id: str, encoder: Encoder, report: Report
+    ) -> None:
+        self._group = settings.group
+        self._encoder = encoder
+        self._report = report
+        self._topics = Topics(settings.prefix)
+        self._producer = KafkaProducer(**producer_options(settings, client_id))
+        try:
+            self._partitions = {
+                topic: partition_of(self._group, len(self._producer.partitions_for(topic)))
+                for topic in (self._topics.heartbeats, self._topics.releases)
+            }
+        except Exception:
+            self._producer.close(timeout=0)
+            raise
+
+    def send(self, action: SendAction) -> None:
+        """Write what the action says; its answer comes through `report`."""
+        match action:
+            case actions.SendHeartbeat(incarnation=incarnation, sequence=sequence):
+                sent_at_ms = now_ms()
+                self._send(
+                    self._topics.heartbeats,
+                    [self._encoder.heartbeat(action)],
+                    events.HeartbeatAppended(incarnation, sequence, sent_at_ms),
+                    events.HeartbeatFailed(incarnation, sequence),
+                )
+            case actions.SendProgress(incarnation=incarnation, entries=entries):
+                self._send(
+                    self._topics.heartbeats,
+                    self._encoder.progress(action),
+                    None,
+                    events.ProgressFailed(incarnation, entries),
+                )
+            case actions.SendClaims(incarnation=incarnation, generation=generation):
+                self._send(
+                    self._topics.heartbeats,
+                    self._encoder.claims(action),
+                    events.ClaimsAppended(incarnation, generation),
+                    events.ClaimsFailed(incarnation, generation),
+                )
+            case actions.SendRelease(incarnation, queue, epoch, position):
+                self._send(
+                    self._topics.releases,
+                    [self._encoder.release(action)],
+                    events.ReleaseAppended(incarnation, queue, epoch, position),
+                    events.ReleaseFailed(incarnation, queue, epoch),
+                )
+            case actions.SendLeave(incarnation=incarnation):
+                self._send(
+                    self._topics.heartbeats,
+                    [self._encoder.leave(action)],
+                    events.LeaveAppended(incarnation),
+                    events.LeaveFailed(incarnation),
+                )
+
+    def _send(
+        self,
+        topic: str,
+        values: Sequence[bytes],
+        appended: events.Event | None,
+        failed: events.Event,
+    ) -> None:
+        answers = _Answers(len(values), appended, failed, self._report)
+        key = self._group.encode()
+        for value in values:
+            try:
+                future = self._producer.send(
+                    topic, value=value, key=key, partition=self._partitions[topic]
+                )
+            except KafkaError as error:
+                answers.failed(error)
+                return
+            future.add_callback(answers.appended)
+            future.add_errback(answers.failed)
+
+    def close(self, timeout_ms: int) -> Thread:
+        """Close in the background, giving what is under way some time; return the thread."""
+        thread = Thread(
+            target=self._close,
+            args=(timeout_ms / 1_000,),
+            name="fairlead-writer-close",
+            daemon=True,
+        )
+        thread.start()
+        return thread
+
+    def _close(self, timeout: float) -> None:
+        try:
+            self._producer.close(timeout=timeout)
+        except KafkaError as error:
+            logger.debug("closing the producer: %s", error)
+            self._producer.close(timeout=0)
+
+
+class _Answers:
+    """Waits for the answers to all records of one action; called on the producer's thread."""
+
+    def __init__(
+        self, count: int, appended: events.Event | None, failed: events.Event, report: Report
+    ) -> None:
+        self._missing = count
+        self._appended = appended
+        self._failed: events.Event | None = failed
+        self._report = report
+        self._lock = Lock()
+
+    def appended(self, _metadata: Any) -> None:
+        """One more record is in the log."""
+        with self._lock:
+            self._missing -= 1
+            done = self._missing == 0
+        if done and self._appended is not None:
+            self._report(self._appended)
+
+    def failed(self, error: BaseException) -> None:
+        """One record is not known to be in the log; only the first failure is told."""
+        with self._lock:
+            event, self._failed = self._failed, None
+        if event is not None:
+            logger.warning("%s: %s: %s", type(event).__name__, type(error).__name__, error)
+            self._report(event)
