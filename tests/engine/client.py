@@ -1,0 +1,169 @@
+"""A client as the protocol describes it, small: it obeys its assignment record and says so."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid5
+
+from fairlead.core.digest import digest
+from fairlead.core.model import Epoch, MessageQueue
+from tests.engine.topics import START_MS, Topics
+
+NAMESPACE = UUID("6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11")
+
+
+def _uuid(name: str) -> str:
+    return str(uuid5(NAMESPACE, name))
+
+
+@dataclass(slots=True)
+class Client:
+    """One incarnation of one client of one group."""
+
+    topics: Topics
+    group: str
+    client_id: str
+    life: int = 1
+    subscribed: tuple[str, ...] = ("orders",)
+    lease_ms: int = 10_000
+    generation: int = 1
+    sequence: int = 0
+    held: dict[tuple[str, str, int], tuple[list[int], str]] = field(default_factory=dict)
+    processed: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    gone: bool = False
+
+    @property
+    def incarnation(self) -> str:
+        """The UUID of this life."""
+        return _uuid(f"{self.group}/{self.client_id}/{self.life}")
+
+    def _from(self) -> dict[str, Any]:
+        return {
+            "group": self.group,
+            "client_id": self.client_id,
+            "incarnation": self.incarnation,
+        }
+
+    def beat(self, **changes: Any) -> None:
+        """Heartbeat, with the digest of what is held."""
+        self.sequence += 1
+        entries = [
+            (MessageQueue(*queue), Epoch(*epoch), state)
+            for queue, (epoch, state) in self.held.items()
+        ]
+        record = {
+            "kind": "heartbeat",
+            **self._from(),
+            "process": {
+                "start_ms": START_MS,
+                "uuid": _uuid(self.client_id),
+                "incarnations": self.life,
+            },
+            "sequence": self.sequence,
+            "generation": self.generation,
+            "lease_ms": self.lease_ms,
+            "consume_type": "push",
+            "message_model": "clustering",
+            "consume_from": "first_offset",
+            "consume_timestamp_ms": None,
+            "ordered": False,
+            "language": "python",
+            "version": "0.1.0",
+            "address": "",
+            "zone": None,
+            "capacity": 1,
+            "subscriptions": [
+                {
+                    "topic": topic,
+                    "expression_type": "tag",
+                    "expression": "*",
+                    "tags": [],
+                    "sub_version": START_MS,
+                }
+                for topic in self.subscribed
+            ],
+            "applied": None,
+            "digest": f"{digest(entries):016x}",
+            **changes,
+        }
+        self.topics.append_of("heartbeats", self.group, record)
+
+    def claim(self, generation: int) -> None:
+        """Acknowledge a generation; gates of the one before are forgotten."""
+        self.generation = generation
+        self.held = {queue: entry for queue, entry in self.held.items() if entry[1] == "held"}
+        claims = [
+            {
+                "queue": [*queue],
+                "epoch": epoch,
+                "position": [0, self.processed.get(queue, 0)],
+                "state": "running",
+            }
+            for queue, (epoch, _) in sorted(self.held.items())
+        ]
+        self.topics.append_of(
+            "heartbeats",
+            self.group,
+            {
+                "kind": "claims",
+                **self._from(),
+                "generation": generation,
+                "part": 0,
+                "parts": 1,
+                "queues": claims,
+            },
+        )
+
+    def work(self, messages: int) -> None:
+        """Process some messages of each held queue, and tell how far it has come."""
+        queues = []
+        for queue, (epoch, state) in sorted(self.held.items()):
+            if state == "held":
+                self.processed[queue] = self.processed.get(queue, 0) + messages
+                position = [0, self.processed[queue]]
+                queues.append({"queue": [*queue], "epoch": epoch, "position": position})
+        if queues:
+            record = {"kind": "progress", **self._from(), "queues": queues}
+            self.topics.append_of("heartbeats", self.group, record)
+
+    def leave(self) -> None:
+        """Release everything and go."""
+        for queue, (epoch, state) in sorted(self.held.items()):
+            self._release(queue, epoch, started=state == "held")
+        self.held = {}
+        self.sequence += 1
+        record = {"kind": "leave", **self._from(), "sequence": self.sequence}
+        self.topics.append_of("heartbeats", self.group, record)
+        self.gone = True
+
+    def _release(self, queue: tuple[str, str, int], epoch: list[int], *, started: bool) -> None:
+        position = [0, self.processed.get(queue, 0)] if started else None
+        record = {
+            "kind": "release",
+            **self._from(),
+            "queue": [*queue],
+            "epoch": epoch,
+            "position": position,
+        }
+        self.topics.append_of("releases", self.group, record)
+
+    def read(self, record: dict[str, Any]) -> None:
+        """Obey an assignment record of this incarnation."""
+        if record["incarnation"] != self.incarnation or self.gone:
+            return
+        if record["kind"] != "assignment" or record["generation"] < self.generation:
+            return
+        for drop in record["drop"]:
+            queue = tuple(drop["queue"])
+            entry = self.held.get(queue)
+            started = entry is not None and entry[0] == drop["epoch"] and entry[1] == "held"
+            self._release(queue, drop["epoch"], started=started)
+            if entry is not None and entry[0] <= drop["epoch"]:
+                del self.held[queue]
+        for add in record["add"]:
+            queue = tuple(add["queue"])
+            entry = self.held.get(queue)
+            if entry is not None and (entry[0] > add["epoch"] or entry[1] == "held"):
+                continue
+            self.held[queue] = (add["epoch"], "gated" if add["after"] else "held")
+            start = add["position"][1]
+            self.processed[queue] = max(self.processed.get(queue, 0), start)

@@ -1,0 +1,175 @@
+"""A whole engine in memory: topics, clients, a bridge, and a driver that can be killed.
+
+Nothing in here decides anything: clients obey records, the bridge answers requests, and the shard
+machine is the real one.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+import orjson
+
+from fairlead.codec.stored import StoredShard
+from fairlead.core.allocation import Strategy
+from fairlead.core.rules import EngineRules, GroupRules
+from fairlead.engine.context import ShardContext, ShardResult, StepFailure
+from fairlead.engine.shard import run_shard
+from fairlead.wire.raw import RawRecord
+from strategies.registry import STRATEGIES
+from tests.engine.client import Client
+from tests.engine.topics import NAMES, PARTITIONS, Topics, bounds
+
+
+def context_of(
+    shard: int,
+    generation: int = 1,
+    *,
+    strategies: Mapping[str, Strategy] = STRATEGIES,
+    defaults: GroupRules | None = None,
+    first_run: bool = False,
+) -> ShardContext:
+    """Return what a shard is run under."""
+    rules = EngineRules(generation, strategies, defaults=defaults or GroupRules())
+    return ShardContext(
+        rules, shard, PARTITIONS, NAMES, engine_version="0.0.test", first_run=first_run
+    )
+
+
+@dataclass(slots=True)
+class World:
+    """Topics, clients and one driver over all shards."""
+
+    topics: Topics = field(default_factory=Topics)
+    generation: int = 1
+    stored: dict[int, StoredShard | None] = field(default_factory=dict)
+    read: dict[tuple[int, str, int], int] = field(default_factory=dict)
+    clients: list[Client] = field(default_factory=list)
+    queues: dict[str, int] = field(default_factory=lambda: {"orders": 4, "payments": 3})
+    counts: Counter[str] = field(default_factory=Counter)
+    failures: list[StepFailure] = field(default_factory=list)
+    strategies: Mapping[str, Strategy] = field(default_factory=lambda: STRATEGIES)
+    decisions: list[dict[str, Any]] = field(default_factory=list)
+    fresh: list[bytes] = field(default_factory=list)
+
+    def join(self, client_id: str, group: str = "orders", **fields: Any) -> Client:
+        """A client starts and heartbeats."""
+        client = Client(self.topics, group, client_id, generation=self.generation, **fields)
+        client.claim(self.generation)
+        client.beat()
+        self.clients.append(client)
+        return client
+
+    def context(self, shard: int) -> ShardContext:
+        """Return what the driver of now runs a shard under."""
+        return context_of(shard, self.generation, strategies=self.strategies)
+
+    def run(self, shard: int, *, commit: bool = True, chance: Random | None = None) -> ShardResult:
+        """Run one batch of a shard over what it has not read; without ``commit`` it is lost.
+
+        ``chance`` shuffles the rows and may leave the newest of each partition for later.
+        """
+        rows: list[RawRecord] = []
+        ends: dict[tuple[int, str, int], int] = {}
+        for row in self.topics.rows_of(shard):
+            place = (shard, row.topic, row.partition)
+            begin = self.read.get(place, 0)
+            last = len(self.topics.rows[row.topic, row.partition])
+            end = ends.setdefault(place, last if chance is None else chance.randint(begin, last))
+            if begin <= row.offset < end:
+                rows.append(row)
+        if chance is not None:
+            chance.shuffle(rows)
+        result = run_shard(self.stored.get(shard), rows, self.context(shard))
+        if commit:
+            self.stored[shard] = result.stored
+            self.read.update(ends)
+        self._publish(result)
+        return result
+
+    def _publish(self, result: ShardResult) -> None:
+        self.counts.update(result.counts)
+        self.failures.extend(result.failures)
+        for record in result.records:
+            self.topics.written[record.topic, record.partition].append(record)
+            if record.value is not None:
+                self.fresh.append(record.value)
+
+    def run_all(self, chance: Random | None = None) -> None:
+        """Run every shard once, and let clients and the bridge read what was written."""
+        for shard in range(PARTITIONS.shards):
+            self.run(shard, chance=chance)
+        self.deliver()
+
+    def deliver(self) -> None:
+        """Clients obey their assignments; the bridge answers requests."""
+        fresh, self.fresh = self.fresh, []
+        for value in fresh:
+            record = orjson.loads(value)
+            if record["kind"] == "decision":
+                self.decisions.append(record)
+            elif record["kind"] == "request":
+                self._answer(record)
+            elif record["kind"] == "assignment":
+                for client in self.clients:
+                    client.read(record)
+
+    def _answer(self, request: dict[str, Any]) -> None:
+        topic, group = request["topic"], request["group"]
+        if topic not in self.queues:
+            return
+        if request["what"] == "route":
+            self.topics.route(topic, self.queues[topic])
+        else:
+            key = orjson.dumps([topic, group])
+            self.topics.append("offsets", 0, key, bounds(group, topic, self.queues[topic]))
+
+    def start_driver(self) -> None:
+        """Another driver starts; clients acknowledge its generation at once."""
+        self.generation += 1
+        self.topics.tick(self.generation)
+        for client in self.clients:
+            if not client.gone:
+                client.claim(self.generation)
+
+    def pass_seconds(self, seconds: int, chance: Random | None = None) -> None:
+        """Let time pass: ticks each second, heartbeats and progress every three, batches."""
+        for _ in range(seconds):
+            self.topics.now_ms += 1_000
+            self.topics.tick(self.generation)
+            for index, client in enumerate(self.clients):
+                if not client.gone and (self.topics.now_ms // 1_000 + index) % 3 == 0:
+                    client.work(7)
+                    client.beat()
+            for _ in range(3):
+                self.topics.now_ms += 30
+                self.run_all(chance)
+
+    def owners(self, group: str) -> dict[int, str]:
+        """Return queue id -> client id of everything that clients of a group work on."""
+        owners: dict[int, str] = {}
+        for client in self.clients:
+            if client.group != group or client.gone:
+                continue
+            for queue, (_, state) in client.held.items():
+                if state == "held":
+                    assert queue[2] not in owners, "two clients work on one queue"
+                    owners[queue[2]] = client.client_id
+        return owners
+
+    def kinds(self, suffix: str) -> list[dict[str, Any]]:
+        """Return the records with a value that were written to a topic."""
+        return [
+            orjson.loads(record.value)
+            for (topic, _), records in sorted(self.topics.written.items())
+            if topic == NAMES.name(suffix)
+            for record in records
+            if record.value is not None
+        ]
+
+
+def with_rules(context: ShardContext, **changes: Any) -> ShardContext:
+    """Return the context with some of the driver's rules changed."""
+    return replace(context, rules=replace(context.rules, **changes))
