@@ -80,12 +80,14 @@ def _after_success(attempt: Attempt, stepped: Stepped, held: Held) -> Visit:
         if number
     ]
     left: tuple[Output, ...] = ()
+    slot = stepped.slot
     if _quarantine_of(attempt) is not None:
         decision = decision_of(attempt, stepped.state, "quarantine_left")
+        slot = None if slot is None else slot._replace(phase=decision.state.phase)
         left = with_alarm((decision,), attempt.alarm)
         counts.append(("groups/quarantine_left", 1))
     return Visit(
-        stepped.slot,
+        slot,
         (*stepped.outputs, *left),
         (*stepped.records, *records_of(left, (), attempt.context)),
         (*counts, *_count_held(held), ("groups/stepped", 1)),
