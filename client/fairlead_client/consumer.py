@@ -191,8 +191,9 @@ class Consumer(Member):
         )
         self._kafka.assign(list(reading))
         for partition in begun:
-            queue, _ = reading[partition]
+            queue, epoch = reading[partition]
             self._kafka.seek(partition, readable[queue][1])
+            self._observer.reading(queue, epoch, self._kafka.position(partition))
         self._reading = reading
         self._seen_changes = changes
 

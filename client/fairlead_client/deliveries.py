@@ -57,6 +57,7 @@ class Deliveries:
     def start_work(self, queue: Queue, epoch: Epoch, position: Position) -> None:
         """Messages of the queue may be handed out."""
         with self._changed:
+            self._observer.work_started(queue, epoch, position.offset)
             self._works[queue] = Work(epoch, position.offset)
             self._note_change()
 
@@ -77,6 +78,7 @@ class Deliveries:
             work = self._works.get(queue)
             if work is not None and work.epoch == epoch:
                 del self._works[queue]
+                self._observer.work_stopped(queue, epoch, work.position)
                 self._note_change()
 
     def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
@@ -157,6 +159,7 @@ class Deliveries:
         del self._works[queue]
         if work.stopping_since is not None:
             self._observer.revoke_took(monotonic() - work.stopping_since)
+        self._observer.work_stopped(queue, work.epoch, work.position)
         self._report(WorkStopped(queue, work.epoch, work.position))
 
     def _note_change(self) -> None:

@@ -1,0 +1,58 @@
+"""An observer of a Consumer is told when work on a queue starts and stops, in that order."""
+
+from fairlead_client.deliveries import Deliveries
+from fairlead_client.message import Message
+from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.observer import Observer
+from fairlead_client.session.events import Event, WorkStopped
+
+QUEUE = Queue("orders", "main", 3)
+EPOCH = Epoch(1, 7)
+
+
+class Witness(Observer):
+    """Writes down what it is told, and what was reported to the session by then."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, int, int]] = []
+        self.reported: list[Event] = []
+
+    def work_started(self, queue: Queue, epoch: Epoch, offset: int) -> None:
+        """Write it down."""
+        assert (queue, epoch) == (QUEUE, EPOCH)
+        self.told.append(("started", offset, len(self.reported)))
+
+    def work_stopped(self, queue: Queue, epoch: Epoch, offset: int) -> None:
+        """Write it down."""
+        assert (queue, epoch) == (QUEUE, EPOCH)
+        self.told.append(("stopped", offset, len(self.reported)))
+
+
+def _begun() -> tuple[Deliveries, Witness, Message]:
+    """A queue that was started at 5, with the message at 5 in hand."""
+    witness = Witness()
+    deliveries = Deliveries(witness)
+    deliveries.connect(witness.reported.append)
+    deliveries.start_work(QUEUE, EPOCH, Position(0, 5))
+    message = Message(QUEUE, 5, None, b"", (), 0, EPOCH)
+    assert deliveries.hand_out(message, lambda _queue: EPOCH)
+    return deliveries, witness, message
+
+
+def test_stop_waits_for_what_is_in_hand() -> None:
+    """The stop is told after the message in hand is done, and before the session hears of it."""
+    deliveries, witness, message = _begun()
+    deliveries.stop_work(QUEUE, EPOCH)
+    assert witness.told == [("started", 5, 0)]
+    assert deliveries.done(message)
+    assert witness.told == [("started", 5, 0), ("stopped", 6, 0)]
+    assert witness.reported == [WorkStopped(QUEUE, EPOCH, 6)]
+
+
+def test_abandoned() -> None:
+    """A queue that took too long to stop is told as stopped where it was processed to."""
+    deliveries, witness, message = _begun()
+    deliveries.stop_work(QUEUE, EPOCH)
+    deliveries.abandon_work(QUEUE, EPOCH)
+    assert witness.told == [("started", 5, 0), ("stopped", 5, 0)]
+    assert not deliveries.done(message)
