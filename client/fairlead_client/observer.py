@@ -1,6 +1,5 @@
 """What may be watched in a client; metrics are one observer, none is the default."""
 
-
 from fairlead_client.model import Epoch, Queue
 
 

@@ -1,0 +1,191 @@
+"""Clients on a real broker, with an engine whose every decision the test makes."""
+
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fairlead_client import Client, ClientClosedError, ClientStartedError, Queue
+from fairlead_client.model import Epoch, Position
+
+if TYPE_CHECKING:
+    from tests.broker.conftest import ScriptedEngine
+
+WAIT_SECONDS = 30
+
+
+class App:
+    """An application that notes its callbacks and answers with what it is told to."""
+
+    def __init__(
+        self, engine: "ScriptedEngine", client_id: str, topic: str, **settings: Any
+    ) -> None:
+        self.assigned: SimpleQueue[tuple[Queue, int, Epoch | None]] = SimpleQueue()
+        self.revoked: SimpleQueue[Queue] = SimpleQueue()
+        self.final: int | None = None
+        self.may_stop = Event()
+        self.may_stop.set()
+        self.client = Client(
+            bootstrap=engine.bootstrap,
+            prefix=engine.prefix,
+            group=engine.group,
+            topics=[topic],
+            client_id=client_id,
+            on_assigned=self._on_assigned,
+            on_revoked=self._on_revoked,
+            **settings,
+        )
+
+    def _on_assigned(self, queue: Queue, offset: int) -> None:
+        self.assigned.put((queue, offset, self.client.still_mine(queue)))
+
+    def _on_revoked(self, queue: Queue) -> int | None:
+        self.revoked.put(queue)
+        assert self.may_stop.wait(WAIT_SECONDS)
+        return self.final
+
+
+@pytest.fixture
+def app(engine: "ScriptedEngine", data_topic: str) -> Iterator[Callable[..., App]]:
+    """Make started applications that are closed after the test."""
+    made: list[App] = []
+
+    def make(client_id: str, **settings: Any) -> App:
+        one = App(engine, client_id, data_topic, **settings)
+        made.append(one)
+        one.client.start()
+        return one
+
+    yield make
+    for one in made:
+        one.may_stop.set()
+        one.client.close(5_000)
+
+
+def test_start(engine: "ScriptedEngine", app: Callable[..., App]) -> None:
+    """A client that started heartbeats, has acknowledged the generation, and owns nothing."""
+    client = app("a").client
+    assert (client.state, client.assigned) == ("running", {})
+    beat = engine.heartbeat("a")
+    assert (beat["generation"], beat["sequence"], beat["digest"]) == (1, 1, "0" * 16)
+    claims = engine.await_record("claims")
+    assert (claims["generation"], claims["queues"]) == (1, [])
+    with pytest.raises(ClientStartedError):
+        client.start()
+
+
+def test_handover(
+    engine: "ScriptedEngine",
+    app: Callable[..., App],
+    data_topic: str,
+    committed: Callable[..., Any],
+) -> None:
+    """A queue goes from one client to the other at the final offset, without the engine's help."""
+    queue = Queue(data_topic, "main", 0)
+    first, second = app("a"), app("b")
+    beats = engine.heartbeat("a"), engine.heartbeat("b")
+    engine.grant(beats[0], queue, 1, Position(0, 3))
+    assert first.assigned.get(timeout=WAIT_SECONDS) == (queue, 3, (1, 1))
+    # The successor knows before the holder: its gate holds.
+    engine.grant(beats[1], queue, 2, Position(0, 3), after=((beats[0], 1),))
+    assert first.client.processed(queue, 5)
+    first.final = 7
+    engine.revoke(beats[0], queue, 1, record=2)
+    assert second.assigned.get(timeout=WAIT_SECONDS) == (queue, 7, (1, 2))
+    assert first.client.still_mine(queue) is None
+    assert not first.client.processed(queue, 9)
+    assert engine.release(queue, 1)["position"] == [0, 7]
+    assert committed(engine.group, data_topic, 0) == (7, '{"v":1,"reset":0}')
+
+
+def test_slow_callback(engine: "ScriptedEngine", app: Callable[..., App], data_topic: str) -> None:
+    """While the application stops a queue it still owns it, and heartbeats go on."""
+    queue = Queue(data_topic, "main", 0)
+    one = app("a", lease_ms=3_000, heartbeat_ms=500)
+    beat = engine.heartbeat("a")
+    engine.grant(beat, queue, 1)
+    one.assigned.get(timeout=WAIT_SECONDS)
+    one.may_stop.clear()
+    engine.revoke(beat, queue, 1, record=2)
+    assert one.revoked.get(timeout=WAIT_SECONDS) == queue
+    late = engine.await_record(
+        "heartbeat", lambda record: record["sequence"] > beat["sequence"] + 8
+    )
+    assert late["incarnation"] == beat["incarnation"]
+    assert one.client.still_mine(queue) == (1, 1)
+    one.may_stop.set()
+    assert engine.release(queue, 1)["position"] == [0, 0]
+
+
+def test_drain_deadline(engine: "ScriptedEngine", app: Callable[..., App], data_topic: str) -> None:
+    """After the drain deadline a hanging application's queue is released without it."""
+    queue = Queue(data_topic, "main", 0)
+    one = app("a", drain_deadline_ms=300)
+    beat = engine.heartbeat("a")
+    engine.grant(beat, queue, 1)
+    one.assigned.get(timeout=WAIT_SECONDS)
+    one.client.processed(queue, 4)
+    one.may_stop.clear()
+    engine.revoke(beat, queue, 1, record=2)
+    assert engine.release(queue, 1)["position"] == [0, 4]
+    assert one.client.still_mine(queue) is None
+    assert not one.client.processed(queue, 5)
+
+
+def test_close(engine: "ScriptedEngine", app: Callable[..., App], data_topic: str) -> None:
+    """A closed client has stopped, released and left; it cannot be started again."""
+    queue = Queue(data_topic, "main", 0)
+    one = app("a")
+    engine.grant(engine.heartbeat("a"), queue, 1)
+    one.assigned.get(timeout=WAIT_SECONDS)
+    one.final = 11
+    one.client.close()
+    assert (one.client.state, one.client.assigned) == ("closed", {})
+    assert engine.release(queue, 1)["position"] == [0, 11]
+    leave = engine.await_record("leave")
+    kinds = [record["kind"] for record in engine.read]
+    assert leave["sequence"] > max(
+        record["sequence"] for record in engine.read if record["kind"] == "heartbeat"
+    )
+    assert "release" in kinds
+    assert one.client.wait(0)
+    with pytest.raises(ClientClosedError):
+        one.client.start()
+    one.client.close()
+
+
+def test_generation(engine: "ScriptedEngine", app: Callable[..., App], data_topic: str) -> None:
+    """A new driver's claim is acknowledged at once, with what the client works on."""
+    queue = Queue(data_topic, "main", 0)
+    one = app("a")
+    engine.grant(engine.heartbeat("a"), queue, 1)
+    one.assigned.get(timeout=WAIT_SECONDS)
+    one.client.processed(queue, 6)
+    engine.claim()
+    claims = engine.await_record("claims", lambda record: record["generation"] == 2)
+    assert claims["queues"] == [
+        {"queue": list(queue), "epoch": [1, 1], "position": [0, 6], "state": "running"}
+    ]
+    assert one.client.still_mine(queue) == (1, 1)
+
+
+def test_progress_and_commits(
+    engine: "ScriptedEngine",
+    app: Callable[..., App],
+    data_topic: str,
+    committed: Callable[..., Any],
+) -> None:
+    """What is processed reaches the engine and Kafka's offsets of the group."""
+    queue = Queue(data_topic, "main", 1)
+    one = app("a", progress_ms=100, commit_ms=200)
+    engine.grant(engine.heartbeat("a"), queue, 1, Position(4, 2))
+    one.assigned.get(timeout=WAIT_SECONDS)
+    # Committed before the first delivery, because it follows an operator's reset.
+    assert committed(engine.group, data_topic, 1) == (2, '{"v":1,"reset":4}')
+    one.client.processed(queue, 8)
+    engine.await_record("progress", lambda record: record["queues"][0]["position"] == [4, 8])
+    engine.await_record("heartbeat", lambda record: record["sequence"] > 2)
+    one.client.close()
+    assert committed(engine.group, data_topic, 1) == (8, '{"v":1,"reset":4}')
