@@ -14,12 +14,13 @@ from typing import Final
 
 import structlog
 from kafka import KafkaProducer
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.producer.future import FutureRecordMetadata
 
 from fairlead.core.records import Tick
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import KafkaSettings
+from fairlead.topics import require_reachable
 from fairlead.wire.encode import encode_tick
 from fairlead.wire.topics import TopicNames
 from streaming.connection import client_options
@@ -65,7 +66,7 @@ class Ticker:
         self._topic = TopicNames(kafka.topic_prefix).name("heartbeats")
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ticker", daemon=True)
-        self._producer: KafkaProducer | None = None
+        self.producer: KafkaProducer | None = None
         self._value = b""
         self._appended = 0
         self._lost = 0
@@ -87,15 +88,16 @@ class Ticker:
         """
         self._value = encode_tick(Tick(generation))
         options = client_options(self._kafka, "ticker")
+        require_reachable(options["bootstrap_servers"])
         try:
-            self._producer = KafkaProducer(
+            self.producer = KafkaProducer(
                 **options,
                 acks="all",
                 # A tick sent twice does no harm, and a pause must not become a backlog.
                 enable_idempotence=False,
                 delivery_timeout_ms=_DELIVERY_MS,
                 request_timeout_ms=_DELIVERY_MS,
-                max_block_ms=int(self._period * 1000),
+                max_block_ms=_DELIVERY_MS,
             )
             for future in self._send():
                 future.get(timeout=_FIRST_SECONDS_MAX)
@@ -111,8 +113,8 @@ class Ticker:
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
-        if self._producer is not None:
-            self._producer.close(timeout=1)
+        if self.producer is not None:
+            self.producer.close(timeout=1)
 
     def _run(self) -> None:
         try:
@@ -122,7 +124,7 @@ class Ticker:
                 due = max(due + self._period, time.monotonic())
                 try:
                     self._send()
-                except KafkaError as error:
+                except KafkaTimeoutError as error:
                     self._lost += len(self._shards)
                     self._tell(error)
         except Exception as error:
@@ -131,9 +133,9 @@ class Ticker:
 
     def _send(self) -> list[FutureRecordMetadata]:
         """Hand one tick per partition to the producer."""
-        assert self._producer is not None, "start() makes the producer"
+        assert self.producer is not None, "start() makes the producer"
         futures = [
-            self._producer.send(self._topic, value=self._value, partition=partition)
+            self.producer.send(self._topic, value=self._value, partition=partition)
             for partition in self._shards
         ]
         for future in futures:

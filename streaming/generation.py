@@ -19,6 +19,7 @@ from fairlead import __version__
 from fairlead.core.records import Generation
 from fairlead.errors import EnvironmentMissingError, RefusedError, SupersededError
 from fairlead.settings import KafkaSettings
+from fairlead.topics import require_reachable
 from fairlead.wire.encode import encode_generation
 from fairlead.wire.topics import TopicNames
 from streaming.connection import REQUEST_TIMEOUT_MS, client_options
@@ -36,7 +37,9 @@ def earlier_generations(kafka: KafkaSettings) -> int:
         EnvironmentMissingError: the topic cannot be read.
     """
     partition = _partition(kafka)
-    consumer = KafkaConsumer(**client_options(kafka, "generations"))
+    options = client_options(kafka, "generations")
+    require_reachable(options["bootstrap_servers"])
+    consumer = KafkaConsumer(**options)
     try:
         # Offsets are never used twice, whatever compaction or retention takes away.
         end: int = consumer.end_offsets([partition], timeout_ms=REQUEST_TIMEOUT_MS)[partition]
@@ -75,7 +78,9 @@ def claim_generation(kafka: KafkaSettings) -> int:
     partition = _partition(kafka)
     driver = str(uuid.uuid4())
     record = Generation(driver, time.time_ns() // 1_000_000, __version__)
-    producer = KafkaProducer(**client_options(kafka, "generations"), acks="all")
+    options = client_options(kafka, "generations")
+    require_reachable(options["bootstrap_servers"])
+    producer = KafkaProducer(**options, acks="all")
     try:
         outgoing = encode_generation(record, TopicNames(kafka.topic_prefix))
         sent = producer.send(
@@ -94,7 +99,7 @@ class GenerationWatch:
     """Follows the claims after our own, and calls once when there is one.
 
     A broker that cannot be reached is no claim: the watch goes on, and the query's own reading of
-    ticks finds a successor as well.
+    ticks finds a successor as well. ``followed`` is set once every claim of before is read.
     """
 
     def __init__(
@@ -113,6 +118,7 @@ class GenerationWatch:
         self._kafka = kafka
         self._generation = generation
         self._on_superseded = on_superseded
+        self.followed = threading.Event()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="generation-watch", daemon=True)
 
@@ -144,10 +150,13 @@ class GenerationWatch:
         try:
             consumer.assign([partition])
             consumer.seek(partition, self._generation)
+            end = consumer.end_offsets([partition], timeout_ms=REQUEST_TIMEOUT_MS)[partition]
             while not self._stopped.is_set():
                 for records in consumer.poll(timeout_ms=_POLL_MS).values():
                     newest: int = records[-1].offset + 1
                     return newest
+                if consumer.position(partition) >= end:
+                    self.followed.set()
         finally:
             consumer.close()
         return None

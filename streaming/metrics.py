@@ -5,9 +5,11 @@ a group, a client or a queue, so the number of series does not grow with the fle
 """
 
 import threading
+from collections import Counter as Counts
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
+from wsgiref.simple_server import WSGIServer
 
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -22,22 +24,66 @@ from streaming.clock import TickerCounts
 _SECONDS_BUCKETS: Final = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 10.0, 30.0)
 
 
+class CountedFamily(NamedTuple):
+    """A counter that the shards fill."""
+
+    name: str
+    text: str
+    labels: tuple[str, ...] = ()
+
+
+COUNTED: Final[Mapping[str, CountedFamily]] = {
+    "rows": CountedFamily("rows_total", "Rows handed to shards, by what was done.", ("outcome",)),
+    "events": CountedFamily(
+        "events_total", "Records by kind and what became of them.", ("type", "outcome")
+    ),
+    "rejects": CountedFamily("rejects_total", "Records refused, by reason.", ("reason",)),
+    "ignored_fields": CountedFamily(
+        "ignored_fields_total", "Fields that the protocol does not know, by kind.", ("kind",)
+    ),
+    "decisions": CountedFamily("decisions_total", "Decisions written."),
+    "rebalances": CountedFamily(
+        "rebalances_total", "Decisions, once for each of their triggers.", ("trigger",)
+    ),
+    "moves": CountedFamily(
+        "queue_moves_total", "Steps of queues, by the first trigger.", ("stage", "trigger")
+    ),
+    "allocation_failures": CountedFamily(
+        "allocation_failures_total", "Topics whose allocation failed, by code.", ("code",)
+    ),
+    "alarms": CountedFamily("alarms_total", "Alarms in decisions.", ("alarm",)),
+    "clock_jumps": CountedFamily(
+        "clock_jumps_total", "Jumps of a broker's clock by more than two ticks."
+    ),
+    "steps": CountedFamily("steps_total", "Steps that did not go well.", ("outcome",)),
+    "groups": CountedFamily("group_steps_total", "Groups, by what happened.", ("outcome",)),
+    "written": CountedFamily("records_written_total", "Records handed to the sink.", ("topic",)),
+}
+"""What shards count -> the family that shows it."""
+
+GROUPS_NOW: Final = "groups_now"
+"""The word under which a shard tells how many groups it has in each state."""
+
+
 class GroupsByState(Collector):
-    """How many groups are in which state: read at each scrape, so no old state stays behind."""
+    """How many groups are in which state: asked at each scrape, so no old state stays behind."""
 
     def __init__(self) -> None:
-        self._groups: Mapping[str, int] = {}
+        self._shards: dict[int, Mapping[str, int]] = {}
 
-    def replace(self, groups: Mapping[str, int]) -> None:
-        """Take the counts from now on; the mapping is not changed by anybody afterwards."""
-        self._groups = groups
+    def replace(self, shard: int, groups: Mapping[str, int]) -> None:
+        """Take the counts of one shard from now on."""
+        self._shards = {**self._shards, shard: groups}
 
     def collect(self) -> Iterator[Metric]:
         """Yield one gauge with a series for each state that has groups."""
+        total: Counts[str] = Counts()
+        for groups in self._shards.values():
+            total.update(groups)
         family = GaugeMetricFamily(
             "fairlead_groups", "Groups that the engine remembers.", labels=["state"]
         )
-        for state, count in sorted(self._groups.items()):
+        for state, count in sorted(total.items()):
             family.add_metric([state], count)
         yield family
 
@@ -75,7 +121,7 @@ class EngineMetrics:
             spark_version: for `build_info`.
             restarts: how often the supervisor has started the driver again.
         """
-        prometheus_client.disable_created_metrics()
+        prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self.groups = GroupsByState()
         self.registry.register(self.groups)
@@ -90,7 +136,10 @@ class EngineMetrics:
         )
         self.query_restarts.inc(restarts)
         self._make_batch_families()
-        self._make_record_families()
+        self._counted = {
+            word: self._counter(family.name, family.text, *family.labels)
+            for word, family in COUNTED.items()
+        }
 
     def _make_batch_families(self) -> None:
         self.batches = self._counter("batches_total", "Micro-batches by their end.", "outcome")
@@ -112,27 +161,21 @@ class EngineMetrics:
         self.state_rows = self._gauge("state_rows", "Shards with state.")
         self.state_bytes = self._gauge("state_bytes", "Memory of the state store.")
 
-    def _make_record_families(self) -> None:
-        self.events = self._counter(
-            "events_total", "Input records by kind and what became of them.", "type", "outcome"
-        )
-        self.rejects = self._counter("rejects_total", "Records refused.", "reason")
-        self.records_written = self._counter(
-            "records_written_total", "Records handed to the sink.", "topic"
-        )
-        self.rebalances = self._counter(
-            "rebalances_total", "Decisions by what triggered them.", "trigger"
-        )
-        self.queue_moves = self._counter(
-            "queue_moves_total", "Queues given to another client, by trigger.", "trigger"
-        )
-        self.allocation_failures = self._counter(
-            "allocation_failures_total", "Topics whose allocation failed, by code.", "code"
-        )
-        self.alarms = self._counter("alarms_total", "Alarms in decisions.", "alarm")
-        self.clock_jumps = self._counter(
-            "clock_jumps_total", "Jumps of a broker's clock by more than two ticks."
-        )
+    def take_counts(self, shard: int, counts: Mapping[str, int]) -> None:
+        """Add what one shard counted in one batch.
+
+        A name is the family's word and its labels, joined by ``/``. A name that is no family's is
+        one that this driver does not show.
+        """
+        now: dict[str, int] = {}
+        for name, number in counts.items():
+            word, *labels = name.split("/")
+            counter = self._counted.get(word)
+            if word == GROUPS_NOW:
+                now[labels[0]] = number
+            elif counter is not None:
+                (counter.labels(*labels) if labels else counter).inc(number)
+        self.groups.replace(shard, now)
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(f"fairlead_{name}", text, labels, registry=self.registry)
@@ -146,7 +189,7 @@ class MetricsEndpoint:
     """The HTTP server of `/metrics` while it runs."""
 
     url: str
-    _server: prometheus_client.exposition.ThreadingWSGIServer
+    _server: WSGIServer
     _thread: threading.Thread
 
     def stop(self) -> None:

@@ -21,13 +21,13 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryProgress,
 )
 
-from streaming.counts import ShardCounts
 from streaming.metrics import EngineMetrics
+from streaming.report import ShardReport, read_report
 
 log = structlog.get_logger()
 
 OBSERVED: Final = "shards"
-"""The name under which the counts of a batch travel in Spark's report."""
+"""The name under which the reports of a batch travel in Spark's report."""
 
 PHASES: Final = {
     "triggerExecution": "total",
@@ -40,15 +40,15 @@ PHASES: Final = {
 """Spark's names of the parts of a batch, and ours."""
 
 
-def observe_counts(output: DataFrame, shards: int) -> DataFrame:
-    """Take the rows of counts out of the output; Spark carries them to the driver.
+def observe_reports(output: DataFrame, shards: int) -> DataFrame:
+    """Take the reports of the shards out of the output; Spark carries them to the driver.
 
     There is at most one such row per shard and batch, so a maximum picks it. A task that is tried
     again is counted once.
     """
-    counts = F.when(F.col("topic").isNull(), F.col("value").cast("string"))
+    report = F.when(F.col("topic").isNull(), F.col("value").cast("string"))
     picked = [
-        F.max(F.when(F.col("partition") == shard, counts)).alias(str(shard))
+        F.max(F.when(F.col("partition") == shard, report)).alias(str(shard))
         for shard in range(shards)
     ]
     return output.observe(OBSERVED, *picked).where(F.col("topic").isNotNull())
@@ -97,9 +97,22 @@ def take_progress(progress: StreamingQueryProgress, metrics: EngineMetrics) -> N
         metrics.state_bytes.set(operator.memoryUsedBytes)
     observed = progress.observedMetrics.get(OBSERVED)
     if observed is not None:
-        for shard, counts in observed.asDict().items():
-            if counts is not None:
-                metrics.take_counts(int(shard), ShardCounts.read(counts))
+        for shard, text in observed.asDict().items():
+            if text is not None:
+                take_report(int(shard), read_report(text), metrics)
+
+
+def take_report(shard: int, report: ShardReport, metrics: EngineMetrics) -> None:
+    """Add what one shard told of a batch."""
+    metrics.take_counts(shard, report.counts)
+    for failure in report.failures:
+        log.error(
+            "a step failed, its group was set back",
+            shard=shard,
+            group=failure.group,
+            error=failure.error,
+            traceback=failure.traceback,
+        )
 
 
 def lag(end: str | None, latest: str | None) -> dict[str, int]:

@@ -15,7 +15,7 @@ from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
 from sinks import Sink
 from streaming.checkpoint import Checkpoint, Layout
-from streaming.progress import observe_counts
+from streaming.progress import observe_reports
 from streaming.shards import ShardOperator, assign_shards, run_shards
 from streaming.source import read_input
 
@@ -49,7 +49,7 @@ def start_query(spark: SparkSession, checkpoint: Checkpoint, plan: QueryPlan) ->
     sharded = assign_shards(rows, TopicNames(settings.kafka.topic_prefix), layout.keys)
     output = run_shards(sharded, ShardOperator(shard_context(plan), layout.keys))
     return (
-        plan.sink.writer(observe_counts(output, layout.shards))
+        plan.sink.writer(observe_reports(output, layout.shards))
         .queryName(QUERY_NAME)
         .outputMode("append")
         .option("checkpointLocation", str(checkpoint.query))

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-import orjson
 import pandas as pd
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark reader knows
@@ -21,6 +20,7 @@ from fairlead.engine import ShardContext, ShardResult, run_shard
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 from sinks import OUTPUT_SCHEMA
+from streaming.report import write_report
 from streaming.source import BROADCAST_TOPICS
 
 KEY_COLUMN: Final = "shard_key"
@@ -57,7 +57,7 @@ class ShardOperator:
     def __call__(
         self, key: tuple[Any, ...], frames: Iterable[pd.DataFrame], state: GroupState
     ) -> Iterator[pd.DataFrame]:
-        """Run one shard over its rows of this batch: its records, then one row of counts.
+        """Run one shard over its rows of this batch: its records, then its report.
 
         An exception ends the query and nothing of this batch is kept. So all that concerns one
         group or one record is dealt with inside ``run_shard``.
@@ -82,7 +82,7 @@ def assign_shards(rows: DataFrame, names: TopicNames, keys: tuple[int, ...]) -> 
 
 
 def run_shards(rows: DataFrame, operator: ShardOperator) -> DataFrame:
-    """Return the frame of output rows, the rows of counts among them."""
+    """Return the frame of output rows, the rows of reports among them."""
     return rows.groupBy(KEY_COLUMN).applyInPandasWithState(
         operator,
         outputStructType=OUTPUT_SCHEMA,
@@ -113,8 +113,8 @@ def _rows(frames: Iterable[pd.DataFrame]) -> list[RawRecord]:
 def _frame(shard: int, result: ShardResult) -> pd.DataFrame:
     """Make one frame of everything a call yields: each frame costs as much as hundreds of rows.
 
-    The last row holds the shard's counts. It has no topic: the driver reads it, no sink does.
+    The last row is the shard's report. It has no topic: the driver reads it, no sink does.
     """
-    counts = (None, shard, None, orjson.dumps(dict(result.counts)))
-    columns = zip(*result.records, counts, strict=True)
+    report = (None, shard, None, write_report(result))
+    columns = zip(*result.records, report, strict=True)
     return pd.DataFrame(dict(zip(OUTPUT_COLUMNS, columns, strict=True)))

@@ -25,7 +25,7 @@ with Checkpoint(Path(sys.argv[1])).owned():
 
 
 def test_mode(tmp_path: Path) -> None:
-    """Nobody but the owner of the process reads the state, even where the folder was open before."""
+    """Nobody but the process's user reads the state, even where the folder was open before."""
     folder = tmp_path / "checkpoint"
     folder.mkdir(mode=0o755)
     with Checkpoint(folder).owned():
@@ -62,7 +62,7 @@ def test_lock_ends_with_context(tmp_path: Path) -> None:
 def test_unusable(tmp_path: Path) -> None:
     """A path that cannot be a folder is an error that names the setting."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(EnvironmentMissingError, match="engine.checkpoint"):
+    with pytest.raises(EnvironmentMissingError, match=r"engine\.checkpoint"):
         Checkpoint(tmp_path / "file" / "checkpoint").owned().__enter__()
 
 
@@ -78,7 +78,7 @@ def test_layout_round_trip(tmp_path: Path) -> None:
 def test_layout_damaged(tmp_path: Path, text: str) -> None:
     """A layout that cannot be read refuses the start instead of counting as new."""
     (tmp_path / "layout.json").write_text(text)
-    with pytest.raises(RefusedError, match="layout.json"):
+    with pytest.raises(RefusedError, match=r"layout\.json"):
         Checkpoint(tmp_path).stored_layout()
 
 

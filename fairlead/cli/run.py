@@ -1,0 +1,85 @@
+"""`fairlead run`: the engine itself, alone or under a supervisor."""
+
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from fairlead.cli.options import BootstrapOption, ConfigOption, ProfileOption, TopicPrefixOption
+from fairlead.jars import ensure_jars
+from fairlead.jars.progress import ConsoleProgress
+from fairlead.settings import Settings, load_settings
+
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+def run(
+    *,
+    profile: ProfileOption = None,
+    config: ConfigOption = None,
+    bootstrap: BootstrapOption = None,
+    topic_prefix: TopicPrefixOption = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option("--checkpoint", help="The state's folder; sets engine.checkpoint."),
+    ] = None,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option("--metrics-port", help="Of /metrics, 0 for any; sets metrics.port."),
+    ] = None,
+    supervise: Annotated[
+        bool,
+        typer.Option("--supervise", help="Start the engine again when it dies; see docs."),
+    ] = False,
+    restarts: Annotated[int, typer.Option("--restarts", hidden=True, min=0)] = 0,
+) -> None:
+    """Run the engine: the streaming job, from conf/ and the environment.
+
+    It ends with 0 after SIGTERM or Ctrl-C, and otherwise with a code that docs/exit-codes.md
+    explains. With --supervise a parent process starts it again, with growing pauses, unless the
+    end was meant.
+    """
+    from streaming.logs import configure_logs
+
+    overrides = {
+        "kafka.bootstrap": bootstrap,
+        "kafka.topic_prefix": topic_prefix,
+        "engine.checkpoint": None if checkpoint is None else str(checkpoint),
+        "metrics.port": metrics_port,
+    }
+    settings = load_settings(profile=profile, files=config or (), overrides=overrides)
+    configure_logs()
+    if supervise:
+        _supervise([argument for argument in sys.argv[1:] if argument != "--supervise"])
+    _run(settings, restarts)
+
+
+def _run(settings: Settings, restarts: int) -> None:
+    """Run the job until a signal asks it to stop."""
+    import os
+
+    from fairlead.archive import archive_options
+    from fairlead.java import find_java
+    from streaming.stopping import StopSignal, on_signals
+
+    with StopSignal() as stop, on_signals(_STOP_SIGNALS, lambda _number: stop.set()):
+        # Spark looks nowhere else for its Java.
+        os.environ["JAVA_HOME"] = str(find_java().home)
+        jars = ensure_jars("connector", ConsoleProgress(Console(stderr=True)))
+        from streaming.job import JobOptions, run_job
+
+        run_job(settings, JobOptions(jars, archive_options(jars), restarts), stop)
+
+
+def _supervise(arguments: Sequence[str]) -> None:
+    """Run this command without the supervisor until it ends for good; leave with its code."""
+    from streaming.supervise import Supervisor
+
+    def command(restarts: int) -> Sequence[str]:
+        return [sys.executable, "-m", "fairlead", *arguments, "--restarts", str(restarts)]
+
+    raise typer.Exit(Supervisor(command).run())

@@ -1,0 +1,116 @@
+"""The topics of one test: appends records, and waits for records to appear."""
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Final, Self
+
+import orjson
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.consumer.fetcher import ConsumerRecord
+
+from fairlead.settings import KafkaSettings
+from fairlead.wire.raw import RawRecord
+from fairlead.wire.topics import TopicNames
+from streaming.source import LOG_APPEND_TIME
+
+WAIT_SECONDS_MAX: Final = 60.0
+
+
+class Log(AbstractContextManager["Log"]):
+    """Reads every topic from its first record, and remembers what it has read."""
+
+    def __init__(self, kafka: KafkaSettings) -> None:
+        self.names = TopicNames(kafka.topic_prefix)
+        self._bootstrap = kafka.bootstrap
+        self._producer = KafkaProducer(bootstrap_servers=kafka.bootstrap, acks="all")
+        self._consumers: dict[str, KafkaConsumer] = {}
+        self._read: dict[str, list[ConsumerRecord]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._producer.close()
+        for consumer in self._consumers.values():
+            consumer.close()
+
+    def append(
+        self, suffix: str, value: bytes | None, key: bytes | None = None, partition: int = 0
+    ) -> int:
+        """Append a record and return its offset, once it is in the log."""
+        topic = self.names.name(suffix)
+        sent = self._producer.send(topic, value=value, key=key, partition=partition)
+        offset: int = sent.get(timeout=30).offset
+        return offset
+
+    def records(self, suffix: str) -> list[ConsumerRecord]:
+        """Return everything in a topic by now; in order within each partition."""
+        consumer = self._consumer(suffix)
+        ends = consumer.end_offsets(list(consumer.assignment()))
+        while any(consumer.position(partition) < end for partition, end in ends.items()):
+            self._poll(suffix, 200)
+        return list(self._read[suffix])
+
+    def await_record(
+        self,
+        suffix: str,
+        wanted: Callable[[ConsumerRecord], bool],
+        seconds_max: float = WAIT_SECONDS_MAX,
+    ) -> ConsumerRecord:
+        """Return the first record of a topic that is wanted, waiting for it if it must.
+
+        Raises:
+            TimeoutError: it did not appear; says what did.
+        """
+        deadline = time.monotonic() + seconds_max
+        self._consumer(suffix)
+        looked = 0
+        while True:
+            read = self._read[suffix]
+            for record in read[looked:]:
+                if wanted(record):
+                    return record
+            looked = len(read)
+            if time.monotonic() > deadline:
+                values = [record.value for record in read]
+                raise TimeoutError(f"{suffix} holds only {values}")
+            self._poll(suffix, 200)
+
+    def bodies(self, suffix: str) -> list[Any]:
+        """Return everything in a topic by now, parsed; deletions are left out."""
+        return [orjson.loads(each.value) for each in self.records(suffix) if each.value is not None]
+
+    def _poll(self, suffix: str, timeout_ms: int) -> None:
+        for records in self._consumers[suffix].poll(timeout_ms=timeout_ms).values():
+            self._read[suffix] += records
+
+    def _consumer(self, suffix: str) -> KafkaConsumer:
+        if suffix not in self._consumers:
+            topic = self.names.name(suffix)
+            consumer = KafkaConsumer(bootstrap_servers=self._bootstrap)
+            numbers = consumer.partitions_for_topic(topic)
+            consumer.assign([TopicPartition(topic, number) for number in sorted(numbers)])
+            consumer.seek_to_beginning()
+            self._consumers[suffix], self._read[suffix] = consumer, []
+        return self._consumers[suffix]
+
+
+def body_of(record: ConsumerRecord) -> dict[str, Any]:
+    """Return a record's value, parsed; a deletion is empty."""
+    body: dict[str, Any] = orjson.loads(record.value) if record.value is not None else {}
+    return body
+
+
+def raw_of(record: ConsumerRecord) -> RawRecord:
+    """Return a record as the engine reads it."""
+    stamped_by_broker = record.timestamp_type == LOG_APPEND_TIME
+    return RawRecord(
+        record.topic,
+        record.partition,
+        record.offset,
+        record.timestamp,
+        stamped_by_broker,
+        record.key,
+        record.value,
+    )

@@ -1,0 +1,133 @@
+"""The ticker moves the clock of the log in every partition, and says when it cannot."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from kafka.errors import IllegalStateError
+
+from fairlead.broker import EmbeddedKafka
+from fairlead.core.records import Tick
+from fairlead.errors import EnvironmentMissingError
+from fairlead.settings import Settings
+from fairlead.topics import create_topics, topic_specs
+from fairlead.wire.decode import decode
+from fairlead.wire.limits import WireLimits
+from streaming.clock import Ticker
+from tests.streaming.log import Log, raw_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kafka.consumer.fetcher import ConsumerRecord
+
+SHARDS = 4
+
+TICK = """
+import sys, time
+from fairlead.settings import load_settings
+from streaming.clock import Ticker
+from streaming.logs import configure_logs
+configure_logs()
+given = {"kafka.bootstrap": sys.argv[1], "kafka.topic_prefix": sys.argv[2]}
+ticker = Ticker(load_settings(overrides=given).kafka, 4, 200, print)
+ticker.start(1)
+print("ticking", flush=True)
+while ticker.counts.lost == 0:
+    time.sleep(0.05)
+print("lost", flush=True)
+sys.stdin.read()
+ticker.stop()
+"""
+
+
+def _never(error: Exception) -> None:
+    raise AssertionError(error)
+
+
+def _is_at(partition: int, offset: int) -> "Callable[[ConsumerRecord], bool]":
+    return lambda record: (record.partition, record.offset) == (partition, offset)
+
+
+def _generation(record: "ConsumerRecord") -> int:
+    """Return the generation of a tick, read as the engine reads it."""
+    raw = raw_of(record)
+    tick = decode("heartbeats", raw, WireLimits(SHARDS))
+    assert isinstance(tick, Tick)
+    assert raw.append_time_is_log
+    return tick.generation
+
+
+def test_first_ticks(settings: Settings, log: Log) -> None:
+    """When start returns a tick of the generation is in every partition, dated by the broker."""
+    ticker = Ticker(settings.kafka, SHARDS, 60_000, _never)
+    ticker.start(7)
+    ticker.stop()
+    records = log.records("heartbeats")
+    assert sorted(record.partition for record in records) == list(range(SHARDS))
+    assert {_generation(record) for record in records} == {7}
+
+
+def test_period(settings: Settings, log: Log) -> None:
+    """Ticks come in every partition, one period apart."""
+    ticker = Ticker(settings.kafka, SHARDS, 200, _never)
+    ticker.start(1)
+    for partition in range(SHARDS):
+        log.await_record("heartbeats", _is_at(partition, 9))
+    ticker.stop()
+    times = [each.timestamp for each in log.records("heartbeats") if each.partition == 0]
+    # Nine periods; a loaded machine may delay one tick but not speed the clock up.
+    assert times[9] - times[0] >= 9 * 200 - 100
+    assert ticker.counts.appended >= SHARDS * 10
+    assert ticker.counts.lost == 0
+
+
+def test_unreachable(settings: Settings) -> None:
+    """A ticker that cannot send its first ticks refuses to start."""
+    away = settings.kafka.model_copy(update={"bootstrap": "127.0.0.1:1"})
+    with pytest.raises(EnvironmentMissingError, match=r"kafka\.bootstrap"):
+        Ticker(away, SHARDS, 1_000, _never).start(1)
+
+
+def test_outage(settings: Settings, tmp_path: Path) -> None:
+    """While the broker is away ticks are lost and counted; when it is back they go on."""
+    with EmbeddedKafka(tmp_path / "kafka") as cluster:
+        kafka = settings.kafka.model_copy(update={"bootstrap": cluster.bootstrap})
+        connection = {"bootstrap_servers": cluster.bootstrap}
+        create_topics(connection, kafka.topic_prefix, topic_specs(settings.topics))
+        # In a process of its own: kafka-python leaves sockets of refused connections behind.
+        command = [sys.executable, "-c", TICK, cluster.bootstrap, kafka.topic_prefix]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as ticking:
+            assert ticking.stdout is not None
+            assert ticking.stdout.readline() == "ticking\n"
+            cluster.kill()
+            assert ticking.stdout.readline() == "lost\n"
+            cluster.restart()
+            with Log(kafka) as log:
+                newest = len(log.records("heartbeats"))
+                log.await_record("heartbeats", lambda each: each.offset > newest)
+            ticking.communicate("")
+            assert ticking.returncode == 0
+
+
+def test_failure_is_told(settings: Settings) -> None:
+    """A ticker that ends by anything but an absent broker says so, once."""
+    told: list[Exception] = []
+    heard = threading.Event()
+
+    def fail(error: Exception) -> None:
+        told.append(error)
+        heard.set()
+
+    ticker = Ticker(settings.kafka, SHARDS, 50, fail)
+    ticker.start(1)
+    assert ticker.producer is not None
+    ticker.producer.close()
+    assert heard.wait(30)
+    ticker.stop()
+    assert [type(error) for error in told] == [IllegalStateError]

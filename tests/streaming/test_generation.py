@@ -1,0 +1,90 @@
+"""A generation is claimed once, and a newer claim is noticed."""
+
+import threading
+
+import pytest
+
+from fairlead.core.records import Generation
+from fairlead.errors import (
+    EnvironmentMissingError,
+    ExitCode,
+    RefusedError,
+    SupersededError,
+)
+from fairlead.settings import Settings
+from fairlead.wire.decode import decode
+from fairlead.wire.limits import WireLimits
+from streaming.generation import (
+    GenerationWatch,
+    claim_generation,
+    earlier_generations,
+    refuse_lost_state,
+)
+from tests.streaming.log import Log, raw_of
+
+
+def test_claims_grow(settings: Settings, log: Log) -> None:
+    """Each claim is one record more, its offset + 1 is the generation, and readers accept it."""
+    assert earlier_generations(settings.kafka) == 0
+    assert [claim_generation(settings.kafka) for _ in range(3)] == [1, 2, 3]
+    assert earlier_generations(settings.kafka) == 3
+    records = log.records("generations")
+    assert len({record.key for record in records}) == 3
+    for record in records:
+        assert isinstance(decode("generations", raw_of(record), WireLimits(4)), Generation)
+
+
+def test_watch_tells_a_newer_claim(settings: Settings) -> None:
+    """A claim after our own is told once, with the code on which nobody restarts."""
+    own = claim_generation(settings.kafka)
+    told: list[SupersededError] = []
+    heard = threading.Event()
+
+    def superseded(error: SupersededError) -> None:
+        told.append(error)
+        heard.set()
+
+    watch = GenerationWatch(settings.kafka, own, superseded)
+    watch.start()
+    try:
+        claim_generation(settings.kafka)
+        assert heard.wait(30)
+    finally:
+        watch.stop()
+    assert [error.exit_code for error in told] == [ExitCode.SUPERSEDED]
+    assert "generation 2 has taken over from generation 1" in str(told[0])
+
+
+def test_watch_ignores_older_claims(settings: Settings) -> None:
+    """Our own claim and those before it say nothing, up to the newest one there is."""
+    claim_generation(settings.kafka)
+    own = claim_generation(settings.kafka)
+    told: list[SupersededError] = []
+    watch = GenerationWatch(settings.kafka, own, told.append)
+    watch.start()
+    assert watch.followed.wait(30)
+    watch.stop()
+    assert told == []
+
+
+@pytest.mark.parametrize("generation", [1, 7])
+def test_lost_state_is_refused(generation: int) -> None:
+    """Without state, a start after any other start is refused, and the message says what to do."""
+    with pytest.raises(RefusedError, match=f"generation {generation} has run") as refused:
+        refuse_lost_state(generation)
+    assert refused.value.exit_code == ExitCode.REFUSED
+    assert "kafka.topic_prefix" in refused.value.remedy
+
+
+def test_first_start_is_not_refused() -> None:
+    """Nobody can have lost what nobody ever had."""
+    refuse_lost_state(0)
+
+
+def test_unreachable(settings: Settings) -> None:
+    """A broker that is not there is an error that names the setting."""
+    away = settings.kafka.model_copy(update={"bootstrap": "127.0.0.1:1"})
+    with pytest.raises(EnvironmentMissingError, match=r"kafka\.bootstrap"):
+        earlier_generations(away)
+    with pytest.raises(EnvironmentMissingError, match=r"kafka\.bootstrap"):
+        claim_generation(away)
