@@ -6,12 +6,11 @@ from typing import Any
 
 import orjson
 import pytest
+from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.partitioner import partition_of
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
 from kafka.structs import TopicPartition
-
-from fairlead_client.model import Epoch, Position, Queue
-from fairlead_client.partitioner import partition_of
 
 WAIT_SECONDS = 30.0
 
@@ -132,6 +131,15 @@ class ScriptedEngine:
             partition=partition_of(self.group + client_id, self._partitions["assignments"]),
         ).get(timeout=WAIT_SECONDS)
 
+    def write_raw(self, name: str, text: str, key: bytes, value: bytes | None) -> None:
+        """Write any bytes to a topic, into the partition of a text."""
+        self._producer.send(
+            f"{self.prefix}{name}",
+            value,
+            key=key,
+            partition=partition_of(text, self._partitions[name]),
+        ).get(timeout=WAIT_SECONDS)
+
     # What the engine reads.
     def await_record(
         self, kind: str, matches: Callable[[dict[str, Any]], bool] = lambda _: True
@@ -158,6 +166,17 @@ class ScriptedEngine:
             ),
         )
 
+    def applied(self, client_id: str, number: int) -> dict[str, Any]:
+        """Return the first heartbeat that says the client has read the record of this number."""
+        return self.await_record(
+            "heartbeat",
+            lambda record: (
+                record["client_id"] == client_id
+                and record["applied"] is not None
+                and record["applied"][1] >= number
+            ),
+        )
+
     def release(self, queue: Queue, number: int) -> dict[str, Any]:
         """Return the release of a queue under a number."""
         return self.await_record(
@@ -177,6 +196,12 @@ def engine(bootstrap: str, topics: object, topic_prefix: str) -> Iterator[Script
 
 
 @pytest.fixture
+def write(engine: ScriptedEngine) -> Callable[..., None]:
+    """Write any bytes where the record of a text belongs."""
+    return engine.write_raw
+
+
+@pytest.fixture
 def data_topic(bootstrap: str, topic_prefix: str) -> str:
     """A topic of two partitions with 20 numbered messages in each."""
     topic = f"{topic_prefix}data"
@@ -188,6 +213,21 @@ def data_topic(bootstrap: str, topic_prefix: str) -> str:
         producer.send(topic, str(number // 2).encode(), partition=number % 2)
     producer.close()
     return topic
+
+
+@pytest.fixture
+def grow(bootstrap: str) -> Callable[[str, int], None]:
+    """Give a topic more partitions, and write one message into the last of them."""
+
+    def add(topic: str, partitions: int) -> None:
+        admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+        admin.create_partitions({topic: partitions})
+        admin.close()
+        producer = KafkaProducer(bootstrap_servers=bootstrap, max_block_ms=10_000)
+        producer.send(topic, b"new", partition=partitions - 1).get(timeout=WAIT_SECONDS)
+        producer.close()
+
+    return add
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
 from fairlead_client import Client, ClientClosedError, ClientStartedError, Queue
 from fairlead_client.model import Epoch, Position
 

@@ -1,0 +1,218 @@
+"""The Consumer on a real broker: every message once, the one in hand before a release."""
+
+from collections.abc import Callable, Iterator
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fairlead_client import Consumer, DuplicateClientIdError, Message, Queue
+from fairlead_client.model import Position
+
+if TYPE_CHECKING:
+    from tests.broker.conftest import ScriptedEngine
+
+
+@pytest.fixture
+def consumer(engine: "ScriptedEngine", data_topic: str) -> Iterator[Callable[..., Consumer]]:
+    """Make started consumers that are closed after the test."""
+    made: list[Consumer] = []
+
+    def make(client_id: str, *, started: bool = True, **settings: Any) -> Consumer:
+        one = Consumer(
+            bootstrap=engine.bootstrap,
+            prefix=engine.prefix,
+            group=engine.group,
+            topics=[data_topic],
+            client_id=client_id,
+            **settings,
+        )
+        made.append(one)
+        if started:
+            one.start()
+        return one
+
+    yield make
+    for one in made:
+        one.close(5_000)
+
+
+def take(consumer: Consumer, count: int) -> list[Message]:
+    """Poll until so many messages came; the last one stays in hand."""
+    messages = []
+    for _ in range(count):
+        message = consumer.poll(30_000)
+        assert message is not None
+        messages.append(message)
+    return messages
+
+
+def test_two_queues(
+    engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
+) -> None:
+    """Messages come in the order of their queue, from where each was granted."""
+    one = consumer("a")
+    beat = engine.heartbeat("a")
+    queues = [Queue(data_topic, "main", number) for number in range(2)]
+    engine.grant(beat, queues[0], 1, Position(0, 15))
+    engine.grant(beat, queues[1], 2)
+    messages = take(one, 25)
+    for queue, first in zip(queues, (15, 0), strict=True):
+        offsets = [message.offset for message in messages if message.queue == queue]
+        assert offsets == list(range(first, 20))
+    last = messages[-1]
+    assert (last.value, last.epoch) == (str(last.offset).encode(), one.still_mine(last.queue))
+
+
+def test_message_in_hand(
+    engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
+) -> None:
+    """A queue that is taken away is released behind the message in hand, and no sooner."""
+    first, second = consumer("a"), consumer("b")
+    beats = engine.heartbeat("a"), engine.heartbeat("b")
+    queue = Queue(data_topic, "main", 0)
+    engine.grant(beats[0], queue, 1)
+    assert take(first, 5)[-1].offset == 4
+    engine.grant(beats[1], queue, 2, after=((beats[0], 1),))
+    engine.revoke(beats[0], queue, 1, record=2)
+    engine.applied("a", 2)
+    assert second.poll(1_000) is None
+    assert first.still_mine(queue) == (1, 1)
+    assert first.poll(500) is None
+    assert engine.release(queue, 1)["position"] == [0, 5]
+    assert take(second, 1)[0].offset == 5
+
+
+def test_flap_back(
+    engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
+) -> None:
+    """A queue that comes back goes on at its release, whatever was fetched before."""
+    one = consumer("a")
+    beat = engine.heartbeat("a")
+    queue = Queue(data_topic, "main", 0)
+    engine.grant(beat, queue, 1)
+    take(one, 3)
+    engine.revoke(beat, queue, 1, record=2)
+    engine.applied("a", 2)
+    assert one.poll(200) is None
+    engine.release(queue, 1)
+    engine.grant(beat, queue, 3, Position(0, 3))
+    message = take(one, 1)[0]
+    assert (message.offset, message.epoch) == (3, (1, 3))
+
+
+def test_idle_queue_is_released_at_once(
+    engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
+) -> None:
+    """A queue with nothing in hand is released although the application asks for nothing."""
+    one = consumer("a")
+    beat = engine.heartbeat("a")
+    queue = Queue(data_topic, "main", 0)
+    engine.grant(beat, queue, 1, Position(0, 9))
+    engine.revoke(beat, queue, 1, record=2)
+    assert engine.release(queue, 1)["position"] == [0, 9]
+    assert one.poll(200) is None
+
+
+def test_explicit_done(
+    engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
+) -> None:
+    """With explicit_done the contiguous position counts, in whatever order messages are done."""
+    one = consumer("a", explicit_done=True, drain_deadline_ms=500)
+    beat = engine.heartbeat("a")
+    queue = Queue(data_topic, "main", 0)
+    engine.grant(beat, queue, 1)
+    messages = take(one, 4)
+    for index in (3, 0, 2):
+        assert one.done(messages[index])
+    engine.revoke(beat, queue, 1, record=2)
+    assert engine.release(queue, 1)["position"] == [0, 1]
+    assert not one.done(messages[1])
+
+
+def test_iteration(
+    engine: "ScriptedEngine",
+    consumer: Callable[..., Consumer],
+    data_topic: str,
+    committed: Callable[..., Any],
+) -> None:
+    """Iteration ends at its next turn after stop(); what was handled is released and committed."""
+    one = consumer("a")
+    queue = Queue(data_topic, "main", 0)
+    engine.grant(engine.heartbeat("a"), queue, 1)
+    seen = []
+    for message in one:
+        seen.append(message.offset)
+        if len(seen) == 6:
+            one.stop()
+    one.close()
+    assert seen == list(range(6))
+    assert engine.release(queue, 1)["position"] == [0, 6]
+    assert committed(engine.group, data_topic, 0) == (6, '{"v":1,"reset":0}')
+
+
+def test_exception(
+    engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
+) -> None:
+    """A message whose handling raised is not processed: it will be read again."""
+    queue = Queue(data_topic, "main", 0)
+
+    def fail() -> None:
+        with consumer("a", started=False) as one:
+            engine.grant(engine.heartbeat("a"), queue, 1)
+            raise LookupError(take(one, 4)[-1].value)
+
+    with pytest.raises(LookupError, match="3"):
+        fail()
+    assert engine.release(queue, 1)["position"] == [0, 3]
+
+
+def test_close_from_another_thread(
+    engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
+) -> None:
+    """close() from another thread waits for the message in hand."""
+    one = consumer("a")
+    queue = Queue(data_topic, "main", 0)
+    engine.grant(engine.heartbeat("a"), queue, 1)
+    take(one, 1)
+    closer = Thread(target=one.close)
+    closer.start()
+    assert one.poll(100) is None
+    closer.join(30)
+    assert not closer.is_alive()
+    assert engine.release(queue, 1)["position"] == [0, 1]
+
+
+def test_duplicate_client_id(
+    engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
+) -> None:
+    """The loser of two processes with one id stops for good, and its loop raises the error."""
+    one = consumer("a")
+    queue = Queue(data_topic, "main", 0)
+    beat = engine.heartbeat("a")
+    engine.grant(beat, queue, 1)
+    take(one, 2)
+    winner = {"start_ms": beat["process"]["start_ms"] + 1, "uuid": "p"}
+    engine.notice(beat, "duplicate_client_id", winner=winner)
+    with pytest.raises(DuplicateClientIdError):
+        list(one)
+    assert one.state == "closed"
+    assert engine.release(queue, 1)["position"][1] >= 2
+    engine.await_record("leave")
+
+
+def test_grown_topic(
+    engine: "ScriptedEngine",
+    consumer: Callable[..., Consumer],
+    data_topic: str,
+    grow: Callable[[str, int], None],
+) -> None:
+    """A partition that was added after the consumer had started is read."""
+    one = consumer("a")
+    beat = engine.heartbeat("a")
+    engine.grant(beat, Queue(data_topic, "main", 0), 1)
+    take(one, 20)
+    grow(data_topic, 3)
+    added = Queue(data_topic, "main", 2)
+    engine.grant(beat, added, 2)
+    message = take(one, 1)[0]
+    assert (message.queue, message.value) == (added, b"new")
