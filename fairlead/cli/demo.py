@@ -1,13 +1,12 @@
 """``fairlead demo``: the main job on real parts, broken on purpose and judged."""
 
-import signal
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import orjson
 import typer
 
+from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import OutputOption
 from fairlead.cli.output import OutputFormat
 from fairlead.errors import ExitCode
@@ -46,7 +45,7 @@ def demo(
 
     console = make_console(to_stderr=output is not OutputFormat.TABLE)
     options = DemoOptions(duration_s=duration, seed=seed, bootstrap=bootstrap, keep=keep)
-    _stop_once_on_signals()
+    stop_once_on_signals()
     try:
         with Screen(console) as screen:
             outcome = Demo(options, screen).run()
@@ -62,16 +61,3 @@ def demo(
         typer.echo(orjson.dumps(outcome.document()))
     if check and not outcome.passed:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
-
-
-def _stop_once_on_signals() -> None:
-    """Let SIGINT and SIGTERM end the demo in order, and further ones not disturb the clean-up."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(each, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, stop)

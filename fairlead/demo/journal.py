@@ -24,9 +24,16 @@ class JournalWriter:
     of their times.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, echo: Callable[[bytes], None] | None = None) -> None:
+        """Open the journal, which may exist.
+
+        Args:
+            path: its file.
+            echo: called with each line after it was written.
+        """
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._lock = threading.Lock()
+        self._echo = echo
 
     def __enter__(self) -> Self:
         return self
@@ -56,6 +63,8 @@ class JournalWriter:
             t_ns = time.monotonic_ns()
             line = orjson.dumps({**record, "t": t_ns}) + b"\n"
             written = os.write(self._descriptor, line)
+            if self._echo is not None:
+                self._echo(line)
         if written != len(line):
             raise OSError(f"journal: {written} of {len(line)} bytes written; is the disk full?")
         return t_ns

@@ -13,6 +13,7 @@ from rich.text import Text
 from fairlead.demo.verdict import Verdict
 
 REPORT_VERSION: Final = 1
+_WIDTH_MAX: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,10 @@ def write_report(report: Report, path: Path) -> None:
 def print_report(report: Report, console: Console) -> None:
     """Print the verdict: steps, what the killed left behind, requirements, and the last word."""
     tables = [_step_table(report.verdict), _killed_table(report.verdict), _checks(report.verdict)]
-    console.width = max(console.width, *(console.measure(table).maximum for table in tables))
+    # A narrow terminal wraps a wide table; nothing is cut off.
+    wide = console.options.update(max_width=_WIDTH_MAX)
+    widths = (console.measure(table, options=wide).maximum for table in tables)
+    console.width = max(console.width, *widths)
     for table in tables:
         if table.row_count:
             console.print(table)

@@ -57,6 +57,7 @@ class Decision:
         phase: the state of the group after it.
         settled: no queue is unassigned, pending or in handover.
         read: per (topic, partition) of the shard, the end of what had been read.
+        causes: the records that led to it, as (topic, partition, offset).
     """
 
     group: str
@@ -67,6 +68,7 @@ class Decision:
     phase: str
     settled: bool
     read: Mapping[tuple[str, int], int]
+    causes: tuple[tuple[str, int, int], ...] = ()
 
 
 def read_decision(value: bytes) -> Decision:
@@ -99,6 +101,11 @@ def _decision(fields: Mapping[str, Any]) -> Decision:
             for topic, ends in cut["positions"].items()
             for partition, end in ends.items()
         },
+        causes=tuple(
+            (at[0], at[1], at[2])
+            for cause in fields.get("cause", ())
+            if (at := cause.get("at")) is not None
+        ),
     )
 
 

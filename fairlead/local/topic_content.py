@@ -19,6 +19,7 @@ class StoredRecord(NamedTuple):
     topic: str
     partition: int
     offset: int
+    timestamp_ms: int
     key: bytes | None
     value: bytes | None
 
@@ -71,7 +72,7 @@ def _read(consumer: KafkaConsumer, partitions: list[TopicPartition]) -> list[Sto
         for partition, records in consumer.poll(timeout_ms=_POLL_MS).items():
             heard = time.monotonic()
             found += [
-                StoredRecord(r.topic, r.partition, r.offset, r.key, r.value)
+                StoredRecord(r.topic, r.partition, r.offset, r.timestamp, r.key, r.value)
                 for r in records
                 if r.offset < ends[partition]
             ]

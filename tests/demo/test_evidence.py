@@ -22,13 +22,13 @@ PROGRESS = {
 
 
 def _stored(value: bytes | None, offset: int = 7) -> StoredRecord:
-    return StoredRecord("demo.heartbeats", 3, offset, b"demo", value)
+    return StoredRecord("demo.heartbeats", 3, offset, 1, b"demo", value)
 
 
 def test_source() -> None:
     """The content has every partition, those without messages too, and each message's number."""
     records = tuple(
-        StoredRecord("orders", partition, offset, None, b"%d" % number)
+        StoredRecord("orders", partition, offset, 1, None, b"%d" % number)
         for partition, offset, number in [(0, 0, 5), (0, 1, 8), (2, 4, 6)]
     )
     content = source_content(TopicContent("orders", (0, 1, 2), records), "main")
@@ -38,7 +38,7 @@ def test_source() -> None:
 @pytest.mark.parametrize("value", [b"five", b"", None])
 def test_source_without_number(value: bytes | None) -> None:
     """A message that is no number was not written by the producer: there is no verdict on it."""
-    content = TopicContent("orders", (0,), (StoredRecord("orders", 0, 0, None, value),))
+    content = TopicContent("orders", (0,), (StoredRecord("orders", 0, 0, 1, None, value),))
     with pytest.raises(ValueError, match="invalid literal"):
         source_content(content, "main")
 

@@ -13,6 +13,10 @@ RECORD: dict[str, Any] = {
     "kind": "decision",
     "group": "orders",
     "epoch": [3, 41],
+    "cause": [
+        {"kind": "client_joined", "client_id": "b", "at": ["x.heartbeats", 1, 88123]},
+        {"kind": "trigger"},
+    ],
     "members": ["a", "b"],
     "moves": [
         {
@@ -66,6 +70,7 @@ def test_read() -> None:
     )
     assert (decision.phase, decision.settled) == ("handing_over", False)
     assert decision.read == {("x.heartbeats", 1): 88124}
+    assert decision.causes == (("x.heartbeats", 1, 88123),)
 
 
 @pytest.mark.parametrize(

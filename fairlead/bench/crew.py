@@ -1,0 +1,88 @@
+"""The client processes of the measurement, and who reads what by their own words."""
+
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from fairlead.errors import QueryDiedError
+from fairlead.local.child import Child
+from fairlead.local.decisions import Epoch, Queue
+
+_PROGRAM: Final = "fairlead.bench.client_process"
+
+
+class Crew:
+    """Long-lived client processes.
+
+    ``condition`` guards everything and is notified after each word.
+
+    Attributes:
+        states: per client, the last of ready, joined, left, ended that it said.
+        reading: per queue, who stands at its position: client, epoch, since when (monotonic, ns).
+    """
+
+    def __init__(
+        self, folder: Path, arguments: Mapping[str, str], condition: threading.Condition
+    ) -> None:
+        self.condition = condition
+        self.states: dict[str, str] = {}
+        self.reading: dict[Queue, tuple[str, Epoch, int]] = {}
+        self._folder = folder
+        self._arguments = arguments
+        self._children: dict[str, Child] = {}
+
+    def start(self, client_id: str) -> None:
+        """Start a process. Call it on the main thread."""
+        given = {**self._arguments, "client-id": client_id}
+        flags = [text for name, value in given.items() for text in (f"--{name}", value)]
+        self.states[client_id] = "starting"
+        self._children[client_id] = Child(
+            client_id,
+            [sys.executable, "-m", _PROGRAM, *flags],
+            self._folder / f"{client_id}.log",
+            on_line=self._hear,
+        )
+
+    def tell(self, client_id: str, do: str) -> None:
+        """Let a client join or leave."""
+        self._children[client_id].tell(do=do)
+
+    def agrees_with(self, granted: Mapping[Queue, tuple[str, Epoch]]) -> bool:
+        """Tell whether every queue is read by whom it was granted to, under that epoch."""
+        return {queue: (who, epoch) for queue, (who, epoch, _) in self.reading.items()} == granted
+
+    def check(self) -> None:
+        """Make sure that all processes live.
+
+        Raises:
+            QueryDiedError: one died; its last lines are in the message.
+        """
+        with self.condition:
+            dead = [client_id for client_id, state in self.states.items() if state == "ended"]
+        if dead:
+            raise QueryDiedError(f"client {dead[0]} died:\n{self._children[dead[0]].log_tail()}")
+
+    def stop(self) -> None:
+        """End every process, whatever it does."""
+        for child in self._children.values():
+            if child.exit_code is None:
+                child.kill()
+
+    def _hear(self, client_id: str, line: bytes) -> None:
+        said = orjson.loads(line) if line else {"event": "ended"}
+        with self.condition:
+            match said["event"]:
+                case "reading":
+                    queue, epoch = Queue(*said["queue"]), Epoch(*said["epoch"])
+                    self.reading[queue] = (client_id, epoch, int(said["t"]))
+                case "stopped":
+                    queue, epoch = Queue(*said["queue"]), Epoch(*said["epoch"])
+                    if self.reading.get(queue, ())[:2] == (client_id, epoch):
+                        del self.reading[queue]
+                case state:
+                    self.states[client_id] = str(state)
+            self.condition.notify_all()

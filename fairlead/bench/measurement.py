@@ -1,0 +1,119 @@
+"""The measured part: joins and leaves one after another, each until every queue is adopted."""
+
+import random
+import time
+from collections.abc import Callable
+from typing import Final
+
+from fairlead.bench.changes import Change, Kind
+from fairlead.bench.crew import Crew
+from fairlead.errors import VerdictError
+from fairlead.local.decisions import Decision
+from fairlead.local.follower import DecisionFollower
+from fairlead.local.system import LocalSystem
+
+_DEADLINE_SECONDS: Final = 60.0
+_LOOK_SECONDS: Final = 1.0
+_PAUSE_SECONDS: Final = (0.2, 0.8)
+"""Between two events, by chance: so that events fall at any moment of a batch."""
+_KINDS: Final[tuple[Kind, Kind]] = ("leave", "join")
+
+
+class Measurement:
+    """Lets clients join and leave.
+
+    Attributes:
+        decisions: those of the group so far, in order; filled by the follower.
+    """
+
+    def __init__(
+        self, crew: Crew, follower: DecisionFollower, system: LocalSystem, queues: int
+    ) -> None:
+        """Describe the measurement.
+
+        Args:
+            crew: the processes; its condition guards the follower's ownership too.
+            follower: the engine's decisions.
+            system: engine, bridge and broker.
+            queues: how many queues the group has.
+        """
+        self.decisions: list[Decision] = []
+        self._crew = crew
+        self._follower = follower
+        self._system = system
+        self._queues = queues
+        self._members: set[str] = set()
+
+    def gather(self, client_ids: list[str]) -> None:
+        """Start all processes and let them join; return when every queue is adopted."""
+        for client_id in client_ids:
+            self._crew.start(client_id)
+        states = self._crew.states
+        self._await(lambda: all(state == "ready" for state in states.values()), "processes")
+        for client_id in client_ids:
+            self._crew.tell(client_id, "join")
+        self._members = set(client_ids)
+        self._await(self._adopted, "all to join")
+
+    def rounds(self, count: int, chance: random.Random) -> list[Change]:
+        """Let a client leave and join again, so many times; return all changes."""
+        found: list[Change] = []
+        for _ in range(count):
+            client_id = chance.choice(sorted(self._members))
+            for kind in _KINDS:
+                time.sleep(chance.uniform(*_PAUSE_SECONDS))
+                found.append(self._change(kind, client_id))
+        return found
+
+    def _change(self, kind: Kind, client_id: str) -> Change:
+        with self._crew.condition:
+            known = len(self.decisions)
+            self._members ^= {client_id}
+        begun_ns = time.monotonic_ns()
+        wall_ahead_ns = time.time_ns() - time.monotonic_ns()
+        self._crew.tell(client_id, kind)
+        self._await(self._adopted, f"the {kind} of {client_id}")
+        with self._crew.condition:
+            adopted = [
+                (since_ns, queue, epoch)
+                for queue, (_, epoch, since_ns) in self._crew.reading.items()
+                if since_ns > begun_ns
+            ]
+            decisions = tuple(self.decisions[known:])
+        if kind == "leave":
+            self._await(lambda: self._crew.states[client_id] == "left", f"{client_id} to leave")
+        adopted_ns, queue, epoch = max(adopted)
+        return Change(
+            kind=kind,
+            client_id=client_id,
+            begun_ns=begun_ns,
+            adopted_ns=adopted_ns,
+            wall_ahead_ns=wall_ahead_ns,
+            queues=len(adopted),
+            last_queue=queue,
+            last_epoch=epoch,
+            decisions=decisions,
+        )
+
+    def _adopted(self) -> bool:
+        ownership = self._follower.ownership
+        settled = ownership.is_settled_among(frozenset(self._members), self._queues)
+        return settled and self._crew.agrees_with(ownership.granted)
+
+    def _await(self, holds: Callable[[], bool], what: str) -> None:
+        """Wait for a fact.
+
+        Raises:
+            VerdictError: it did not come true in time.
+            QueryDiedError: a client died meanwhile.
+        """
+        deadline = time.monotonic() + _DEADLINE_SECONDS
+        while True:
+            with self._crew.condition:
+                if self._crew.condition.wait_for(holds, _LOOK_SECONDS):
+                    return
+            self._follower.raise_failure()
+            self._system.check()
+            self._crew.check()
+            if time.monotonic() > deadline:
+                raise VerdictError(f"waited {_DEADLINE_SECONDS:.0f} s in vain for {what}.")

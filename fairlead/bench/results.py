@@ -1,0 +1,135 @@
+"""What was measured, summed up, and compared with what must hold."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Self
+
+from fairlead.bench.batch_clock import TOTAL
+from fairlead.bench.changes import Change, LogTimes, cut
+from fairlead.bench.percentiles import Summary, summarise
+
+BATCHES_MAX: Final = 3.2
+"""The median may take so many of the run's own median batches, …"""
+SPARE_MS: Final = 100.0
+"""… and so much besides."""
+P50_MS_MAX: Final = 1_000.0
+P95_MS_MAX: Final = 1_600.0
+_COMMIT: Final = "commit"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One figure that must hold."""
+
+    name: str
+    measured: float
+    at_most: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether it does."""
+        return self.measured <= self.at_most
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The outcome of one run; times in milliseconds.
+
+    Attributes:
+        adopted: from the event to the last queue at its position, by kind of event, and all.
+        phases: of that, by phase.
+        batches: the job's batches while it was measured, by phase, as the job reports them.
+        queues: how many queues changed hands per event.
+        decisions: how many decisions were on the way of the last queue, per event.
+        at_rest: the engine's processor time per second with all clients in and nothing to do.
+        changes: every event on its own.
+    """
+
+    adopted: Mapping[str, Summary]
+    phases: Mapping[str, Summary]
+    batches: Mapping[str, Summary]
+    queues: Summary
+    decisions: Summary
+    at_rest: float
+    changes: tuple[Mapping[str, Any], ...]
+
+    @classmethod
+    def of(
+        cls,
+        changes: Sequence[Change],
+        log: LogTimes,
+        batches: Mapping[str, Sequence[float]],
+        at_rest: float,
+    ) -> Self:
+        """Sum up a run.
+
+        Raises:
+            ValueError: nothing was measured.
+        """
+        summed = {phase: summarise(times) for phase, times in batches.items()}
+        if TOTAL not in summed:
+            raise ValueError("the job reported no batch while it was measured")
+        commit = summed[_COMMIT].p50 if _COMMIT in summed else 0.0
+        # Decisions are written before the batch is committed.
+        until_written = summed[TOTAL].p50 - commit
+        phases = [cut(change, log, until_written) for change in changes]
+        return cls(
+            adopted={
+                "all": summarise([change.total_ms for change in changes]),
+                **{
+                    kind: summarise([c.total_ms for c in changes if c.kind == kind])
+                    for kind in ("join", "leave")
+                },
+            },
+            phases={
+                "waiting for the batch": summarise([phase.waiting for phase in phases]),
+                "the batch": summarise([phase.batch for phase in phases]),
+                "client hops": summarise([phase.client for phase in phases]),
+            },
+            batches=summed,
+            queues=summarise([change.queues for change in changes]),
+            decisions=summarise([phase.decisions for phase in phases]),
+            at_rest=at_rest,
+            changes=tuple(
+                {
+                    "kind": change.kind,
+                    "client_id": change.client_id,
+                    "queues": change.queues,
+                    "total_ms": round(change.total_ms, 1),
+                    **{name: round(value, 1) for name, value in asdict(phase).items()},
+                }
+                for change, phase in zip(changes, phases, strict=True)
+            ),
+        )
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """What must hold, with what was measured."""
+        batch, adopted = self.batches[TOTAL].p50, self.adopted["all"]
+        relative = round(BATCHES_MAX * batch + SPARE_MS, 1)
+        return (
+            Target("p50, against the run's own batches", adopted.p50, relative),
+            Target("p50", adopted.p50, P50_MS_MAX),
+            Target("p95", adopted.p95, P95_MS_MAX),
+        )
+
+    @property
+    def passed(self) -> bool:
+        """Whether every target holds."""
+        return all(target.holds for target in self.targets)
+
+    def document(self) -> dict[str, Any]:
+        """The results as JSON."""
+        return {
+            "v": 1,
+            "unit": "ms",
+            "passed": self.passed,
+            "targets": [{**asdict(target), "holds": target.holds} for target in self.targets],
+            "adopted": {name: asdict(summary) for name, summary in self.adopted.items()},
+            "phases": {name: asdict(summary) for name, summary in self.phases.items()},
+            "batches": {name: asdict(summary) for name, summary in self.batches.items()},
+            "queues": asdict(self.queues),
+            "decisions": asdict(self.decisions),
+            "engine_at_rest_cpu": round(self.at_rest, 3),
+            "changes": list(self.changes),
+        }

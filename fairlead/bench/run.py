@@ -1,0 +1,159 @@
+"""One run of the measurement: everything started, measured, summed up and cleaned up."""
+
+import contextlib
+import random
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from fairlead.bench.batch_clock import BatchClock
+from fairlead.bench.changes import LogTimes
+from fairlead.bench.crew import Crew
+from fairlead.bench.measurement import Measurement
+from fairlead.bench.processor_time import processor_seconds
+from fairlead.bench.results import Results
+from fairlead.jars.progress import FetchProgress
+from fairlead.local.decisions import Decision, Epoch, Queue, read_decision
+from fairlead.local.follower import DecisionFollower
+from fairlead.local.system import LocalSystem, SystemPlan
+from fairlead.local.topic_content import read_to_end
+
+GROUP: Final = "bench"
+WARM_UP_ROUNDS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOptions:
+    """What a user can choose.
+
+    Attributes:
+        rounds: so many leaves and as many joins.
+        clients: how many members the group has.
+        queues: how many queues they share.
+        rest_s: how long the engine is watched at rest, in seconds.
+        seed: chooses who leaves, and the pauses.
+        bootstrap: an existing cluster; None for an embedded broker.
+    """
+
+    rounds: int
+    clients: int
+    queues: int
+    rest_s: float
+    seed: int
+    bootstrap: str | None
+
+
+def run_bench(
+    options: BenchOptions, say: Callable[[str], None], progress: FetchProgress
+) -> Results:
+    """Measure, and leave nothing behind.
+
+    Raises:
+        FairleadError: a part is missing or died, or a change did not come to its end.
+    """
+    name = f"bench-{time.strftime('%H%M%S')}-{random.SystemRandom().randrange(16**4):04x}"
+    with contextlib.ExitStack() as stack:
+        plan = SystemPlan(
+            folder=stack.enter_context(_folder()),
+            bootstrap=options.bootstrap,
+            prefix=f"{name}.",
+            source=f"{name}-orders",
+            partitions=options.queues,
+            settings={},
+        )
+        system = stack.enter_context(LocalSystem(plan, say, progress))
+        system.start_broker()
+        system.make_topics()
+        if options.bootstrap is not None:
+            stack.callback(system.delete_topics)
+        system.start_bridge()
+        system.start_engine()
+        system.await_engine()
+        return _Bench(options, system, say).run(stack)
+
+
+class _Bench:
+    """The part of a run that has a system."""
+
+    def __init__(
+        self, options: BenchOptions, system: LocalSystem, say: Callable[[str], None]
+    ) -> None:
+        self._options = options
+        self._system = system
+        self._say = say
+
+    def run(self, stack: contextlib.ExitStack) -> Results:
+        """Gather the clients, measure, watch the engine at rest."""
+        options, plan = self._options, self._system.plan
+        condition = threading.Condition()
+        arguments = {
+            "bootstrap": self._system.bootstrap,
+            "prefix": plan.prefix,
+            "group": GROUP,
+            "topic": plan.source,
+        }
+        crew = Crew(plan.folder, arguments, condition)
+        stack.callback(crew.stop)
+        decisions: list[Decision] = []
+        follower = DecisionFollower(
+            self._system.bootstrap,
+            f"{plan.prefix}decisions",
+            GROUP,
+            condition=condition,
+            on_decision=decisions.append,
+        )
+        stack.enter_context(follower)
+        measurement = Measurement(crew, follower, self._system, options.queues)
+        measurement.decisions = decisions
+        self._say(f"clients: {options.clients} processes join, {options.queues} queues")
+        measurement.gather([f"m{number:02}" for number in range(options.clients)])
+        chance = random.Random(options.seed)  # noqa: S311 - reproducible, not secret
+        self._say(f"warming up: {WARM_UP_ROUNDS} leaves and joins, not counted")
+        measurement.rounds(WARM_UP_ROUNDS, chance)
+        self._say(f"measuring: {options.rounds} leaves and joins")
+        clock = BatchClock(f"http://127.0.0.1:{self._system.metrics_port}/metrics")
+        with clock:
+            changes = measurement.rounds(options.rounds, chance)
+        self._say(f"at rest: the engine's processor time over {options.rest_s:.0f} s")
+        at_rest = self._processor_share()
+        return Results.of(changes, self._log_times(), clock.phases_ms, at_rest)
+
+    def _processor_share(self) -> float:
+        """Processor time of the engine per second, all clients in the group and nothing to do."""
+        pid = self._system.engine.pid
+        before, begun = processor_seconds(pid), time.monotonic()
+        time.sleep(self._options.rest_s)
+        return (processor_seconds(pid) - before) / (time.monotonic() - begun)
+
+    def _log_times(self) -> LogTimes:
+        """When the records of this run were appended."""
+        bootstrap, prefix = self._system.bootstrap, self._system.plan.prefix
+        inputs: dict[tuple[str, int, int], int] = {}
+        releases: dict[Queue, list[int]] = {}
+        for topic in (f"{prefix}heartbeats", f"{prefix}releases"):
+            for record in read_to_end(bootstrap, topic).records:
+                inputs[topic, record.partition, record.offset] = record.timestamp_ms
+                if topic.endswith("releases") and record.value is not None:
+                    queue = Queue(*orjson.loads(record.value)["queue"])
+                    releases.setdefault(queue, []).append(record.timestamp_ms)
+        decisions: dict[Epoch, int] = {}
+        for record in read_to_end(bootstrap, f"{prefix}decisions").records:
+            assert record.value is not None
+            decisions[read_decision(record.value).epoch] = record.timestamp_ms
+        return LogTimes(inputs, releases, decisions)
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="fairlead-bench-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,103 @@
+"""``fairlead bench``: joins and leaves on the real broker and job, measured."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+import typer
+
+from fairlead.cli.interruption import stop_once_on_signals
+from fairlead.cli.options import OutputOption
+from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.errors import ExitCode
+
+if TYPE_CHECKING:
+    from fairlead.bench.results import Results
+
+_COLUMNS = ("in milliseconds", "n", "p50", "p95", "max")
+
+
+def bench(
+    *,
+    rounds: Annotated[
+        int, typer.Option("--rounds", min=1, help="So many leaves and as many joins.")
+    ] = 50,
+    clients: Annotated[int, typer.Option("--clients", min=2, help="Members of the group.")] = 20,
+    queues: Annotated[int, typer.Option("--queues", min=2, help="Queues they share.")] = 200,
+    rest: Annotated[
+        float, typer.Option("--rest", min=1, help="Seconds to watch the engine at rest.")
+    ] = 20.0,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Chooses who leaves, and the pauses between events.")
+    ] = 1,
+    bootstrap: Annotated[
+        str | None,
+        typer.Option("--bootstrap", help="Use these brokers (host:port) instead of an own one."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit with 1 unless every target holds.")
+    ] = False,
+    report: Annotated[
+        Path, typer.Option("--report", help="Where everything measured is written as JSON.")
+    ] = Path("bench.json"),
+    output: OutputOption = OutputFormat.TABLE,
+) -> None:
+    """Measure joins and leaves on the real broker and job.
+
+    Client processes share the queues; one after another leaves and joins again, at moments chosen
+    by chance. Measured is the time from the event until the last queue is at its position at its
+    final owner.
+    """
+    from rich.console import Console
+
+    from fairlead.bench.run import BenchOptions, run_bench
+    from fairlead.jars.progress import ConsoleProgress
+
+    console = Console(stderr=True, highlight=False)
+    begun = time.monotonic()
+
+    def say(text: str) -> None:
+        line = f"{time.monotonic() - begun:6.1f} s  {text}"
+        console.print(line, markup=False, soft_wrap=True)
+
+    options = BenchOptions(rounds, clients, queues, rest, seed, bootstrap)
+    stop_once_on_signals()
+    try:
+        results = run_bench(options, say, ConsoleProgress(console))
+    except KeyboardInterrupt:
+        typer.echo("interrupted; everything was stopped and removed", err=True)
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    report.write_bytes(orjson.dumps(results.document(), option=orjson.OPT_INDENT_2) + b"\n")
+    if output is OutputFormat.TABLE:
+        write_rows(_summaries(results), _COLUMNS, output)
+        write_rows(_targets(results), ("target", "measured", "at most", "holds"), output)
+        typer.echo(f"engine at rest: {results.at_rest:.1%} of one processor core")
+        typer.echo(f"report: {report}")
+    else:
+        write_rows([results.document()], (), output)
+    if check and not results.passed:
+        raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
+
+
+def _summaries(results: "Results") -> Iterator[dict[str, Any]]:
+    rows = {
+        **{f"adopted: {name}": summary for name, summary in results.adopted.items()},
+        **{f"  of it {name}": summary for name, summary in results.phases.items()},
+        **{f"batch: {name}": summary for name, summary in results.batches.items()},
+        "count: queues moved by an event": results.queues,
+        "count: decisions on the way of the last": results.decisions,
+    }
+    for name, summary in rows.items():
+        yield {"in milliseconds": name, **summary.document()}
+
+
+def _targets(results: "Results") -> Iterator[dict[str, Any]]:
+    for target in results.targets:
+        yield {
+            "target": target.name,
+            "measured": target.measured,
+            "at most": target.at_most,
+            "holds": "yes" if target.holds else "NO",
+        }

@@ -1,0 +1,142 @@
+"""One consumer of the demo, a process of its own: the public client, and a journal.
+
+It reads commands, one line of JSON each, from its standard input, and says on its standard output
+what it writes into its journal, after it is written there:
+
+- ``{"do": "join"}``: join the group and process messages until told to leave;
+- ``{"do": "hold", "queue_id": 7}``: keep the next message of that queue (null: of any) in hand;
+- ``{"do": "resume"}``: finish the message in hand;
+- ``{"do": "leave"}``, or the end of the input: stop, release, leave, end.
+
+A message is processed when its CONSUMED record is written; only then does the loop ask for the
+next one, which is what tells the client that this one is done. So no progress is ever reported of
+what is not in the journal.
+"""
+
+import argparse
+import json
+import sys
+import threading
+from pathlib import Path
+
+from fairlead_client import Consumer, Message, Observer
+from fairlead_client import Epoch as ClientEpoch
+from fairlead_client import Queue as ClientQueue
+
+from fairlead.demo.history import Epoch, Queue
+from fairlead.demo.journal import JournalWriter
+
+
+class Hands:
+    """What the process was told to do about the message in hand."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._holding = False
+        self._queue_id: int | None = None
+
+    def hold(self, queue_id: int | None) -> None:
+        """Keep the next message of this queue, or of any, in hand."""
+        with self._condition:
+            self._holding, self._queue_id = True, queue_id
+
+    def let_go(self) -> None:
+        """Finish what is in hand, and hold nothing more."""
+        with self._condition:
+            self._holding = False
+            self._condition.notify_all()
+
+    def wants(self, queue_id: int) -> bool:
+        """Tell whether a message of this queue is to be kept in hand."""
+        with self._condition:
+            return self._holding and self._queue_id in (None, queue_id)
+
+    def wait(self) -> None:
+        """Return when told to let go."""
+        with self._condition:
+            self._condition.wait_for(lambda: not self._holding)
+
+
+class Diary(Observer):
+    """Writes starts, messages and stops into the journal, and says them."""
+
+    def __init__(self, journal: JournalWriter, hands: Hands) -> None:
+        self._journal = journal
+        self._hands = hands
+
+    def work_started(self, queue: ClientQueue, epoch: ClientEpoch, offset: int) -> None:
+        """The queue is ours from here on."""
+        self._journal.start(Queue(*queue), Epoch(*epoch), offset)
+
+    def work_stopped(self, queue: ClientQueue, epoch: ClientEpoch, offset: int) -> None:
+        """The work has stopped; the release has not been sent yet."""
+        self._journal.stop(Queue(*queue), Epoch(*epoch), offset)
+
+    def process(self, message: Message) -> None:
+        """Process a message: write down that it is done, in hand before if told so."""
+        queue = Queue(*message.queue)
+        if self._hands.wants(queue.queue_id):
+            self._journal.held(queue, message.offset)
+            self._hands.wait()
+        self._journal.consumed(queue, message.offset, int(message.value or b""))
+
+
+def say(line: bytes) -> None:
+    """Write one line to the standard output, at once."""
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+
+
+def tell(event: str) -> None:
+    """Say that something happened that is not in the journal."""
+    say(json.dumps({"event": event}).encode() + b"\n")
+
+
+def listen(joined: threading.Event, hands: Hands, consumer: Consumer) -> None:
+    """Obey the standard input; its end means that the parent is gone, and to leave."""
+    for line in sys.stdin:
+        command = json.loads(line)
+        match command["do"]:
+            case "join":
+                joined.set()
+            case "hold":
+                hands.hold(command["queue_id"])
+            case "resume":
+                hands.let_go()
+            case "leave":
+                break
+    hands.let_go()
+    consumer.stop()
+    joined.set()
+
+
+def main() -> None:
+    """Read the arguments, wait for the word to join, consume until told to leave."""
+    parser = argparse.ArgumentParser()
+    for name in ("bootstrap", "prefix", "group", "topic", "client-id", "journal"):
+        parser.add_argument(f"--{name}", required=True)
+    arguments = parser.parse_args()
+    hands, joined = Hands(), threading.Event()
+    with JournalWriter(Path(arguments.journal), echo=say) as journal:
+        diary = Diary(journal, hands)
+        consumer = Consumer(
+            bootstrap=arguments.bootstrap,
+            prefix=arguments.prefix,
+            group=arguments.group,
+            topics=[arguments.topic],
+            client_id=arguments.client_id,
+            consume_from="first_offset",
+            observer=diary,
+        )
+        threading.Thread(target=listen, args=(joined, hands, consumer), daemon=True).start()
+        tell("ready")
+        joined.wait()
+        with consumer:
+            tell("joined")
+            for message in consumer:
+                diary.process(message)
+        tell("left")
+
+
+if __name__ == "__main__":
+    main()
