@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
-from kafka.errors import KafkaError
 
 from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.bridges.kafka.data_cluster import DataCluster
@@ -18,7 +17,7 @@ from fairlead.bridges.kafka.request_book import RequestBook
 from fairlead.bridges.kafka.route_book import RouteBook
 from fairlead.bridges.kafka.route_publisher import RoutePublisher
 from fairlead.bridges.kafka.watch_list import WatchList
-from fairlead.errors import EnvironmentMissingError, UsageError
+from fairlead.errors import UsageError
 from fairlead.wire.texts import ADDRESS, BROKER_NAME, TOPIC
 from fairlead.wire.topics import TopicNames
 
@@ -145,15 +144,9 @@ class KafkaBridge:
 
     def _read_log(self, published: RouteBook) -> None:
         """Learn which routes stand already, then begin to read requests."""
-        try:
-            for change in self._control.routes():
-                published.note(change)
-            self._control.follow_requests(self._times.look_back_ms)
-        except KafkaError as error:
-            raise EnvironmentMissingError(
-                f"kafka.bootstrap: the topics {self._names.prefix}… cannot be read ({error}).",
-                remedy="Check that the brokers run, and what this user may read.",
-            ) from error
+        for change in self._control.routes():
+            published.note(change)
+        self._control.follow_requests(self._times.look_back_ms)
 
     def _loop(self, stop: threading.Event, work: "_Work") -> None:
         next_look_ms = next_discovery_ms = _now_ms()

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 
 import structlog
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, KafkaTimeoutError
 
 from fairlead.core.outputs import Request
 from fairlead.core.records import RouteChanged
@@ -26,7 +26,6 @@ _LIMITS: Final = WireLimits(shards=1)
 """Routes and requests do not depend on the number of shards."""
 _LOG_APPEND_TIME: Final = 1
 _RECONNECT_MS_MAX: Final = 1_000
-_LOOK_BACK_POLL_MS: Final = 100
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +54,6 @@ class ControlTopics:
             **options,
             "bootstrap_servers": bootstrap.split(","),
         }
-        self._open = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         """Connect.
@@ -64,14 +62,14 @@ class ControlTopics:
             EnvironmentMissingError: the cluster does not answer, or the topics are not there.
         """
         require_reachable(self._bootstrap)
-        try:
+        with contextlib.ExitStack() as opened, self._named_errors():
             self._consumer = KafkaConsumer(
                 **self._config,
                 group_id=None,
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
             )
-            self._open.callback(self._consumer.close, autocommit=False)
+            opened.callback(self._consumer.close, autocommit=False)
             self._producer = KafkaProducer(
                 **self._config,
                 acks="all",
@@ -84,19 +82,11 @@ class ControlTopics:
                 enable_idempotence=False,
                 max_in_flight_requests_per_connection=1,
             )
-            self._open.callback(self._close_producer)
+            opened.callback(self._close_producer)
             self._routes = self._partitions(self._names.name("routes"))
             self._requests = self._partitions(self._names.name("requests"))
             self._partitions(self._names.name("offsets"))
-        except KafkaError as error:
-            self._open.close()
-            raise EnvironmentMissingError(
-                f"kafka.bootstrap: {self._bootstrap} does not serve the bridge ({error}).",
-                remedy="Check the address, that the brokers run, and what this user may do there.",
-            ) from error
-        except EnvironmentMissingError:
-            self._open.close()
-            raise
+            self._open = opened.pop_all()
         return self
 
     def __exit__(
@@ -112,35 +102,34 @@ class ControlTopics:
         """Yield what the routes topic holds now, in its order.
 
         Raises:
-            KafkaError: the cluster stopped to answer.
+            EnvironmentMissingError: the topic cannot be read.
         """
-        ends = self._consumer.end_offsets(self._routes)
-        self._consumer.assign(self._routes)
-        self._consumer.seek_to_beginning(*self._routes)
-        while any(self._consumer.position(one) < end for one, end in ends.items()):
-            for record in self._poll(_LOOK_BACK_POLL_MS):
-                try:
-                    changed = decode("routes", _raw(record), _LIMITS)
-                except WireError as refused:
-                    _log_refused(record, refused)
-                    continue
-                if isinstance(changed, RouteChanged):
-                    yield changed
+        with self._named_errors():
+            ends = self._consumer.end_offsets(self._routes)
+            self._consumer.assign(self._routes)
+            self._consumer.seek_to_beginning(*self._routes)
+            while any(self._consumer.position(one) < end for one, end in ends.items()):
+                # A poll that brings nothing although there is something means an outage.
+                records = self._poll(self._timeout_ms)
+                if not records:
+                    raise KafkaTimeoutError(f"nothing came within {self._timeout_ms} ms")
+                yield from _readable_routes(records)
 
     def follow_requests(self, look_back_ms: int) -> None:
         """Begin to read the requests topic, at what was written ``look_back_ms`` ago.
 
         Raises:
-            KafkaError: the cluster does not answer.
+            EnvironmentMissingError: the topic cannot be read.
         """
         since_ms = int(time.time() * 1000) - look_back_ms
-        # The ends first: what is written between the two look-ups must not be passed over.
-        ends = self._consumer.end_offsets(self._requests)
-        found = self._consumer.offsets_for_times(dict.fromkeys(self._requests, since_ms))
-        self._consumer.assign(self._requests)
-        for partition in self._requests:
-            first = found.get(partition)
-            self._consumer.seek(partition, ends[partition] if first is None else first.offset)
+        with self._named_errors():
+            # The ends first: what is written between the two look-ups must not be passed over.
+            ends = self._consumer.end_offsets(self._requests)
+            found = self._consumer.offsets_for_times(dict.fromkeys(self._requests, since_ms))
+            self._consumer.assign(self._requests)
+            for partition in self._requests:
+                first = found.get(partition)
+                self._consumer.seek(partition, ends[partition] if first is None else first.offset)
 
     def requests(self, wait_ms: int) -> list[Request]:
         """Return the requests written since, as soon as there is one; wait at most ``wait_ms``.
@@ -184,6 +173,17 @@ class ControlTopics:
             return False
         return True
 
+    @contextlib.contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        """Turn an error of kafka-python into one that says what to check."""
+        try:
+            yield
+        except KafkaError as error:
+            raise EnvironmentMissingError(
+                f"kafka.bootstrap: {self._bootstrap} does not serve the bridge ({error}).",
+                remedy="Check the address, that the brokers run, and what this user may do there.",
+            ) from error
+
     def _partitions(self, topic: str) -> list[TopicPartition]:
         found = self._consumer.partitions_for_topic(topic)
         if not found:
@@ -193,14 +193,26 @@ class ControlTopics:
             )
         return [TopicPartition(topic, partition) for partition in sorted(found)]
 
-    def _poll(self, wait_ms: int) -> Iterator[Any]:
-        for records in self._consumer.poll(timeout_ms=wait_ms).values():
-            yield from records
+    def _poll(self, wait_ms: int) -> list[Any]:
+        several = self._consumer.poll(timeout_ms=wait_ms).values()
+        return [record for records in several for record in records]
 
     def _close_producer(self) -> None:
         # Nothing waits in it: each write was waited for. It complains if the broker is gone.
         with contextlib.suppress(KafkaError):
             self._producer.close(timeout=self._timeout_ms / 1000)
+
+
+def _readable_routes(records: Sequence[Any]) -> Iterator[RouteChanged]:
+    """Yield what the records say; what is no route is logged and passed over."""
+    for record in records:
+        try:
+            changed = decode("routes", _raw(record), _LIMITS)
+        except WireError as refused:
+            _log_refused(record, refused)
+            continue
+        assert isinstance(changed, RouteChanged), "the routes topic holds nothing else"
+        yield changed
 
 
 def _raw(record: Any) -> RawRecord:

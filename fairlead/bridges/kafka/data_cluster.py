@@ -20,6 +20,7 @@ from fairlead.bridges.kafka.committed import Committed
 from fairlead.bridges.kafka.snapshot import (
     Racks,
     TopicLook,
+    TopicSeen,
     TopicUnclear,
     read_racks,
     read_topics,
@@ -99,6 +100,16 @@ class DataCluster:
         except _LookUpError as error:
             return TopicsLook([TopicUnclear(topic, str(error)) for topic in topics], {})
         return TopicsLook(read_topics(topics, found), read_racks(cluster))
+
+    def identity(self, topic: str) -> str | None:
+        """Return a topic's identity now; None if it is not seen whole."""
+        try:
+            found = self._ask("topics", lambda admin: admin.describe_topics([topic]))
+        except _LookUpError as error:
+            log.warning("look_up_failed", topic=topic, error=str(error))
+            return None
+        look = read_topics([topic], found)[0]
+        return look.identity if isinstance(look, TopicSeen) else None
 
     def bounds(
         self, topic: str, leaders: Mapping[int, int], timestamps: Sequence[int]

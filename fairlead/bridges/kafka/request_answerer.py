@@ -12,7 +12,6 @@ from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.request_book import RequestBook
 from fairlead.bridges.kafka.route_book import RouteBook
 from fairlead.bridges.kafka.route_publisher import Refreshed, RoutePublisher
-from fairlead.bridges.kafka.snapshot import TopicSeen
 from fairlead.bridges.kafka.watch_list import WatchList
 from fairlead.core.outputs import Request
 from fairlead.wire.encode_bridge import encode_offsets
@@ -105,9 +104,7 @@ class RequestAnswerer:
         topic = refreshed.finding.topic
         lookups = self._look_up(topic, wanted, refreshed)
         # Only now is it known that all of it was looked up in one life of the topic.
-        after = self._data.look([topic]).looks[0]
-        same = isinstance(after, TopicSeen) and after.identity == identity
-        if not same:
+        if self._data.identity(topic) != identity:
             for request, _ in wanted:
                 self._book.put_off(request, now_ms=now_ms)
             return

@@ -1,0 +1,278 @@
+"""The bridge when one of its clusters fails: nothing wrong is published, and nothing is lost."""
+
+import gc
+import logging
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+import structlog
+from kafka import KafkaAdminClient
+
+from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+from fairlead.bridges.kafka.answer import OffsetLookup
+from fairlead.bridges.kafka.control_topics import ControlTopics
+from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.bridges.kafka.request_answerer import RequestAnswerer
+from fairlead.bridges.kafka.request_book import RequestBook
+from fairlead.bridges.kafka.route_book import RouteBook
+from fairlead.bridges.kafka.route_publisher import RoutePublisher
+from fairlead.bridges.kafka.watch_list import WatchList
+from fairlead.core.outputs import Request
+from fairlead.core.records import RouteChanged
+from fairlead.errors import EnvironmentMissingError
+from fairlead.settings import load_settings
+from fairlead.topics import create_topics, topic_specs
+from fairlead.wire.encode_bridge import encode_route
+from fairlead.wire.topics import TopicNames
+from tests.bridges.kafka.ledger import SECONDS_MAX, Ledger, running
+
+if TYPE_CHECKING:
+    from fairlead.broker import EmbeddedKafka
+
+TIMES = BridgeTimes(poll_ms=200, discovery_ms=200, timeout_ms=3_000)
+
+pytestmark = [
+    pytest.mark.broker,
+    # kafka-python leaves the socket of a refused connection to the garbage collector.
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator["EmbeddedKafka"]:
+    """A second cluster, whose node is in a rack, to break."""
+    from fairlead.broker import EmbeddedKafka
+
+    folder = tmp_path_factory.mktemp("fragile")
+    with EmbeddedKafka(folder, properties={"broker.rack": "rack-a"}) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def mended(fragile: "EmbeddedKafka", caplog: pytest.LogCaptureFixture) -> Iterator["EmbeddedKafka"]:
+    """The second cluster, in service."""
+    # The log lines of kafka-python hold its exceptions, these the sockets that it forgets.
+    caplog.set_level(logging.CRITICAL, logger="kafka")
+    if not fragile.is_running():
+        fragile.restart()
+    yield fragile
+    gc.collect()
+
+
+def make_topic(cluster: "EmbeddedKafka", topic: str, partitions: int) -> None:
+    """Make a topic on the second cluster."""
+    admin = KafkaAdminClient(bootstrap_servers=cluster.bootstrap)
+    admin.create_topics({topic: {"num_partitions": partitions}}, wait_for_metadata=True)
+    admin.close()
+
+
+def grow_topic(bootstrap: str, topic: str, partitions: int) -> None:
+    """Add partitions to a topic."""
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    admin.create_partitions({topic: partitions})
+    admin.close()
+
+
+def await_line(lines: Sequence[Mapping[str, Any]], event: str, word: str) -> None:
+    """Wait for a log line of this event with a word in it."""
+    deadline = time.monotonic() + SECONDS_MAX
+    while not any(line["event"] == event and word in str(line) for line in list(lines)):
+        assert time.monotonic() < deadline, f"no {event} with {word} in {lines}"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("breakage", ["kill", "pause"])
+def test_data_cluster_fails(
+    ledger: Ledger, bootstrap: str, mended: "EmbeddedKafka", topic: str, breakage: str
+) -> None:
+    """While the data cluster fails nothing is published; requests are answered when it is back."""
+    make_topic(mended, topic, 2)
+    bridge = KafkaBridge(
+        control_bootstrap=bootstrap,
+        data_bootstrap=mended.bootstrap,
+        prefix=ledger.names.prefix,
+        topics=[topic],
+        topic_pattern="nothing",
+        cluster_name="main",
+        times=TIMES,
+    )
+    with structlog.testing.capture_logs() as lines, running(bridge):
+        route = ledger.await_route(topic, 2).route
+        assert route is not None
+        assert route.brokers[0].zones == ("rack-a", "rack-a")
+        assert route.brokers[0].leaders == ("1", "1")
+        threads = threading.active_count()
+        getattr(mended, breakage)()
+        ledger.ask(Request("g", "offsets", topic, None, None))
+        await_line(lines, "nothing_published", "unclear")
+        await_line(lines, "look_up_failed", "names")
+        ledger.read_all()
+        assert len(ledger.routes) == 1
+        assert ledger.offsets == []
+        assert threading.active_count() <= threads
+        mended.restart() if breakage == "kill" else mended.resume()
+        ledger.await_that(lambda: ledger.offsets)
+        grow_topic(mended.bootstrap, topic, 3)
+        ledger.await_route(topic, 3)
+    ledger.read_all()
+    assert len(ledger.routes) == 2
+
+
+def test_control_cluster_fails(
+    ledger: Ledger, bootstrap: str, mended: "EmbeddedKafka", topic: str
+) -> None:
+    """A route that could not be written is written when Fairlead's topics are back."""
+    connection = {"bootstrap_servers": mended.bootstrap}
+    names = TopicNames(f"{topic}.")
+    create_topics(connection, names.prefix, topic_specs(load_settings().topics), 1)
+    ledger.make_topic(topic, 2)
+    bridge = KafkaBridge(
+        control_bootstrap=mended.bootstrap,
+        data_bootstrap=bootstrap,
+        prefix=names.prefix,
+        topics=[topic],
+        cluster_name="main",
+        times=TIMES,
+    )
+    with structlog.testing.capture_logs() as lines, running(bridge):
+        await_line(lines, "route_published", topic)
+        mended.kill()
+        ledger.admin.create_partitions({topic: 3})
+        await_line(lines, "write_failed", "routes")
+        mended.restart()
+        await_line(lines, "route_published", "'queues': 3")
+    control = Ledger(mended.bootstrap, names)
+    control.read_all()
+    control.close()
+    assert [change.topic for change in control.routes] == [topic, topic]
+
+
+class RecreatingCluster(DataCluster):
+    """The real cluster, on which somebody makes the topic anew in the middle of a look-up."""
+
+    recreate: Sequence[str] = ()
+
+    def bounds(
+        self, topic: str, leaders: Mapping[int, int], timestamps: Sequence[int]
+    ) -> tuple[OffsetLookup, dict[int, dict[int, int]]]:
+        """Look up the bounds; the first time the topic then begins another life."""
+        found = super().bounds(topic, leaders, timestamps)
+        if topic in self.recreate:
+            self.recreate = ()
+            admin = KafkaAdminClient(bootstrap_servers=self._config["bootstrap_servers"])
+            admin.delete_topics([topic])
+            admin.create_topics({topic: {"num_partitions": 3}}, wait_for_metadata=True)
+            admin.close()
+        return found
+
+
+def test_topic_of_two_lives(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """What was looked up over the end of a topic's life is no answer; the next try gives one."""
+    ledger.make_topic(topic, 3)
+    names = ledger.names
+    data = RecreatingCluster(bootstrap, timeout_ms=5_000, options={})
+    data.recreate = [topic]
+    with ControlTopics(bootstrap, names, timeout_ms=5_000, options={}) as control:
+        published = RouteBook("main", bootstrap, confirm_ms=100)
+        answerer = RequestAnswerer(
+            cluster="main",
+            names=names,
+            data=data,
+            control=control,
+            routes=RoutePublisher(data, control, published, names),
+            book=RequestBook(pause_ms_max=100, give_up_ms=10_000),
+            published=published,
+            watched=WatchList(named=[], pattern=None, hidden_prefix="", forget_ms=1_000),
+        )
+        answerer.take([Request("g", "offsets", topic, None, None)], now_ms=0)
+        answerer.answer_due(now_ms=0)
+        ledger.read_all()
+        assert [change.topic for change in ledger.routes] == [topic]
+        assert ledger.offsets == []
+        for now_ms in (100, 200, 300):
+            answerer.answer_due(now_ms=now_ms)
+    data.close()
+    ledger.read_all()
+    first, second = (change.route.identity for change in ledger.routes if change.route is not None)
+    assert first != second
+    assert [known.identity for known in ledger.offsets] == [second]
+
+
+def test_command(ledger: Ledger, bootstrap: str, topic: str, tmp_path: Path) -> None:
+    """The command publishes, logs one JSON document per line, and ends with 0 on SIGTERM."""
+    ledger.make_topic(topic, 2)
+    command = [
+        *(sys.executable, "-m", "fairlead", "bridge", "kafka", "--bootstrap", bootstrap),
+        *("--data-bootstrap", bootstrap, "--topics", f"{topic}, {topic}-later"),
+        *("--topic-prefix", ledger.names.prefix, "--cluster-name", "main", "--poll-ms", "200"),
+    ]
+    log_file = tmp_path / "log"
+    with log_file.open("wb") as log, subprocess.Popen(command, stderr=log) as process:
+        try:
+            ledger.await_route(topic, 2)
+            began = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            code = process.wait(SECONDS_MAX)
+        finally:
+            process.kill()
+    assert code == 0
+    assert time.monotonic() - began < 5
+    events = [orjson.loads(line)["event"] for line in log_file.read_bytes().splitlines()]
+    assert events[0] == "bridge_started"
+    assert "route_published" in events
+    assert events[-1] == "bridge_stopped"
+
+
+def test_control_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
+    """A cluster that accepts connections and says nothing is named at start."""
+    names = TopicNames(f"{topic}.")
+    connection = {"bootstrap_servers": mended.bootstrap}
+    create_topics(connection, names.prefix, topic_specs(load_settings().topics), 1)
+    ledger = Ledger(mended.bootstrap, names)
+    deletion = encode_route(RouteChanged(topic, None), names)
+    assert deletion.key is not None
+    ledger.write("routes", deletion.key, deletion.value)
+    for _ in range(12):
+        # More than one fetch brings.
+        ledger.write("routes", b"no route", b"x" * 500_000)
+    ledger.close()
+    with ControlTopics(mended.bootstrap, names, timeout_ms=1_000, options={}) as control:
+        routes = control.routes()
+        assert next(routes) == RouteChanged(topic, None)
+        mended.pause()
+        try:
+            with pytest.raises(EnvironmentMissingError, match="nothing came"):
+                list(routes)
+            with pytest.raises(EnvironmentMissingError, match=mended.bootstrap):
+                list(control.routes())
+            with pytest.raises(EnvironmentMissingError, match=mended.bootstrap):
+                control.follow_requests(0)
+            again = ControlTopics(mended.bootstrap, names, timeout_ms=1_000, options={})
+            with pytest.raises(EnvironmentMissingError, match=mended.bootstrap):
+                again.__enter__()
+        finally:
+            mended.resume()
+
+
+def test_stop_in_outage(mended: "EmbeddedKafka", topic: str) -> None:
+    """A bridge whose cluster is gone stops when it is asked to."""
+    names = TopicNames(f"{topic}.")
+    connection = {"bootstrap_servers": mended.bootstrap}
+    create_topics(connection, names.prefix, topic_specs(load_settings().topics), 1)
+    make_topic(mended, topic, 1)
+    bridge = KafkaBridge(
+        control_bootstrap=mended.bootstrap, prefix=names.prefix, topics=[topic], times=TIMES
+    )
+    with structlog.testing.capture_logs() as lines:
+        with running(bridge):
+            await_line(lines, "route_published", topic)
+            mended.kill()
+        await_line(lines, "bridge_stopped", "")
