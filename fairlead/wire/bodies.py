@@ -126,6 +126,7 @@ def cut_body(cut: Cut) -> dict[str, Any]:
         "generation": cut.generation,
         "shard": cut.shard,
         "step": cut.step,
+        "begin": {topic: _ends(cut.begin[topic]) for topic in sorted(cut.begin)},
         "positions": {topic: _ends(cut.positions[topic]) for topic in sorted(cut.positions)},
     }
 

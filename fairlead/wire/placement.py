@@ -87,7 +87,7 @@ def read_offsets_key(key: bytes | None) -> tuple[str, str]:
     match read_array_key(key, _OFFSETS_KEY):
         case [str(topic), str(group)]:
             part = 0
-        case [str(topic), str(group), int(part)]:
+        case [str(topic), str(group), part] if type(part) is int:
             pass
         case _:
             raise key_mismatch(_OFFSETS_KEY)

@@ -1,0 +1,195 @@
+"""Rules and resets: their keys, whom they are for, and their removal."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from fairlead.core.model import MessageQueue
+from fairlead.core.records import OffsetsKnown, Reset, RouteChanged, RuleSet
+from fairlead.wire.decode import decode
+from fairlead.wire.errors import WireError
+from fairlead.wire.raw import RawRecord
+from tests.wire.wire_records import LIMITS, SHARDS, example, raw
+
+QUEUE = ["orders", "main", 2]
+PIN = {"queue": QUEUE, "client_id": "c1"}
+
+
+def _decoded(record: RawRecord) -> Any:
+    return decode("control", record, LIMITS)
+
+
+def _rule(key: list[Any], rule: str, value: Any) -> RawRecord:
+    body = example("rule", group=key[0], rule=rule, value=value)
+    return raw("control", orjson.dumps(body), orjson.dumps(key))
+
+
+def _reason(record: RawRecord, topic: str = "control") -> str:
+    with pytest.raises(WireError) as caught:
+        decode(topic, record, LIMITS)
+    return caught.value.reason
+
+
+@pytest.mark.parametrize(
+    "key, value, subject",
+    [
+        (["orders", "pause"], True, ()),
+        (["orders", "drain", "c1"], {"client_id": "c1"}, ("c1",)),
+        (["orders", "pin", *QUEUE], PIN, ("orders", "main", "2")),
+    ],
+)
+def test_subject(key: list[Any], value: Any, subject: tuple[str, ...]) -> None:
+    """A rule is for its group, for one client or for one queue, as its key says."""
+    assert _decoded(_rule(key, key[1], value)) == RuleSet("orders", key[1], subject, value)
+    removed = RuleSet("orders", key[1], subject, None)
+    assert _decoded(_rule(key, key[1], None)) == removed
+    assert _decoded(raw("control", None, orjson.dumps(key))) == removed
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        b'["orders", "pause"]',
+        b'["orders","mode"]',
+        b'["payments","pause"]',
+        b'["orders","pause","c1"]',
+        b'["orders","drain"]',
+        b'["orders","pin","orders","main",2]',
+        b'["orders","pause"',
+        b"orders",
+        b'{"group":"orders"}',
+        b'["orders"]',
+        b'["orders",3]',
+        b'["orders","p\\u0061use"]',
+        b"\xff",
+        b'["' + b"o" * 2048 + b'","pause"]',
+    ],
+)
+def test_key_mismatch(key: bytes) -> None:
+    """A key that is not exactly the rule's is refused, however near it comes."""
+    body = example("rule", rule="pause", value=True)
+    assert _reason(raw("control", orjson.dumps(body), key)) == "key_mismatch"
+
+
+def test_no_key() -> None:
+    """A rule without a key is refused: it would not replace the one before."""
+    assert _reason(raw("control", orjson.dumps(example("rule")), None)) == "null_key"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        ["orders", "drain", ""],
+        ["orders", "drain", 3],
+        ["orders", "drain", "c1", "c2"],
+        ["orders", "pin", "orders", "main"],
+        ["orders", "pin", "orders", "main", 2.0],
+        ["orders", "pin", "orders", "main", True],
+        ["orders", "pin", "..", "main", 2],
+        ["*", "drain", "c1"],
+        ["*", "pin", *QUEUE],
+        ["or ders", "pause"],
+    ],
+)
+def test_removal_of_nothing(key: list[Any]) -> None:
+    """A null under a key that names no rule is refused."""
+    assert _reason(raw("control", None, orjson.dumps(key))) == "key_mismatch"
+
+
+def test_unknown_rule() -> None:
+    """A rule that this engine does not know is refused as such, set or removed."""
+    assert _reason(_rule(["orders", "colour"], "colour", 1)) == "unsupported_rule"
+    assert _reason(_rule(["orders", "colour"], 3, 1)) == "unsupported_rule"  # type: ignore[arg-type]
+    assert _reason(raw("control", None, b'["orders","colour"]')) == "unsupported_rule"
+
+
+def test_every_group() -> None:
+    """A rule of every group stands in every partition; one of a group only in its own."""
+    body = example("rule", group="*")
+    for partition in range(SHARDS):
+        record = raw("control", orjson.dumps(body), b'["*","strategy"]')
+        rule = _decoded(record._replace(partition=partition))
+        assert rule == RuleSet("*", "strategy", (), body["value"])
+        own = raw("control", orjson.dumps(example("rule")), b'["orders","strategy"]')
+        removal = raw("control", None, b'["orders","strategy"]')
+        for placed in (own, removal):
+            moved = placed._replace(partition=partition)
+            if partition == placed.partition:
+                assert _decoded(moved).group == "orders"
+            else:
+                assert _reason(moved) == "wrong_partition"
+
+
+def test_typing_error() -> None:
+    """An unknown field in a rule's value is refused: a command is not guessed."""
+    assert _reason(_rule(["orders", "timing"], "timing", {"lease": 9_000})) == "bad_value"
+
+
+def test_deep_options() -> None:
+    """A strategy's options are free, but for numbers and levels."""
+    options: Any = {"weights": {"a": [1, 2, {"b": None}]}}
+    rule = _decoded(_rule(["orders", "strategy"], "strategy", {"name": "X", "options": options}))
+    assert rule.value["options"] == options
+    refused: list[Any] = [[1.5], 2**63, [[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]
+    for bad in refused:
+        value = {"name": "X", "options": {"a": bad}}
+        assert _reason(_rule(["orders", "strategy"], "strategy", value)) in {
+            "bad_number",
+            "too_deep",
+        }
+
+
+def test_reset() -> None:
+    """A reset stands under the key of its queue, and nowhere else."""
+    body = orjson.dumps(example("reset"))
+    key = b'["orders","reset","orders","main",2]'
+    assert _decoded(raw("control", body, key)) == Reset("orders", MessageQueue(*QUEUE), 120)  # type: ignore[arg-type]
+    other = b'["orders","reset","orders","main",3]'
+    assert _reason(raw("control", body, other)) == "key_mismatch"
+    assert _reason(raw("control", body, None)) == "null_key"
+
+
+def test_deletions() -> None:
+    """A null deletes a route, and withdraws nothing of what a bridge told of offsets."""
+    assert decode("routes", raw("routes", None, b"orders"), LIMITS) == RouteChanged("orders", None)
+    for key in (b'["orders","g1"]', b'["orders","g1",7]'):
+        known = decode("offsets", raw("offsets", None, key), LIMITS)
+        assert known == OffsetsKnown("g1", "orders", "", ())
+
+
+@pytest.mark.parametrize("key", [b"a b", b"", b"..", b"\xff\xfe", b"t" * 250])
+def test_bad_route_key(key: bytes) -> None:
+    """A null under what is no topic is refused."""
+    assert _reason(raw("routes", None, key), "routes") == "key_mismatch"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        b'["orders"]',
+        b'["orders","g1",-1]',
+        b'["orders","g1",1024]',
+        b'["orders","g1",true]',
+        b'["orders","g1","0"]',
+        b'["orders","g1",0,0]',
+        b'["..","g1"]',
+        b'["orders","g 1"]',
+        b'["orders", "g1"]',
+        b"[",
+    ],
+)
+def test_bad_offsets_key(key: bytes) -> None:
+    """A null, or a record, under what is no key of offsets is refused."""
+    assert _reason(raw("offsets", None, key), "offsets") == "key_mismatch"
+    body = orjson.dumps(example("offsets"))
+    assert _reason(raw("offsets", body, key), "offsets") == "key_mismatch"
+
+
+def test_offsets_of_another() -> None:
+    """Offsets under the key of another group or topic are refused."""
+    body = orjson.dumps(example("offsets"))
+    for key in (b'["orders","g1"]', b'["payments","orders"]'):
+        assert _reason(raw("offsets", body, key), "offsets") == "key_mismatch"
+    part = decode("offsets", raw("offsets", body, b'["orders","orders",3]'), LIMITS)
+    assert isinstance(part, OffsetsKnown)
