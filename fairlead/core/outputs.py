@@ -1,7 +1,7 @@
 """What the engine writes, as values: one class for each record kind of the output topics."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Process, Source
@@ -186,6 +186,8 @@ class Cut:
     step: int
     positions: Mapping[str, Mapping[int, int]]
     """topic -> partition -> next offset to read."""
+    begin: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    """The same before the batch; batches without a decision lie between two cuts."""
 
 
 @dataclass(frozen=True, slots=True)
