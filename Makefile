@@ -17,7 +17,7 @@ PYTEST_ARGS ?=
 DEMO_ARGS ?=
 BENCH_ARGS ?=
 
-say = printf '\033[1m==> %s\033[0m\n'
+say = printf '==> %s\n'
 
 .PHONY: help setup python java demo check format test test-fast test-long bench lock image image-steps clean
 
