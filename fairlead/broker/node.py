@@ -1,5 +1,6 @@
 """One node of the embedded cluster: its folder, its formatting, its process."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,7 @@ _JVM_OPTIONS: Final = (
 _LOG_TAIL_LINES: Final = 12
 _LOG_TAIL_BYTES: Final = 65_536
 _FORMAT_SECONDS_MAX: Final = 120.0
+_REASON_CHARACTERS_MAX: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class EmbeddedNode:
         self.log_file = folder / "broker.log"
         self.child: ChildProcess | None = None
         self._program = program
+        self._log_begins = 0
         self._properties = folder / "server.properties"
         self._logging = folder / "log4j2.xml"
         self._data = folder / "data"
@@ -100,7 +103,7 @@ class EmbeddedNode:
         if formatting.returncode != 0:
             raise EnvironmentMissingError(
                 f"broker: node {self.node_id} could not be formatted in {self.folder}: "
-                f"{output.strip()[-400:]}",
+                f"{_without_stack(output)}",
                 remedy="Give another --data-dir, or remove this one if nothing in it is needed.",
             )
         self._formatted.touch()
@@ -108,6 +111,7 @@ class EmbeddedNode:
     def start(self, *, detached: bool) -> ChildProcess:
         """Start the node's process; it is not ready yet."""
         options = [f"-Dlog4j2.configurationFile={self._logging}"]
+        self._log_begins = self.log_file.stat().st_size if self.log_file.exists() else 0
         command = self._program.command("kafka.Kafka", options, [str(self._properties)])
         self.child = ChildProcess(command, self.log_file, detached=detached)
         return self.child
@@ -122,13 +126,26 @@ class EmbeddedNode:
         return self.child is not None and self.child.identity.is_alive()
 
     def log_tail(self) -> str:
-        """Return the last lines of the node's log: what a failed start has to say."""
+        """Return what the last start has to say: its first error, or the end of its log."""
         try:
             with self.log_file.open("rb") as stream:
-                size = stream.seek(0, 2)
-                stream.seek(max(0, size - _LOG_TAIL_BYTES))
+                size = stream.seek(0, os.SEEK_END)
+                stream.seek(max(self._log_begins, size - _LOG_TAIL_BYTES))
                 lines = stream.read().decode("utf-8", "replace").splitlines()
         except FileNotFoundError:
             return ""
-        telling = [line for line in lines if " ERROR " in line or " FATAL " in line] or lines
-        return "\n".join(telling[-_LOG_TAIL_LINES:])
+        return "\n".join(_telling(lines)[-_LOG_TAIL_LINES:])
+
+
+def _telling(lines: list[str]) -> list[str]:
+    """The log from its first error on, without the lines that tell where in the code it was."""
+    said = [line for line in lines if not line.startswith("\tat ")]
+    errors = (at for at, line in enumerate(said) if " ERROR " in line or " FATAL " in line)
+    first = next(errors, None)
+    return said if first is None else said[first : first + _LOG_TAIL_LINES]
+
+
+def _without_stack(output: str) -> str:
+    """What a Java program said, without the lines that tell where in its code it said so."""
+    lines = [line.strip() for line in output.splitlines() if not line.startswith("\tat ")]
+    return " ".join(lines)[:_REASON_CHARACTERS_MAX]

@@ -14,7 +14,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 _LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 _POLL_SECONDS: Final = 0.05
@@ -33,12 +33,14 @@ class ProcessIdentity:
     started_ticks: int
 
     def is_alive(self) -> bool:
-        """Tell whether this very process runs; a zombie does not, nor a successor of its pid."""
+        """Tell whether this very process runs; a zombie does not, nor a later one of its pid."""
         try:
-            state, started = _kernel_view(self.pid)
+            view = _kernel_view(self.pid)
         except ProcessLookupError:
             return False
-        return state != "Z" and (self.started_ticks in (0, started))
+        # A killed process is a zombie by its first thread while others still hold its sockets.
+        ended = view.state == "Z" and view.threads <= 1
+        return not ended and self.started_ticks in (0, view.started_ticks)
 
     def signal(self, number: signal.Signals) -> bool:
         """Send a signal; return False if the process is gone."""
@@ -134,7 +136,7 @@ class ChildProcess:
 def identify(pid: int) -> ProcessIdentity:
     """Return the identity of a process that runs now (or has just ended)."""
     try:
-        return ProcessIdentity(pid, _kernel_view(pid)[1])
+        return ProcessIdentity(pid, _kernel_view(pid).started_ticks)
     except ProcessLookupError:
         return ProcessIdentity(pid, 0)
 
@@ -161,8 +163,16 @@ def terminate(processes: list[ProcessIdentity], timeout_s: float) -> tuple[int, 
     return tuple(process.pid for process in killed)
 
 
-def _kernel_view(pid: int) -> tuple[str, int]:
-    """State letter and start tick of a process.
+class _KernelView(NamedTuple):
+    """What the kernel says of a process."""
+
+    state: str
+    threads: int
+    started_ticks: int
+
+
+def _kernel_view(pid: int) -> _KernelView:
+    """Look a process up in /proc; where that is missing, only whether it is there is known.
 
     Raises:
         ProcessLookupError: there is no such process.
@@ -173,7 +183,7 @@ def _kernel_view(pid: int) -> tuple[str, int]:
         if Path("/proc/self/stat").exists():
             raise ProcessLookupError(pid) from None
         os.kill(pid, 0)
-        return "?", 0
+        return _KernelView("?", 1, 0)
     # The second field, the program's name, stands in parentheses and may contain anything.
     fields = text.rpartition(")")[2].split()
-    return fields[0], int(fields[19])
+    return _KernelView(fields[0], int(fields[17]), int(fields[19]))

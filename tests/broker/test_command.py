@@ -1,0 +1,113 @@
+"""`fairlead broker` as a user runs it: in processes that come and go."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairlead.broker import read_state
+from fairlead.errors import ExitCode
+
+pytestmark = pytest.mark.broker
+
+_SECONDS_MAX = 120
+
+
+def _command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "fairlead", "broker", *arguments]
+
+
+def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        _command(*arguments), capture_output=True, text=True, check=False, timeout=_SECONDS_MAX
+    )
+
+
+def _rows(answer: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(answer.stdout)
+    return rows
+
+
+def test_a_broker_outlives_the_command_that_started_it(tmp_path: Path) -> None:
+    """Start, start again, look, stop, look again: each in a process of its own."""
+    where = ("--data-dir", str(tmp_path / "kafka"))
+    started = _run("start", *where, "--topic-prefix", "mine.", "-o", "json")
+    assert started.returncode == ExitCode.OK, started.stderr
+    assert "topics mine.*: 10 made, 0 there" in started.stderr
+    try:
+        again = _run("start", *where, "--topic-prefix", "mine.", "-o", "json")
+        assert _rows(again) == _rows(started)
+        assert "runs already" in again.stderr
+        assert "0 made, 10 there" in again.stderr
+        other = _run("start", *where, "--brokers", "3")
+        assert other.returncode == ExitCode.REFUSED
+        status = _run("status", *where, "-o", "json")
+        assert status.returncode == ExitCode.OK
+        (node,) = _rows(status)
+        assert node["state"] == "in service"
+        assert node["address"] == _rows(started)[0]["bootstrap"]
+        os.kill(node["pid"], 0)
+    finally:
+        stopped = _run("stop", *where)
+    assert stopped.returncode == ExitCode.OK
+    assert "stopped in" in stopped.stderr
+    after = _run("status", *where, "-o", "json")
+    assert after.returncode == ExitCode.VERDICT_NEGATIVE
+    assert [(row["state"], row["pid"]) for row in _rows(after)] == [("stopped", None)]
+    assert "no cluster runs" in _run("stop", *where).stderr
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_broker_in_the_foreground_ends_with_its_command(
+    tmp_path: Path, ending: signal.Signals
+) -> None:
+    """Ctrl-C and SIGTERM stop it in order; a killed command takes its broker along."""
+    arguments = ("start", "--foreground", "--data-dir", str(tmp_path), "-o", "jsonl")
+    with subprocess.Popen(
+        _command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        shown = json.loads(process.stdout.readline())
+        state = read_state(tmp_path)
+        assert state is not None
+        assert state.bootstrap == shown["bootstrap"]
+        (broker,) = state.processes()
+        assert broker.is_alive()
+        process.send_signal(ending)
+        process.wait(_SECONDS_MAX)
+    assert broker.wait(10.0)
+    assert process.returncode == (-ending if ending is signal.SIGKILL else ExitCode.OK)
+
+
+def test_a_node_that_ends_by_itself_ends_the_command(tmp_path: Path) -> None:
+    """In the foreground the loss of the broker is an error that names its log."""
+    with subprocess.Popen(
+        _command("start", "--foreground", "--data-dir", str(tmp_path), "-o", "jsonl"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        state = read_state(tmp_path)
+        assert state is not None
+        state.processes()[0].signal(signal.SIGKILL)
+        errors = process.stderr.read()
+    assert process.returncode == ExitCode.ENVIRONMENT
+    assert "node 1 ended by itself" in errors
+    assert "broker.log" in errors
+
+
+def test_looking_where_nothing_ever_ran(tmp_path: Path) -> None:
+    """Status says so and is negative; stop has nothing to do and succeeds."""
+    status = _run("status", "--data-dir", str(tmp_path))
+    assert status.returncode == ExitCode.VERDICT_NEGATIVE
+    assert "there never was a cluster" in status.stderr
+    assert _run("stop", "--data-dir", str(tmp_path)).returncode == ExitCode.OK

@@ -1,0 +1,92 @@
+"""Three real nodes: what is written to two survives the loss of one."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+
+from fairlead.broker import EmbeddedKafka, read_state, read_status
+from fairlead.settings import load_settings
+from fairlead.topics import create_topics, topic_specs
+
+pytestmark = pytest.mark.broker
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedKafka]:
+    """Three nodes; every test leaves all of them in service. At the end they stop in order."""
+    with EmbeddedKafka(tmp_path_factory.mktemp("kafka"), brokers=3) as started:
+        yield started
+    assert [started.is_running(node) for node in started.nodes] == [False] * 3
+    logs = [started.log_file(node).read_text() for node in started.nodes]
+    assert all("shut down completed" in log for log in logs), "a node had to be killed"
+
+
+def _partition(bootstrap: str, topic: str) -> dict[str, Any]:
+    """Leader and replicas of partition 0."""
+    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
+        (described,) = admin.describe_topics([topic])
+    found: dict[str, Any] = described["partitions"][0]
+    return found
+
+
+def _await_in_sync(bootstrap: str, topic: str, replicas: int) -> None:
+    """Wait until so many replicas of partition 0 have everything."""
+    deadline = time.monotonic() + 60
+    while len(_partition(bootstrap, topic)["isr_nodes"]) != replicas:
+        assert time.monotonic() < deadline, _partition(bootstrap, topic)
+        time.sleep(0.2)
+
+
+def test_three_nodes_see_each_other(cluster: EmbeddedKafka) -> None:
+    """Every node is in service at an address of its own, run by a process of its own."""
+    status = read_status(cluster.data_dir)
+    assert status is not None
+    assert [node.in_service for node in status.nodes] == [True] * 3
+    assert len({node.address for node in status.nodes}) == 3
+    assert len({node.pid for node in status.nodes}) == 3
+    assert cluster.bootstrap == ",".join(node.address for node in status.nodes)
+
+
+def test_what_two_have_survives_the_leader(cluster: EmbeddedKafka) -> None:
+    """Kill the leader: another takes over with every acknowledged record, and writing goes on."""
+    bootstrap = cluster.bootstrap
+    report = create_topics(
+        {"bootstrap_servers": bootstrap}, "three.", topic_specs(load_settings().topics), 3
+    )
+    assert report.differences == ()
+    topic = "three.routes"
+    producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all", retries=20)
+    with contextlib.closing(producer):
+        producer.send(topic, b"before", key=b"k").get(timeout=30)
+        leader = _partition(bootstrap, topic)["leader_id"]
+        cluster.kill(leader)
+        producer.send(topic, b"after", key=b"k").get(timeout=60)
+    assert _partition(bootstrap, topic)["leader_id"] != leader
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, consumer_timeout_ms=30_000)
+    with contextlib.closing(consumer):
+        consumer.assign([TopicPartition(topic, 0)])
+        consumer.seek_to_beginning()
+        assert [next(consumer).value, next(consumer).value] == [b"before", b"after"]
+    cluster.restart(leader)
+    _await_in_sync(bootstrap, topic, 3)
+
+
+def test_a_node_that_runs_is_restarted_in_order(cluster: EmbeddedKafka) -> None:
+    """A rolling restart keeps the addresses, changes the process, and ends in service."""
+    before = read_state(cluster.data_dir)
+    cluster.restart(2)
+    after = read_state(cluster.data_dir)
+    assert before is not None
+    assert after is not None
+    assert after.bootstrap == before.bootstrap
+    changed = [
+        old.process != new.process for old, new in zip(before.nodes, after.nodes, strict=True)
+    ]
+    assert changed == [False, True, False]
+    status = read_status(cluster.data_dir)
+    assert status is not None
+    assert [node.in_service for node in status.nodes] == [True] * 3
