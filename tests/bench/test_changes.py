@@ -1,0 +1,97 @@
+"""The time of a change is cut where the log says so, and its parts add up to the whole."""
+
+from dataclasses import replace
+
+import pytest
+
+from fairlead.bench.changes import Change, LogTimes, Phases, cut, engine_times
+from fairlead.local.decisions import Decision, Epoch, Move, Queue, Stage
+
+QUEUE = Queue("orders", "main", 7)
+OTHER = Queue("orders", "main", 8)
+WALL_AHEAD_NS = 1_000_000_000_000_000_000
+JOINED_AT = ("b.heartbeats", 1, 40)
+
+
+def _ms(milliseconds: float) -> int:
+    """A moment of the wall clock, so many ms after the event of the change."""
+    return round(WALL_AHEAD_NS / 1e6 + milliseconds)
+
+
+def _decision(number: int, *moves: tuple[Queue, Stage, int]) -> Decision:
+    return Decision(
+        group="bench",
+        epoch=Epoch(1, number),
+        generation=1,
+        members=("a", "b"),
+        moves=tuple(Move(queue, stage, "a", Epoch(1, epoch)) for queue, stage, epoch in moves),
+        phase="stable",
+        settled=True,
+        read={},
+        causes=(JOINED_AT,),
+    )
+
+
+def _join(*decisions: Decision) -> Change:
+    """A join that took 600 ms until the last queue was adopted under epoch 1.9."""
+    return Change(
+        kind="join",
+        client_id="a",
+        begun_ns=0,
+        adopted_ns=600_000_000,
+        wall_ahead_ns=WALL_AHEAD_NS,
+        queues=2,
+        last_queue=QUEUE,
+        last_epoch=Epoch(1, 9),
+        decisions=decisions,
+    )
+
+
+DROP = _decision(8, (OTHER, "dropped", 2), (QUEUE, "dropped", 3))
+GRANT = _decision(9, (QUEUE, "granted", 9))
+LOG = LogTimes(
+    inputs={JOINED_AT: _ms(20)},
+    releases={QUEUE: [_ms(-5_000), _ms(270), _ms(5_000)], OTHER: [_ms(300)]},
+    decisions={Epoch(1, 8): _ms(250), Epoch(1, 9): _ms(500)},
+)
+
+
+def test_two_decisions() -> None:
+    """A queue that is taken from a member waits for the drop, and then for the grant."""
+    assert engine_times(_join(DROP, GRANT), LOG) == [230.0, 230.0]
+
+
+def test_phases() -> None:
+    """What the engine had beyond a batch is waiting, what it had not is the clients'."""
+    phases = cut(_join(DROP, GRANT), LOG, batch_ms=150.0)
+    assert phases == Phases(waiting=160.0, batch=300.0, client=140.0, decisions=2)
+
+
+def test_phases_add_up() -> None:
+    """A decision that was quicker than the median batch counts as that much batch, not more."""
+    phases = cut(_join(DROP, GRANT), LOG, batch_ms=240.0)
+    assert phases == Phases(waiting=0.0, batch=460.0, client=140.0, decisions=2)
+
+
+def test_one_decision() -> None:
+    """A queue that its owner had left passes one decision, and its newest release before counts."""
+    assert engine_times(_join(GRANT), LOG) == [230.0]
+
+
+def test_gate() -> None:
+    """A successor that got the gate together with the drop waits for no second decision."""
+    both = _decision(8, (QUEUE, "dropped", 3), (QUEUE, "gated", 9))
+    grant = _decision(9, (QUEUE, "granted", 9))
+    assert engine_times(_join(both, grant), LOG) == [230.0]
+
+
+def test_record_before_the_event() -> None:
+    """A decision without a newer cause counts from the event: nothing before it is its time."""
+    change = replace(_join(GRANT), begun_ns=400_000_000)
+    assert engine_times(change, LOG) == [pytest.approx(100.0)]
+
+
+def test_unknown_cause() -> None:
+    """A drop whose cause is no record of the log counts from the event."""
+    log = replace(LOG, inputs={})
+    assert engine_times(_join(DROP), log) == [250.0]

@@ -1,0 +1,73 @@
+"""Figures are summed up one way, and compared with what must hold."""
+
+import json
+
+import pytest
+
+from fairlead.bench.changes import Change, LogTimes
+from fairlead.bench.percentiles import summarise
+from fairlead.bench.results import Results
+from fairlead.local.decisions import Epoch, Queue
+
+
+def _change(kind: str, total_ms: float) -> Change:
+    assert kind in ("join", "leave")
+    return Change(
+        kind="join" if kind == "join" else "leave",
+        client_id="a",
+        begun_ns=0,
+        adopted_ns=round(total_ms * 1e6),
+        wall_ahead_ns=0,
+        queues=4,
+        last_queue=Queue("orders", "main", 0),
+        last_epoch=Epoch(1, 1),
+        decisions=(),
+    )
+
+
+def _results(*totals_ms: float, batch_ms: float = 200.0) -> Results:
+    changes = [_change(kind, total) for total in totals_ms for kind in ("leave", "join")]
+    batches = {"total": [batch_ms] * 3, "commit": [20.0] * 3}
+    return Results.of(changes, LogTimes(), batches, at_rest=0.25)
+
+
+def test_percentiles() -> None:
+    """A percentile is a value that was measured: the nearest rank."""
+    summary = summarise([float(n) for n in range(1, 101)])
+    assert (summary.n, summary.p50, summary.p95, summary.max) == (100, 50.0, 95.0, 100.0)
+    assert summarise([7.0]).p95 == 7.0
+
+
+def test_nothing_measured() -> None:
+    """No values have no percentile: a run that measured nothing fails."""
+    with pytest.raises(ValueError, match="no values"):
+        summarise([])
+    with pytest.raises(ValueError, match="no batch"):
+        Results.of([_change("join", 1.0)], LogTimes(), {}, at_rest=0.0)
+
+
+@pytest.mark.parametrize(
+    "totals, batch_ms, held",
+    [
+        ((700.0, 710.0), 200.0, [True, True, True]),
+        ((760.0, 770.0), 200.0, [False, True, True]),
+        ((1_100.0, 1_200.0), 400.0, [True, False, True]),
+        ((500.0, 1_700.0), 400.0, [True, True, False]),
+    ],
+    ids=["all", "too_many_batches", "median_too_long", "tail_too_long"],
+)
+def test_targets(totals: tuple[float, ...], batch_ms: float, held: list[bool]) -> None:
+    """Each target fails alone, and any one fails the run."""
+    results = _results(*totals, batch_ms=batch_ms)
+    assert [target.holds for target in results.targets] == held
+    assert results.passed is all(held)
+
+
+def test_document() -> None:
+    """The document holds every figure by name and every event on its own."""
+    document = json.loads(json.dumps(_results(300.0, 320.0).document()))
+    assert document["adopted"]["join"] == {"n": 2, "p50": 300.0, "p95": 320.0, "max": 320.0}
+    assert set(document["phases"]) == {"waiting for the batch", "the batch", "client hops"}
+    assert document["batches"]["total"]["p50"] == 200.0
+    assert document["engine_at_rest_cpu"] == 0.25
+    assert [change["kind"] for change in document["changes"]] == ["leave", "join"] * 2
