@@ -72,10 +72,7 @@ def test_a_mute_member_raises_the_alarm_and_stops_nobody() -> None:
 
 
 def test_a_claim_that_the_state_does_not_know_is_adopted() -> None:
-    """With an older state put back, what members claim is the truth.
-
-    Nobody is granted a held queue.
-    """
+    """With an older state put back, what members claim is the truth."""
     world = settled("a", queues=1)
     old = world.state
     world.beat("b")
@@ -95,10 +92,7 @@ def test_a_claim_that_the_state_does_not_know_is_adopted() -> None:
 
 
 def test_of_two_claims_the_higher_epoch_wins() -> None:
-    """A member that claims while it drains, and its successor that started meanwhile.
-
-    The newer one works (CE7c).
-    """
+    """Of a draining claim and its successor's, the newer one works (CE7c)."""
     world = settled("a", "b", queues=1)
     world.driver(2)
     first, second = Epoch(1, 3), Epoch(1, 4)

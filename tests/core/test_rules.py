@@ -27,10 +27,7 @@ class Stubborn:
 
 
 def test_a_topic_whose_allocation_fails_keeps_its_last_assignment_and_is_retried() -> None:
-    """A failed topic drops nothing and stands in the audit record.
-
-    It is tried again at the next trigger.
-    """
+    """A failed topic drops nothing, stands in the audit record and is tried again."""
     world = World()
     stubborn = Stubborn()
     world.strategies["AVG"] = stubborn
@@ -88,10 +85,7 @@ class Bad:
     ],
 )
 def test_a_bad_answer_of_a_strategy_is_refused(answer: object, code: str) -> None:
-    """An answer with an unknown queue or two owners, or an exception.
-
-    Leaves the last assignment in force.
-    """
+    """A bad answer or an exception leaves the last assignment in force."""
     world = settled("a", "b")
     world.strategies["AVG"] = Bad(answer)
     world.beat("c")
@@ -101,10 +95,7 @@ def test_a_bad_answer_of_a_strategy_is_refused(answer: object, code: str) -> Non
 
 
 def test_an_unknown_group_is_refused_without_auto_create_until_a_rule_creates_it() -> None:
-    """With auto_create off a heartbeat is rejected with a reason.
-
-    A rule of the group creates the group.
-    """
+    """With auto_create off a heartbeat is rejected; a rule creates the group."""
     world = World(auto_create=False)
     world.beat("a")
     world.run()

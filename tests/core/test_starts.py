@@ -6,10 +6,7 @@ from tests.core.world import World, queue_of, settled
 
 
 def test_a_new_queue_of_an_existing_group_starts_at_its_minimum() -> None:
-    """Partitions that are added later lose no first message.
-
-    Whatever the group's consume-from says.
-    """
+    """Partitions that are added later lose no first message."""
     world = World()
     world.beat("a", profile=MemberProfile(consume_from="last_offset"))
     world.run()
@@ -39,10 +36,7 @@ def test_a_shrunken_route_drops_its_queues() -> None:
 
 
 def test_a_deleted_topic_drops_and_a_recreated_one_starts_anew() -> None:
-    """A topic made again under its name starts at its minimum.
-
-    Positions of its former life mean nothing.
-    """
+    """A topic made again under its name starts at its minimum, whatever was committed."""
     world = settled("a", queues=1)
     held = world.epoch_of(0)
     world.route(None)

@@ -81,10 +81,7 @@ def test_unmoved_queues_are_never_touched() -> None:
 
 
 def test_a_lapse_gives_the_queues_away_at_the_newest_progress() -> None:
-    """A silent member is taken for dead after lease and margin.
-
-    Its successor starts at its progress.
-    """
+    """A silent member's successor starts at its newest progress."""
     world = settled("a", "b")
     world.progress("a", 0, world.epoch_of(0), 33)
     world.run()
@@ -180,10 +177,7 @@ def test_a_duplicate_client_id_has_one_winner_and_the_loser_is_told_once() -> No
 
 
 def test_a_new_life_of_a_client_takes_over_from_its_old_one() -> None:
-    """The newest incarnation of a process is the target.
-
-    The old one's queues wait for release or lapse.
-    """
+    """The newest incarnation is the target; the old one is waited for."""
     world = settled("a")
     world.beat("a", life=2)
     world.run()
@@ -209,10 +203,7 @@ def test_a_group_without_members_is_evicted_after_a_set_time() -> None:
 
 
 def test_a_lost_record_is_healed_after_two_seconds_with_back_off() -> None:
-    """A digest that differs for two seconds has the whole record written again.
-
-    With the original epochs.
-    """
+    """A digest that differs for two seconds has the whole record written again."""
     world = settled("a", queues=2)
     epochs = {world.epoch_of(0), world.epoch_of(1)}
     healed = []
