@@ -17,7 +17,7 @@ from fairlead.core.state import GroupState
 from fairlead.core.step import due_ms, step
 from fairlead.engine.context import ShardContext
 from fairlead.engine.line import Beat, Line
-from fairlead.engine.outgoing import records_of, with_alarm
+from fairlead.engine.outgoing import Stamp, records_of, stamped
 from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["POISON_MAX", "Attempt", "Stepped", "dated", "find_poison"]
@@ -41,7 +41,7 @@ class Stepped:
 class Attempt:
     """Everything a group's step depends on but its records.
 
-    ``slot`` and ``state`` are the group before the batch; ``alarm`` goes into every decision.
+    ``slot`` and ``state`` are the group before the batch; ``stamp`` goes on every decision.
     """
 
     group: str
@@ -50,13 +50,13 @@ class Attempt:
     moment: Moment
     engine: EngineRules
     context: ShardContext
-    alarm: str | None = None
+    stamp: Stamp
 
     def run(self, lines: Sequence[Line]) -> Stepped:
         """Step the group with these records; whatever is raised leaves the group as it was."""
         arrivals = [line.arrival for line in lines]
         result = step(self.state, arrivals, self.moment, self.engine)
-        outputs = with_alarm(result.outputs, self.alarm)
+        outputs = stamped(result.outputs, self.stamp)
         records = tuple(records_of(outputs, lines, self.context))
         slot = None if result.state is None else self._slot(result.state, outputs)
         return Stepped(slot, result.state, outputs, records, result.counts)

@@ -21,7 +21,7 @@ from fairlead.engine.audit import decision_of
 from fairlead.engine.context import StepFailure
 from fairlead.engine.holding import Held, hold
 from fairlead.engine.line import Line
-from fairlead.engine.outgoing import STEP_FAILED, records_of, rejection_of, with_alarm
+from fairlead.engine.outgoing import STEP_FAILED, records_of, rejection_of, stamped
 from fairlead.engine.reading import beats_of
 from fairlead.wire.raw import OutgoingRecord
 
@@ -84,7 +84,7 @@ def _after_success(attempt: Attempt, stepped: Stepped, held: Held) -> Visit:
     if _quarantine_of(attempt) is not None:
         decision = decision_of(attempt, stepped.state, "quarantine_left")
         slot = None if slot is None else slot._replace(phase=decision.state.phase)
-        left = with_alarm((decision,), attempt.alarm)
+        left = stamped((decision,), attempt.stamp)
         counts.append(("groups/quarantine_left", 1))
     return Visit(
         slot,
@@ -148,7 +148,7 @@ def _is_forsaken(attempt: Attempt, lines: Sequence[Line]) -> bool:
 
 
 def _told(attempt: Attempt, decision: Decision, visit: Visit) -> Visit:
-    outputs = with_alarm((decision,), attempt.alarm)
+    outputs = stamped((decision,), attempt.stamp)
     return replace(visit, outputs=outputs, records=tuple(records_of(outputs, (), attempt.context)))
 
 

@@ -6,7 +6,7 @@ which they came.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from fairlead.codec.quarantine import HeldRow
 from fairlead.core.outputs import Decision, Notice, Output, Rejection
@@ -20,13 +20,23 @@ from fairlead.wire.reasons import notice_code
 
 __all__ = [
     "STEP_FAILED",
+    "Stamp",
     "count_outputs",
     "count_written",
     "records_of",
     "records_of_refused",
     "rejection_of",
-    "with_alarm",
+    "stamped",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a batch puts on each of its decisions: where it began, and an alarm of the shard."""
+
+    begin: Mapping[str, Mapping[int, int]]
+    alarm: str | None = None
+
 
 STEP_FAILED = "step_failed"
 """The reason and the alarm of a record or a group on which a step fails."""
@@ -81,16 +91,18 @@ def records_of_refused(refused: Refused, context: ShardContext) -> list[Outgoing
     return [letter, *encode(notice, context.topics, context.partitions)]
 
 
-def with_alarm(outputs: Iterable[Output], alarm: str | None) -> tuple[Output, ...]:
-    """Return the outputs with an alarm, if there is one, in every decision."""
-    if alarm is None:
-        return tuple(outputs)
+def stamped(outputs: Iterable[Output], stamp: Stamp) -> tuple[Output, ...]:
+    """Return the outputs with the stamp of their batch on every decision."""
     return tuple(
-        replace(output, alarms=tuple(sorted({*output.alarms, alarm})))
-        if isinstance(output, Decision)
-        else output
-        for output in outputs
+        _stamped(output, stamp) if isinstance(output, Decision) else output for output in outputs
     )
+
+
+def _stamped(decision: Decision, stamp: Stamp) -> Decision:
+    alarms = decision.alarms
+    if stamp.alarm is not None:
+        alarms = tuple(sorted({*alarms, stamp.alarm}))
+    return replace(decision, alarms=alarms, cut=replace(decision.cut, begin=stamp.begin))
 
 
 def count_outputs(outputs: Iterable[Output], counts: Counter[str]) -> None:

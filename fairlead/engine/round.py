@@ -19,6 +19,7 @@ from fairlead.engine.defaults import rules_for_all, set_defaults
 from fairlead.engine.isolation import Visit, advance, set_aside
 from fairlead.engine.line import Line
 from fairlead.engine.outgoing import (
+    Stamp,
     count_outputs,
     count_written,
     records_of,
@@ -51,7 +52,8 @@ class Round:
             self._before.step + 1,
             batch.positions,
         )
-        self._alarm = CLOCK_JUMP if batch.clock.jumps > self._before.jumps_told else None
+        jumped = batch.clock.jumps > self._before.jumps_told
+        self._stamp = Stamp(self._before.positions, CLOCK_JUMP if jumped else None)
         self._changes: dict[str, GroupSlot | None] = {}
         self._records: list[OutgoingRecord] = []
         self._failures: list[StepFailure] = []
@@ -95,7 +97,7 @@ class Round:
         slot = self._opened.slots.get(group) if self._opened is not None else None
         state = dated(_state_of(slot), self._batch.beats.get(group, ()))
         attempt = Attempt(
-            group, slot, state, self._moment, self._engine, self._context, self._alarm
+            group, slot, state, self._moment, self._engine, self._context, self._stamp
         )
         lines = self._lines_of(group, slot)
         if slot is None and not lines:

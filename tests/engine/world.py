@@ -17,7 +17,6 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.rules import EngineRules, GroupRules
 from fairlead.engine.context import ShardContext, ShardResult, StepFailure
 from fairlead.engine.shard import run_shard
-from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
 from tests.engine.client import Client
 from tests.engine.topics import NAMES, PARTITIONS, Topics, bounds
@@ -46,6 +45,7 @@ class World:
     generation: int = 1
     stored: dict[int, StoredShard | None] = field(default_factory=dict)
     read: dict[tuple[int, str, int], int] = field(default_factory=dict)
+    planned: dict[int, dict[tuple[int, str, int], int]] = field(default_factory=dict)
     clients: list[Client] = field(default_factory=list)
     queues: dict[str, int] = field(default_factory=lambda: {"orders": 4, "payments": 3})
     counts: Counter[str] = field(default_factory=Counter)
@@ -66,33 +66,48 @@ class World:
         """Return what the driver of now runs a shard under."""
         return context_of(shard, self.generation, strategies=self.strategies)
 
-    def run(self, shard: int, *, commit: bool = True, chance: Random | None = None) -> ShardResult:
-        """Run one batch of a shard over what it has not read; without ``commit`` it is lost.
+    def run(
+        self, shard: int, *, killed_after: int | None = None, chance: Random | None = None
+    ) -> ShardResult:
+        """Run one batch of a shard over what it has not read.
 
-        ``chance`` shuffles the rows and may leave the newest of each partition for later.
+        ``killed_after``: the driver dies after so many records were written, and the next batch of
+        the shard reads the same rows again. ``chance`` shuffles the rows and may leave the newest
+        of each partition for later.
         """
-        rows: list[RawRecord] = []
-        ends: dict[tuple[int, str, int], int] = {}
-        for row in self.topics.rows_of(shard):
-            place = (shard, row.topic, row.partition)
-            begin = self.read.get(place, 0)
-            last = len(self.topics.rows[row.topic, row.partition])
-            end = ends.setdefault(place, last if chance is None else chance.randint(begin, last))
-            if begin <= row.offset < end:
-                rows.append(row)
+        ends = self.planned.pop(shard, None) or self._plan(shard, chance)
+        rows = [
+            row
+            for row in self.topics.rows_of(shard)
+            if self.read.get((shard, row.topic, row.partition), 0)
+            <= row.offset
+            < ends.get((shard, row.topic, row.partition), 0)
+        ]
         if chance is not None:
             chance.shuffle(rows)
         result = run_shard(self.stored.get(shard), rows, self.context(shard))
-        if commit:
+        if killed_after is None:
             self.stored[shard] = result.stored
             self.read.update(ends)
-        self._publish(result)
+        else:
+            self.planned[shard] = ends
+        self._publish(result, killed_after)
         return result
 
-    def _publish(self, result: ShardResult) -> None:
+    def _plan(self, shard: int, chance: Random | None) -> dict[tuple[int, str, int], int]:
+        ends: dict[tuple[int, str, int], int] = {}
+        for row in self.topics.rows_of(shard):
+            place = (shard, row.topic, row.partition)
+            last = len(self.topics.rows[row.topic, row.partition])
+            begin = self.read.get(place, 0)
+            if place not in ends:
+                ends[place] = last if chance is None else chance.randint(begin, last)
+        return ends
+
+    def _publish(self, result: ShardResult, at_most: int | None) -> None:
         self.counts.update(result.counts)
         self.failures.extend(result.failures)
-        for record in result.records:
+        for record in result.records[:at_most]:
             self.topics.written[record.topic, record.partition].append(record)
             if record.value is not None:
                 self.fresh.append(record.value)

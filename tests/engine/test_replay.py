@@ -1,0 +1,336 @@
+"""A recorded log with its recorded cuts gives the same bytes again, over deaths of drivers."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from random import Random
+
+import orjson
+import pytest
+
+from fairlead.core.outputs import Cut
+from fairlead.engine.comparison import Comparison, Written, compare
+from fairlead.engine.context import ShardContext
+from fairlead.engine.replay import Recording, ReplayError, cuts_of, replay_shard
+from fairlead.wire.raw import RawRecord
+from tests.engine.topics import NAMES, PARTITIONS
+from tests.engine.world import World, context_of
+
+GROUPS = ("orders", "a", "group-1", "%RETRY%orders")
+DECISIONS, REJECTS = NAMES.name("decisions"), NAMES.name("rejects")
+
+
+def _live(world: World, seconds: int, chance: Random, *, first: int = 0) -> None:
+    """Let a world live: clients come, leave and die, records are refused, routes change."""
+    for second in range(first, first + seconds):
+        group = GROUPS[second % len(GROUPS)]
+        if second % 3 == 0:
+            world.join(f"client-{second}", group, subscribed=("orders", "payments"))
+        if second % 7 == 5:
+            chance.choice([client for client in world.clients if not client.gone]).leave()
+        if second % 11 == 8:
+            chance.choice([client for client in world.clients if not client.gone]).gone = True
+        if second % 9 == 4:
+            world.topics.append("heartbeats", second % 2, b"orders", b"nonsense %d" % second)
+            world.topics.append("routes", 0, b"orders", b"nonsense %d" % second)
+        if second % 13 == 6:
+            world.queues["orders"] += 2
+            world.topics.route("orders", world.queues["orders"])
+        world.pass_seconds(1, chance)
+
+
+def _kill(world: World, *written: int) -> None:
+    """The driver dies in a batch of every shard after so many records; another one starts."""
+    world.topics.now_ms += 200
+    for client in world.clients:
+        if not client.gone:
+            client.beat()
+    for shard, number in enumerate(written):
+        world.join(f"late-{world.generation}-{shard}", ("orders", "group-1")[shard])
+        world.run(shard, killed_after=number)
+    world.start_driver()
+
+
+def _recording(world: World) -> Recording:
+    rows = [row for log in world.topics.rows.values() for row in log]
+    Random(3).shuffle(rows)
+    return Recording.of(rows)
+
+
+def _written(world: World) -> list[Written]:
+    return [
+        Written(topic, partition, offset, record.key, record.value)
+        for (topic, partition), records in world.topics.written.items()
+        for offset, record in enumerate(records)
+    ]
+
+
+def _compare(world: World, written: list[Written] | None = None) -> Comparison:
+    return compare(_recording(world), _written(world) if written is None else written, context_of)
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    """A long life with two deaths of the driver, the second one before anything was written."""
+    world = World()
+    chance = Random(11)
+    world.topics.tick(1)
+    _live(world, 24, chance)
+    _kill(world, 3, 2)
+    _live(world, 20, chance, first=24)
+    _kill(world, 0, 0)
+    _live(world, 20, chance, first=44)
+    return world
+
+
+def test_byte_for_byte(world: World) -> None:
+    """Everything that three drivers wrote over two deaths comes out of the loop again."""
+    comparison = _compare(world)
+    assert str(comparison.difference) == "None"
+    assert comparison.same
+    assert comparison.generations == 3
+    assert comparison.cuts >= 50
+    assert comparison.records > 200
+    assert comparison.resent == 0
+    assert comparison.unwritten > 0
+
+
+def test_the_life_is_rich(world: World) -> None:
+    """The recording holds every kind of record, and batches without a decision between cuts."""
+    triggers = {trigger for entry in world.decisions for trigger in entry["triggers"]}
+    assert triggers >= {
+        "client_joined",
+        "client_left",
+        "client_expired",
+        "route_changed",
+        "released",
+        "generation_started",
+        "generation_passed",
+    }
+    assert len(world.kinds("rejects")) > 5
+    # 64 seconds of three batches for each of two shards.
+    assert len(cuts_of(_decisions(world))) < 3 * 64 * 2 / 2
+
+
+@pytest.mark.parametrize("beginning", [0, 1, 3, 5, 10_000])
+def test_whatever_a_dying_driver_wrote(beginning: int) -> None:
+    """However much of its last batch a driver wrote before it died, the replay explains it."""
+    world = World()
+    chance = Random(beginning)
+    world.topics.tick(1)
+    _live(world, 9, chance)
+    _kill(world, beginning, beginning)
+    _live(world, 6, chance, first=9)
+    comparison = _compare(world)
+    assert str(comparison.difference) == "None"
+    if beginning in {0, 1}:
+        assert comparison.unwritten > 0
+    if beginning == 10_000:
+        assert comparison.unwritten == 0
+
+
+def test_a_batch_written_twice(world: World) -> None:
+    """A batch that was tried again within one driver's life is found and counted."""
+    written = _written(world)
+    twice: list[Written] = []
+    for record in written:
+        twice.append(record)
+        if record.topic == DECISIONS and record.offset == 0:
+            twice.append(record)
+    numbered = [record._replace(offset=number) for number, record in enumerate(twice)]
+    comparison = _compare(world, numbered)
+    assert comparison.same
+    assert comparison.resent == 1
+
+
+def _groups_of(records: list[Written]) -> set[str]:
+    return {orjson.loads(record.key or b"")[0] for record in records}
+
+
+def _first_twin(written: list[Written]) -> int:
+    """Return the place of a record that is followed by one of its group in its partition."""
+    return next(
+        at
+        for at, pair in enumerate(pairwise(written))
+        if pair[0][:2] == pair[1][:2]
+        and pair[0].topic == NAMES.name("assignments")
+        and pair[0].offset >= 3
+        and len(_groups_of(list(pair))) == 1
+        and None not in (pair[0].value, pair[1].value)
+    )
+
+
+def _changed(written: list[Written], at: int) -> list[Written]:
+    value = (written[at].value or b"").replace(b'"part":0', b'"part":7')
+    return [*written[:at], written[at]._replace(value=value), *written[at + 1 :]]
+
+
+def _missing(written: list[Written], at: int) -> list[Written]:
+    return [*written[:at], *written[at + 1 :]]
+
+
+def _swapped(written: list[Written], at: int) -> list[Written]:
+    one, other = written[at], written[at + 1]
+    swapped = other._replace(offset=one.offset), one._replace(offset=other.offset)
+    return [*written[:at], *swapped, *written[at + 2 :]]
+
+
+def _added(written: list[Written], at: int) -> list[Written]:
+    forged = written[at]._replace(value=(written[at].value or b"") + b" ")
+    return [*written[: at + 1], forged, *written[at + 1 :]]
+
+
+@pytest.mark.parametrize("forge", [_changed, _missing, _swapped, _added])
+def test_a_difference_is_named(
+    world: World, forge: Callable[[list[Written], int], list[Written]]
+) -> None:
+    """A record that was changed, taken away, moved or added is found at its place."""
+    written = sorted(_written(world))
+    at = _first_twin(written)
+    comparison = _compare(world, forge(written, at))
+    difference = comparison.difference
+    assert difference is not None
+    assert not comparison.same
+    assert (difference.topic, difference.partition) == written[at][:2]
+    assert difference.expected is not None
+    assert difference.offset is not None
+    assert difference.offset >= written[at].offset
+    assert f"{difference.topic}, partition {difference.partition}" in str(difference)
+
+
+def test_a_changed_decision(world: World) -> None:
+    """A decision that was changed is named with its cut."""
+    written = sorted(_written(world))
+    at = next(at for at, record in enumerate(written) if record.topic == DECISIONS) + 7
+    difference = _compare(world, _changed(written, at)).difference
+    assert difference is not None
+    assert (difference.topic, difference.offset) == (DECISIONS, written[at].offset)
+    cut = orjson.loads(written[at].value or b"")["cut"]
+    assert difference.cut is not None
+    assert (difference.cut.shard, difference.cut.step) == (cut["shard"], cut["step"])
+
+
+def test_a_lost_end(world: World) -> None:
+    """Records that the job wrote last and that were lost are a difference without an offset."""
+    written = sorted(_written(world))
+    last = max(
+        at
+        for at, record in enumerate(written)
+        if record.topic == NAMES.name("assignments") and record.value is not None
+    )
+    difference = _compare(world, _missing(written, last)).difference
+    assert difference is not None
+    assert (difference.offset, difference.got) == (None, None)
+    assert difference.expected == (written[last].key, written[last].value)
+
+
+def test_a_forged_reject(world: World) -> None:
+    """A dead letter that no row explains is a difference, and so is one that is missing."""
+    written = _written(world)
+    letters = [record for record in written if record.topic == REJECTS]
+    forged = letters[0]._replace(offset=99_999, value=(letters[0].value or b"") + b" ")
+    extra = _compare(world, [*written, forged]).difference
+    assert extra is not None
+    assert (extra.offset, extra.expected) == (99_999, None)
+    missing = _compare(world, [record for record in written if record != letters[0]]).difference
+    assert missing is not None
+    assert (missing.offset, missing.got) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "suffix, key",
+    [("assignments", b"[]"), ("assignments", b"{"), ("requests", b"\xff"), ("requests", None)],
+)
+def test_a_foreign_record(world: World, suffix: str, key: bytes | None) -> None:
+    """A record that names no group, or a group that was told nothing, is a difference."""
+    stranger = Written(NAMES.name(suffix), 0, 99_999, key, b"{}")
+    difference = _compare(world, [*_written(world), stranger]).difference
+    assert difference is not None
+    assert (difference.topic, difference.offset) == (stranger.topic, 99_999)
+    assert difference.expected is None
+
+
+def _decisions(world: World) -> list[bytes]:
+    return [record.value or b"" for record in _written(world) if record.topic == DECISIONS]
+
+
+def test_a_missing_decision(world: World) -> None:
+    """Without the decision of a step the state before the next one is unknown, and that is said."""
+    cuts = [cut for cut in cuts_of(_decisions(world)) if cut.shard == 0 and cut.step != 5]
+    with pytest.raises(ReplayError, match="no decision of step 5 was recorded"):
+        list(replay_shard(_recording(world), cuts, context_of))
+
+
+def test_a_missing_row(world: World) -> None:
+    """A recording that lacks a row which was read is refused."""
+    rows = [row for log in world.topics.rows.values() for row in log]
+    lacking = [row for row in rows if (row.topic, row.offset) != (NAMES.name("heartbeats"), 20)]
+    with pytest.raises(ReplayError, match="does not hold every row"):
+        compare(Recording.of(lacking), _written(world), context_of)
+
+
+def test_contradicting_decisions(world: World) -> None:
+    """Two decisions of one cut that name different positions are refused."""
+    one = orjson.loads(_decisions(world)[0])
+    one["cut"]["positions"] = {}
+    with pytest.raises(ReplayError, match="differ"):
+        cuts_of([*_decisions(world), orjson.dumps(one)])
+
+
+def test_lineage(world: World) -> None:
+    """A step that two generations wrote is kept from the second, and the first was interrupted."""
+    cuts = [cut for cut in cuts_of(_decisions(world)) if cut.shard == 0]
+    replayed = list(replay_shard(_recording(world), cuts, context_of))
+    lost = [entry for entry in replayed if not entry.kept]
+    assert [entry.cut.generation for entry in lost] == [1, 2]
+    assert all(entry.interrupted for entry in lost)
+    kept = [entry.cut.step for entry in replayed if entry.kept]
+    assert kept == list(range(1, len(kept) + 1))
+
+
+def test_an_older_state_put_back() -> None:
+    """A driver that starts from an older state goes on from there; what it forgot stays written."""
+    world = World()
+    chance = Random(5)
+    world.topics.tick(1)
+    _live(world, 6, chance)
+    stored, read = dict(world.stored), dict(world.read)
+    _live(world, 6, chance, first=6)
+    world.stored, world.read = stored, read
+    world.start_driver()
+    _live(world, 8, chance, first=12)
+    comparison = _compare(world)
+    assert str(comparison.difference) == "None"
+    assert comparison.generations == 2
+
+
+def test_no_decisions_at_all() -> None:
+    """Before the first decision there is nothing to compare but refusals, and these are."""
+    world = World()
+    world.topics.tick(1)
+    world.topics.append("heartbeats", 0, None, b"nonsense")
+    world.run_all()
+    comparison = _compare(world)
+    assert (comparison.same, comparison.cuts, comparison.records) == (True, 0, 1)
+
+
+def test_rows_between_cuts() -> None:
+    """Rows are taken from the begin of each partition to its end, and those never read last."""
+    rows = [
+        RawRecord("t.heartbeats", 0, offset, 0, append_time_is_log=True, key=None, value=None)
+        for offset in range(6)
+    ]
+    recording = Recording.of(reversed(rows))
+    begin, end = {"t.heartbeats": {0: 2}}, {"t.heartbeats": {0: 4, 1: 9}, "t.routes": {0: 1}}
+    assert [row.offset for row in recording.between(begin, end)] == [2, 3]
+    context: ShardContext = context_of(0)
+    assert [row.offset for row in recording.rest(context, end)] == [4, 5]
+    assert recording.rest(context_of(1), {}) == []
+
+
+def test_cuts_are_read_from_decisions() -> None:
+    """A cut is read as it was written."""
+    ends = {"positions": {"t.heartbeats": {"1": 7}}, "begin": {"t.heartbeats": {"1": 5}}}
+    plain = {"cut": {"generation": 2, "shard": 1, "step": 4, **ends}}
+    cut = Cut(2, 1, 4, {"t.heartbeats": {1: 7}}, {"t.heartbeats": {1: 5}})
+    assert cuts_of([orjson.dumps(plain)] * 2) == [cut]
+    assert PARTITIONS.shards == 2
