@@ -1,0 +1,126 @@
+"""What is in hand, how far each queue is, and when a queue has stopped."""
+
+from itertools import permutations
+
+import pytest
+from fairlead_client.deliveries import Deliveries
+from fairlead_client.message import Message
+from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.observer import Observer
+from fairlead_client.session.events import Event, ProgressMade, WorkStopped
+
+QUEUE = Queue("orders", "main", 1)
+EPOCH = Epoch(1, 1)
+
+
+class Book:
+    """Deliveries of one queue that was started at offset 3."""
+
+    def __init__(self) -> None:
+        self.deliveries = Deliveries(Observer())
+        self.events: list[Event] = []
+        self.deliveries.connect(self.events.append)
+        self.deliveries.start_work(QUEUE, EPOCH, Position(0, 3))
+
+    def hand_out(self, offset: int, epoch: Epoch = EPOCH, mine: Epoch | None = EPOCH) -> bool:
+        """Hand out the message at an offset."""
+        return self.deliveries.hand_out(message(offset, epoch), lambda _queue: mine)
+
+    def done(self, offset: int) -> bool:
+        """Finish the message at an offset."""
+        return self.deliveries.done(message(offset))
+
+
+def message(offset: int, epoch: Epoch = EPOCH) -> Message:
+    """Return a message of the queue."""
+    return Message(QUEUE, offset, None, b"", (), 0, epoch)
+
+
+def test_stops_at_once() -> None:
+    """A queue with nothing in hand stops where it would have gone on."""
+    book = Book()
+    book.deliveries.stop_work(QUEUE, EPOCH)
+    assert book.events == [WorkStopped(QUEUE, EPOCH, 3)]
+    assert not book.hand_out(3)
+
+
+def test_stops_behind_the_message_in_hand() -> None:
+    """A queue with a message in hand stops when it is finished."""
+    book = Book()
+    book.hand_out(3)
+    book.deliveries.stop_work(QUEUE, EPOCH)
+    assert book.events == []
+    assert book.done(3)
+    assert book.events == [WorkStopped(QUEUE, EPOCH, 4)]
+    assert not book.done(3)
+
+
+@pytest.mark.parametrize("order", list(permutations((3, 4, 7))))
+def test_any_order(order: tuple[int, int, int]) -> None:
+    """Finished in any order, the position is the first offset not finished; gaps do not matter."""
+    book = Book()
+    for offset in (3, 4, 7):
+        book.hand_out(offset)
+    left = [3, 4, 7]
+    for offset in order:
+        book.done(offset)
+        left.remove(offset)
+        expected = left[0] if left else 8
+        assert book.deliveries.take_progress() == [ProgressMade(QUEUE, EPOCH, expected)]
+    assert book.deliveries.take_progress() == []
+
+
+def test_lease_over() -> None:
+    """Nothing is handed out of a queue that is not this client's by the clock."""
+    assert not Book().hand_out(3, mine=None)
+
+
+def test_fetched_under_another_epoch() -> None:
+    """A message fetched under an earlier epoch is not handed out under the next."""
+    book = Book()
+    assert not book.hand_out(3, epoch=Epoch(1, 0), mine=Epoch(1, 0))
+
+
+def test_abandoned() -> None:
+    """What is in hand of an abandoned queue does not count any more."""
+    book = Book()
+    book.hand_out(3)
+    book.deliveries.stop_work(QUEUE, EPOCH)
+    book.deliveries.abandon_work(QUEUE, EPOCH)
+    assert not book.done(3)
+    assert (book.events, book.deliveries.take_progress()) == ([], [])
+
+
+def test_abandoned_by_an_earlier_epoch() -> None:
+    """Abandoning an earlier epoch leaves the next one alone."""
+    book = Book()
+    book.deliveries.abandon_work(QUEUE, Epoch(1, 0))
+    assert book.hand_out(3)
+
+
+def test_stop_everything() -> None:
+    """Each queue stops; one that has stopped before says nothing again."""
+    book = Book()
+    book.deliveries.stop_everything([(QUEUE, EPOCH), (QUEUE._replace(queue_id=2), EPOCH)])
+    book.deliveries.stop_everything([(QUEUE, EPOCH)])
+    assert book.events == [WorkStopped(QUEUE, EPOCH, 3)]
+
+
+def test_give_up() -> None:
+    """Whoever gives up what is in hand stops in front of it, now and later."""
+    book = Book()
+    other = QUEUE._replace(queue_id=2)
+    book.deliveries.start_work(other, EPOCH, Position(0, 0))
+    book.hand_out(3)
+    book.deliveries.stop_work(QUEUE, EPOCH)
+    book.deliveries.give_up()
+    book.deliveries.hand_out(Message(other, 0, None, b"", (), 0, EPOCH), lambda _queue: EPOCH)
+    book.deliveries.stop_work(other, EPOCH)
+    assert book.events == [WorkStopped(QUEUE, EPOCH, 3), WorkStopped(other, EPOCH, 0)]
+
+
+def test_closed() -> None:
+    """After the end nothing can be read and nothing is handed out."""
+    book = Book()
+    book.deliveries.closed()
+    assert (dict(book.deliveries.readable()), book.hand_out(3)) == ({}, False)

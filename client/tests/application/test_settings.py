@@ -1,0 +1,106 @@
+"""A setting that cannot work is an error that names it and the remedy, before anything starts."""
+
+from typing import Any
+
+import pytest
+from fairlead_client import Client, Consumer, SettingsError, Subscription
+from fairlead_client.identity import new_identity
+from fairlead_client.settings import Settings
+
+GOOD: dict[str, Any] = {"bootstrap": "b:1", "group": "orders", "topics": ["orders"]}
+
+
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("bootstrap", " , "),
+        ("group", ""),
+        ("group", "a b"),
+        ("group", "x" * 121),
+        ("topics", []),
+        ("topics", "orders"),
+        ("topics", ["orders", "orders"]),
+        ("topics", ["or ders"]),
+        ("client_id", "with space"),
+        ("client_id", ""),
+        ("heartbeat_ms", 3_334),
+        ("heartbeat_ms", 0),
+        ("lease_ms", 999),
+        ("lease_ms", 600_001),
+        ("progress_ms", 0),
+        ("commit_ms", -5),
+        ("drain_deadline_ms", 0),
+        ("capacity", 0),
+        ("consume_from", "somewhere"),
+        ("consume_timestamp_ms", 5),
+        ("kafka", {"sasl_pasword": "hunter2"}),
+        ("fetch", {"group_id": "other"}),
+    ],
+)
+def test_bad(field: str, value: object) -> None:
+    """The error names the field, and never repeats what may be a password."""
+    with pytest.raises(SettingsError, match=f"^{field}: ") as caught:
+        Settings(**(GOOD | {field: value}))
+    assert caught.value.field == field
+    assert "hunter2" not in str(caught.value)
+
+
+def test_unknown_setting() -> None:
+    """A misspelt setting is not ignored."""
+    with pytest.raises(TypeError, match="leese_ms"):
+        Consumer(**GOOD, leese_ms=5)
+
+
+def test_timestamp_needed() -> None:
+    """consume_from="timestamp" needs the timestamp."""
+    with pytest.raises(SettingsError, match=r"^consume_timestamp_ms: "):
+        Settings(**GOOD, consume_from="timestamp")
+
+
+@pytest.mark.parametrize(
+    "settings, deadline",
+    [
+        ({}, 30_000),
+        ({"ordered": True}, None),
+        ({"ordered": True, "drain_deadline_ms": 5}, 5),
+        ({"drain_deadline_ms": None}, None),
+    ],
+)
+def test_drain_deadline(settings: dict[str, Any], deadline: int | None) -> None:
+    """Ordered groups have no drain deadline unless they ask for one."""
+    assert Settings(**GOOD, **settings).drain_deadline == deadline
+
+
+def test_no_secrets() -> None:
+    """A password is in no representation of settings or client."""
+    kafka = {"sasl_plain_password": "hunter2", "ssl_password": "hunter2"}
+    settings = Settings(**GOOD, kafka=kafka)
+    client = Client(
+        **GOOD, kafka=kafka, on_assigned=lambda _q, _o: None, on_revoked=lambda _q: None
+    )
+    assert "hunter2" not in repr(settings) + repr(client) + str(vars(client))
+
+
+def test_client_before_its_start() -> None:
+    """A client that was not started owns nothing, and can be closed for good."""
+    client = Client(**GOOD, on_assigned=lambda _q, _o: None, on_revoked=lambda _q: None)
+    assert (client.state, dict(client.assigned), client.last_error) == ("new", {}, None)
+    assert not client.wait(0)
+    assert not client.processed(("orders", "main", 1), 5)  # type: ignore[arg-type]
+    client.close()
+    assert (client.state, client.wait(0)) == ("closed", True)
+
+
+def test_subscription_versions() -> None:
+    """Names become subscriptions of one version; given subscriptions stay as they are."""
+    own = Subscription("payments", expression="a", sub_version=3)
+    settings = Settings(**(GOOD | {"topics": ["orders", own]}))
+    assert settings.subscriptions(7) == (Subscription("orders", sub_version=7), own)
+
+
+def test_client_ids() -> None:
+    """Default client ids are unique, printable, and name this process."""
+    ids = {new_identity().client_id for _ in range(50)}
+    assert len(ids) == 50
+    assert all(Settings(**GOOD, client_id=client_id) for client_id in ids)
+    assert new_identity("chosen").client_id == "chosen"

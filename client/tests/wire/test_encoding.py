@@ -1,0 +1,132 @@
+"""Every record that the client writes is the protocol's."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fairlead_client.encoding import RECORD_BYTES_MAX, Encoder, commit_metadata
+from fairlead_client.identity import new_identity
+from fairlead_client.model import Epoch, Position, Progress, Queue, Subscription
+from fairlead_client.session.actions import (
+    Claim,
+    SendClaims,
+    SendHeartbeat,
+    SendLeave,
+    SendProgress,
+    SendRelease,
+)
+from fairlead_client.settings import Settings
+
+INCARNATION = "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11"
+QUEUE = Queue("orders", "main", 2)
+Validate = Callable[[bytes], dict[str, Any]]
+
+
+def encoder(**settings: Any) -> Encoder:
+    """Return an encoder of a client with these settings."""
+    chosen = Settings(bootstrap="b:1", group="orders", topics=["orders"], **settings)
+    return Encoder(chosen, new_identity(chosen.client_id), "0.1.0")
+
+
+def heartbeat(**fields: Any) -> SendHeartbeat:
+    """Return a heartbeat with these fields."""
+    values: dict[str, Any] = {
+        "incarnation": INCARNATION,
+        "incarnations": 2,
+        "sequence": 17,
+        "generation": 3,
+        "subscriptions": (Subscription("orders", sub_version=5),),
+        "applied": Epoch(3, 41),
+        "digest": "9ae1c0d2f35b7713",
+    }
+    return SendHeartbeat(**(values | fields))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"zone": "zone-a", "capacity": 3, "ordered": True},
+        {"consume_from": "timestamp", "consume_timestamp_ms": 1_780_999_000_000},
+        {"client_id": "10.0.0.7@4121#1", "lease_ms": 120_000, "heartbeat_ms": 30_000},
+    ],
+)
+def test_heartbeat(validate: Validate, settings: dict[str, Any]) -> None:
+    """A heartbeat says what the settings say."""
+    record = validate(encoder(**settings).heartbeat(heartbeat()))
+    for name, value in settings.items():
+        assert name == "heartbeat_ms" or record[name] == value
+    assert record["applied"] == [3, 41]
+    assert record["process"]["incarnations"] == 2
+
+
+def test_first_heartbeat(validate: Validate) -> None:
+    """Before any assignment `applied` is null, before any engine the generation is 0."""
+    record = validate(encoder().heartbeat(heartbeat(applied=None, generation=0)))
+    assert (record["applied"], record["generation"]) == (None, 0)
+
+
+def test_subscription(validate: Validate) -> None:
+    """A subscription carries RocketMQ's filter."""
+    wanted = Subscription("orders", "a || b", "tag", ("a", "b"), 7)
+    record = validate(encoder().heartbeat(heartbeat(subscriptions=(wanted,))))
+    assert record["subscriptions"] == [
+        {
+            "topic": "orders",
+            "expression": "a || b",
+            "expression_type": "tag",
+            "tags": ["a", "b"],
+            "sub_version": 7,
+        }
+    ]
+
+
+def test_leave(validate: Validate) -> None:
+    """A leave has the next sequence number."""
+    assert validate(encoder().leave(SendLeave(INCARNATION, 18)))["sequence"] == 18
+
+
+@pytest.mark.parametrize("position", [Position(0, 9120), Position(7, 0), None])
+def test_release(validate: Validate, position: Position | None) -> None:
+    """A release has a position pair, or null."""
+    value = encoder().release(SendRelease(INCARNATION, QUEUE, Epoch(3, 39), position))
+    assert validate(value)["position"] == (None if position is None else list(position))
+
+
+def progress(count: int) -> tuple[Progress, ...]:
+    """Return progress of so many queues."""
+    return tuple(
+        Progress(QUEUE._replace(queue_id=number), Epoch(3, number + 1), Position(0, 10**12))
+        for number in range(count)
+    )
+
+
+@pytest.mark.parametrize("count", [1, 700, 2_000])
+def test_progress(validate: Validate, count: int) -> None:
+    """Progress is as many records as it takes, each within the limit, no entry lost."""
+    values = encoder().progress(SendProgress(INCARNATION, progress(count)))
+    assert all(len(value) <= RECORD_BYTES_MAX for value in values)
+    found = [entry["queue"][2] for value in values for entry in validate(value)["queues"]]
+    assert found == list(range(count))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2_000])
+def test_claims(validate: Validate, count: int) -> None:
+    """Claims come in parts that say so, one at least, each within the limit."""
+    claims = tuple(
+        Claim(entry.queue, entry.epoch, entry.position, "final" if number % 2 else "running")
+        for number, entry in enumerate(progress(count))
+    )
+    values = encoder().claims(SendClaims(INCARNATION, 4, claims))
+    assert all(len(value) <= RECORD_BYTES_MAX for value in values)
+    records = [validate(value) for value in values]
+    assert [record["part"] for record in records] == list(range(len(records)))
+    assert {record["parts"] for record in records} == {len(records)}
+    found = [entry["queue"][2] for record in records for entry in record["queues"]]
+    assert found == list(range(count))
+
+
+def test_commit_metadata() -> None:
+    """Beside a committed offset stands the reset that it follows."""
+    assert json.loads(commit_metadata(Position(7, 20))) == {"v": 1, "reset": 7}
