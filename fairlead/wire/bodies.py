@@ -126,13 +126,16 @@ def cut_body(cut: Cut) -> dict[str, Any]:
         "generation": cut.generation,
         "shard": cut.shard,
         "step": cut.step,
-        "begin": {topic: _ends(cut.begin[topic]) for topic in sorted(cut.begin)},
-        "positions": {topic: _ends(cut.positions[topic]) for topic in sorted(cut.positions)},
+        "begin": _ends(cut.begin),
+        "positions": _ends(cut.positions),
     }
 
 
-def _ends(positions: Mapping[int, int]) -> dict[str, int]:
-    return {str(partition): positions[partition] for partition in sorted(positions)}
+def _ends(positions: Mapping[str, Mapping[int, int]]) -> dict[str, dict[str, int]]:
+    return {
+        topic: {str(partition): ends[partition] for partition in sorted(ends)}
+        for topic, ends in sorted(positions.items())
+    }
 
 
 def process_body(process: Process | None) -> dict[str, Any] | None:

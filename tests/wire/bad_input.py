@@ -122,6 +122,7 @@ KEYS = [
     _with("22-duplicate-key-unknown-field", b"}", b',"x":{"y":1,"y":2}}', "duplicate_key"),
     _with("22-duplicate-key-escaped", b"{", b'{"gr\\u006fup":"g2",', "duplicate_key"),
     _with("22-duplicate-key-with-colons", b"{", b'{"group":":::",', "duplicate_key"),
+    _with("22-duplicate-key-paid-for", b"}", b',"x":1,"x":"\\u003a"}', "duplicate_key"),
     _with("23-missing-field", b'"sequence"', b'"x"', "missing_field", "sequence"),
     _id("24-null-in-required-field", "group", None, "wrong_type"),  # type: ignore[arg-type]
     _with("25-unknown-field", b"}", b',"colour":"red"}', None),
@@ -258,6 +259,9 @@ ROUTES = [
     _route("83-two-brokers", [_broker(), _broker(broker_name="other")], None),
     _route("leaders-of-other-queues", [_broker(leaders=["1"])],
            "inconsistent", "brokers[0].leaders"),
+    _route("zones-no-array", [_broker(zones="a")], "wrong_type", "brokers[0].zones"),
+    _route("addresses-no-object", [_broker(addresses=["h"])],
+           "wrong_type", "brokers[0].addresses"),
     _route("address-without-id", [_broker(addresses={"x": "h"})],
            "bad_value", "brokers[0].addresses"),
 ]  # fmt: skip

@@ -66,6 +66,15 @@ def test_first_heartbeat() -> None:
     )
 
 
+def test_two_topics() -> None:
+    """A member may subscribe to many topics, each with tags of its own."""
+    more = _subscription(topic="payments", expression="a || b", tags=["a", "b"])
+    beat = _decoded(example("heartbeat", subscriptions=[_subscription(), more]))
+    assert isinstance(beat, Heartbeat)
+    assert [entry.topic for entry in beat.subscriptions] == ["orders", "payments"]
+    assert [entry.tags for entry in beat.subscriptions] == [(), ("a", "b")]
+
+
 def test_release() -> None:
     """A null position stays apart from position 0."""
     queue, epoch = MessageQueue("orders", "main", 2), Epoch(3, 39)

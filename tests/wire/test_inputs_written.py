@@ -91,6 +91,30 @@ def test_request() -> None:
         decode_request(raw("requests", None), LIMITS)
 
 
+@pytest.mark.parametrize(
+    "changes, field",
+    [
+        ({"queues": [["orders", "main", -1]]}, "queues[0][2]"),
+        ({"queues": 3}, "queues"),
+        ({"what": "everything"}, "what"),
+        ({"consume_timestamp_ms": 1}, "consume_timestamp_ms"),
+    ],
+)
+def test_bad_request(changes: dict[str, Any], field: str) -> None:
+    """A request that is none is refused by a bridge as well, by its very field."""
+    body = orjson.dumps(example("request", **changes))
+    with pytest.raises(WireError) as caught:
+        decode_request(raw("requests", body), LIMITS)
+    assert caught.value.field == field
+
+
+def test_route_request() -> None:
+    """A request for a route names no queues."""
+    body = example("request", what="route", queues=None)
+    request = decode_request(raw("requests", orjson.dumps(body)), LIMITS)
+    assert (request.what, request.topic, request.queues) == ("route", "orders", None)
+
+
 def test_pin_key() -> None:
     """The key of a rule for one queue holds the queue with its id as a number."""
     key = rule_key("orders", "pin", ("orders", "main", "2"))

@@ -41,6 +41,7 @@ def _vouched(value: bytes) -> Any | None:
 @example(b'{"a":":","a":2}')
 @example(b'{"a":{"b":1},"a":{}}')
 @example(b'{"a":"\\u003a","\\u0061":1}')
+@example(b'{"a":1,"a":"\\u003a"}')
 @example(b'{"a":18446744073709551616}')
 def test_equivalent(value: bytes) -> None:
     """What the fast path accepts, the strict reader accepts, with the same result."""
