@@ -69,8 +69,7 @@ class Crew:
     def stop(self) -> None:
         """End every process, whatever it does."""
         for child in self._children.values():
-            if child.exit_code is None:
-                child.kill()
+            child.kill()
 
     def _hear(self, client_id: str, line: bytes) -> None:
         said = orjson.loads(line) if line else {"event": "ended"}

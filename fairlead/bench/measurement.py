@@ -12,7 +12,7 @@ from fairlead.local.decisions import Decision
 from fairlead.local.follower import DecisionFollower
 from fairlead.local.system import LocalSystem
 
-_DEADLINE_SECONDS: Final = 60.0
+_DEADLINE_SECONDS: Final = 120.0
 _LOOK_SECONDS: Final = 1.0
 _PAUSE_SECONDS: Final = (0.2, 0.8)
 """Between two events, by chance: so that events fall at any moment of a batch."""

@@ -13,7 +13,7 @@ from fairlead.demo.floor import Floor, Seat, SeatState
 from fairlead.demo.journal import parse_record
 from fairlead.local.child import Child, Killing
 
-_PROGRAM: Final = "fairlead.demo.consumer_process"
+CONSUMER_PROGRAM: Final = "fairlead.demo.consumer_process"
 
 
 class Fleet:
@@ -23,7 +23,11 @@ class Fleet:
     """
 
     def __init__(
-        self, folder: Path, arguments: Mapping[str, str], condition: threading.Condition
+        self,
+        folder: Path,
+        arguments: Mapping[str, str],
+        condition: threading.Condition,
+        program: str = CONSUMER_PROGRAM,
     ) -> None:
         """Describe the fleet.
 
@@ -31,12 +35,14 @@ class Fleet:
             folder: where journals and logs are written.
             arguments: what every consumer process is given: bootstrap, prefix, group, topic.
             condition: guards the floor.
+            program: the module that each process runs.
         """
         self.condition = condition
         self.floor = Floor()
         self.journals: dict[str, Path] = {}
         self._folder = folder
         self._arguments = arguments
+        self._program = program
         self._children: dict[str, Child] = {}
 
     def start(self, client_id: str) -> None:
@@ -48,7 +54,7 @@ class Fleet:
             self.floor.seats[client_id] = Seat()
         self._children[client_id] = Child(
             client_id,
-            [sys.executable, "-m", _PROGRAM, *flags],
+            [sys.executable, "-m", self._program, *flags],
             self._folder / f"{client_id}.log",
             on_line=self._hear,
         )
@@ -110,8 +116,7 @@ class Fleet:
     def stop(self) -> None:
         """End every process, whatever it does."""
         for child in self._children.values():
-            if child.exit_code is None:
-                child.kill()
+            child.kill()
 
     def _hear(self, client_id: str, line: bytes) -> None:
         fields = orjson.loads(line) if line else {"event": "ended"}

@@ -156,7 +156,7 @@ class Demo:
         command = [sys.executable, "-m", "fairlead.demo.producer_process"]
         command += [text for name, value in flags.items() for text in (f"--{name}", str(value))]
         producer = Child("producer", command, system.plan.folder / "producer.log", on_line=hear)
-        stack.callback(lambda: producer.exit_code is None and producer.kill())
+        stack.callback(producer.kill)
         return producer
 
 

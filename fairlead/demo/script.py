@@ -23,7 +23,7 @@ from fairlead.demo.history import (
 )
 from fairlead.errors import VerdictError
 from fairlead.local.child import Killing
-from fairlead.local.follower import DecisionFollower
+from fairlead.local.decisions import Ownership
 
 FIRST: Final = tuple(f"c{number}" for number in range(1, 7))
 JOINING: Final = ("c7", "c8")
@@ -33,8 +33,7 @@ NEWCOMER: Final = "c9"
 QUEUES: Final = 32
 QUEUES_GROWN: Final = 48
 _VICTIM_QUEUES_MIN: Final = 3
-_CONVERGE_SECONDS: Final = 60.0
-_ANSWER_SECONDS: Final = 30.0
+PATIENCE_SECONDS: Final = 120.0
 _LOOK_SECONDS: Final = 1.0
 
 
@@ -59,6 +58,17 @@ class StepNote:
     begun_ns: int
     settled_ns: int | None = None
     moves: int = 0
+
+
+class Follower(Protocol):
+    """Who follows the engine's decisions; the fleet's condition guards it."""
+
+    @property
+    def ownership(self) -> Ownership:
+        """What the decisions add up to so far."""
+
+    def raise_failure(self) -> None:
+        """Raise if the decisions cannot be followed any more."""
 
 
 class System(Protocol):
@@ -86,7 +96,13 @@ class Script:
     """
 
     def __init__(
-        self, fleet: Fleet, follower: DecisionFollower, system: System, chance: random.Random
+        self,
+        fleet: Fleet,
+        follower: Follower,
+        system: System,
+        chance: random.Random,
+        *,
+        patience_s: float = PATIENCE_SECONDS,
     ) -> None:
         """Describe the script.
 
@@ -95,6 +111,7 @@ class Script:
             follower: the engine's decisions.
             system: everything else.
             chance: chooses who leaves and who dies.
+            patience_s: how long a fact is waited for.
         """
         self.steps: list[StepRecord] = []
         self.notes: list[StepNote] = []
@@ -102,6 +119,7 @@ class Script:
         self._follower = follower
         self._system = system
         self._chance = chance
+        self._patience_s = patience_s
         self._queues = QUEUES
 
     def acts(self) -> tuple[Callable[[], None], ...]:
@@ -257,11 +275,11 @@ class Script:
         Raises:
             StepError: it did not come true in time, or something died meanwhile.
         """
-        deadline = time.monotonic() + _CONVERGE_SECONDS
+        deadline = time.monotonic() + self._patience_s
         while not self._fleet.wait_until(holds, _LOOK_SECONDS):
             self._look_after_all()
             if time.monotonic() > deadline:
-                raise StepError(f"waited {_CONVERGE_SECONDS:.0f} s in vain for {what}.")
+                raise StepError(f"waited {self._patience_s:.0f} s in vain for {what}.")
 
     def _look_after_all(self) -> None:
         """Raise if anything died that was not meant to."""

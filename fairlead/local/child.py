@@ -58,6 +58,7 @@ class Child:
                 empty line when there will be no more.
         """
         self.name = name
+        self._gone = False
         self.log = log
         tether = [sys.executable, "-I", "-S", launcher.__file__, str(os.getpid())]
         with log.open("ab") as stream:
@@ -101,7 +102,7 @@ class Child:
         return code
 
     def kill(self) -> Killing:
-        """SIGKILL to all of its processes; return when all are gone.
+        """SIGKILL to all of its processes; return when all are gone. A second one does nothing.
 
         Raises:
             TimeoutError: the kernel did not remove them in time.
@@ -110,7 +111,7 @@ class Child:
         self._signal(signal.SIGKILL)
         self._process.wait()
         deadline = time.monotonic() + _GONE_SECONDS
-        while _lives(self.pid):
+        while not self._gone and _lives(self.pid):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{self.name}: processes of group {self.pid} did not end")
             time.sleep(_LOOK_SECONDS)
@@ -126,7 +127,7 @@ class Child:
         if code is None:
             self.kill()
             return None
-        if _lives(self.pid):
+        if not self._gone and _lives(self.pid):
             self.kill()
         self._close()
         return code
@@ -144,10 +145,14 @@ class Child:
         on_line(self.name, b"")
 
     def _signal(self, number: signal.Signals) -> None:
+        # The number of a group that is gone may belong to somebody else by now.
+        if self._gone:
+            return
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, number)
 
     def _close(self) -> None:
+        self._gone = True
         self._reader.join()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:

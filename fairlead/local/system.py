@@ -22,7 +22,7 @@ from fairlead.topics import create_topics, topic_specs
 
 BROKER_NAME: Final = "main"
 _BRIDGE_POLL_MS: Final = 500
-_ENGINE_SECONDS: Final = 60.0
+_ENGINE_SECONDS: Final = 120.0
 _POLL_MS: Final = 200
 
 

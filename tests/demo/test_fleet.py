@@ -1,0 +1,72 @@
+"""The fleet on real processes: it tells them what to do, hears them, and notices their deaths."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fairlead.demo.fleet import Fleet
+from fairlead.demo.history import Consumed, Held, Start, Stop
+from fairlead.demo.journal import read_journal
+from tests.demo.recorded import queue
+
+SECONDS = 20.0
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Iterator[Fleet]:
+    """A fleet of processes that need no broker."""
+    program = "tests.demo.scripted_consumer"
+    fleet = Fleet(tmp_path, {"topic": "orders"}, threading.Condition(), program)
+    yield fleet
+    fleet.stop()
+
+
+def _joined(fleet: Fleet, client_id: str) -> None:
+    """Start a client and let it join."""
+    fleet.start(client_id)
+    assert fleet.wait_until(lambda floor: floor.seats[client_id].state == "ready", SECONDS)
+    fleet.join(client_id)
+    assert fleet.wait_until(lambda floor: floor.queues_of(client_id) == [queue(0)], SECONDS)
+
+
+def test_life(fleet: Fleet) -> None:
+    """A consumer joins, holds a message, finishes it and leaves; floor and journal say the same."""
+    _joined(fleet, "c1")
+    assert fleet.members() == frozenset({"c1"})
+    fleet.hold("c1", 0)
+    assert fleet.wait_until(lambda floor: floor.seats["c1"].held is not None, SECONDS)
+    fleet.resume("c1")
+    assert fleet.wait_until(lambda floor: floor.has_reached({queue(0): 1}), SECONDS)
+    fleet.leave("c1")
+    assert fleet.members() == frozenset()
+    assert fleet.wait_until(lambda floor: floor.seats["c1"].state == "left", SECONDS)
+    assert fleet.failed() == []
+    journal = read_journal(fleet.journals["c1"], "c1")
+    assert [type(record) for record in journal.records] == [Start, Held, Consumed, Stop]
+
+
+def test_kill(fleet: Fleet) -> None:
+    """A killed consumer is gone from the floor, is no member, and did not fail by itself."""
+    _joined(fleet, "c1")
+    fleet.kill("c1")
+    with fleet.condition:
+        assert fleet.floor.seats["c1"].state == "killed"
+        assert fleet.floor.working == {}
+    assert fleet.members() == frozenset()
+    assert fleet.failed() == []
+
+
+def test_death_is_noticed(fleet: Fleet) -> None:
+    """A consumer that ends without having left has failed, and its last words are at hand."""
+    _joined(fleet, "moody-1")
+    fleet.leave("moody-1")
+    assert fleet.wait_until(lambda floor: floor.seats["moody-1"].state == "failed", SECONDS)
+    assert fleet.failed() == ["moody-1"]
+    assert "I will not" in fleet.log_tail("moody-1")
+
+
+def test_wait_ends(fleet: Fleet) -> None:
+    """A fact that does not come true is not waited for beyond the time."""
+    assert not fleet.wait_until(lambda floor: bool(floor.working), 0.05)
