@@ -4,10 +4,7 @@ Every record written is a fact that anyone may read late, again, or after newer 
 here is the model's, small and trusted; what is under test is the session.
 """
 
-import contextlib
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from random import Random
 from typing import Any
 
 import pytest
@@ -340,58 +337,6 @@ class World:
         working = [member.name for member in self.members if member.epoch is not None]
         if working != [self.engine.target] or len(self.engine.chain) != 1:
             raise ViolationError(f"stuck: {working} instead of {self.engine.target}")
-
-
-STEPS: tuple[tuple[int, Callable[[World, Random], None]], ...] = (
-    (6, lambda world, chance: world.aim(chance.choice(world.members))),
-    (
-        12,
-        lambda world, chance: world.read_assignment(
-            chance.choice(world.members), chance.choice(world.engine.records)
-        ),
-    ),
-    (
-        12,
-        lambda world, chance: world.read_assignment(
-            chance.choice(world.members), chance.choice(world.engine.records[-3:])
-        ),
-    ),
-    (
-        10,
-        lambda world, chance: world.read_release(chance.choice(world.members), _any(world, chance)),
-    ),
-    (6, lambda world, chance: world.work(chance.choice(world.members))),
-    (8, lambda world, chance: world.stop(chance.choice(world.members))),
-    (4, lambda world, chance: world.acknowledge(chance.choice(world.members))),
-    (8, lambda world, chance: world.hear(chance.choice(world.releases))),
-    (2, lambda world, chance: world.fence(chance.choice(world.members))),
-    (2, lambda world, chance: world.lapse(chance.choice(sorted(world.engine.lapsed)))),
-    (1, lambda world, _: world.restart()),
-    (4, lambda world, chance: world.learn_generation(chance.choice(world.members))),
-    (2, lambda world, _: world.heal()),
-)
-
-
-def random_walk(seed: int, steps: int = 50) -> None:
-    """Take random steps, then let everything be read."""
-    chance = Random(seed)
-    world = World(members=chance.choice((2, 3)), cap=chance.choice((1, 2, 2, 3)))
-    world.aim(world.members[0])
-    # Half of the walks are of members that never die: only they can show a duplicate.
-    weights = [0 if seed % 2 and number in (8, 9) else weight for number, (weight, _)
-               in enumerate(STEPS)]  # fmt: skip
-    for _, step in chance.choices(STEPS, weights, k=steps):
-        # A step that needs a record which does not exist yet is no step.
-        with contextlib.suppress(IndexError):
-            step(world, chance)
-        world.decide()
-    world.settle()
-
-
-@pytest.fixture
-def walk() -> Callable[[int], None]:
-    """Take a random walk of a seed."""
-    return random_walk
 
 
 @pytest.fixture
