@@ -155,6 +155,21 @@ def test_control_cluster_fails(
     assert [change.topic for change in control.routes] == [topic, topic]
 
 
+def make_answerer(data: DataCluster, control: ControlTopics, names: TopicNames) -> RequestAnswerer:
+    """What answers requests in a bridge of cluster ``main``, to be driven by hand."""
+    published = RouteBook("main", "localhost:9092", confirm_ms=100)
+    return RequestAnswerer(
+        cluster="main",
+        names=names,
+        data=data,
+        control=control,
+        routes=RoutePublisher(data, control, published, names),
+        book=RequestBook(pause_ms_max=100, give_up_ms=10_000),
+        published=published,
+        watched=WatchList(named=[], pattern=None, hidden_prefix="", forget_ms=1_000),
+    )
+
+
 class RecreatingCluster(DataCluster):
     """The real cluster, on which somebody makes the topic anew in the middle of a look-up."""
 
@@ -181,17 +196,7 @@ def test_topic_of_two_lives(ledger: Ledger, bootstrap: str, topic: str) -> None:
     data = RecreatingCluster(bootstrap, timeout_ms=5_000, options={})
     data.recreate = [topic]
     with ControlTopics(bootstrap, names, timeout_ms=5_000, options={}) as control:
-        published = RouteBook("main", bootstrap, confirm_ms=100)
-        answerer = RequestAnswerer(
-            cluster="main",
-            names=names,
-            data=data,
-            control=control,
-            routes=RoutePublisher(data, control, published, names),
-            book=RequestBook(pause_ms_max=100, give_up_ms=10_000),
-            published=published,
-            watched=WatchList(named=[], pattern=None, hidden_prefix="", forget_ms=1_000),
-        )
+        answerer = make_answerer(data, control, names)
         answerer.take([Request("g", "offsets", topic, None, None)], now_ms=0)
         answerer.answer_due(now_ms=0)
         ledger.read_all()
@@ -255,11 +260,69 @@ def test_control_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
                 list(control.routes())
             with pytest.raises(EnvironmentMissingError, match=mended.bootstrap):
                 control.follow_requests(0)
+            assert control.write([deletion]) == [False]
             again = ControlTopics(mended.bootstrap, names, timeout_ms=1_000, options={})
             with pytest.raises(EnvironmentMissingError, match=mended.bootstrap):
                 again.__enter__()
         finally:
             mended.resume()
+
+
+def test_answer_not_written(
+    ledger: Ledger, bootstrap: str, mended: "EmbeddedKafka", topic: str
+) -> None:
+    """An answer that could not be written is given again when Fairlead's topics are back."""
+    names = TopicNames(f"{topic}.")
+    connection = {"bootstrap_servers": mended.bootstrap}
+    create_topics(connection, names.prefix, topic_specs(load_settings().topics), 1)
+    ledger.make_topic(topic, 2)
+    data = DataCluster(bootstrap, timeout_ms=5_000, options={})
+    with ControlTopics(mended.bootstrap, names, timeout_ms=1_000, options={}) as control:
+        answerer = make_answerer(data, control, names)
+        answerer.take([Request("g", "route", topic, None, None)], now_ms=0)
+        answerer.answer_due(now_ms=0)
+        answerer.take([Request("g", "offsets", topic, None, None)], now_ms=0)
+        with structlog.testing.capture_logs() as lines:
+            mended.pause()
+            try:
+                answerer.answer_due(now_ms=0)
+            finally:
+                mended.resume()
+            answerer.answer_due(now_ms=100)
+            answerer.answer_due(now_ms=200)
+    data.close()
+    events = [line["event"] for line in lines]
+    assert [event for event in events if event.startswith(("write", "request"))] == [
+        "write_failed",
+        "request_answered",
+    ]
+    control_ledger = Ledger(mended.bootstrap, names)
+    control_ledger.read_all()
+    control_ledger.close()
+    assert len(control_ledger.routes) == 1
+    # The write that was given up may have reached the broker all the same.
+    assert 1 <= len(control_ledger.offsets) <= 2
+    assert all(known.group == "g" for known in control_ledger.offsets)
+
+
+def test_data_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
+    """A look-up that gets no answer tells nothing, in bounded time."""
+    make_topic(mended, topic, 8)
+    data = DataCluster(mended.bootstrap, timeout_ms=1_000, options={})
+    identity = data.identity(topic)
+    assert identity is not None
+    mended.pause()
+    began = time.monotonic()
+    try:
+        assert data.bounds(topic, dict.fromkeys(range(8), 1), []) == (OffsetLookup(), {})
+        assert data.identity(topic) is None
+        assert data.committed("g", topic, [0]) == {}
+        assert data.names() is None
+    finally:
+        mended.resume()
+    assert time.monotonic() - began < 10
+    assert data.identity(topic) == identity
+    data.close()
 
 
 def test_stop_in_outage(mended: "EmbeddedKafka", topic: str) -> None:
