@@ -30,7 +30,7 @@ __all__ = ["Comparison", "Difference", "Written", "compare"]
 _REFUSALS = frozenset({"wrong_partition", "rejected", "unsupported"})
 """Codes of the notices that go with a dead letter."""
 
-_GENERATION = re.compile(rb'"generation":[0-9]+')
+_GENERATION = re.compile(rb'"generation":([0-9]+)')
 
 
 class Written(NamedTuple):
@@ -126,9 +126,12 @@ def compare(recording: Recording, written: Iterable[Written], contexts: Contexts
     records = sorted(written)
     decisions = context.topics.name("decisions")
     cuts = cuts_of(record.value for record in records if record.topic == decisions and record.value)
+    drivers = _drivers(records, context)
     expected = _Expected()
     for shard in range(context.partitions.shards):
-        _replay(recording, [cut for cut in cuts if cut.shard == shard], shard, contexts, expected)
+        own = [cut for cut in cuts if cut.shard == shard]
+        replayed = list(replay_shard(recording, own, contexts, drivers))
+        _expect_all(recording, replayed, shard, contexts, expected)
     generations = len({cut.generation for cut in cuts})
     figures = len(cuts), generations, len(records)
     streams, refusals, foreign = _sorted_out(records, context)
@@ -138,22 +141,29 @@ def compare(recording: Recording, written: Iterable[Written], contexts: Contexts
     return _compare_streams(figures, streams, expected)
 
 
-def _replay(
+def _drivers(records: Sequence[Written], context: ShardContext) -> list[int]:
+    """Return the generations that wrote assignments or notices."""
+    topic = context.topics.name("assignments")
+    values = [record.value for record in records if record.topic == topic and record.value]
+    found = {match[1] for value in values if (match := _GENERATION.search(value)) is not None}
+    return sorted(int(generation) for generation in found)
+
+
+def _expect_all(
     recording: Recording,
-    cuts: Sequence[Cut],
+    replayed: Sequence[Replayed],
     shard: int,
     contexts: Contexts,
     expected: _Expected,
 ) -> None:
     stored: StoredShard | None = None
     generation = 1
-    replayed = list(replay_shard(recording, cuts, contexts))
     for entry in replayed:
         _expect(entry, contexts(shard, entry.cut.generation), expected)
         if entry.kept:
             stored, generation = entry.result.stored, entry.cut.generation
-    for content in _tail(recording, stored, shard, generation, contexts):
-        expected.allowed.setdefault(content[0], set()).add(content[1])
+    for place, content in _tail(recording, stored, shard, generation, contexts):
+        expected.allowed.setdefault(place, set()).add(content)
 
 
 def _expect(entry: Replayed, context: ShardContext, expected: _Expected) -> None:

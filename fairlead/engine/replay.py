@@ -83,9 +83,8 @@ class Replayed:
     """One cut, run again.
 
     ``kept``: its state went into a later cut, or it is the last. ``interrupted``: its driver died
-    in it, so it may have written any beginning of this; no decision of it need be recorded, for
-    the next driver has read the same rows first. ``silent`` is what was read before the batch
-    without a decision, None if nothing was.
+    in it, so it may have written any beginning of this. ``silent`` is what was read before the
+    batch without a decision, None if nothing was.
     """
 
     cut: Cut
@@ -126,35 +125,33 @@ def cuts_of(decisions: Iterable[bytes]) -> list[Cut]:
 
 
 def replay_shard(
-    recording: Recording, cuts: Sequence[Cut], contexts: Contexts
+    recording: Recording, cuts: Sequence[Cut], contexts: Contexts, drivers: Iterable[int] = ()
 ) -> Iterator[Replayed]:
     """Run the cuts of one shard again, in their order, and the cuts of drivers that died.
+
+    ``drivers`` are generations that wrote something anywhere: one of them may have died in this
+    shard before a decision of its last batch was written.
 
     Raises:
         ReplayError: rows or decisions are missing.
     """
     lineage = _Lineage()
     ordered = sorted(cuts, key=lambda cut: (cut.generation, cut.step))
+    known = sorted({*drivers, *(cut.generation for cut in cuts)})
     for index, cut in enumerate(ordered):
         first = index == 0 or ordered[index - 1].generation < cut.generation
-        if first and index > 0:
-            yield from _interrupted(recording, cut, ordered[index - 1], lineage, contexts)
+        died = [generation for generation in known if generation < cut.generation]
+        recorded = index > 0 and ordered[index - 1].step >= cut.step
+        if first and died and not recorded:
+            # What it may have written is known from this driver, which read the same rows first.
+            unrecorded = _run(recording, replace(cut, generation=died[-1]), lineage, contexts)
+            yield replace(unrecorded, kept=False, interrupted=True)
         replayed = _run(recording, cut, lineage, contexts)
         later = ordered[index + 1 :]
         kept = all(entry.step > cut.step for entry in later)
         newest = not later or later[0].generation > cut.generation
         lineage.states[cut.step] = replayed.result.stored
         yield replace(replayed, kept=kept, interrupted=newest and not kept)
-
-
-def _interrupted(
-    recording: Recording, cut: Cut, before: Cut, lineage: _Lineage, contexts: Contexts
-) -> Iterator[Replayed]:
-    """Yield what the driver before may have written of the batch that this one ran again."""
-    if before.step == cut.step - 1:
-        unrecorded = replace(cut, generation=before.generation)
-        replayed = _run(recording, unrecorded, lineage, contexts)
-        yield replace(replayed, kept=False, interrupted=True)
 
 
 def _run(recording: Recording, cut: Cut, lineage: _Lineage, contexts: Contexts) -> Replayed:
