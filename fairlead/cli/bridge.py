@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from fairlead.cli.options import ConfigOption, ProfileOption, TopicPrefixOption
+from fairlead.errors import UsageError
 from fairlead.settings import SecuritySettings, load_settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -63,7 +64,7 @@ def kafka(
 
     overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
     settings = load_settings(profile=profile, files=config or (), overrides=overrides)
-    options = _connection_options(settings.kafka.security)
+    options = connection_options(settings.kafka.security)
     carrier = KafkaBridge(
         control_bootstrap=settings.kafka.bootstrap,
         data_bootstrap=data_bootstrap,
@@ -79,10 +80,20 @@ def kafka(
     carrier.run(_stop_on_signals())
 
 
-def _connection_options(security: SecuritySettings) -> dict[str, Any]:
-    """Return how to speak to the brokers, in the words of kafka-python."""
+def connection_options(security: SecuritySettings) -> dict[str, Any]:
+    """Return how to speak to the brokers, in the words of kafka-python.
+
+    Raises:
+        UsageError: the file with the password cannot be read.
+    """
     options = security.model_dump(exclude={"sasl_plain_password_file"}, exclude_none=True)
-    password = security.password()
+    try:
+        password = security.password()
+    except OSError as error:
+        raise UsageError(
+            f"kafka.security.sasl_plain_password_file cannot be read ({error}).",
+            remedy="Name a file that this user may read.",
+        ) from error
     if password is not None:
         options["sasl_plain_password"] = password.get_secret_value()
     return {

@@ -2,16 +2,11 @@
 
 import gc
 import logging
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import orjson
 import pytest
 import structlog
 from kafka import KafkaAdminClient
@@ -209,31 +204,6 @@ def test_topic_of_two_lives(ledger: Ledger, bootstrap: str, topic: str) -> None:
     first, second = (change.route.identity for change in ledger.routes if change.route is not None)
     assert first != second
     assert [known.identity for known in ledger.offsets] == [second]
-
-
-def test_command(ledger: Ledger, bootstrap: str, topic: str, tmp_path: Path) -> None:
-    """The command publishes, logs one JSON document per line, and ends with 0 on SIGTERM."""
-    ledger.make_topic(topic, 2)
-    command = [
-        *(sys.executable, "-m", "fairlead", "bridge", "kafka", "--bootstrap", bootstrap),
-        *("--data-bootstrap", bootstrap, "--topics", f"{topic}, {topic}-later"),
-        *("--topic-prefix", ledger.names.prefix, "--cluster-name", "main", "--poll-ms", "200"),
-    ]
-    log_file = tmp_path / "log"
-    with log_file.open("wb") as log, subprocess.Popen(command, stderr=log) as process:
-        try:
-            ledger.await_route(topic, 2)
-            began = time.monotonic()
-            process.send_signal(signal.SIGTERM)
-            code = process.wait(SECONDS_MAX)
-        finally:
-            process.kill()
-    assert code == 0
-    assert time.monotonic() - began < 5
-    events = [orjson.loads(line)["event"] for line in log_file.read_bytes().splitlines()]
-    assert events[0] == "bridge_started"
-    assert "route_published" in events
-    assert events[-1] == "bridge_stopped"
 
 
 def test_control_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
