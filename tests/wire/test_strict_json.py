@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from fairlead.wire.errors import WireError
 from fairlead.wire.strict_json import check_plain, read_fast, read_strict
 from tests.wire.json_texts import any_value, json_bytes
+from tests.wire.wire_records import example as heartbeat
+from tests.wire.wire_records import raw_of, refusal
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -100,6 +102,21 @@ def test_linear(value: bytes) -> None:
     with pytest.raises(WireError):
         read_strict(b"[{[{[{[{[{[{" + value)
     assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize("place, level", [("record", 1), ("process", 2), ("subscription", 3)])
+def test_levels_of_unknown_fields(place: str, level: int) -> None:
+    """A field that nobody knows may go down to level sixteen, wherever it stands."""
+    for arrays, verdict in ((16 - level, None), (17 - level, "too_deep")):
+        body = heartbeat("heartbeat")
+        places = {
+            "record": body,
+            "process": body["process"],
+            "subscription": body["subscriptions"][0],
+        }
+        places[place]["x"] = orjson.loads(b"[" * arrays + b"]" * arrays)
+        error = refusal("heartbeats", raw_of(body))
+        assert (error and str(error.reason)) == verdict
 
 
 def test_no_recursion() -> None:
