@@ -1,7 +1,7 @@
 """Every transition of a session, in one table. What is not listed does not exist.
 
 Read `(state, what happens): (handler, states it may lead to)`. First the client as a whole, then
-each of its queues. `docs/adr/0030-client-session.md` shows it as `transition_lines` prints it.
+each of its queues. TRANSITIONS.md is what `transition_lines` draws.
 """
 
 from collections.abc import Callable, Iterator

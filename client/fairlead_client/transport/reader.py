@@ -30,7 +30,7 @@ from fairlead_client.transport.topics import Topics
 
 logger = logging.getLogger(__name__)
 
-POLL_MS = 200
+POLL_MS = 500
 RETRY_SECONDS = 0.2
 
 
