@@ -120,9 +120,12 @@ class Child:
         return Killing(sent_ns, dead_ns)
 
     def stop(self, timeout_s: float = _STOP_SECONDS) -> int | None:
-        """SIGTERM, and SIGKILL when the time is over; return its own exit code, None if killed."""
-        if self._process.poll() is None:
-            self._signal(signal.SIGTERM)
+        """SIGTERM to it alone, so that it ends its own children in order; then SIGKILL to all.
+
+        Returns:
+            Its own exit code, None if it was still there when the time was over.
+        """
+        self._process.terminate()
         code = self.wait(timeout_s)
         if code is None:
             self.kill()
