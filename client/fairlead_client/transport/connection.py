@@ -6,11 +6,14 @@ Time limits follow the lease: whatever takes longer than half of it comes too la
 from typing import Any
 
 from fairlead_client.settings import Settings
+from fairlead_client.transport.redaction import redact_credentials
 
 METADATA_WAIT_MS = 500
 
 
 def _connection(settings: Settings, client_id: str) -> dict[str, Any]:
+    if settings.kafka.get("sasl_mechanism") is not None:
+        redact_credentials()
     return {
         "reconnect_backoff_max_ms": 1_000,
         "bootstrap_timeout_ms": max(1_000, settings.lease_ms // 2),
