@@ -116,6 +116,8 @@ class Demo:
             system.bootstrap, plan.prefix, GROUP, plan.source, BROKER_NAME, fleet.journals
         )
         verdict = judge(collect(scene, script.steps), self._requirements)
+        if self._options.keep:
+            system.save_topics(plan.folder)
         took_s = time.monotonic() - begun
         return Report(verdict, self._options.seed, plan.prefix, took_s, failure)
 

@@ -132,7 +132,7 @@ class Ownership:
         granted: per queue, the client and epoch of its newest grant.
         dropped: grants that were dropped and have no successor yet.
         decisions: how many were taken in.
-        moves: how many grants went to another client than the one before.
+        moves: how many grants went to a client that did not have the queue before.
     """
 
     newest: Decision | None = None
@@ -155,7 +155,7 @@ class Ownership:
         before = self.granted.get(move.queue)
         if before is not None:
             self.dropped.discard((move.queue, before[1]))
-            self.moves += before[0] != move.client_id
+        self.moves += before is None or before[0] != move.client_id
         self.granted[move.queue] = (move.client_id, move.epoch)
 
     def is_settled_among(self, members: frozenset[str], queues: int) -> bool:
