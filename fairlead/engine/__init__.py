@@ -1,20 +1,31 @@
 """The shard machine, from rows and stored bytes to records and stored bytes, and its replay."""
 
 from fairlead.codec.stored import StoredShard
-from fairlead.engine.context import ShardContext, ShardResult
+from fairlead.engine.comparison import Comparison, Difference, Written, compare
+from fairlead.engine.context import ShardContext, ShardResult, StepFailure
 from fairlead.engine.errors import (
     AppendTimeMissingError,
     HigherGenerationError,
     StateMissingError,
 )
+from fairlead.engine.replay import Recording, ReplayError, cuts_of, replay_shard
 from fairlead.engine.shard import run_shard
 
 __all__ = [
     "AppendTimeMissingError",
+    "Comparison",
+    "Difference",
     "HigherGenerationError",
+    "Recording",
+    "ReplayError",
     "ShardContext",
     "ShardResult",
     "StateMissingError",
+    "StepFailure",
     "StoredShard",
+    "Written",
+    "compare",
+    "cuts_of",
+    "replay_shard",
     "run_shard",
 ]

@@ -152,6 +152,8 @@ def _read(
     if isinstance(record, Tick):
         if record.generation > context.generation:
             raise HigherGenerationError(record.generation, context.generation)
+        late = record.generation < clock.marker
+        batch.counts["events/tick/stale" if late else "events/tick/applied"] += 1
         clock.tick(record.generation)
     elif not isinstance(record, Generation):
         held = HeldRow(

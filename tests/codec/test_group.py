@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairlead.codec.envelope import seal
@@ -60,6 +60,7 @@ def test_every_field(kind: type) -> None:
     assert [field.name for field in fields(kind)] == WRITTEN[kind].split()
 
 
+@settings(max_examples=30)
 @given(group_states())
 def test_round_trip(state: GroupState) -> None:
     """What is decoded is what was encoded."""
@@ -67,6 +68,7 @@ def test_round_trip(state: GroupState) -> None:
     assert decode_group(body, liveness, state.group) == state
 
 
+@settings(max_examples=30)
 @given(group_states(), st.randoms(use_true_random=False))
 def test_insertion_order(state: GroupState, chance: Random) -> None:
     """The order in which a state's mappings were filled does not show in the bytes."""
@@ -85,6 +87,7 @@ def test_insertion_order(state: GroupState, chance: Random) -> None:
     assert encode_group(other) == encode_group(state)
 
 
+@settings(max_examples=30)
 @given(group_states(), group_states())
 def test_same_body(before: GroupState, after: GroupState) -> None:
     """Two states count as having one body exactly when their bodies are the same bytes."""

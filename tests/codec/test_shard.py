@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairlead.codec.envelope import seal
@@ -43,6 +43,27 @@ def test_round_trip() -> None:
     assert opened.header == HEADER
     assert list(opened.slots) == ["broken", "orders"]
     assert opened.slots == {"orders": ORDERS, "broken": BROKEN}
+
+
+BODY_HEAD = (
+    b'{"defaults":{"timing":{"lease_ms":5}},"generation":3,'
+    b'"groups":[["broken",0,[],"quarantined"],["orders",984,["orders","payments"],"stable"]],'
+    b'"quarantined":{"broken":[40,60,2,"ValueError",true,'
+    b'[["fairlead.control",1,3,800,40,null,null],'
+    b'["fairlead.heartbeats",1,80,900,40,"b3JkZXJz","eyJ2IjoxfQ=="]]]}}'
+)
+LIVENESS_HEAD = (
+    b'{"due":[60,110],"jumps":2,"jumps_open":4,"jumps_told":1,"marker":3,"newest_ms":1000,'
+    b'"positions":[["fairlead.heartbeats",[[1,88]]],["fairlead.routes",[[0,7]]]],'
+    b'"sizes":[0,93],"step":17}'
+)
+
+
+def test_golden_bytes() -> None:
+    """Layout 1 reads and writes exactly these bytes, today and in every later version."""
+    body = _headed(BODY_HEAD) + GOLDEN_BODY
+    liveness = _headed(LIVENESS_HEAD) + GOLDEN_LIVENESS
+    assert StoredShard(1, 100, 1_000, body, liveness) == SHARD
 
 
 def test_nothing_is_decoded_to_open() -> None:
@@ -96,6 +117,7 @@ def test_forgetting_what_was_never_stored() -> None:
     assert close_shard(open_shard(SHARD), (100, 1_000), HEADER, {"nobody": None}) == SHARD
 
 
+@settings(max_examples=30)
 @given(st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), st.data(), max_size=4))
 def test_order_of_changes(drawn: dict[str, st.DataObject]) -> None:
     """The bytes do not depend on the order in which groups and positions were put in."""

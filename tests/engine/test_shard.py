@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from fairlead.codec.errors import CodecError
 from fairlead.codec.shard import open_shard
 from fairlead.codec.stored import StoredShard
 from fairlead.engine import (
@@ -69,6 +70,17 @@ def test_untouched_groups_are_not_decoded() -> None:
     assert result.stored.body is spoilt
     before, after = open_shard(stored).slots["a"], open_shard(result.stored).slots["a"]
     assert (after.liveness, after.due_ms) == (before.liveness, before.due_ms)
+
+
+def test_a_damaged_group_stops_the_shard() -> None:
+    """Where a group's own bytes are damaged the shard stops: its owners would be guessed."""
+    world = _settled("orders", "a")
+    stored = world.stored[0]
+    assert stored is not None
+    world.stored[0] = stored._replace(body=stored.body.replace(b'"group":"a"', b'"group":"b"'))
+    world.clients[1].beat()
+    with pytest.raises(CodecError, match="the state of group a: the checksum differs"):
+        world.run(0)
 
 
 def test_only_liveness_moves_with_heartbeats() -> None:
@@ -222,7 +234,8 @@ def test_no_state_after_another_driver() -> None:
     with pytest.raises(StateMissingError, match="shard 0 has no state"):
         _first(topics, generation=2)
     vouched = replace(context_of(0, 2), first_run=True)
-    assert run_shard(None, topics.rows_of(0), vouched).counts == {"rows/read": 1}
+    counts = run_shard(None, topics.rows_of(0), vouched).counts
+    assert counts == {"events/tick/applied": 1, "rows/read": 1}
 
 
 def test_every_group_enters_the_barrier() -> None:
