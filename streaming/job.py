@@ -255,6 +255,10 @@ def wait_for_end(query: StreamingQuery, ending: Ending, ticker: Ticker) -> None:
             stop_between_batches(query)
         failure = query.exception()
     except (Py4JError, ConnectionError, PySparkException) as error:
+        if ending.stop.is_set and ending.error is None:
+            # Whoever stopped us stopped the JVM as well; what it had begun is run again later.
+            log.warning("the JVM ended before the query was stopped")
+            return
         raise QueryDiedError(
             f"the JVM is gone ({error}).", remedy="With --supervise it is started again."
         ) from error

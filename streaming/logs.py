@@ -20,5 +20,6 @@ def configure_logs() -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
     )
-    # kafka-python and py4j say nothing below this that an operator could act on.
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    # It warns of its own slow moments, and of everything that is retried.
+    logging.getLogger("kafka").setLevel(logging.ERROR)

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Final
 
 import pyspark
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from fairlead.settings import EngineSettings
@@ -46,7 +48,9 @@ def spark_settings(
         # On the class path, not in spark.jars: those are copied and loaded by a second loader.
         "spark.driver.extraClassPath": f"{jars}/*",
         # The quick compiler alone: batches are short, and the first seconds count.
-        "spark.driver.extraJavaOptions": " ".join(("-XX:TieredStopAtLevel=1", *java_options)),
+        "spark.driver.extraJavaOptions": " ".join(
+            ("-XX:TieredStopAtLevel=1", _logging_option(), *java_options)
+        ),
         # Nobody but this machine has business with the driver's own ports.
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -85,12 +89,20 @@ def build_session(
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     # Spark looks this host's address up before it reads the settings above.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = SparkSession.builder.master(engine.master)
-    session: SparkSession = builder.config(
-        map=dict(spark_settings(engine, jars, java_options))
-    ).getOrCreate()
-    session.sparkContext.setLogLevel("WARN")
+    conf = SparkConf().setMaster(engine.master)
+    conf.setAll(list(spark_settings(engine, jars, java_options).items()))
+    # A process group of its own: what is sent to ours (Ctrl-C, a SIGTERM to all) must not end the
+    # JVM before this process has stopped the query. It ends when its standard input is closed.
+    gateway = launch_gateway(conf, {"process_group": 0})
+    SparkContext(conf=conf, gateway=gateway)
+    session: SparkSession = SparkSession.builder.getOrCreate()
     return session
+
+
+def _logging_option() -> str:
+    """Name the file that says what the JVM logs; Spark splits options at spaces."""
+    option = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+    return f'"{option}"' if " " in option else option
 
 
 def _text(value: object) -> str:

@@ -72,7 +72,7 @@ def run_training(settings: Settings, jars: Path, java_options: tuple[str, ...]) 
             first_batch = _run_batches(session, settings, Path(checkpoint))
     finally:
         session.stop()
-        _leave_jvm()
+        leave_jvm()
     return TrainingTimes(started - begun, first_batch - started, time.monotonic() - begun)
 
 
@@ -125,10 +125,13 @@ def _echo(rows: DataFrame, topic: str) -> DataFrame:
     return observed.where(F.col("topic").isNotNull())
 
 
-def _leave_jvm() -> None:
+def leave_jvm() -> None:
     """Let the JVM exit and wait for it: it writes its archive at the very end.
 
     pyspark has no public way to do so; its JVM exits when its standard input is closed.
+
+    Raises:
+        EnvironmentMissingError: it did not, and was killed.
     """
     gateway = SparkContext._gateway  # noqa: SLF001
     if gateway is None:

@@ -1,7 +1,7 @@
 """The topics of one test: appends records, and waits for records to appear."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Final, Self
 
@@ -10,11 +10,15 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
 
 from fairlead.settings import KafkaSettings
+from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 from streaming.source import LOG_APPEND_TIME
 
-WAIT_SECONDS_MAX: Final = 60.0
+WAIT_SECONDS_MAX: Final = 120.0
+
+SHARDS: Final = 4
+"""Partitions of heartbeats, as conf/ says."""
 
 
 class Log(AbstractContextManager["Log"]):
@@ -22,6 +26,8 @@ class Log(AbstractContextManager["Log"]):
 
     def __init__(self, kafka: KafkaSettings) -> None:
         self.names = TopicNames(kafka.topic_prefix)
+        self.check: Callable[[], None] = lambda: None
+        """Called while a record is awaited: raises if nobody is left who could write it."""
         self._bootstrap = kafka.bootstrap
         self._producer = KafkaProducer(bootstrap_servers=kafka.bootstrap, acks="all")
         self._consumers: dict[str, KafkaConsumer] = {}
@@ -43,6 +49,14 @@ class Log(AbstractContextManager["Log"]):
         sent = self._producer.send(topic, value=value, key=key, partition=partition)
         offset: int = sent.get(timeout=30).offset
         return offset
+
+    def append_of(self, suffix: str, group: str, value: Mapping[str, Any] | bytes) -> None:
+        """Append a record of a group to its partition, under the group's key."""
+        if isinstance(value, Mapping):
+            value = orjson.dumps({"v": 1, **value})
+        partition = partition_of_group(group, SHARDS)
+        topic = self.names.name(suffix)
+        self._producer.send(topic, value=value, key=group.encode(), partition=partition).get(30)
 
     def records(self, suffix: str) -> list[ConsumerRecord]:
         """Return everything in a topic by now; in order within each partition."""
@@ -72,6 +86,7 @@ class Log(AbstractContextManager["Log"]):
                 if wanted(record):
                     return record
             looked = len(read)
+            self.check()
             if time.monotonic() > deadline:
                 values = [record.value for record in read]
                 raise TimeoutError(f"{suffix} holds only {values}")

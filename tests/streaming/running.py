@@ -1,0 +1,73 @@
+"""The job in a thread of the test's process, on the one Spark session of the run."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairlead.core.allocation import Strategy
+from fairlead.settings import Settings
+from strategies.registry import STRATEGIES
+from streaming.job import JobOptions, run_job
+from streaming.stopping import StopSignal
+from tests.streaming.log import Log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_STOP_SECONDS_MAX = 120
+
+
+class RunningJob:
+    """A run of the job, and how it ended."""
+
+    def __init__(self, settings: Settings, options: JobOptions) -> None:
+        self._stop = StopSignal()
+        self.error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, args=(settings, options), daemon=True)
+        self._thread.start()
+
+    def _run(self, settings: Settings, options: JobOptions) -> None:
+        try:
+            run_job(settings, options, self._stop)
+        except BaseException as error:  # noqa: BLE001 - the test looks at it, whatever it is
+            self.error = error
+
+    def check(self) -> None:
+        """Raise what ended the run, if it has ended."""
+        if self.error is not None:
+            raise self.error
+
+    def stop(self) -> None:
+        """Ask for a clean stop and wait for it; raise what ended the run instead, if anything."""
+        self._stop.set()
+        self.join()
+        self.check()
+
+    def join(self) -> BaseException | None:
+        """Wait for the end; return the error, None after a clean stop."""
+        self._thread.join(_STOP_SECONDS_MAX)
+        assert not self._thread.is_alive(), "the job did not end"
+        return self.error
+
+
+@contextmanager
+def job(
+    spark: "SparkSession",
+    settings: Settings,
+    log: Log,
+    strategies: Mapping[str, Strategy] = STRATEGIES,
+) -> Iterator[RunningJob]:
+    """Run the job while the context is open, then stop it cleanly unless it has ended.
+
+    Whoever awaits a record in the log meanwhile is told when the job has ended.
+    """
+    options = JobOptions(Path(), strategies=strategies, session=spark)
+    running = RunningJob(settings, options)
+    log.check = running.check
+    try:
+        yield running
+    finally:
+        if running.error is None:
+            running.stop()
