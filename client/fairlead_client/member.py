@@ -106,6 +106,11 @@ class Member:
         mine = {} if self._thread is None or self._forked else self._thread.ownership.epochs
         return {queue: epoch for queue, epoch in mine.items() if self.still_mine(queue) == epoch}
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How often what happened: `starts`, `revocations`, `forced_releases`, `leases_lost`, ..."""
+        return {} if self._thread is None else self._thread.counts
+
     def still_mine(self, queue: Queue) -> Epoch | None:
         """Return the queue's epoch while this client may work on it, else None.
 

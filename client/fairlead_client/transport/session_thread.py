@@ -77,6 +77,11 @@ class SessionThread(Thread):
         """Where the client is in its life."""
         return self._session.state
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often what happened, records that could not be read among it."""
+        return dict(self._session.counts) | {"records_malformed": self._reader.malformed}
+
     def report(self, event: events.Event) -> None:
         """Let an event happen to the session; from any thread."""
         self._inbox.put(event)

@@ -168,6 +168,7 @@ def test_malformed_records(
     queue = Queue(data_topic, "main", 0)
     engine.grant(beat, queue, 1)
     assert assigned.get(timeout=WAIT_SECONDS) == queue
+    assert one.counts["records_malformed"] >= 5
 
 
 def test_no_topics(engine: "ScriptedEngine", client: Callable[..., Client]) -> None:

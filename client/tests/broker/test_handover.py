@@ -131,6 +131,7 @@ def test_drain_deadline(engine: "ScriptedEngine", app: Callable[..., App], data_
     assert engine.release(queue, 1)["position"] == [0, 4]
     assert one.client.still_mine(queue) is None
     assert not one.client.processed(queue, 5)
+    assert one.client.counts["forced_releases"] == 1
 
 
 def test_close(engine: "ScriptedEngine", app: Callable[..., App], data_topic: str) -> None:

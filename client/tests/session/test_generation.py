@@ -108,3 +108,18 @@ def test_fenced_client(script: "Script") -> None:
     script.wait(10_000)
     assert script.feed(events.GenerationRead(4)) == []
     assert [claim.generation for claim in claims(script.start("me-2"))] == [4]
+
+
+def test_known_generation(script: "Script") -> None:
+    """A claim that is read again is not acknowledged again."""
+    assert script.feed(events.GenerationRead(1)) == []
+
+
+def test_answers_about_older_claims(script: "Script") -> None:
+    """The end of an older write of claims changes nothing about the newest."""
+    script.feed(events.GenerationRead(2))
+    script.feed(events.ClaimsFailed("me-1", 2))
+    script.feed(events.ClaimsAppended("me-1", 1))
+    assert [claim.generation for claim in claims(script.live(200))] == [2]
+    script.feed(events.ClaimsFailed("me-1", 1))
+    assert claims(script.live(1_000)) == []

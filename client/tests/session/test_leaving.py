@@ -178,3 +178,28 @@ def test_failed_callback_while_fenced(script: "Script") -> None:
     script.feed(events.WorkFailed(error))
     done = script.feed(events.WorkStopped(script.an_add(1).queue, script.epoch(1), None))
     assert done[-1] == actions.Stopped(error)
+
+
+def test_duplicate_while_leaving(script: "Script") -> None:
+    """A client that is leaving anyway leaves with the error."""
+    script.add(1)
+    script.feed(events.LeaveRequested())
+    assert script.notice("duplicate_client_id", (1_001, "p-you")) == []
+    script.stopped(1)
+    script.acknowledge_release()
+    stopped = script.feed(events.LeaveAppended("me-1"))[0]
+    assert isinstance(stopped, actions.Stopped)
+    assert isinstance(stopped.error, DuplicateClientIdError)
+
+
+def test_answers_to_another_incarnation(script: "Script") -> None:
+    """Answers to what an earlier incarnation wrote mean nothing to this one."""
+    script.feed(events.LeaveRequested())
+    for event in (
+        events.LeaveAppended("me-0"),
+        events.LeaveFailed("me-0"),
+        events.HeartbeatFailed("me-0", 1),
+        events.ReleaseAppended("me-0", script.an_add(1).queue, script.epoch(1), None),
+    ):
+        assert script.feed(event) == []
+    assert script.wait(200) == []

@@ -1,0 +1,57 @@
+"""Releases that were read are remembered, within bounds."""
+
+import pytest
+from fairlead_client.model import Epoch, Holder, Position, Queue
+from fairlead_client.records import Release
+from fairlead_client.session import seen_releases
+from fairlead_client.session.seen_releases import PER_QUEUE_MAX, SeenReleases
+
+QUEUE = Queue("orders", "main", 1)
+
+
+def release(number: int, offset: int | None, queue_id: int = 1) -> Release:
+    """Return a release by b under an epoch."""
+    position = None if offset is None else Position(0, offset)
+    return Release("orders", QUEUE._replace(queue_id=queue_id), holder(number), position)
+
+
+def holder(number: int) -> Holder:
+    """Return b under an epoch."""
+    return Holder("b", "b-1", Epoch(1, number))
+
+
+def test_found() -> None:
+    """None is a release too; what was not read is not found."""
+    seen = SeenReleases()
+    seen.remember(release(1, None))
+    assert seen.find(QUEUE, holder(1)) == (True, None)
+    assert seen.find(QUEUE, holder(2)) == (False, None)
+    assert seen.find(QUEUE._replace(queue_id=2), holder(1)) == (False, None)
+
+
+@pytest.mark.parametrize("order", [(5, None, 3), (None, 3, 5), (3, 5, None)])
+def test_greatest(order: tuple[int | None, ...]) -> None:
+    """Of several for one holder the greatest position stands, in whatever order they come."""
+    seen = SeenReleases()
+    for offset in order:
+        seen.remember(release(1, offset))
+    assert seen.find(QUEUE, holder(1)) == (True, (0, 5))
+
+
+def test_few_per_queue() -> None:
+    """The oldest of a queue is forgotten first."""
+    seen = SeenReleases()
+    for number in range(PER_QUEUE_MAX + 1):
+        seen.remember(release(number, number))
+    assert not seen.find(QUEUE, holder(0))[0]
+    assert seen.find(QUEUE, holder(1))[0]
+
+
+def test_queues(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The queue of which nothing was read for longest is forgotten first."""
+    monkeypatch.setattr(seen_releases, "QUEUES_MAX", 2)
+    seen = SeenReleases()
+    for queue_id in (1, 2, 1, 3):
+        seen.remember(release(1, 0, queue_id))
+    found = [seen.find(QUEUE._replace(queue_id=queue_id), holder(1))[0] for queue_id in (1, 2, 3)]
+    assert found == [True, False, True]
