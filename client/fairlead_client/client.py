@@ -1,7 +1,7 @@
 """The client for applications that read their queues themselves: two callbacks."""
 
 from threading import current_thread
-from typing import Any
+from typing import Unpack
 
 from fairlead_client.application import Application
 from fairlead_client.callbacks import Callbacks, OnAssigned, OnRevoked
@@ -9,7 +9,7 @@ from fairlead_client.member import Member
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.observer import Observer
 from fairlead_client.session import events
-from fairlead_client.settings import Settings
+from fairlead_client.settings import Settings, SettingsArguments
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.session_thread import SessionThread
 
@@ -40,7 +40,7 @@ class Client(Member):
         on_revoked: OnRevoked,
         offset_store: OffsetStore | None = None,
         observer: Observer | None = None,
-        **settings: Any,
+        **settings: Unpack[SettingsArguments],
     ) -> None:
         super().__init__(Settings(**settings), offset_store=offset_store, observer=observer)
         self._callbacks = Callbacks(on_assigned, on_revoked, self._observer)

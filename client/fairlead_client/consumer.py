@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from threading import get_ident
 from time import monotonic
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
@@ -17,7 +17,7 @@ from fairlead_client.member import Member
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.observer import Observer
-from fairlead_client.settings import Settings
+from fairlead_client.settings import Settings, SettingsArguments
 from fairlead_client.transport.connection import consumer_options
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.session_thread import SessionThread
@@ -52,7 +52,7 @@ class Consumer(Member):
         explicit_done: bool = False,
         offset_store: OffsetStore | None = None,
         observer: Observer | None = None,
-        **settings: Any,
+        **settings: Unpack[SettingsArguments],
     ) -> None:
         super().__init__(Settings(**settings), offset_store=offset_store, observer=observer)
         self._explicit_done = explicit_done

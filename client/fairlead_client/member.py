@@ -108,7 +108,7 @@ class Member:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How often what happened: `starts`, `revocations`, `forced_releases`, `leases_lost`, ..."""
+        """How often what happened: `starts`, `revocations`, `forced_releases`, and so on."""
         return {} if self._thread is None else self._thread.counts
 
     def still_mine(self, queue: Queue) -> Epoch | None:

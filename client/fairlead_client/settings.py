@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Required, TypedDict
 
 from fairlead_client.errors import SettingsError
 from fairlead_client.model import Subscription
@@ -35,6 +35,31 @@ FETCH_OPTIONS: Final = frozenset(
 BY_ORDER: Final = -1
 """A drain deadline that depends on `ordered`: none for ordered groups, else 30 s."""
 DRAIN_DEADLINE_MS: Final = 30_000
+
+
+class SettingsArguments(TypedDict, total=False):
+    """The keyword arguments of `Client` and `Consumer` that become Settings."""
+
+    bootstrap: Required[str | Sequence[str]]
+    group: Required[str]
+    topics: Required[Sequence[str | Subscription]]
+    prefix: str
+    client_id: str | None
+    heartbeat_ms: int
+    lease_ms: int
+    progress_ms: int
+    commit_ms: int
+    drain_deadline_ms: int | None
+    ordered: bool
+    consume_from: str
+    consume_timestamp_ms: int | None
+    zone: str | None
+    capacity: int
+    commit_offsets: bool
+    start_timeout_ms: int
+    close_timeout_ms: int
+    kafka: Mapping[str, Any]
+    fetch: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,6 +83,7 @@ class Reader(Thread):
         """Follow the partitions until stopped; after any error, begin again where it was."""
         consumer: KafkaConsumer | None = None
         partitions: _Partitions | None = None
+        told = ""
         while not self._stopping.is_set():
             try:
                 if consumer is None:
@@ -92,7 +93,9 @@ class Reader(Thread):
                     partitions = _assign(consumer, self._settings, self._client_id)
                 self._follow(consumer, partitions)
             except Exception as error:  # noqa: BLE001 - whatever it was, reading goes on or time ends it
-                logger.warning("reading: %s: %s", type(error).__name__, error)
+                again = repr(error) == told
+                told = repr(error)
+                logger.log(logging.DEBUG if again else logging.WARNING, "reading: %s", told)
                 self._failed(error)
                 self._stopping.wait(RETRY_SECONDS)
         if consumer is not None:

@@ -1,11 +1,12 @@
 """A setting that cannot work is an error that names it and the remedy, before anything starts."""
 
+from dataclasses import fields
 from typing import Any
 
 import pytest
 from fairlead_client import Client, Consumer, SettingsError, Subscription
 from fairlead_client.identity import new_identity
-from fairlead_client.settings import Settings
+from fairlead_client.settings import Settings, SettingsArguments
 
 GOOD: dict[str, Any] = {"bootstrap": "b:1", "group": "orders", "topics": ["orders"]}
 
@@ -48,7 +49,14 @@ def test_bad(field: str, value: object) -> None:
 def test_unknown_setting() -> None:
     """A misspelt setting is not ignored."""
     with pytest.raises(TypeError, match="leese_ms"):
-        Consumer(**GOOD, leese_ms=5)
+        Consumer(**GOOD, leese_ms=5)  # type: ignore[call-arg]
+
+
+def test_arguments() -> None:
+    """The typed keyword arguments are the settings, no more and no less."""
+    assert SettingsArguments.__annotations__.keys() == {field.name for field in fields(Settings)}
+    required = {"bootstrap", "group", "topics"}
+    assert SettingsArguments.__required_keys__ == required
 
 
 def test_timestamp_needed() -> None:
