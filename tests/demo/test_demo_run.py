@@ -1,0 +1,93 @@
+"""The demo as a user runs it: the whole script with every part real, and its end in a hurry."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from fairlead.demo.judge import STEPS
+from fairlead.errors import ExitCode
+
+SECONDS = 420.0
+
+
+def _environment(temporary: Path) -> dict[str, str]:
+    """The environment of a demo whose temporary files are all in one folder."""
+    temporary.mkdir()
+    return {**os.environ, "TMPDIR": str(temporary)}
+
+
+def _command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "fairlead", "demo", *arguments]
+
+
+def _processes_naming(text: str) -> list[str]:
+    """The command lines of living processes in which a text stands."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            line = (entry / "cmdline").read_bytes().decode(errors="replace")
+        except (OSError, ValueError):
+            continue
+        if text in line:
+            found.append(line.replace("\0", " "))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.broker
+@pytest.mark.timeout(SECONDS + 60)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_verdict(tmp_path: Path, seed: int) -> None:
+    """The demo passes its own judge, whoever leaves and whoever is killed, and leaves nothing."""
+    report, temporary = tmp_path / "report.json", tmp_path / "tmp"
+    flags = ["--check", "--seed", str(seed), "--report", str(report), "-o", "json"]
+    ended = subprocess.run(
+        _command(*flags),
+        env=_environment(temporary),
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert ended.returncode == ExitCode.OK, ended.stderr.decode()
+    document = orjson.loads(ended.stdout)
+    assert document == orjson.loads(report.read_bytes())
+    assert document["passed"] is True
+    assert document["messages"] >= 10_000
+    assert [step["name"] for step in document["steps"]] == list(STEPS)
+    assert len(document["killed"]) == 1
+    assert list(temporary.glob("fairlead-demo-*")) == []
+    assert _processes_naming(document["prefix"]) == []
+
+
+@pytest.mark.broker
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(tmp_path: Path, number: signal.Signals) -> None:
+    """A demo that is told to stop while it starts ends every process and removes every file."""
+    temporary = tmp_path / "tmp"
+    with subprocess.Popen(
+        _command("--report", str(tmp_path / "report.json")),
+        env=_environment(temporary),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        lines: list[str] = []
+        for line in process.stdout:
+            lines.append(line)
+            if "engine: process" in line:
+                break
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.INTERRUPTED, errors
+    assert "interrupted" in errors
+    assert list(temporary.glob("fairlead-demo-*")) == []
+    assert _processes_naming(str(temporary)) == []
+    assert not (tmp_path / "report.json").exists()

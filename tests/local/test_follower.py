@@ -1,0 +1,70 @@
+"""The follower takes in what the decisions topic says, wakes who waits, and hides no failure."""
+
+import contextlib
+from collections.abc import Iterator
+
+import orjson
+import pytest
+from kafka import KafkaProducer
+
+from fairlead.local.decisions import Decision, Epoch, Queue
+from fairlead.local.follower import DecisionFollower
+from fairlead.wire.topics import TopicNames
+
+SECONDS = 30.0
+
+
+@pytest.fixture
+def producer(bootstrap: str) -> Iterator[KafkaProducer]:
+    """A producer."""
+    with contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
+        yield producer
+
+
+def _decisions(topics: TopicNames) -> str:
+    """The decisions topic of this test."""
+    return f"{topics.prefix}decisions"
+
+
+def _record(group: str, number: int, client_id: str) -> bytes:
+    """A decision that grants queue 0 to a client."""
+    move = {"queue": ["orders", "main", 0], "stage": "granted", "epoch": [1, number]}
+    state = {"phase": "stable", "queues": 1, "unassigned": 0, "in_handover": 0, "pending": 0}
+    return orjson.dumps(
+        {
+            "v": 1,
+            "kind": "decision",
+            "group": group,
+            "epoch": [1, number],
+            "members": [client_id],
+            "moves": [{**move, "client_id": client_id, "position": [0, 0], "why": "minimum"}],
+            "state": state,
+            "cut": {"generation": 1, "positions": {}},
+        }
+    )
+
+
+def test_follow(bootstrap: str, topics: TopicNames, producer: KafkaProducer) -> None:
+    """Decisions of before and after the start are taken in, those of other groups are not."""
+    producer.send(_decisions(topics), value=_record("demo", 1, "a")).get(SECONDS)
+    seen: list[Decision] = []
+    follower = DecisionFollower(bootstrap, _decisions(topics), "demo", on_decision=seen.append)
+    with follower:
+        assert follower.wait_until(lambda owned: owned.decisions == 1, SECONDS)
+        producer.send(_decisions(topics), value=_record("other", 7, "x")).get(SECONDS)
+        producer.send(_decisions(topics), value=_record("demo", 2, "b")).get(SECONDS)
+        members = frozenset({"b"})
+        assert follower.wait_until(lambda owned: owned.is_settled_among(members, 1), SECONDS)
+        assert follower.ownership.granted == {Queue("orders", "main", 0): ("b", Epoch(1, 2))}
+        assert not follower.wait_until(lambda owned: owned.decisions > 2, 0.01)
+    assert [decision.epoch for decision in seen] == [Epoch(1, 1), Epoch(1, 2)]
+
+
+def test_failure(bootstrap: str, topics: TopicNames, producer: KafkaProducer) -> None:
+    """A record that is no decision ends the following, and whoever waits is told why."""
+    follower = DecisionFollower(bootstrap, _decisions(topics), "demo")
+    with follower:
+        producer.send(_decisions(topics), value=b'{"kind":"release"}').get(SECONDS)
+        with pytest.raises(RuntimeError, match="could not be followed") as caught:
+            follower.wait_until(lambda owned: owned.decisions > 0, SECONDS)
+    assert "release" in str(caught.value.__cause__)

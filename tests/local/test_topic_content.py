@@ -1,0 +1,76 @@
+"""A topic is read to its end as it is at the moment, its empty partitions included."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+from kafka import KafkaAdminClient, KafkaProducer
+
+from fairlead.errors import EnvironmentMissingError
+from fairlead.local.topic_content import read_to_end, save
+
+
+@pytest.fixture
+def topic(bootstrap: str, topic_prefix: str) -> str:
+    """A topic of three partitions."""
+    name = f"{topic_prefix}orders"
+    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
+        admin.create_topics({name: {"num_partitions": 3}})
+        admin.wait_for_topics([name])
+    return name
+
+
+@pytest.fixture
+def producer(bootstrap: str) -> Iterator[KafkaProducer]:
+    """A producer."""
+    with contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
+        yield producer
+
+
+def test_everything(bootstrap: str, topic: str, producer: KafkaProducer) -> None:
+    """Every record comes with its place, and a partition without records is named."""
+    for number in range(500):
+        producer.send(topic, value=b"%d" % number, partition=number % 2)
+    producer.send(topic, key=b"gone", value=None, partition=1)
+    producer.flush()
+    content = read_to_end(bootstrap, topic)
+    assert (content.topic, content.partitions) == (topic, (0, 1, 2))
+    by_partition = {
+        partition: [r for r in content.records if r.partition == partition] for partition in (0, 1)
+    }
+    assert [record.offset for record in by_partition[0]] == list(range(250))
+    assert [record.value for record in by_partition[0]] == [b"%d" % (2 * n) for n in range(250)]
+    last = by_partition[1][-1]
+    assert (last.offset, last.key, last.value) == (250, b"gone", None)
+    assert last.timestamp_ms > 0
+    assert len(content.records) == 501
+
+
+def test_empty(bootstrap: str, topic: str) -> None:
+    """A topic without records is read at once."""
+    assert read_to_end(bootstrap, topic).records == ()
+
+
+def test_missing(bootstrap: str, topic_prefix: str) -> None:
+    """A topic that does not exist is an error that names it, and is not made by looking."""
+    name = f"{topic_prefix}nothing"
+    for _ in range(2):
+        with pytest.raises(EnvironmentMissingError, match=name):
+            read_to_end(bootstrap, name)
+
+
+def test_save(bootstrap: str, topic: str, producer: KafkaProducer, tmp_path: Path) -> None:
+    """A saved topic is lines of JSON with place, time, key and value."""
+    producer.send(topic, key=b"k", value=b'{"v":1}', partition=2, timestamp_ms=1_700_000_000_000)
+    producer.flush()
+    save(read_to_end(bootstrap, topic), tmp_path / "orders.jsonl")
+    (line,) = (tmp_path / "orders.jsonl").read_bytes().splitlines()
+    assert orjson.loads(line) == {
+        "partition": 2,
+        "offset": 0,
+        "timestamp_ms": 1_700_000_000_000,
+        "key": "k",
+        "value": '{"v":1}',
+    }
