@@ -4,7 +4,7 @@ The same value gives the same bytes. No record is longer than the protocol allow
 into parts, and a record that would still be too long is a defect, which is not written.
 """
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, assert_never
 
 import orjson
 
@@ -87,6 +87,8 @@ def encode(
             return _decision(output, names)
         case Request():
             return _request(output, names)
+        case _:
+            assert_never(output)
 
 
 def _member_key(group: str, member: MemberKey, part: int | str) -> bytes:

@@ -138,6 +138,16 @@ def test_addresses_in_order() -> None:
     assert [*orjson.loads(value)["brokers"][0]["addresses"]] == ["0", "2", "10"]
 
 
+def test_addresses_read_in_order() -> None:
+    """Addresses are kept in the order of their broker ids, so equal routes make equal state."""
+    body = example("route")
+    body["brokers"][0]["addresses"] = {"10": "c", "2": "b", "0": "a"}
+    changed = decode("routes", raw_of(body), LIMITS)
+    assert isinstance(changed, RouteChanged)
+    assert changed.route is not None
+    assert [*changed.route.brokers[0].addresses] == ["0", "2", "10"]
+
+
 def _huge_route(address: str) -> RouteChanged:
     count = 100_000
     labels = ("rack-" + "z" * 200,) * count

@@ -72,6 +72,18 @@ def test_key_mismatch(key: bytes) -> None:
     assert _reason(raw("control", orjson.dumps(body), key)) == "key_mismatch"
 
 
+@pytest.mark.parametrize(
+    "key, value",
+    [
+        (["orders", "drain", "c2"], {"client_id": "c1"}),
+        (["orders", "pin", "orders", "main", 3], PIN),
+    ],
+)
+def test_key_of_another(key: list[Any], value: Any) -> None:
+    """A rule whose key names another client or queue than its value is refused."""
+    assert _reason(_rule(key, key[1], value)) == "key_mismatch"
+
+
 def test_no_key() -> None:
     """A rule without a key is refused: it would not replace the one before."""
     assert _reason(raw("control", orjson.dumps(example("rule")), None)) == "null_key"
