@@ -1,27 +1,156 @@
-"""The whole job on real parts: broker, Spark, workers, topics."""
+"""The whole job on real parts: broker, Spark, workers, topics. One run serves every test here."""
 
-import urllib.request
-from typing import TYPE_CHECKING
+import itertools
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import orjson
 import pytest
 
-from fairlead.settings import Settings
+from fairlead.broker.ports import free_ports
+from fairlead.settings import Settings, load_settings
+from fairlead.topics import create_topics, topic_specs
+from fairlead.wire.partition import partition_of_group
+from strategies.registry import STRATEGIES
+from streaming.source import input_topics
+from tests.engine.client import Client
+from tests.streaming.faulty import FaultyStrategy
 from tests.streaming.fleet import Fleet
-from tests.streaming.log import Log, body_of
+from tests.streaming.log import SHARDS, Log, body_of
 from tests.streaming.running import job
+from tests.streaming.scrape import await_metric, documented, scrape
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
     from pyspark.sql import SparkSession
 
+    from fairlead.broker import EmbeddedKafka
 
-def test_first_assignment(spark: "SparkSession", settings: Settings, log: Log) -> None:
-    """A client that waits for the engine gets every queue, each at its bound's position."""
-    with Fleet(settings.kafka) as fleet:
-        fleet.join("c1")
-        with job(spark, settings, log):
-            record = log.await_record("assignments", lambda each: bool(body_of(each).get("add")))
+
+class Engine(NamedTuple):
+    """A running job, and the world around it."""
+
+    settings: Settings
+    log: Log
+    fleet: Fleet
+
+
+@pytest.fixture(scope="module")
+def engine(
+    spark_of_the_run: "SparkSession",
+    kafka: "EmbeddedKafka",
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Engine]:
+    """One run of the job for all tests of this module; each test has groups of its own."""
+    overrides = {
+        "kafka.bootstrap": kafka.bootstrap,
+        "kafka.topic_prefix": f"job-{uuid.uuid4().hex[:8]}.",
+        "engine.checkpoint": str(tmp_path_factory.mktemp("job") / "checkpoint"),
+        "metrics.port": free_ports(1)[0],
+    }
+    settings = load_settings(overrides=overrides)
+    connection = {"bootstrap_servers": kafka.bootstrap}
+    create_topics(connection, settings.kafka.topic_prefix, topic_specs(settings.topics))
+    strategies = {**STRATEGIES, "FAULTY": FaultyStrategy()}
+    with (
+        Log(settings.kafka) as log,
+        Fleet(settings.kafka) as fleet,
+        job(spark_of_the_run, settings, log, strategies),
+    ):
+        yield Engine(settings, log, fleet)
+
+
+def _adds(client: Client, group: str) -> "Any":
+    """Return what recognises the first record that gives a client something."""
+
+    def wanted(record: "ConsumerRecord") -> bool:
+        body = body_of(record)
+        return (body.get("group"), body.get("client_id")) == (group, client.client_id) and bool(
+            body.get("add")
+        )
+
+    return wanted
+
+
+def _groups_of_one_shard() -> tuple[str, str]:
+    """Return two groups whose records are in the same partition."""
+    names = (f"neighbour-{number}" for number in itertools.count())
+    first = next(names)
+    shard = partition_of_group(first, SHARDS)
+    return first, next(name for name in names if partition_of_group(name, SHARDS) == shard)
+
+
+def test_first_assignment(engine: Engine) -> None:
+    """A client that joins gets every queue at its first offset, in its partition of assignments."""
+    client = engine.fleet.join("c1", "first")
+    record = engine.log.await_record("assignments", _adds(client, "first"))
     body = body_of(record)
-    assert (body["group"], body["client_id"], body["generation"]) == ("orders", "c1", 1)
     assert [add["queue"] for add in body["add"]] == [["orders", "main", n] for n in range(4)]
     assert all(add["after"] == [] and add["why"] == "first_offset" for add in body["add"])
+    assert body["generation"] == 1
+    assert orjson.loads(record.key) == ["first", "c1", client.incarnation, 0]
+
+
+def test_handover(engine: Engine) -> None:
+    """A second client gets half of the queues, each under a new epoch after its release."""
+    first = engine.fleet.join("c1", "handover")
+    engine.log.await_record("assignments", _adds(first, "handover"))
+    second = engine.fleet.join("c2", "handover")
+    record = engine.log.await_record("assignments", _adds(second, "handover"))
+    released = [
+        body["epoch"] for body in engine.log.bodies("releases") if body["group"] == "handover"
+    ]
+    assert released
+    assert all(add["epoch"] > max(released) for add in body_of(record)["add"])
+
+
+def test_malformed_record(engine: Engine) -> None:
+    """A record that is no JSON goes to rejects with its place, and the rest goes on."""
+    offset = engine.log.append("heartbeats", b"\xff{", b"malformed", 2)
+    at = [engine.log.names.name("heartbeats"), 2, offset]
+    reject = engine.log.await_record("rejects", lambda each: body_of(each)["at"] == at)
+    assert body_of(reject)["reason"] == "not_utf8"
+    client = engine.fleet.join("c1", "after-the-malformed")
+    engine.log.await_record("assignments", _adds(client, "after-the-malformed"))
+
+
+def test_fault_stays_in_its_group(engine: Engine) -> None:
+    """When a step raises for one group, another group of the same shard gets its decision."""
+    broken, healthy = _groups_of_one_shard()
+    rule = {"kind": "rule", "group": broken, "rule": "strategy", "by": "test"}
+    value = {"v": 1, **rule, "value": {"name": "FAULTY", "options": {}}}
+    shard = partition_of_group(broken, SHARDS)
+    engine.log.append("control", orjson.dumps(value), orjson.dumps([broken, "strategy"]), shard)
+    victim = engine.fleet.join("c1", broken)
+    failed = ("fairlead_steps_total", {"outcome": "failed"})
+    await_metric(engine.settings.metrics, lambda found: found.value(*failed) > 0, engine.log.check)
+    client = engine.fleet.join("c1", healthy)
+    engine.log.await_record("assignments", _adds(client, healthy))
+    engine.fleet.kill(victim)
+
+
+def test_metrics(engine: Engine) -> None:
+    """While the job runs /metrics tells of its batches, records, groups and decisions."""
+    client = engine.fleet.join("c1", "metrics")
+    engine.log.await_record("assignments", _adds(client, "metrics"))
+    joined = ("fairlead_rebalances_total", {"trigger": "client_joined"})
+    found = await_metric(
+        engine.settings.metrics, lambda found: found.value(*joined) > 0, engine.log.check
+    )
+    assert found.value("fairlead_generation") == 1
+    assert found.value("fairlead_batches_total", {"outcome": "committed"}) > 0
+    assert found.value("fairlead_batch_duration_seconds_count", {"phase": "execution"}) > 0
+    assert found.value("fairlead_state_rows") == SHARDS
+    assert found.value("fairlead_state_bytes") > 0
+    assert found.value("fairlead_events_total", {"type": "heartbeat", "outcome": "applied"}) > 0
+    assert found.value("fairlead_records_written_total", {"topic": "assignments"}) > 0
+    assert found.value("fairlead_groups", {"state": "stable"}) > 0
+    assert found.value("fairlead_ticks_total", {"outcome": "appended"}) >= SHARDS
+    topics = found.labels("fairlead_input_lag_records", "topic")
+    assert topics == set(input_topics(engine.log.names))
+
+
+def test_documented(engine: Engine) -> None:
+    """Every family of the endpoint is explained in docs/metrics.md, and every one there exists."""
+    assert documented() == scrape(engine.settings.metrics).families()

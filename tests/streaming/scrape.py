@@ -1,0 +1,75 @@
+"""Reads /metrics as Prometheus does."""
+
+import re
+import time
+import urllib.request
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from fairlead.settings import MetricsSettings
+
+_WAIT_SECONDS_MAX: Final = 120.0
+_LOOK_SECONDS: Final = 0.2
+_PAGE: Final = Path(__file__).parents[2] / "docs" / "metrics.md"
+
+
+class Scrape:
+    """One answer of the endpoint."""
+
+    def __init__(self, text: str) -> None:
+        self._families = list(text_string_to_metric_families(text))
+
+    def families(self) -> set[str]:
+        """Return the names of the families, as they are documented."""
+        return {
+            f"{family.name}_total" if family.type == "counter" else family.name
+            for family in self._families
+        }
+
+    def labels(self, sample: str, label: str) -> set[str]:
+        """Return the values of one label."""
+        return {
+            found.labels[label]
+            for family in self._families
+            for found in family.samples
+            if found.name == sample
+        }
+
+    def value(self, sample: str, labels: Mapping[str, str] | None = None) -> float:
+        """Return the value of one sample; 0 when it is not there."""
+        for family in self._families:
+            for found in family.samples:
+                if found.name == sample and found.labels == (labels or {}):
+                    return found.value
+        return 0.0
+
+
+def documented() -> set[str]:
+    """Return the families that docs/metrics.md explains."""
+    return set(
+        re.findall(r"^\| `(fairlead_\w+)` \|", _PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+
+
+def scrape(where: MetricsSettings) -> Scrape:
+    """Ask the endpoint."""
+    with urllib.request.urlopen(f"http://{where.host}:{where.port}/metrics", timeout=10) as answer:
+        return Scrape(answer.read().decode())
+
+
+def await_metric(
+    where: MetricsSettings, wanted: Callable[[Scrape], bool], check: Callable[[], None]
+) -> Scrape:
+    """Scrape until the numbers are as wanted, as an alert would; ``check`` may give up."""
+    deadline = time.monotonic() + _WAIT_SECONDS_MAX
+    while True:
+        found = scrape(where)
+        if wanted(found):
+            return found
+        check()
+        if time.monotonic() > deadline:
+            raise TimeoutError("the numbers did not become what was wanted")
+        time.sleep(_LOOK_SECONDS)

@@ -1,0 +1,125 @@
+"""What a restart from the checkpoint keeps, and what a crash at the worst moment may repeat."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from fairlead.errors import QueryDiedError
+from fairlead.settings import Settings
+from fairlead.wire.partition import partition_of_group
+from tests.engine.client import Client
+from tests.streaming.fleet import Fleet
+from tests.streaming.log import SHARDS, Log, body_of
+from tests.streaming.running import job
+
+if TYPE_CHECKING:
+    from kafka.consumer.fetcher import ConsumerRecord
+    from pyspark.sql import SparkSession
+
+
+def _owns_all(client: Client, generation: int) -> "Callable[[ConsumerRecord], bool]":
+    """Return what recognises a record by which a client may work on all four queues."""
+
+    def wanted(record: "ConsumerRecord") -> bool:
+        body = body_of(record)
+        return (
+            (body.get("group"), body.get("client_id")) == (client.group, client.client_id)
+            and body["generation"] == generation
+            and [each["state"] for each in body["assigned"]] == ["held"] * 4
+        )
+
+    return wanted
+
+
+def _first_heartbeat(log: Log, client: Client) -> list[Any]:
+    """Return the place of the first record of a client."""
+    for record in log.records("heartbeats"):
+        body = body_of(record)
+        if (body.get("group"), body.get("client_id")) == (client.group, client.client_id):
+            return [record.topic, record.partition, record.offset]
+    raise AssertionError("the client never said anything")
+
+
+def _joined_at(log: Log, client: Client) -> list[list[Any]]:
+    """Return the places that decisions name as the cause of a client's joining."""
+    return [
+        cause["at"]
+        for body in log.bodies("decisions")
+        for cause in body["cause"]
+        if body["group"] == client.group and cause["kind"] == "client_joined"
+    ]
+
+
+def test_no_event_is_lost(spark: "SparkSession", settings: Settings, log: Log) -> None:
+    """Whoever joined while no engine ran is found at its very first record by the next one."""
+    with Fleet(settings.kafka) as fleet:
+        before = fleet.join("c1", "before")
+        with job(spark, settings, log):
+            log.await_record("assignments", _owns_all(before, 1))
+        meanwhile = [fleet.join("c1", f"meanwhile-{number}") for number in range(8)]
+        assert {partition_of_group(each.group, SHARDS) for each in meanwhile} == set(range(SHARDS))
+        with job(spark, settings, log):
+            for client in meanwhile:
+                log.await_record("assignments", _owns_all(client, 2))
+    for client in [before, *meanwhile]:
+        assert _joined_at(log, client) == [_first_heartbeat(log, client)]
+
+
+def test_crash_between_write_and_commit(
+    spark: "SparkSession", settings: Settings, log: Log
+) -> None:
+    """A batch that was written and not committed is run again: nothing is decided in two ways."""
+    with Fleet(settings.kafka) as fleet:
+        groups = (f"group-{number}" for number in itertools.count())
+        first = fleet.join("c1", next(groups))
+        joined = [first]
+        with job(spark, settings, log) as running:
+            log.await_record("assignments", _owns_all(first, 1))
+            planted = _plant_commit(settings.engine.checkpoint, batches_ahead=3)
+            # Spark finds the commit of its batch taken, after the batch was written.
+            while running.error is None:
+                joined.append(fleet.join("c1", next(groups)))
+        assert isinstance(running.error, QueryDiedError)
+        assert running.error.exit_code == 6
+        unfinished = int(planted.name)
+        assert (planted.parents[1] / "offsets" / planted.name).exists()
+        written = len(log.records("decisions"))
+        planted.unlink()
+        with job(spark, settings, log):
+            for client in joined:
+                log.await_record("assignments", _holds_all(client, fleet))
+    assert unfinished > 0
+    assert written > 0
+    _assert_one_value_per_epoch(log)
+
+
+def _plant_commit(checkpoint: Path, *, batches_ahead: int) -> Path:
+    """Let a file stand where Spark will want to write that a coming batch is committed."""
+    commits = checkpoint / "query" / "commits"
+    newest = max(int(path.name) for path in commits.iterdir() if path.name.isdigit())
+    planted = commits / str(newest + batches_ahead)
+    planted.write_text("v1\n{}")
+    return planted
+
+
+def _holds_all(client: Client, fleet: Fleet) -> "Callable[[ConsumerRecord], bool]":
+    """Return what recognises that a client holds four queues by its newest record."""
+    del fleet
+
+    def wanted(record: "ConsumerRecord") -> bool:
+        return _owns_all(client, 1)(record) or _owns_all(client, 2)(record)
+
+    return wanted
+
+
+def _assert_one_value_per_epoch(log: Log) -> None:
+    """Check that records of one key and epoch are equal byte for byte, however often written."""
+    values: dict[tuple[bytes, str], bytes] = {}
+    for record in log.records("assignments"):
+        if record.value is not None:
+            epoch = orjson.dumps(body_of(record)["epoch"]).decode()
+            assert values.setdefault((record.key, epoch), record.value) == record.value
