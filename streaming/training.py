@@ -134,8 +134,7 @@ def leave_jvm() -> None:
         EnvironmentMissingError: it did not, and was killed.
     """
     gateway = SparkContext._gateway  # noqa: SLF001
-    if gateway is None:
-        return
+    assert gateway is not None, "a session was started"
     process: subprocess.Popen[bytes] = gateway.proc
     gateway.shutdown()
     SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001

@@ -13,8 +13,12 @@ from fairlead.broker.ports import LOOPBACK, is_listening
 _REQUEST_MS: Final = 5_000
 
 
-def nodes_seen_by(port: int) -> frozenset[int]:
+def nodes_seen_by(port: int, timeout_ms: int = _REQUEST_MS) -> frozenset[int]:
     """Ask the broker on a port which brokers of its cluster are in service.
+
+    Args:
+        port: on loopback.
+        timeout_ms: how long the answer may take.
 
     Returns:
         their node ids, fenced ones left out; empty if nobody answers or no controller is elected.
@@ -22,7 +26,7 @@ def nodes_seen_by(port: int) -> frozenset[int]:
     if not is_listening(port):
         return frozenset()
     try:
-        with _quiet(), contextlib.closing(_admin(port)) as admin:
+        with _quiet(), contextlib.closing(_admin(port, timeout_ms)) as admin:
             cluster = admin.describe_cluster()
     except (KafkaError, OSError):
         return frozenset()
@@ -32,12 +36,12 @@ def nodes_seen_by(port: int) -> frozenset[int]:
     return frozenset(int(broker["broker_id"]) for broker in in_service)
 
 
-def _admin(port: int) -> KafkaAdminClient:
+def _admin(port: int, timeout_ms: int) -> KafkaAdminClient:
     return KafkaAdminClient(
         bootstrap_servers=f"{LOOPBACK}:{port}",
         client_id="fairlead-broker-readiness",
-        request_timeout_ms=_REQUEST_MS,
-        bootstrap_timeout_ms=_REQUEST_MS,
+        request_timeout_ms=timeout_ms,
+        bootstrap_timeout_ms=timeout_ms,
     )
 
 

@@ -75,9 +75,26 @@ def test_a_paused_node_accepts_connections_and_does_not_answer(cluster: Embedded
         connection.settimeout(0.5)
         with pytest.raises(TimeoutError):
             connection.recv(1)
+    assert nodes_seen_by(port, timeout_ms=500) == frozenset()
     cluster.resume()
     cluster.await_ready()
     assert nodes_seen_by(port) == {1}
+
+
+def test_a_node_that_does_not_come_up_in_time_is_named(
+    cluster: EmbeddedKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The wait for a node that answers nothing ends with an error that names its log."""
+    from fairlead.broker import cluster as module
+
+    cluster.pause()
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "READY_SECONDS_MAX", 0.1)
+        with pytest.raises(EnvironmentMissingError, match="node 1 was not in service") as error:
+            cluster.await_ready()
+    assert str(cluster.log_file()) in error.value.remedy
+    cluster.resume()
+    cluster.await_ready()
 
 
 def test_a_second_start_continues_what_is_there(tmp_path: Path) -> None:

@@ -44,6 +44,10 @@ def test_a_broker_outlives_the_command_that_started_it(tmp_path: Path) -> None:
         assert _rows(again) == _rows(started)
         assert "runs already" in again.stderr
         assert "0 made, 10 there" in again.stderr
+        more = tmp_path / "more.toml"
+        more.write_text("[topics]\nheartbeats_partitions = 9\n")
+        differs = _run("start", *where, "--topic-prefix", "mine.", "--config", str(more))
+        assert "warning: mine.heartbeats: partitions is 4, expected 9" in differs.stderr
         other = _run("start", *where, "--brokers", "3")
         assert other.returncode == ExitCode.REFUSED
         status = _run("status", *where, "-o", "json")

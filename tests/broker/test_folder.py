@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.broker import ClusterState, NodeState, default_data_dir, read_state, read_status
+from fairlead.broker import (
+    ClusterState,
+    NodeState,
+    default_data_dir,
+    ports,
+    read_state,
+    read_status,
+)
 from fairlead.broker.folder import new_state, sole_starter, with_ports
 from fairlead.broker.ports import free_ports, is_free, is_listening
 from fairlead.broker.processes import ProcessIdentity
@@ -76,9 +83,20 @@ def test_given_ports_follow_each_other() -> None:
 
 def test_free_ports_are_different_and_free() -> None:
     """Nobody listens there, and no port comes twice."""
-    ports = free_ports(20)
-    assert len(set(ports)) == 20
-    assert not any(map(is_listening, ports))
+    found = free_ports(20)
+    assert len(set(found)) == 20
+    assert not any(map(is_listening, found))
+
+
+def test_when_no_port_is_free_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names the range and how to give a port."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        taken = server.getsockname()[1]
+        monkeypatch.setattr(ports, "_FIRST", taken)
+        monkeypatch.setattr(ports, "_LAST", taken)
+        with pytest.raises(EnvironmentMissingError, match="fewer than 1 free ports") as error:
+            free_ports(1)
+    assert "--port" in error.value.remedy
 
 
 def test_a_taken_port_is_not_free() -> None:

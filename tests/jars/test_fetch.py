@@ -8,15 +8,17 @@ import sys
 import threading
 from collections.abc import Iterator
 from http import HTTPStatus
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.jars import Jar, JarFetcher, JarSet, JarStore
+from fairlead.jars import Jar, JarFetcher, JarSet, JarStore, ivy
 from fairlead.jars.ivy import Ivy, find_ivy
 from fairlead.jars.progress import ConsoleProgress
+from fairlead.jars.store import verify_folder
 from fairlead.java import find_java
 from tests.jars.repository import Repository
 
@@ -56,9 +58,9 @@ def told() -> io.StringIO:
     return io.StringIO()
 
 
-def _fetcher(store: JarStore, told: io.StringIO, ivy: Ivy | None = None) -> JarFetcher:
+def _fetcher(store: JarStore, told: io.StringIO, found: Ivy | None = None) -> JarFetcher:
     progress = ConsoleProgress(Console(file=told, force_terminal=False))
-    return JarFetcher(store, ivy or find_ivy(find_java()), progress)
+    return JarFetcher(store, found or find_ivy(find_java()), progress)
 
 
 def _leftovers(store: JarStore) -> list[str]:
@@ -283,6 +285,24 @@ def test_a_cache_that_cannot_be_written_is_named(
     with pytest.raises(EnvironmentMissingError, match="blocked") as error:
         _fetcher(JarStore(blocked), told).fetch(JARS)
     assert "FAIRLEAD_CACHE" in error.value.remedy
+
+
+def test_a_jar_that_ivy_did_not_bring_is_named(tmp_path: Path) -> None:
+    """Ivy can succeed with a jar too few; what it brought is counted."""
+    (tmp_path / "alpha-1.0.jar").write_bytes(CONTENTS["alpha"])
+    with pytest.raises(EnvironmentMissingError, match=r"beta-1\.0\.jar is missing"):
+        verify_folder(tmp_path, JARS)
+
+
+def test_without_pyspark_there_is_no_ivy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither an environment without pyspark nor a pyspark without jars goes unexplained."""
+    monkeypatch.setattr(ivy, "find_spec", lambda _name: None)
+    with pytest.raises(EnvironmentMissingError, match="pyspark is not installed"):
+        find_ivy(find_java())
+    bare = ModuleSpec("pyspark", None, origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(ivy, "find_spec", lambda _name: bare)
+    with pytest.raises(EnvironmentMissingError, match=r"holds no ivy-\*\.jar"):
+        find_ivy(find_java())
 
 
 def test_a_settings_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ import pytest
 from fairlead.errors import EnvironmentMissingError, ExitCode
 from fairlead.java import find_java
 
-
 pytestmark = pytest.mark.java
 
 

@@ -1,0 +1,199 @@
+"""`fairlead setup` as a user runs it, and what the JVM then does with the archive."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from fairlead.archive import (
+    archive_options,
+    archive_path,
+    archived_share,
+    load_log_option,
+    recording_options,
+    using_options,
+)
+from fairlead.cli import archive_training
+from fairlead.cli.archive_training import ARCHIVED_SHARE_MIN, ArchiveMaker
+from fairlead.errors import EnvironmentMissingError, ExitCode
+from fairlead.jars import cache_root, ensure_jars
+from fairlead.jars.manifest import JAR_SET_NAMES
+from fairlead.java import find_java
+from fairlead.wire.topics import TopicNames
+
+_SECONDS_MAX = 500
+
+
+def _setup(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "fairlead", "setup", *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=_SECONDS_MAX
+    )
+
+
+def _train(bootstrap: str, topics: TopicNames, java_options: tuple[str, ...], log: Path) -> float:
+    """Run the training job; return the share of classes that came from an archive."""
+    command = [sys.executable, "-m", "streaming.training"]
+    command += ["--bootstrap", bootstrap, "--topic-prefix", topics.prefix]
+    command += ["--jars", str(ensure_jars("connector"))]
+    command += [f"--java-option={option}" for option in (*java_options, load_log_option(log))]
+    environment = os.environ | {"JAVA_HOME": str(find_java().home)}
+    answer = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=_SECONDS_MAX
+    )
+    assert answer.returncode == 0, answer.stderr
+    times = json.loads(answer.stdout.splitlines()[-1])
+    assert 0 < times["session"] < times["whole"]
+    return archived_share(log)
+
+
+@pytest.mark.java
+def test_setup_jars_names_every_folder() -> None:
+    """Three sets, or the one that is asked for; a script reads folders on the standard output."""
+    all_sets = _setup("jars")
+    assert all_sets.returncode == ExitCode.OK
+    lines = [line.split(": ", 1) for line in all_sets.stdout.splitlines()]
+    assert [name for name, _ in lines] == list(JAR_SET_NAMES)
+    assert all(list(Path(folder).glob("*.jar")) for _, folder in lines)
+    assert _setup("jars", "--only", "connector").stdout.splitlines() == [
+        f"connector: {ensure_jars('connector')}"
+    ]
+
+
+@pytest.mark.spark
+@pytest.mark.broker
+def test_the_archive_of_this_machine_is_used(
+    bootstrap: str, topics: TopicNames, tmp_path: Path
+) -> None:
+    """After `fairlead setup archive`, most classes of a Spark job come from the archive."""
+    made = _setup("archive")
+    assert made.returncode == ExitCode.OK, made.stderr
+    options = archive_options(ensure_jars("connector"))
+    assert options != ()
+    share = _train(bootstrap, topics, options, tmp_path / "classes.log")
+    assert share >= ARCHIVED_SHARE_MIN
+
+
+@pytest.mark.spark
+@pytest.mark.broker
+def test_a_damaged_archive_is_passed_over(
+    bootstrap: str, topics: TopicNames, tmp_path: Path
+) -> None:
+    """The JVM starts without it: the job runs, and no class comes from it."""
+    damaged = tmp_path / "damaged.jsa"
+    damaged.write_bytes(b"no archive" * 1_000)
+    assert _train(bootstrap, topics, using_options(damaged), tmp_path / "classes.log") == 0.0
+
+
+@pytest.mark.java
+def test_of_two_makers_one_waits_for_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one says that it waits, and takes what the first one made."""
+    monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
+    path = archive_path(find_java(), ensure_jars("connector"))
+    path.parent.mkdir()
+    command = [sys.executable, "-m", "fairlead", "setup", "archive"]
+    with (path.parent / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as second:
+            assert second.stderr is not None
+            assert "waiting for it" in second.stderr.readline()
+            path.write_bytes(b"made by the first")
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            output, _ = second.communicate(timeout=_SECONDS_MAX)
+    assert second.returncode == ExitCode.OK
+    assert output == f"archive: {path} is there\n"
+
+
+def test_a_jvm_that_does_not_exit_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would write its archive at its exit: without one the error says so, and it is gone."""
+    from pyspark import SparkContext
+
+    from streaming import training
+
+    command = [sys.executable, "-c", "import time; time.sleep(300)"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as deaf:
+        gateway = SimpleNamespace(proc=deaf, shutdown=lambda: None)
+        monkeypatch.setattr(SparkContext, "_gateway", gateway)
+        monkeypatch.setattr(SparkContext, "_jvm", None)
+        monkeypatch.setattr(training, "_EXIT_SECONDS_MAX", 0.2)
+        with pytest.raises(EnvironmentMissingError, match="did not exit"):
+            training.leave_jvm()
+    assert deaf.returncode == -signal.SIGKILL
+
+
+@pytest.mark.spark
+@pytest.mark.broker
+def test_a_training_that_fails_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the connector the job cannot start; Spark's reason is told and nothing is kept."""
+    monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
+    (tmp_path / "empty").mkdir()
+    maker = ArchiveMaker(find_java(), tmp_path / "empty", lambda _line: None)
+    with pytest.raises(EnvironmentMissingError, match="kafka"):
+        maker.make(measure=False)
+    assert list(maker.path.parent.glob("*.jsa*")) == []
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.broker
+def test_an_archive_is_made_once_and_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a cache without one: it is made, proven, faster than without, and kept."""
+    monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
+    said: list[str] = []
+    maker = ArchiveMaker(find_java(), ensure_jars("connector"), said.append)
+    made = maker.make(measure=True)
+    assert made is not None
+    assert made.before is not None
+    assert made.before.archived_share == 0.0
+    assert made.after.archived_share >= ARCHIVED_SHARE_MIN
+    assert made.after.session_s < made.before.session_s
+    assert len(said) == 3
+    assert maker.make(measure=True) is None
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.broker
+def test_an_archive_that_is_not_used_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A JVM that writes an archive and takes too little from it is told so."""
+    monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
+    monkeypatch.setattr(archive_training, "ARCHIVED_SHARE_MIN", 1.1)
+    maker = ArchiveMaker(find_java(), ensure_jars("connector"), lambda _line: None)
+    with pytest.raises(EnvironmentMissingError, match="of the classes came from the archive"):
+        maker.make(measure=False)
+    assert list(maker.path.parent.glob("*.jsa*")) == []
+
+
+@pytest.mark.spark
+@pytest.mark.broker
+def test_an_archive_that_cannot_be_written_is_noticed(
+    bootstrap: str, topics: TopicNames, tmp_path: Path
+) -> None:
+    """The JVM ends well although its archive could not be written: only the file tells."""
+    nowhere = tmp_path / "missing" / "spark.jsa"
+    assert _train(bootstrap, topics, recording_options(nowhere), tmp_path / "classes.log") == 0.0
+    assert not nowhere.exists()
+
+
+def _cache_with_jars(tmp_path: Path) -> Path:
+    """A cache of the test's own, with the jars of the real one and no archive."""
+    for name in JAR_SET_NAMES:
+        ensure_jars(name)
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / "jars").symlink_to(cache_root() / "jars")
+    return cache
