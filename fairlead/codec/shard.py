@@ -54,6 +54,8 @@ class ShardHeader:
     ``newest_ms`` the newest append time read. ``jumps`` counts how often a broker's clock jumped
     ahead between two ticks of one driver, ``jumps_told`` how many of these a decision has told;
     ``jumps_open`` are those since the newest tick, which count if the same driver ticks again.
+    ``number_floor`` is the greatest decision number of a group that was forgotten: a group that is
+    made counts on from there, so that no epoch of its name is ever used twice.
     """
 
     generation: int = 0
@@ -65,6 +67,7 @@ class ShardHeader:
     jumps: int = 0
     jumps_told: int = 0
     jumps_open: int = 0
+    number_floor: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,7 @@ def open_shard(stored: StoredShard) -> OpenShard:
             alive_head["jumps"],
             alive_head["jumps_told"],
             alive_head["jumps_open"],
+            alive_head["number_floor"],
         )
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise CodecError("a shard", f"its two columns do not fit each other ({error!r})") from error
@@ -185,6 +189,7 @@ def _pack_liveness(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
         "jumps": header.jumps,
         "jumps_told": header.jumps_told,
         "jumps_open": header.jumps_open,
+        "number_floor": header.number_floor,
         "due": [slot.due_ms for slot in slots],
         "sizes": [len(slot.liveness) for slot in slots],
     }

@@ -122,9 +122,10 @@ def _waited_for(draft: Draft, generation: int) -> list[MemberKey]:
 
 
 def _alarm_if_mute(draft: Draft, barrier: Barrier) -> None:
-    if barrier.mute_told or barrier.marked_ms is None:
+    if barrier.mute_told:
         return
-    if draft.moment.clock_ms - barrier.marked_ms > draft.rules.drain_deadline_ms:
+    # Counted from the start, which is in the audit record: a replay raises it at the same place.
+    if draft.moment.clock_ms - barrier.started_ms > draft.rules.drain_deadline_ms:
         draft.alarms.add("barrier_mute")
         draft.state.barrier = replace(barrier, mute_told=True)
 

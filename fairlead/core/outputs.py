@@ -176,7 +176,7 @@ class GroupSummary:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What had been read: by which generation, after how many cuts with output.
+    """What had been read: by which generation, after how many cuts with a decision.
 
     Up to which end positions.
     """

@@ -54,7 +54,7 @@ class Moment:
     """The now of a step: the shard's clock after the last record, and what had been read.
 
     ``marker`` is the highest generation of which a tick was read; ``shard``, ``step`` and
-    ``positions`` make the cut.
+    ``positions`` make the cut. ``number_floor`` is where a group that is made begins to count.
     """
 
     clock_ms: int
@@ -63,6 +63,7 @@ class Moment:
     shard: int = 0
     step: int = 1
     positions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    number_floor: int = 0
 
 
 class RuleError(Exception):

@@ -93,8 +93,8 @@ def due_ms(state: GroupState, engine: EngineRules) -> int:
     due.extend(entry.asked_ms + request_wait_ms(entry) for entry in state.requests.values())
     if state.empty_since_ms is not None and not state.rules:
         due.append(state.empty_since_ms + engine.evict_after_ms)
-    if barrier is not None and barrier.marked_ms is not None and not barrier.mute_told:
-        due.append(barrier.marked_ms + rules.drain_deadline_ms + 1)
+    if barrier is not None and not barrier.mute_told:
+        due.append(barrier.started_ms + rules.drain_deadline_ms + 1)
     return min(due)
 
 
@@ -107,7 +107,14 @@ def _create(arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules) ->
         return None
     # A group met before the driver's marker may be one that a newer state knew: it waits as well.
     passed = engine.generation if moment.marker >= engine.generation else 0
-    return GroupState(arrival.record.group, moment.clock_ms, passed, recomputed_ms=moment.clock_ms)
+    # A group of this name may have been forgotten: its epochs are not used again.
+    return GroupState(
+        arrival.record.group,
+        moment.clock_ms,
+        passed,
+        moment.number_floor,
+        recomputed_ms=moment.clock_ms,
+    )
 
 
 def _unknown_group(arrivals: Sequence[Arrival]) -> StepResult:

@@ -6,6 +6,7 @@ topics go on.
 """
 
 import json
+import re
 
 from fairlead.core.allocation import (
     Allocation,
@@ -20,6 +21,8 @@ from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
 from fairlead.core.routes import readable_queues
 from fairlead.core.state import GroupState
+
+ERROR_TEXT_MAX = 200
 
 __all__ = ["allocation_text", "compute_targets", "shared_queues", "subscribed_topics"]
 
@@ -101,8 +104,14 @@ def _allocate(draft: Draft, queues: dict[str, tuple[MessageQueue, ...]]) -> Allo
     except AllocationError as error:
         return Allocation({}, dict.fromkeys(queues, error))
     except Exception as error:  # noqa: BLE001  # a user's strategy may raise anything: the topics keep their assignment
-        failed = AllocationError("strategy_error", f"{type(error).__name__}: {error}")
+        failed = AllocationError("strategy_error", _described(error))
         return Allocation({}, dict.fromkeys(queues, failed))
+
+
+def _described(error: Exception) -> str:
+    """Word an exception without what differs from run to run: the record must be the same again."""
+    text = re.sub(r"0x[0-9a-fA-F]+", "0x…", str(error))
+    return f"{type(error).__name__}: {text[:ERROR_TEXT_MAX]}"
 
 
 def _refusal(

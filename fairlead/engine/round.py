@@ -51,6 +51,7 @@ class Round:
             context.shard,
             self._before.step + 1,
             batch.positions,
+            number_floor=self._before.number_floor,
         )
         jumped = batch.clock.jumps > self._before.jumps_told
         self._stamp = Stamp(self._before.positions, CLOCK_JUMP if jumped else None)
@@ -58,6 +59,7 @@ class Round:
         self._records: list[OutgoingRecord] = []
         self._failures: list[StepFailure] = []
         self._decided = False
+        self._number_floor = self._before.number_floor
         self._counts = Counter(batch.counts)
         # Each group must enter the barrier of a new driver.
         self._everyone = self._before.generation < context.generation
@@ -103,7 +105,10 @@ class Round:
         if slot is None and not lines:
             return
         waits = slot is not None and slot.quarantine is not None and not self._is_due(slot)
-        self._take(group, set_aside(attempt, lines) if waits else advance(attempt, lines))
+        visit = set_aside(attempt, lines) if waits else advance(attempt, lines)
+        if visit.slot is None and state is not None:
+            self._number_floor = max(self._number_floor, state.number)
+        self._take(group, visit)
 
     def _is_due(self, slot: GroupSlot) -> bool:
         return self._everyone or slot.due_ms <= self._batch.clock.clock_ms
@@ -147,6 +152,7 @@ class Round:
             jumps=clock.jumps,
             jumps_told=clock.jumps if self._decided else before.jumps_told,
             jumps_open=clock.jumps_open,
+            number_floor=self._number_floor,
         )
         stored = close_shard(
             self._opened, (clock.clock_ms, clock.append_ms or 0), header, self._changes

@@ -26,6 +26,7 @@ HEADER = ShardHeader(
     jumps=2,
     jumps_told=1,
     jumps_open=4,
+    number_floor=9,
 )
 ROW = HeldRow("fairlead.heartbeats", 1, 80, 900, 40, b"orders", b'{"v":1}')
 NULL_ROW = HeldRow("fairlead.control", 1, 3, 800, 40, None, None)
@@ -54,7 +55,7 @@ BODY_HEAD = (
 )
 LIVENESS_HEAD = (
     b'{"due":[60,110],"jumps":2,"jumps_open":4,"jumps_told":1,"marker":3,"newest_ms":1000,'
-    b'"positions":[["fairlead.heartbeats",[[1,88]]],["fairlead.routes",[[0,7]]]],'
+    b'"number_floor":9,"positions":[["fairlead.heartbeats",[[1,88]]],["fairlead.routes",[[0,7]]]],'
     b'"sizes":[0,93],"step":17}'
 )
 

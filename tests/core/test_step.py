@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from fairlead.core.model import Epoch, MemberProfile, Position
 from fairlead.core.outputs import Decision, Gone, Notice, Rejection, Request
-from fairlead.core.step import due_ms
+from fairlead.core.rules import Moment
+from fairlead.core.step import due_ms, step
 from tests.core.world import World, key_of, queue_of, settled
 
 
@@ -200,6 +201,16 @@ def test_a_group_without_members_is_evicted_after_a_set_time() -> None:
     world.run()
     assert world.state is None
     assert world.decision.triggers == ("group_evicted",)
+
+
+def test_a_group_that_is_made_again_counts_on() -> None:
+    """Epochs of a group that was forgotten are not used again."""
+    world = World()
+    world.beat("a")
+    arrivals, world.waiting = world.waiting, []
+    result = step(None, arrivals, Moment(1_000, 1_000, 1, number_floor=41), world.rules)
+    assert result.state is not None
+    assert result.state.epoch == Epoch(1, 42)
 
 
 def test_a_lost_record_is_healed_after_two_seconds_with_back_off() -> None:
