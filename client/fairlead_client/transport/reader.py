@@ -31,6 +31,7 @@ from fairlead_client.transport.topics import Topics
 logger = logging.getLogger(__name__)
 
 POLL_MS = 500
+FETCH_WAIT_MS = 500
 RETRY_SECONDS = 0.2
 
 
@@ -88,7 +89,10 @@ class Reader(Thread):
             try:
                 if consumer is None:
                     options = consumer_options(self._settings, self._client_id)
-                    consumer = KafkaConsumer(**options)
+                    # A broker answers one request after the other: asking where the end is waits
+                    # for the fetch under way.
+                    wait_ms = min(FETCH_WAIT_MS, self._settings.lease_ms // 12)
+                    consumer = KafkaConsumer(**options, fetch_max_wait_ms=wait_ms)
                 if partitions is None:
                     partitions = _assign(consumer, self._settings, self._client_id)
                 self._follow(consumer, partitions)
@@ -108,13 +112,15 @@ class Reader(Thread):
             self._catch_up.clear()
             self._report(CaughtUp(self._generation))
         at_ms = now_ms()
-        if (at_ms - self._looked_at_ms) * 10 >= self._settings.lease_ms:
+        left_ms = self._looked_at_ms + self._settings.lease_ms // 10 - at_ms
+        if left_ms <= 0:
             # The only proof of having read everything is to ask where the end is.
             ends = consumer.end_offsets([partitions.assignments])
             self._looked_at_ms = at_ms
             self._read_to(consumer, partitions.assignments, ends)
             self._report(events.AssignmentsReadToEnd(at_ms))
-        self._deliver(consumer.poll(timeout_ms=POLL_MS))
+            left_ms = self._settings.lease_ms // 10
+        self._deliver(consumer.poll(timeout_ms=min(POLL_MS, left_ms)))
 
     def _read_to(
         self, consumer: KafkaConsumer, partition: TopicPartition, ends: dict[TopicPartition, int]
