@@ -55,7 +55,7 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
         case Progress() as made:
             _apply_progress(draft, made)
         case Claims() as claims:
-            apply_claims(draft, arrival, claims)
+            apply_claims(draft, claims)
         case Release() as released:
             _apply_release(draft, arrival, released)
         case RouteChanged() as changed:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fairlead.core.draft import Draft
 from fairlead.core.handover import credit
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
-from fairlead.core.records import Arrival, Claim, Claims, Release
+from fairlead.core.records import Claim, Claims, Release
 from fairlead.core.state import Barrier, ClaimSet, Grant, QueueState
 
 __all__ = ["apply_claims", "enter_barrier", "pass_barrier", "remember_release"]
@@ -35,7 +35,7 @@ def enter_barrier(draft: Draft) -> None:
     draft.because("generation_started")
 
 
-def apply_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
+def apply_claims(draft: Draft, claims: Claims) -> None:
     """Take in one part of a member's acknowledgement.
 
     Acknowledgements of a generation that this group has passed only say so; those of a newer one
@@ -47,14 +47,6 @@ def apply_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
         return
     if claims.generation <= state.generation:
         draft.counts["claims", "duplicate"] += 1
-        return
-    if not 0 <= claims.part < claims.parts:
-        draft.reject(
-            arrival,
-            "bad_part",
-            "part",
-            ("part must be below parts", "count parts from 0 to parts - 1"),
-        )
         return
     draft.counts["claims", "applied"] += 1
     held = state.claims.get(claims.member)

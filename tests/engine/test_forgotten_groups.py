@@ -1,0 +1,28 @@
+"""Groups that are forgotten, and made again under their name."""
+
+from fairlead.engine.context import ShardContext
+from tests.engine.world import World, with_rules
+
+
+class Forgetful(World):
+    """A world whose driver forgets a group without members after five seconds."""
+
+    def context(self, shard: int) -> ShardContext:
+        """Return the driver's context with the short memory."""
+        return with_rules(super().context(shard), evict_after_ms=5_000)
+
+
+def test_epochs_are_not_used_again() -> None:
+    """A group that is made again after it was forgotten counts on from where it was."""
+    world = Forgetful()
+    first = world.join("a")
+    world.pass_seconds(3)
+    first.gone = True
+    world.pass_seconds(25)
+    assert world.decisions[-1]["triggers"] == ["group_evicted"]
+    before = world.decisions[-1]["epoch"]
+    world.join("b")
+    world.pass_seconds(3)
+    assert world.owners("orders") == dict.fromkeys(range(4), "b")
+    later = [entry["epoch"] for entry in world.decisions if entry["members"] == ["b"]]
+    assert min(later) > before
