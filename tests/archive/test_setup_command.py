@@ -178,6 +178,7 @@ def test_an_archive_that_is_not_used_is_not_kept(
     assert list(maker.path.parent.glob("*.jsa*")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.broker
 def test_an_archive_that_cannot_be_written_is_noticed(
