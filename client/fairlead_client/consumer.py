@@ -22,8 +22,13 @@ from fairlead_client.transport.connection import consumer_options
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.session_thread import SessionThread
 
-SLICE_MS: Final = 50
-"""A fetch cannot be woken: so long at most until newly owned queues are read, or stop() is seen."""
+SLICE_MS: Final = (50, 250)
+"""A fetch cannot be woken: so long at most until newly owned queues are read, or stop() is seen.
+
+The first in the time after an assignment was read, the second when the group is quiet: each slice
+costs some CPU, and most of the time nothing moves.
+"""
+QUIET_SECONDS: Final = 30.0
 FETCH_WAIT_MS: Final = 100
 """A broker answers one fetch after the other, so a new queue waits for the fetch under way."""
 
@@ -120,7 +125,8 @@ class Consumer(Member):
             left = deadline - monotonic()
             if left <= 0:
                 return None
-            self._fetch(min(left, SLICE_MS / 1_000))
+            quiet = monotonic() - self._deliveries.expected_at > QUIET_SECONDS
+            self._fetch(min(left, SLICE_MS[quiet] / 1_000))
         return None
 
     def done(self, message: Message) -> bool:

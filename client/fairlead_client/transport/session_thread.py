@@ -137,6 +137,7 @@ class SessionThread(Thread):
         elif message is not None:
             if isinstance(message, events.AssignmentRead):
                 self._observer.assignment_read()
+                self._application.expect_work()
             self._handle(message)
 
     def _handle(self, event: events.Event) -> None:
