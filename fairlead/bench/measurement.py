@@ -116,4 +116,19 @@ class Measurement:
             self._system.check()
             self._crew.check()
             if time.monotonic() > deadline:
-                raise VerdictError(f"waited {_DEADLINE_SECONDS:.0f} s in vain for {what}.")
+                raise VerdictError(
+                    f"waited {_DEADLINE_SECONDS:.0f} s in vain for {what}; {self._state()}."
+                )
+
+    def _state(self) -> str:
+        """Where the group stands, for a message about a wait in vain."""
+        with self._crew.condition:
+            newest, states = self._follower.ownership.newest, list(self._crew.states.values())
+            reading = len(self._crew.reading)
+        counts = ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
+        group = (
+            "no decision"
+            if newest is None
+            else (f"{len(newest.members)} members at {newest.epoch} {newest.phase}")
+        )
+        return f"clients: {counts}; {group}; {reading} of {self._queues} queues are read"

@@ -40,6 +40,7 @@ class BenchOptions:
         rest_s: how long the engine is watched at rest, in seconds.
         seed: chooses who leaves, and the pauses.
         bootstrap: an existing cluster; None for an embedded broker.
+        keep: leave topics and logs behind.
     """
 
     rounds: int
@@ -48,6 +49,7 @@ class BenchOptions:
     rest_s: float
     seed: int
     bootstrap: str | None
+    keep: bool
 
 
 def run_bench(
@@ -61,7 +63,7 @@ def run_bench(
     name = f"bench-{time.strftime('%H%M%S')}-{random.SystemRandom().randrange(16**4):04x}"
     with contextlib.ExitStack() as stack:
         plan = SystemPlan(
-            folder=stack.enter_context(_folder()),
+            folder=stack.enter_context(_folder(say, keep=options.keep)),
             bootstrap=options.bootstrap,
             prefix=f"{name}.",
             source=f"{name}-orders",
@@ -71,7 +73,7 @@ def run_bench(
         system = stack.enter_context(LocalSystem(plan, say, progress))
         system.start_broker()
         system.make_topics()
-        if options.bootstrap is not None:
+        if options.bootstrap is not None and not options.keep:
             stack.callback(system.delete_topics)
         system.start_bridge()
         system.start_engine()
@@ -151,9 +153,13 @@ class _Bench:
 
 
 @contextlib.contextmanager
-def _folder() -> Iterator[Path]:
+def _folder(say: Callable[[str], None], *, keep: bool) -> Iterator[Path]:
+    """A folder for the run's data, gone afterwards unless it shall be kept."""
     folder = Path(tempfile.mkdtemp(prefix="fairlead-bench-"))
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if keep:
+            say(f"kept: {folder} (logs, broker data)")
+        else:
+            shutil.rmtree(folder, ignore_errors=True)

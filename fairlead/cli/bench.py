@@ -36,6 +36,7 @@ def bench(
         str | None,
         typer.Option("--bootstrap", help="Use these brokers (host:port) instead of an own one."),
     ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave topics and logs behind.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Exit with 1 unless every target holds.")
     ] = False,
@@ -62,7 +63,7 @@ def bench(
         line = f"{time.monotonic() - begun:6.1f} s  {text}"
         console.print(line, markup=False, soft_wrap=True)
 
-    options = BenchOptions(rounds, clients, queues, rest, seed, bootstrap)
+    options = BenchOptions(rounds, clients, queues, rest, seed, bootstrap, keep)
     stop_once_on_signals()
     try:
         results = run_bench(options, say, ConsoleProgress(console))
