@@ -20,7 +20,7 @@ from fairlead.bench.measurement import Measurement
 from fairlead.bench.processor_time import processor_seconds
 from fairlead.bench.results import Results
 from fairlead.jars.progress import FetchProgress
-from fairlead.local.decisions import Decision, Epoch, Queue, read_decision
+from fairlead.local.decisions import Decision, DecisionReader, Epoch, Queue
 from fairlead.local.follower import DecisionFollower
 from fairlead.local.system import LocalSystem, SystemPlan
 from fairlead.local.topic_content import read_to_end
@@ -146,9 +146,11 @@ class _Bench:
                     queue = Queue(*orjson.loads(record.value)["queue"])
                     releases.setdefault(queue, []).append(record.timestamp_ms)
         decisions: dict[Epoch, int] = {}
+        reader = DecisionReader(GROUP)
         for record in read_to_end(bootstrap, f"{prefix}decisions").records:
-            assert record.value is not None
-            decisions[read_decision(record.value).epoch] = record.timestamp_ms
+            decision = None if record.value is None else reader.read(record.value)
+            if decision is not None:
+                decisions[decision.epoch] = record.timestamp_ms
         return LogTimes(inputs, releases, decisions)
 
 

@@ -8,7 +8,7 @@ import orjson
 
 from fairlead.demo.history import Epoch, History, Journal, ProgressReport, Queue, StepRecord
 from fairlead.demo.journal import read_journal
-from fairlead.local.decisions import Decision, read_decision
+from fairlead.local.decisions import Decision, DecisionReader
 from fairlead.local.topic_content import StoredRecord, TopicContent, read_to_end
 
 
@@ -42,6 +42,7 @@ def collect(scene: Scene, steps: Sequence[StepRecord]) -> History:
         ValueError: a record of Fairlead's own topics cannot be understood.
     """
     decisions = read_to_end(scene.bootstrap, f"{scene.prefix}decisions")
+    assignments = read_to_end(scene.bootstrap, f"{scene.prefix}assignments")
     heartbeats = read_to_end(scene.bootstrap, f"{scene.prefix}heartbeats")
     source = read_to_end(scene.bootstrap, scene.source)
     return History(
@@ -49,6 +50,7 @@ def collect(scene: Scene, steps: Sequence[StepRecord]) -> History:
         steps=tuple(steps),
         source=source_content(source, scene.broker_name),
         decisions=tuple(_decisions(decisions.records, scene.group)),
+        grants=frozenset(grants(assignments.records, scene.group)),
         progress=tuple(progress_reports(heartbeats.records, scene.group)),
     )
 
@@ -94,14 +96,33 @@ def progress_reports(records: Iterable[StoredRecord], group: str) -> Iterator[Pr
             raise ValueError(f"progress record: {error!r} in {record.value[:200]!r}") from error
 
 
+def grants(records: Iterable[StoredRecord], group: str) -> Iterator[tuple[Queue, str, Epoch]]:
+    """Yield every add of every assignment record of the group: queue, client and epoch.
+
+    Raises:
+        ValueError: an assignment record cannot be understood.
+    """
+    for record in records:
+        if record.value is None:
+            continue
+        try:
+            fields = orjson.loads(record.value)
+            if fields["kind"] != "assignment" or fields["group"] != group:
+                continue
+            for entry in fields["add"]:
+                yield Queue(*entry["queue"]), fields["client_id"], Epoch(*entry["epoch"])
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"assignment record: {error!r} in {record.value[:200]!r}") from error
+
+
 def _journals(files: Mapping[str, Path]) -> Iterator[Journal]:
     for client_id, path in sorted(files.items()):
         yield read_journal(path, client_id)
 
 
 def _decisions(records: Iterable[StoredRecord], group: str) -> Iterator[Decision]:
+    reader = DecisionReader(group)
     for record in records:
-        if record.value is not None:
-            decision = read_decision(record.value)
-            if decision.group == group:
-                yield decision
+        decision = None if record.value is None else reader.read(record.value)
+        if decision is not None:
+            yield decision

@@ -150,6 +150,7 @@ class History:
         steps: the script's log in order.
         source: what the source topic holds at judging time: per queue, offset → number.
         decisions: of the group, in the order of the topic.
+        grants: every add that the engine ever sent: queue, client, epoch.
         progress: every progress entry of the group.
     """
 
@@ -157,4 +158,5 @@ class History:
     steps: Sequence[StepRecord] = ()
     source: Mapping[Queue, Mapping[int, int]] = field(default_factory=dict)
     decisions: Sequence[Decision] = ()
+    grants: frozenset[tuple[Queue, str, Epoch]] = frozenset()
     progress: Sequence[ProgressReport] = ()

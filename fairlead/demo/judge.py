@@ -60,7 +60,7 @@ def judge(history: History, requirements: Requirements | None = None) -> Verdict
             _every_step(steps, wanted),
             _killed_owned(kills, reads.killed, wanted),
             _engine_killed_in_handover(history, tenures, wanted),
-            _every_start_decided(history, tenures),
+            _every_start_granted(history, tenures),
             _sound(tenures, reads),
         ),
         steps=steps,
@@ -77,6 +77,7 @@ def _history(history: History, tenures: Tenures) -> Check:
         "messages in the source": sum(len(offsets) for offsets in history.source.values()),
         "steps": len(history.steps),
         "decisions": len(history.decisions),
+        "grants": len(history.grants),
     }
     missing = [f"no {name}" for name, count in counts.items() if count == 0]
     measured = ", ".join(f"{count} {name}" for name, count in counts.items())
@@ -191,21 +192,14 @@ def _engine_killed_in_handover(history: History, tenures: Tenures, wanted: Requi
     )
 
 
-def _every_start_decided(history: History, tenures: Tenures) -> Check:
-    decided = {
-        (move.queue, move.client_id, move.epoch)
-        for decision in history.decisions
-        for move in decision.moves
-        if move.stage in ("gated", "granted")
-    }
+def _every_start_granted(history: History, tenures: Tenures) -> Check:
     starts = [t for found in tenures.by_queue.values() for t in found if t.ending != "unowned"]
     bare = [
         f"{tenure.queue} by {tenure.client_id} under {tenure.epoch}"
         for tenure in starts
-        if (tenure.queue, tenure.client_id, tenure.epoch) not in decided
+        if (tenure.queue, tenure.client_id, tenure.epoch) not in history.grants
     ]
-    name = "starts without a decision"
-    return Check(name, str(len(bare)), "0", not bare, _few(bare))
+    return Check("starts that were not granted", str(len(bare)), "0", not bare, _few(bare))
 
 
 def _sound(tenures: Tenures, reads: Reads) -> Check:

@@ -1,12 +1,12 @@
 """The engine's audit records as values, and what they add up to: who was granted what."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import orjson
 
-__all__ = ["Decision", "Epoch", "Move", "Ownership", "Queue", "Stage", "read_decision"]
+__all__ = ["Decision", "DecisionReader", "Epoch", "Move", "Ownership", "Queue", "Stage"]
 
 Stage = Literal["dropped", "gated", "granted", "resolved"]
 
@@ -71,21 +71,51 @@ class Decision:
     causes: tuple[tuple[str, int, int], ...] = ()
 
 
-def read_decision(value: bytes) -> Decision:
-    """Return what a record of the decisions topic says.
+class DecisionReader:
+    """Reads the records of one group's decisions in their order, and joins their parts.
 
-    Raises:
-        ValueError: it is no decision record of docs/protocol.md §3.14.
+    A decision of which not all parts were written before the next one was never complete: its
+    engine died. It is left out, as docs/protocol.md §2 says.
     """
-    try:
-        return _decision(orjson.loads(value))
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"decision record: {error!r} in {value[:200]!r}") from error
+
+    def __init__(self, group: str) -> None:
+        self._group = group
+        self._parts: list[Decision] = []
+
+    def read(self, value: bytes) -> Decision | None:
+        """Return the decision that this record completes; None for other groups and first parts.
+
+        Raises:
+            ValueError: it is no decision record of docs/protocol.md §3.14.
+        """
+        try:
+            fields = orjson.loads(value)
+            if fields["kind"] != "decision":
+                raise ValueError(f"kind: {fields['kind']!r} is not decision")
+            if fields["group"] != self._group:
+                return None
+            part, parts, found = fields["part"], fields["parts"], _decision(fields)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"decision record: {error!r} in {value[:200]!r}") from error
+        if part == 0:
+            self._parts = []
+        if part != len(self._parts):
+            return None
+        self._parts.append(found)
+        return _joined(self._parts) if len(self._parts) == parts else None
+
+
+def _joined(parts: list[Decision]) -> Decision:
+    """The lists of all parts together; everything else is the same in each."""
+    return replace(
+        parts[0],
+        members=tuple(member for part in parts for member in part.members),
+        moves=tuple(move for part in parts for move in part.moves),
+        causes=tuple(cause for part in parts for cause in part.causes),
+    )
 
 
 def _decision(fields: Mapping[str, Any]) -> Decision:
-    if fields["kind"] != "decision":
-        raise ValueError(f"kind: {fields['kind']!r} is not decision")
     state, cut = fields["state"], fields["cut"]
     waiting = (state["unassigned"], state["in_handover"], state["pending"])
     return Decision(

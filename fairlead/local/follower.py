@@ -7,7 +7,7 @@ from typing import Final, Self
 
 from kafka import KafkaConsumer, TopicPartition
 
-from fairlead.local.decisions import Decision, Ownership, read_decision
+from fairlead.local.decisions import Decision, DecisionReader, Ownership
 
 _POLL_MS: Final = 200
 
@@ -39,7 +39,7 @@ class DecisionFollower:
         """
         self.condition = condition or threading.Condition()
         self.ownership = Ownership()
-        self._group = group
+        self._reader = DecisionReader(group)
         self._on_decision = on_decision
         self._failure: BaseException | None = None
         self._ended = threading.Event()
@@ -100,8 +100,8 @@ class DecisionFollower:
                 self.condition.notify_all()
 
     def _take(self, value: bytes) -> None:
-        decision = read_decision(value)
-        if decision.group != self._group:
+        decision = self._reader.read(value)
+        if decision is None:
             return
         with self.condition:
             self.ownership.take(decision)

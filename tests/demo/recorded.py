@@ -37,6 +37,10 @@ def queue(number: int) -> Queue:
     return Queue("orders", "main", number)
 
 
+BARE = (queue(0), "a", Epoch(1, 1))
+"""The first grant of the sound history."""
+
+
 @dataclass
 class Recorder:
     """Plays clients and engine by hand, and writes down what they would have written down."""
@@ -149,6 +153,12 @@ class Recorder:
             steps=tuple(self.steps),
             source={queue(n): {o: o + 1000 for o in range(MESSAGES)} for n in range(QUEUES)},
             decisions=tuple(self.decisions),
+            grants=frozenset(
+                (move.queue, move.client_id, move.epoch)
+                for decision in self.decisions
+                for move in decision.moves
+                if move.stage == "granted"
+            ),
             progress=tuple(self.reports),
         )
 

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from fairlead.demo.evidence import progress_reports, source_content
+from fairlead.demo.evidence import grants, progress_reports, source_content
 from fairlead.demo.history import Epoch, ProgressReport
 from fairlead.local.topic_content import StoredRecord, TopicContent
 from tests.demo.recorded import queue
@@ -62,3 +62,29 @@ def test_progress_incomplete(field: str) -> None:
     record = {name: value for name, value in PROGRESS.items() if name != field}
     with pytest.raises(ValueError, match="progress record"):
         list(progress_reports([_stored(orjson.dumps(record))], "demo"))
+
+
+ASSIGNMENT = {
+    "v": 1,
+    "kind": "assignment",
+    "group": "demo",
+    "client_id": "c1",
+    "drop": [{"queue": ["orders", "main", 3], "epoch": [3, 38]}],
+    "add": [{"queue": ["orders", "main", 2], "epoch": [3, 41], "position": [0, 9], "after": []}],
+    "assigned": [{"queue": ["orders", "main", 1], "epoch": [3, 36], "state": "held"}],
+}
+
+
+def test_grants() -> None:
+    """Adds to members of the group are grants; drops, whole sets, notices and nulls are not."""
+    notice = {"v": 1, "kind": "notice", "group": "demo", "client_id": "c1"}
+    other = {**ASSIGNMENT, "group": "other"}
+    records = [_stored(orjson.dumps(record)) for record in (notice, other, ASSIGNMENT)]
+    assert list(grants([*records, _stored(None)], "demo")) == [(queue(2), "c1", Epoch(3, 41))]
+
+
+def test_grants_incomplete() -> None:
+    """An assignment that cannot be understood is an error: evidence is never skipped."""
+    record = {name: value for name, value in ASSIGNMENT.items() if name != "add"}
+    with pytest.raises(ValueError, match="assignment record"):
+        list(grants([_stored(orjson.dumps(record))], "demo"))

@@ -19,6 +19,7 @@ from fairlead.demo.history import (
 from fairlead.demo.judge import STEPS, Requirements, judge
 from fairlead.demo.verdict import Check, Verdict
 from tests.demo.recorded import (
+    BARE,
     MESSAGES,
     MILLISECOND,
     QUEUES,
@@ -64,7 +65,7 @@ def test_empty() -> None:
 
 
 @pytest.mark.parametrize(
-    "missing", ["journals", "steps", "source", "decisions"], ids=lambda name: f"no_{name}"
+    "missing", ["journals", "steps", "source", "decisions", "grants"], ids=lambda name: f"no_{name}"
 )
 def test_part_missing(missing: str) -> None:
     """A history without one kind of evidence fails, whatever the others say."""
@@ -238,11 +239,11 @@ def test_work_after_stop() -> None:
     )
 
 
-def test_start_without_decision() -> None:
-    """A client that starts what no decision granted to it fails the run."""
+def test_start_without_grant() -> None:
+    """A client that starts what was not granted to it fails the run."""
     history = sound_history()
-    verdict = judge(replace(history, decisions=history.decisions[1:]), SMALL)
-    check = _check(verdict, "starts without a decision")
+    verdict = judge(replace(history, grants=history.grants - {BARE}), SMALL)
+    check = _check(verdict, "starts that were not granted")
     assert check.findings == ("orders/main/0 by a under 1.1",)
 
 

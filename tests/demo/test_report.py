@@ -10,7 +10,7 @@ from rich.console import Console
 from fairlead.demo.history import History
 from fairlead.demo.judge import judge
 from fairlead.demo.report import Report, print_report, write_report
-from tests.demo.recorded import SMALL, sound_history
+from tests.demo.recorded import BARE, SMALL, sound_history
 
 
 def _report(history: History, failure: str | None = None) -> Report:
@@ -39,9 +39,9 @@ def test_passed() -> None:
 def test_failed() -> None:
     """A failed requirement is printed with what was found, wide enough that nothing is cut."""
     history = sound_history()
-    text = _printed(_report(replace(history, decisions=history.decisions[1:])))
+    text = _printed(_report(replace(history, grants=history.grants - {BARE})))
     assert "verdict: FAILED" in text
-    assert "starts without a decision:\norders/main/0 by a under 1.1\n" in text
+    assert "starts that were not granted:\norders/main/0 by a under 1.1\n" in text
 
 
 def test_script_failure() -> None:

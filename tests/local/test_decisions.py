@@ -6,13 +6,15 @@ from typing import Any
 import orjson
 import pytest
 
-from fairlead.local.decisions import Decision, Epoch, Move, Ownership, Queue, Stage, read_decision
+from fairlead.local.decisions import Decision, DecisionReader, Epoch, Move, Ownership, Queue, Stage
 
 RECORD: dict[str, Any] = {
     "v": 1,
     "kind": "decision",
     "group": "orders",
     "epoch": [3, 41],
+    "part": 0,
+    "parts": 1,
     "cause": [
         {"kind": "client_joined", "client_id": "b", "at": ["x.heartbeats", 1, 88123]},
         {"kind": "trigger"},
@@ -60,7 +62,8 @@ def _decision(*moves: tuple[int, Stage, str, int], members: tuple[str, ...] = ("
 
 def test_read() -> None:
     """A decision record as docs/protocol.md shows it is read with all that concerns owners."""
-    decision = read_decision(orjson.dumps(RECORD))
+    decision = DecisionReader("orders").read(orjson.dumps(RECORD))
+    assert decision is not None
     assert decision.epoch == Epoch(3, 41)
     assert decision.generation == 3
     assert decision.members == ("a", "b")
@@ -86,7 +89,33 @@ def test_read() -> None:
 def test_refused(change: dict[str, Any], word: str) -> None:
     """What is no decision record is refused by name and not skipped."""
     with pytest.raises(ValueError, match=word):
-        read_decision(orjson.dumps({**RECORD, **change}))
+        DecisionReader("orders").read(orjson.dumps({**RECORD, **change}))
+
+
+def test_parts() -> None:
+    """A decision is complete with its last part, and its lists are those of all parts together."""
+    reader = DecisionReader("orders")
+    first, second = RECORD["moves"]
+    parts = [
+        {**RECORD, "part": 0, "parts": 2, "moves": [first]},
+        {**RECORD, "part": 1, "parts": 2, "moves": [second], "members": ["c"], "cause": []},
+    ]
+    assert reader.read(orjson.dumps(parts[0])) is None
+    assert reader.read(orjson.dumps({**RECORD, "group": "other"})) is None
+    decision = reader.read(orjson.dumps(parts[1]))
+    assert decision is not None
+    assert decision.members == ("a", "b", "c")
+    assert [move.stage for move in decision.moves] == ["dropped", "gated"]
+
+
+def test_parts_of_a_dead_engine() -> None:
+    """A decision that was never written to its end is left out, and the next one is read."""
+    reader = DecisionReader("orders")
+    assert reader.read(orjson.dumps({**RECORD, "part": 0, "parts": 3})) is None
+    whole = reader.read(orjson.dumps(RECORD))
+    assert whole is not None
+    assert whole.members == ("a", "b")
+    assert reader.read(orjson.dumps({**RECORD, "part": 2, "parts": 3})) is None
 
 
 def test_ownership() -> None:

@@ -36,6 +36,8 @@ def _record(group: str, number: int, client_id: str) -> bytes:
             "kind": "decision",
             "group": group,
             "epoch": [1, number],
+            "part": 0,
+            "parts": 1,
             "members": [client_id],
             "moves": [{**move, "client_id": client_id, "position": [0, 0], "why": "minimum"}],
             "state": state,
