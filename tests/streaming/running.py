@@ -1,7 +1,8 @@
 """The job in a thread of the test's process, on the one Spark session of the run."""
 
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _STOP_SECONDS_MAX = 120
+_REACH_SECONDS_MAX = 120
 
 
 class RunningJob:
@@ -38,6 +40,14 @@ class RunningJob:
         """Raise what ended the run, if it has ended."""
         if self.error is not None:
             raise self.error
+
+    def await_state(self, reached: Callable[[], bool]) -> None:
+        """Wait until the run has come so far; raise what ended it, if it ends before that."""
+        deadline = time.monotonic() + _REACH_SECONDS_MAX
+        while not reached():
+            self.check()
+            assert time.monotonic() < deadline, "the job did not come so far"
+            time.sleep(0.05)
 
     def stop(self) -> None:
         """Ask for a clean stop and wait for it; raise what ended the run instead, if anything."""

@@ -1,0 +1,184 @@
+"""How a run ends, and which starts are refused: each with its own exit code."""
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from kafka import KafkaAdminClient
+from kafka.admin import ConfigResource, ConfigResourceType
+
+from fairlead.core.records import Tick
+from fairlead.errors import ExitCode, FairleadError, QueryDiedError, RefusedError, SupersededError
+from fairlead.settings import Settings, load_settings
+from fairlead.wire.encode import encode_tick
+from streaming.cluster import PartitionGuard, read_cluster
+from streaming.ending import classify
+from streaming.generation import claim_generation, earlier_generations
+from streaming.job import JobOptions, run_job
+from streaming.stopping import StopSignal
+from tests.streaming.log import SHARDS, Log
+from tests.streaming.running import RunningJob, job
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def _changed(settings: Settings, **changes: object) -> Settings:
+    """Return settings with other values in the engine's section."""
+    engine = settings.engine.model_copy(update=changes)
+    return settings.model_copy(update={"engine": engine})
+
+
+def _start(settings: Settings, spark: "SparkSession") -> None:
+    """Run the job until it ends by itself."""
+    with StopSignal() as stop:
+        run_job(settings, JobOptions(Path(), session=spark), stop)
+
+
+def _await_first_batch(settings: Settings, running: RunningJob) -> None:
+    commits = settings.engine.checkpoint / "query" / "commits"
+    running.await_state((commits / "0").exists)
+
+
+def _alter(bootstrap: str, topic: str, **config: str) -> None:
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    settings = {name.replace("_", "."): value for name, value in config.items()}
+    admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, settings)])
+    admin.close()
+
+
+def test_superseded_by_claim(spark: "SparkSession", settings: Settings, log: Log) -> None:
+    """A claim of a higher generation ends the run with the code on which nobody restarts."""
+    with job(spark, settings, log) as running:
+        _await_first_batch(settings, running)
+        claim_generation(settings.kafka)
+        error = running.join()
+    assert isinstance(error, SupersededError)
+    assert error.exit_code == ExitCode.SUPERSEDED
+    assert "generation 2" in error.message
+
+
+def test_superseded_by_tick(spark: "SparkSession", settings: Settings, log: Log) -> None:
+    """A tick of a higher generation in one partition does the same, and commits no batch."""
+    with job(spark, settings, log) as running:
+        _await_first_batch(settings, running)
+        log.append("heartbeats", encode_tick(Tick(9)), partition=SHARDS - 1)
+        error = running.join()
+    assert isinstance(error, SupersededError)
+    assert "generation 9 has taken over from generation 1" in error.message
+
+
+def test_append_time_lost(spark: "SparkSession", settings: Settings, log: Log) -> None:
+    """A topic that stops to be dated by the broker ends the run with a refusal that names it."""
+    heartbeats = log.names.name("heartbeats")
+    with job(spark, settings, log) as running:
+        _await_first_batch(settings, running)
+        _alter(settings.kafka.bootstrap, heartbeats, message_timestamp_type="CreateTime")
+        error = running.join()
+    assert isinstance(error, RefusedError)
+    assert heartbeats in error.message
+
+
+def test_checkpoint_lost(spark: "SparkSession", settings: Settings) -> None:
+    """Without state, after a generation that had some, a start is refused and claims nothing."""
+    claim_generation(settings.kafka)
+    with pytest.raises(RefusedError, match="holds no state, but generation 1 has run") as refused:
+        _start(settings, spark)
+    assert refused.value.exit_code == ExitCode.REFUSED
+    assert earlier_generations(settings.kafka) == 1
+
+
+def test_checkpoint_lost_after_a_run(spark: "SparkSession", settings: Settings, log: Log) -> None:
+    """The same holds for a checkpoint that was there and was removed."""
+    with job(spark, settings, log) as running:
+        _await_first_batch(settings, running)
+    shutil.rmtree(settings.engine.checkpoint)
+    with pytest.raises(RefusedError, match="holds no state"):
+        _start(settings, spark)
+
+
+def test_other_layout(spark: "SparkSession", settings: Settings, log: Log) -> None:
+    """A checkpoint is not used with another number of shuffle partitions."""
+    with job(spark, settings, log) as running:
+        _await_first_batch(settings, running)
+    with pytest.raises(RefusedError, match="shuffle_partitions was 1 and is 2"):
+        _start(_changed(settings, shuffle_partitions=2), spark)
+
+
+def test_essential_setting(spark: "SparkSession", settings: Settings) -> None:
+    """Topics that are not dated by the broker are refused before anything is claimed."""
+    releases = f"{settings.kafka.topic_prefix}releases"
+    _alter(settings.kafka.bootstrap, releases, message_timestamp_type="CreateTime")
+    with pytest.raises(RefusedError, match=r"message\.timestamp\.type is CreateTime"):
+        _start(settings, spark)
+    assert earlier_generations(settings.kafka) == 0
+
+
+def test_topics_are_made(spark: "SparkSession", bootstrap: str, tmp_path: Path) -> None:
+    """A first start makes the topics that are missing; with state a missing one is refused."""
+    overrides = {
+        "kafka.bootstrap": bootstrap,
+        "kafka.topic_prefix": f"{tmp_path.name}.",
+        "engine.checkpoint": str(tmp_path / "checkpoint"),
+        "metrics.port": 0,
+    }
+    settings = load_settings(overrides=overrides)
+    options = JobOptions(Path(), session=spark)
+    running = RunningJob(settings, options)
+    _await_first_batch(settings, running)
+    running.stop()
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    admin.delete_topics([f"{tmp_path.name}.routes"])
+    admin.close()
+    with pytest.raises(RefusedError, match=r"routes missing"):
+        _start(settings, spark)
+
+
+@pytest.mark.parametrize(
+    "topic, partitions, named",
+    [("assignments", 65, "assignments_partitions=65"), ("releases", 5, "releases has 5")],
+)
+def test_partitions_change(settings: Settings, topic: str, partitions: int, named: str) -> None:
+    """More partitions while the engine runs are noticed and end the run."""
+    found: list[FairleadError] = []
+    facts = read_cluster(settings)
+    with StopSignal() as told:
+
+        def change(error: FairleadError) -> None:
+            found.append(error)
+            told.set()
+
+        guard = PartitionGuard(settings, facts, change, look_seconds=0.2)
+        guard.start()
+        admin = KafkaAdminClient(bootstrap_servers=settings.kafka.bootstrap)
+        admin.create_partitions({f"{settings.kafka.topic_prefix}{topic}": partitions})
+        admin.close()
+        assert told.wait(30)
+        guard.stop()
+    assert [type(error) for error in found] == [RefusedError]
+    assert named in found[0].message
+
+
+@pytest.mark.parametrize(
+    "text, kind",
+    [
+        ("x\nfairlead.engine.errors.HigherGenerationError: g 2\n", SupersededError),
+        ("x\nfairlead.engine.errors.StateMissingError: shard 1\n", RefusedError),
+        ("x\nfairlead.engine.errors.AppendTimeMissingError: t\n", RefusedError),
+        ("x\nfairlead.codec.errors.CodecError: damaged\n", QueryDiedError),
+        ("org.apache.kafka.common.errors.TimeoutException: no", QueryDiedError),
+        ("", QueryDiedError),
+    ],
+)
+def test_classified(text: str, kind: type[FairleadError]) -> None:
+    """The text of the query's exception decides how the driver ends."""
+    assert type(classify(text)) is kind
+
+
+def test_last_words() -> None:
+    """The message of a dead query names the Python error, not Spark's first line."""
+    text = (
+        "[STREAM_FAILED] Query x terminated\n  File a, line 1\nKeyError: 'topic'\n\tat org.apache"
+    )
+    assert "KeyError: 'topic'" in classify(text).message
