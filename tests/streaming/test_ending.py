@@ -42,9 +42,15 @@ def _await_first_batch(settings: Settings, running: RunningJob) -> None:
 
 
 def _alter(bootstrap: str, topic: str, **config: str) -> None:
+    """Change a topic's settings, and return when the broker says so itself."""
+    wanted = {name.replace("_", "."): value for name, value in config.items()}
+    resource = ConfigResource(ConfigResourceType.TOPIC, topic, wanted)
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    settings = {name.replace("_", "."): value for name, value in config.items()}
-    admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, topic, settings)])
+    admin.alter_configs([resource])
+    while True:
+        found = admin.describe_configs([resource], config_filter="all")["topic"][topic]
+        if all(found[name]["value"] == value for name, value in wanted.items()):
+            break
     admin.close()
 
 
