@@ -80,8 +80,10 @@ def _history(history: History, tenures: Tenures) -> Check:
         "grants": len(history.grants),
     }
     missing = [f"no {name}" for name, count in counts.items() if count == 0]
-    measured = ", ".join(f"{count} {name}" for name, count in counts.items())
-    return Check("history is not empty", measured, "none of them 0", not missing, _few(missing))
+    findings = missing or [f"{count:,} {name}" for name, count in counts.items()]
+    measured = f"{len(counts) - len(missing)} kinds of evidence"
+    required = f"all {len(counts)}"
+    return Check("history is not empty", measured, required, not missing, _few(findings))
 
 
 def _one_owner(overlaps: Sequence[Overlap]) -> Check:
@@ -113,7 +115,7 @@ def _twice_on_kills(reads: Reads) -> Check:
         f" last progress that the engine read, over {len(client.queues)} queues"
         for client in reads.killed
     ]
-    required = f"at most the {at_most} after the last progress read"
+    required = f"at most {at_most}"
     return Check(
         "read twice on kills", str(twice), required, not excess, _few([*excess, *findings])
     )
@@ -121,7 +123,7 @@ def _twice_on_kills(reads: Reads) -> Check:
 
 def _enough_messages(reads: Reads, wanted: Requirements) -> Check:
     enough = reads.processed >= wanted.messages
-    required = f"at least {wanted.messages:,}"
+    required = f"≥ {wanted.messages:,}"
     return Check("messages went through", f"{reads.processed:,}", required, enough)
 
 
@@ -143,7 +145,7 @@ def _every_step(steps: Sequence[StepOutcome], wanted: Requirements) -> Check:
     names = tuple(step.name for step in steps)
     if names != wanted.steps:
         findings.append(f"steps taken: {', '.join(names) or 'none'}; wanted: {wanted.steps}")
-    measured = ", ".join(f"{step.name} {step.moved}" for step in steps) or "no steps"
+    measured = ", ".join(str(step.moved) for step in steps) or "no steps"
     required = "each ≥ 1, none left alone"
     return Check("queues moved per step", measured, required, not findings, _few(findings))
 
@@ -167,7 +169,7 @@ def _killed_owned(
     if needed and not kills:
         findings.append("no client was killed")
     measured = ", ".join(map(str, counts)) or "nobody killed"
-    required = f"at least {wanted.killed_queues} each, a message in hand"
+    required = f"≥ {wanted.killed_queues}, a message in hand"
     return Check("queues of the killed", measured, required, not findings, _few(findings))
 
 
@@ -184,9 +186,9 @@ def _engine_killed_in_handover(history: History, tenures: Tenures, wanted: Requi
     ]
     open_drops = [drop for found in drops.values() for drop in found]
     return Check(
-        "handovers open when the engine was killed",
+        "handovers open at the engine's death",
         str(len(open_drops)),
-        "at least 1 per kill, and decisions after it",
+        "≥ 1, and decisions after it",
         not findings,
         _few(findings or open_drops),
     )

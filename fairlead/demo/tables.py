@@ -50,15 +50,21 @@ def member_table(floor: Floor) -> Table:
 
 
 def queue_grid(floor: Floor, ownership: Ownership) -> Table:
-    """Each queue with its owner and epoch; one that changes hands is shown with its next owner."""
+    """Each queue with its owner and epoch.
+
+    One that changes hands is shown with its next owner (`c1→c2`), as dropped while its owner has
+    yet to let go (`c1→`), or as waiting for its grant (`→`).
+    """
     grid = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
     cells: list[Text] = []
     for queue, (granted_to, epoch) in sorted(ownership.granted.items()):
         working = floor.working.get(queue)
-        owner = working.client_id if working else "-"
+        owner = working.client_id if working else ""
         text = Text(f"{queue.queue_id:>2} ", style="dim")
         text.append(owner, style=colour_of(owner))
-        if working and (working.client_id, working.epoch) == (granted_to, epoch):
+        if (queue, epoch) in ownership.dropped:
+            text.append("→", style="reverse")
+        elif working and (working.client_id, working.epoch) == (granted_to, epoch):
             text.append(f" {epoch}", style="dim")
         else:
             text.append(f"→{granted_to}", style=f"reverse {colour_of(granted_to)}")

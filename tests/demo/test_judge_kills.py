@@ -123,7 +123,7 @@ def test_engine_kill_without_handover() -> None:
         for record in history.steps
     )
     verdict = judge(replace(history, steps=moved), SMALL)
-    assert verdict.failed() == ("handovers open when the engine was killed",)
+    assert verdict.failed() == ("handovers open at the engine's death",)
 
 
 def test_engine_not_restarted() -> None:
@@ -131,7 +131,7 @@ def test_engine_not_restarted() -> None:
     history = sound_history()
     decisions = tuple(replace(decision, generation=1) for decision in history.decisions)
     verdict = judge(replace(history, decisions=decisions), SMALL)
-    check = _check(verdict, "handovers open when the engine was killed")
+    check = _check(verdict, "handovers open at the engine's death")
     assert "the engine of generation 1 has no successor that decided" in check.findings
 
 
@@ -140,7 +140,7 @@ def test_engine_not_killed() -> None:
     history = sound_history()
     steps = tuple(s for s in history.steps if not isinstance(s, EngineKilled))
     verdict = judge(replace(history, steps=steps), SMALL)
-    check = _check(verdict, "handovers open when the engine was killed")
+    check = _check(verdict, "handovers open at the engine's death")
     assert check.findings == ("the engine was not killed",)
 
 

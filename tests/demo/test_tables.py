@@ -46,13 +46,15 @@ def test_members() -> None:
 
 
 def test_queues() -> None:
-    """A queue shows its owner and epoch; one that changes hands shows who gets it."""
+    """A queue shows its owner and epoch; one that changes hands shows how far that is."""
     granted = {queue(n): ("c1", Epoch(1, 4)) for n in (0, 1)}
     granted[queue(3)] = ("c9", Epoch(1, 6))
     granted[queue(5)] = ("c9", Epoch(1, 6))
-    text = _text(queue_grid(_floor(), Ownership(granted=granted)))
+    granted[queue(6)] = ("c2", Epoch(1, 3))
+    dropped = {(queue(1), Epoch(1, 4)), (queue(6), Epoch(1, 3))}
+    text = _text(queue_grid(_floor(), Ownership(granted=granted, dropped=dropped)))
     assert text.split() == [
-        "0", "c1", "1.4", "1", "c1", "1.4", "3", "c1→c9", "5", "-→c9",
+        "0", "c1", "1.4", "1", "c1→", "3", "c1→c9", "5", "→c9", "6", "→",
     ]  # fmt: skip
 
 
