@@ -93,7 +93,7 @@ def build_session(
     conf.setAll(list(spark_settings(engine, jars, java_options).items()))
     # A process group of its own: what is sent to ours (Ctrl-C, a SIGTERM to all) must not end the
     # JVM before this process has stopped the query. It ends when its standard input is closed.
-    gateway = launch_gateway(conf, {"process_group": 0})
+    gateway = launch_gateway(conf, {"process_group": 0})  # type: ignore[no-untyped-call]
     SparkContext(conf=conf, gateway=gateway)
     session: SparkSession = SparkSession.builder.getOrCreate()
     return session

@@ -1,37 +1,20 @@
 """What a restart from the checkpoint keeps, and what a crash at the worst moment may repeat."""
 
 import itertools
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import orjson
 
 from fairlead.errors import QueryDiedError
 from fairlead.settings import Settings
 from fairlead.wire.partition import partition_of_group
 from tests.engine.client import Client
 from tests.streaming.fleet import Fleet
+from tests.streaming.grants import assert_decided_once, held_by, owns_all
 from tests.streaming.log import SHARDS, Log, body_of
 from tests.streaming.running import job
 
 if TYPE_CHECKING:
-    from kafka.consumer.fetcher import ConsumerRecord
     from pyspark.sql import SparkSession
-
-
-def _owns_all(client: Client, generation: int) -> "Callable[[ConsumerRecord], bool]":
-    """Return what recognises a record by which a client may work on all four queues."""
-
-    def wanted(record: "ConsumerRecord") -> bool:
-        body = body_of(record)
-        return (
-            (body.get("group"), body.get("client_id")) == (client.group, client.client_id)
-            and body["generation"] == generation
-            and [each["state"] for each in body["assigned"]] == ["held"] * 4
-        )
-
-    return wanted
 
 
 def _one_group_per_shard() -> list[str]:
@@ -68,11 +51,11 @@ def test_no_event_is_lost(spark: "SparkSession", settings: Settings, log: Log) -
     with Fleet(settings.kafka) as fleet:
         before = fleet.join("c1", "before")
         with job(spark, settings, log):
-            log.await_record("assignments", _owns_all(before, 1))
+            log.await_record("assignments", owns_all(before, 1))
         meanwhile = [fleet.join("c1", group) for group in _one_group_per_shard()]
         with job(spark, settings, log):
             for client in meanwhile:
-                log.await_record("assignments", _owns_all(client, 2))
+                log.await_record("assignments", owns_all(client, 2))
     for client in [before, *meanwhile]:
         assert _joined_at(log, client) == [_first_heartbeat(log, client)]
 
@@ -86,7 +69,7 @@ def test_crash_between_write_and_commit(
         first = fleet.join("c1", next(groups))
         joined = [first]
         with job(spark, settings, log) as running:
-            log.await_record("assignments", _owns_all(first, 1))
+            log.await_record("assignments", owns_all(first, 1))
             planted = _plant_commit(settings.engine.checkpoint, batches_ahead=3)
             # Spark finds the commit of its batch taken, after the batch was written.
             while running.error is None:
@@ -97,8 +80,8 @@ def test_crash_between_write_and_commit(
         planted.unlink()
         with job(spark, settings, log):
             for client in joined:
-                log.await_record("assignments", _held_by(client))
-    _assert_decided_once(log)
+                log.await_record("assignments", held_by(client))
+    assert_decided_once(log)
 
 
 def _plant_commit(checkpoint: Path, *, batches_ahead: int) -> Path:
@@ -108,28 +91,3 @@ def _plant_commit(checkpoint: Path, *, batches_ahead: int) -> Path:
     planted = commits / str(newest + batches_ahead)
     planted.write_text("v1\n{}")
     return planted
-
-
-def _held_by(client: Client) -> "Callable[[ConsumerRecord], bool]":
-    """Return what recognises that a client may work on all queues, by whichever generation."""
-    generations = [_owns_all(client, generation) for generation in (1, 2)]
-    return lambda record: any(wanted(record) for wanted in generations)
-
-
-def _assert_decided_once(log: Log) -> None:
-    """Check that nothing was decided in two ways, however often it was written.
-
-    Decisions of one cut are equal byte for byte, and an epoch of a queue has one owner and start.
-    """
-    decisions: dict[tuple[Any, ...], bytes] = {}
-    for record in log.records("decisions"):
-        body = body_of(record)
-        cut = body["cut"]
-        place = (cut["generation"], cut["shard"], cut["step"], body["group"], body["part"])
-        assert decisions.setdefault(place, record.value) == record.value
-    grants: dict[str, tuple[Any, ...]] = {}
-    for body in log.bodies("assignments"):
-        for add in body["add"]:
-            granted = (body["client_id"], body["incarnation"], add["position"])
-            place = orjson.dumps([body["group"], add["queue"], add["epoch"]]).decode()
-            assert grants.setdefault(place, granted) == granted

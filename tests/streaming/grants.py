@@ -1,0 +1,51 @@
+"""What assignment records say about who may work on what, and that they never contradict."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from tests.engine.client import Client
+from tests.streaming.log import Log, body_of
+
+if TYPE_CHECKING:
+    from kafka.consumer.fetcher import ConsumerRecord
+
+
+def owns_all(client: Client, generation: int) -> "Callable[[ConsumerRecord], bool]":
+    """Return what recognises a record by which a client may work on all four queues."""
+
+    def wanted(record: "ConsumerRecord") -> bool:
+        body = body_of(record)
+        return (
+            (body.get("group"), body.get("client_id")) == (client.group, client.client_id)
+            and body["generation"] == generation
+            and [each["state"] for each in body["assigned"]] == ["held"] * 4
+        )
+
+    return wanted
+
+
+def held_by(client: Client) -> "Callable[[ConsumerRecord], bool]":
+    """Return what recognises that a client may work on all queues, by whichever generation."""
+    generations = [owns_all(client, generation) for generation in (1, 2)]
+    return lambda record: any(wanted(record) for wanted in generations)
+
+
+def assert_decided_once(log: Log) -> None:
+    """Check that nothing was decided in two ways, however often it was written.
+
+    Decisions of one cut are equal byte for byte, and an epoch of a queue has one owner and start.
+    """
+    decisions: dict[tuple[Any, ...], bytes] = {}
+    for record in log.records("decisions"):
+        body = body_of(record)
+        cut = body["cut"]
+        place = (cut["generation"], cut["shard"], cut["step"], body["group"], body["part"])
+        assert decisions.setdefault(place, record.value) == record.value
+    grants: dict[str, tuple[Any, ...]] = {}
+    for body in log.bodies("assignments"):
+        for add in body["add"]:
+            granted = (body["client_id"], body["incarnation"], add["position"])
+            queue = orjson.dumps([body["group"], add["queue"], add["epoch"]]).decode()
+            assert grants.setdefault(queue, granted) == granted

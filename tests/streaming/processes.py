@@ -1,0 +1,84 @@
+"""`fairlead run` as a process of its own, as an operator runs it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final, Self
+
+from fairlead.settings import Settings
+
+_END_SECONDS_MAX: Final = 120.0
+_SAY_SECONDS_MAX: Final = 120.0
+
+
+class EngineProcess:
+    """One `fairlead run`; as a context it is killed on exit if it has not ended."""
+
+    def __init__(self, settings: Settings, log_file: Path, *options: str) -> None:
+        command = [sys.executable, "-m", "fairlead", "run"]
+        command += ["--bootstrap", settings.kafka.bootstrap]
+        command += ["--topic-prefix", settings.kafka.topic_prefix]
+        command += ["--checkpoint", str(settings.engine.checkpoint)]
+        command += ["--metrics-port", str(settings.metrics.port), *options]
+        self._log_file = log_file
+        with log_file.open("wb") as output:
+            self._process = subprocess.Popen(command, stdout=output, stderr=output)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+
+    @property
+    def pid(self) -> int:
+        """The process id: of the supervisor, if there is one."""
+        return self._process.pid
+
+    def text(self) -> str:
+        """Return what it has said until now."""
+        return self._log_file.read_text(encoding="utf-8", errors="replace")
+
+    def check(self) -> None:
+        """Raise if it has ended."""
+        code = self._process.poll()
+        assert code is None, f"ended with {code}: {self.text()[-3000:]}"
+
+    def await_said(self, pattern: str, times: int = 1) -> None:
+        """Wait until it has said something, so many times."""
+        deadline = time.monotonic() + _SAY_SECONDS_MAX
+        while len(re.findall(pattern, self.text())) < times:
+            self.check()
+            assert time.monotonic() < deadline, self.text()
+            time.sleep(0.05)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
+    def await_end(self) -> int:
+        """Wait for its end and return the exit code."""
+        return self._process.wait(_END_SECONDS_MAX)
+
+
+def driver_of(supervisor: int) -> int:
+    """Return the process id of the driver that a supervisor runs now."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == supervisor:
+            return int(path.parent.name)
+    raise AssertionError("the supervisor has no child")
+
+
+def kill_at_once(process_id: int) -> None:
+    """End a process as a power failure would."""
+    os.kill(process_id, signal.SIGKILL)

@@ -1,0 +1,104 @@
+"""The engine as processes: killed, stopped, supervised, and two of them at once."""
+
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from fairlead.broker.ports import free_ports
+from fairlead.errors import ExitCode
+from fairlead.settings import Settings
+from tests.streaming.fleet import Fleet
+from tests.streaming.grants import assert_decided_once, held_by, owns_all
+from tests.streaming.log import Log
+from tests.streaming.processes import EngineProcess, driver_of, kill_at_once
+from tests.streaming.scrape import scrape
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def served(settings: Settings) -> Settings:
+    """The settings with a port for /metrics that the test knows."""
+    metrics = settings.metrics.model_copy(update={"port": free_ports(1)[0]})
+    return settings.model_copy(update={"metrics": metrics})
+
+
+def _with_checkpoint(settings: Settings, folder: Path) -> Settings:
+    engine = settings.engine.model_copy(update={"checkpoint": folder})
+    metrics = settings.metrics.model_copy(update={"port": 0})
+    return settings.model_copy(update={"engine": engine, "metrics": metrics})
+
+
+def test_kill_and_stop(served: Settings, log: Log, tmp_path: Path) -> None:
+    """A driver killed in mid-batch is taken up where it was, and SIGTERM ends with 0."""
+    with Fleet(served.kafka) as fleet:
+        first = fleet.join("c1", "first")
+        with EngineProcess(served, tmp_path / "first.log") as engine:
+            log.check = engine.check
+            log.await_record("assignments", owns_all(first, 1))
+            _assert_second_is_refused(served, tmp_path)
+            second = fleet.join("c1", "second")
+            # The record is readable before its batch is committed: this is in the midst of it.
+            log.await_record("assignments", owns_all(second, 1))
+            kill_at_once(engine.pid)
+            assert engine.await_end() == -signal.SIGKILL
+        third = fleet.join("c1", "third")
+        with EngineProcess(served, tmp_path / "second.log") as engine:
+            log.check = engine.check
+            log.await_record("assignments", owns_all(third, 2))
+            engine.signal(signal.SIGTERM)
+            assert engine.await_end() == ExitCode.OK
+        for client in (first, second):
+            log.check = lambda: None
+            log.await_record("assignments", held_by(client))
+    assert_decided_once(log)
+    shutil.rmtree(served.engine.checkpoint)
+    with EngineProcess(served, tmp_path / "third.log") as engine:
+        assert engine.await_end() == ExitCode.REFUSED
+        assert "generation 2 has run" in engine.text()
+
+
+def _assert_second_is_refused(settings: Settings, folder: Path) -> None:
+    """Check that a second driver on the same checkpoint ends at once, and disturbs nobody."""
+    with EngineProcess(_with_checkpoint(settings, settings.engine.checkpoint), folder / "x") as two:
+        assert two.await_end() == ExitCode.REFUSED
+        assert "is in use by the driver with process id" in two.text()
+
+
+def test_supervised(served: Settings, log: Log, tmp_path: Path) -> None:
+    """A supervised driver comes back after a kill, and gives way to a newer driver for good."""
+    with Fleet(served.kafka) as fleet:
+        first = fleet.join("c1", "first")
+        with EngineProcess(served, tmp_path / "first.log", "--supervise") as engine:
+            log.check = engine.check
+            log.await_record("assignments", owns_all(first, 1))
+            kill_at_once(driver_of(engine.pid))
+            second = fleet.join("c1", "second")
+            log.await_record("assignments", owns_all(second, 2))
+            assert scrape(served.metrics).value("fairlead_query_restarts_total") == 1
+            copied = tmp_path / "copied"
+            _copy_committed(served.engine.checkpoint, copied)
+            with EngineProcess(_with_checkpoint(served, copied), tmp_path / "second.log") as newer:
+                assert engine.await_end() == ExitCode.SUPERSEDED
+                assert engine.text().count("engine runs") == 2
+                third = fleet.join("c1", "third")
+                log.check = newer.check
+                log.await_record("assignments", owns_all(third, 3))
+                newer.signal(signal.SIGINT)
+                assert newer.await_end() == ExitCode.OK
+    assert_decided_once(log)
+
+
+def _copy_committed(checkpoint: Path, copy: Path) -> None:
+    """Copy a checkpoint in use, without its locks: an operator puts back a backup."""
+    for attempt in range(20):
+        shutil.rmtree(copy, ignore_errors=True)
+        try:
+            shutil.copytree(checkpoint, copy, ignore=shutil.ignore_patterns("*lock"))
+        except shutil.Error:
+            # A file of an old batch went while it was being copied.
+            assert attempt < 19
+            continue
+        break
