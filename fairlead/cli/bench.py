@@ -71,6 +71,12 @@ def bench(
         typer.echo("interrupted; everything was stopped and removed", err=True)
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     report.write_bytes(orjson.dumps(results.document(), option=orjson.OPT_INDENT_2) + b"\n")
+    _show(results, report, output)
+    if check and not results.passed:
+        raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
+
+
+def _show(results: "Results", report: Path, output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
         write_rows(_summaries(results), _COLUMNS, output)
         write_rows(_targets(results), ("target", "measured", "at most", "holds"), output)
@@ -78,8 +84,6 @@ def bench(
         typer.echo(f"report: {report}")
     else:
         write_rows([results.document()], (), output)
-    if check and not results.passed:
-        raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
 
 
 def _summaries(results: "Results") -> Iterator[dict[str, Any]]:
