@@ -125,6 +125,10 @@ def lag(end: str | None, latest: str | None) -> dict[str, int]:
 
 
 def _offsets(text: str | None) -> Mapping[str, Mapping[str, int]]:
-    """Read topic -> partition -> offset; Spark says "null" or nothing before the first batch."""
-    found: Any = json.loads(text) if text else None
+    """Read topic -> partition -> offset.
+
+    Spark says "null" or nothing before the first batch. Of a batch that is run again after a death
+    it has not looked for the latest offsets, and PySpark writes that as "None".
+    """
+    found: Any = json.loads(text) if text and text != "None" else None
     return found if isinstance(found, dict) else {}
