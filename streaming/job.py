@@ -5,11 +5,9 @@ the log before the first batch; ticks are in every partition before the query lo
 """
 
 import contextlib
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 import pyspark
@@ -20,7 +18,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from fairlead.core.allocation import Strategy
-from fairlead.errors import EnvironmentMissingError, QueryDiedError, RefusedError
+from fairlead.errors import QueryDiedError, RefusedError
 from fairlead.settings import Settings
 from sinks import KafkaSink, Sink
 from strategies.registry import STRATEGIES
@@ -39,7 +37,7 @@ from streaming.metrics import EngineMetrics, serve_metrics
 from streaming.progress import ProgressListener
 from streaming.query import QueryPlan, start_query
 from streaming.rules import publish_rules
-from streaming.session import build_session
+from streaming.starting import SessionSource
 from streaming.stopping import StopSignal
 
 log = structlog.get_logger()
@@ -55,20 +53,16 @@ class JobOptions:
     """What a run needs besides the settings.
 
     Attributes:
-        jars: the folder of the connector jars.
-        java_options: more options of the JVM.
+        session: where the Spark session comes from.
         restarts: how often the supervisor has started the driver again.
         strategies: the strategies that rules can name.
         sink: where the output goes; None: into the topics.
-        session: a Spark session that runs already, and is left running; None: one of its own.
     """
 
-    jars: Path
-    java_options: tuple[str, ...] = ()
+    session: SessionSource
     restarts: int = 0
     strategies: Mapping[str, Strategy] = field(default_factory=lambda: STRATEGIES)
     sink: Sink | None = None
-    session: SparkSession | None = None
 
 
 def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
@@ -87,12 +81,11 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
         endpoint = serve_metrics(metrics, settings.metrics)
         stack.callback(endpoint.stop)
         log.info("metrics", url=endpoint.url)
-        session = SessionStart(settings, options)
         layout = prepare(settings, checkpoint)
-        spark = session.result(stop)
+        spark = options.session.result(stop)
         if spark is None:
             return
-        stack.callback(session.close)
+        stack.callback(options.session.close)
         stack.enter_context(jvm_owns(spark, checkpoint))
         Run(settings, options, checkpoint, layout, metrics).run(spark, Ending(stop))
 
@@ -100,9 +93,12 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
 def prepare(settings: Settings, checkpoint: Checkpoint) -> Layout:
     """Do everything that can refuse a start; return the layout, stored with the checkpoint.
 
+    The rules of conf/ are in the log when it returns.
+
     Raises:
         RefusedError: the checkpoint belongs to something else, or was lost.
         EnvironmentMissingError: the cluster does not answer.
+        UsageError: conf/ holds a value that cannot be a rule.
     """
     stored = checkpoint.stored_layout()
     prepare_topics(settings, may_create=stored is None)
@@ -113,53 +109,8 @@ def prepare(settings: Settings, checkpoint: Checkpoint) -> Layout:
         refuse_lost_state(earlier_generations(settings.kafka))
     if stored is None:
         checkpoint.store_layout(found)
+    publish_rules(settings, found.shards)
     return stored or found
-
-
-class SessionStart:
-    """Starts the JVM beside the checks: both take their time."""
-
-    def __init__(self, settings: Settings, options: JobOptions) -> None:
-        self._settings = settings
-        self._options = options
-        self._session = options.session
-        self._error: Exception | None = None
-        self._ready = threading.Event()
-        # A daemon: a start refused meanwhile does not wait for it, and the JVM ends with us.
-        threading.Thread(target=self._start, name="session-start", daemon=True).start()
-
-    def result(self, stop: StopSignal) -> SparkSession | None:
-        """Wait for the session; None: a stop was asked for meanwhile.
-
-        Raises:
-            EnvironmentMissingError: Spark did not start.
-        """
-        while not self._ready.wait(0.1):
-            if stop.is_set:
-                return None
-        if self._error is not None:
-            raise EnvironmentMissingError(
-                f"spark: it did not start ({self._error}).",
-                remedy="Look at the lines above; run fairlead setup jars, and check Java.",
-            ) from self._error
-        return self._session
-
-    def close(self) -> None:
-        """Stop the session if it is ours."""
-        if self._options.session is None and self._session is not None:
-            # A JVM that has died cannot be stopped.
-            with contextlib.suppress(Py4JError, OSError):
-                self._session.stop()
-
-    def _start(self) -> None:
-        try:
-            if self._session is None:
-                self._session = build_session(
-                    self._settings.engine, self._options.jars, self._options.java_options
-                )
-        except Exception as error:  # noqa: BLE001 - told to the main thread, whatever it is
-            self._error = error
-        self._ready.set()
 
 
 @contextlib.contextmanager
@@ -214,7 +165,6 @@ class Run:
         with contextlib.ExitStack() as stack:
             watch = GenerationWatch(settings.kafka, generation, ending.fail)
             _run_while_open(stack, watch.start, watch.stop)
-            publish_rules(settings, layout.shards)
             ticker = Ticker(
                 settings.kafka, layout.shards, settings.engine.tick_ms, ending.fail_ticker
             )

@@ -60,6 +60,7 @@ def spark_settings(
         "spark.metrics.staticSources.enabled": "false",
         "spark.executor.heartbeatInterval": "60s",
         "spark.locality.wait": "0s",
+        "spark.python.daemon.module": "streaming.worker_daemon",
         "spark.shuffle.compress": "false",
         # For the life of a checkpoint; see streaming/checkpoint.py.
         "spark.sql.shuffle.partitions": str(engine.shuffle_partitions),
@@ -89,6 +90,8 @@ def build_session(
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     # Spark looks this host's address up before it reads the settings above.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    # Without it Spark's start script runs a Python of its own to find out.
+    os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))
     conf = SparkConf().setMaster(engine.master)
     conf.setAll(list(spark_settings(engine, jars, java_options).items()))
     # A process group of its own: what is sent to ours (Ctrl-C, a SIGTERM to all) must not end the

@@ -64,15 +64,18 @@ def _run(settings: Settings, restarts: int) -> None:
 
     from fairlead.archive import archive_options
     from fairlead.java import find_java
+    from streaming.starting import SessionStart
     from streaming.stopping import StopSignal, on_signals
 
     with StopSignal() as stop, on_signals(_STOP_SIGNALS, lambda _number: stop.set()):
         # Spark looks nowhere else for its Java.
         os.environ["JAVA_HOME"] = str(find_java().home)
         jars = ensure_jars("connector", ConsoleProgress(Console(stderr=True)))
+        session = SessionStart(settings.engine, jars, archive_options(jars))
+        # The JVM is on its way while the rest is loaded.
         from streaming.job import JobOptions, run_job
 
-        run_job(settings, JobOptions(jars, archive_options(jars), restarts), stop)
+        run_job(settings, JobOptions(session, restarts), stop)
 
 
 def _supervise(arguments: Sequence[str]) -> None:

@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairlead.core.allocation import Strategy
@@ -19,6 +18,21 @@ if TYPE_CHECKING:
 
 _STOP_SECONDS_MAX = 120
 _REACH_SECONDS_MAX = 120
+
+
+class GivenSession:
+    """A session that is there already, and stays."""
+
+    def __init__(self, spark: "SparkSession") -> None:
+        self._spark = spark
+
+    def result(self, stop: StopSignal) -> "SparkSession":
+        """Return it."""
+        del stop
+        return self._spark
+
+    def close(self) -> None:
+        """Leave it running."""
 
 
 class RunningJob:
@@ -73,7 +87,7 @@ def job(
 
     Whoever awaits a record in the log meanwhile is told when the job has ended.
     """
-    options = JobOptions(Path(), strategies=strategies, session=spark)
+    options = JobOptions(GivenSession(spark), strategies=strategies)
     running = RunningJob(settings, options)
     log.check = running.check
     try:

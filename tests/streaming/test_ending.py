@@ -18,7 +18,7 @@ from streaming.generation import claim_generation, earlier_generations
 from streaming.job import JobOptions, run_job
 from streaming.stopping import StopSignal
 from tests.streaming.log import SHARDS, Log
-from tests.streaming.running import RunningJob, job
+from tests.streaming.running import GivenSession, RunningJob, job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +33,7 @@ def _changed(settings: Settings, **changes: object) -> Settings:
 def _start(settings: Settings, spark: "SparkSession") -> None:
     """Run the job until it ends by itself."""
     with StopSignal() as stop:
-        run_job(settings, JobOptions(Path(), session=spark), stop)
+        run_job(settings, JobOptions(GivenSession(spark)), stop)
 
 
 def _await_first_batch(settings: Settings, running: RunningJob) -> None:
@@ -130,7 +130,7 @@ def test_topics_are_made(spark: "SparkSession", bootstrap: str, tmp_path: Path) 
         "metrics.port": 0,
     }
     settings = load_settings(overrides=overrides)
-    options = JobOptions(Path(), session=spark)
+    options = JobOptions(GivenSession(spark))
     running = RunningJob(settings, options)
     _await_first_batch(settings, running)
     running.stop()

@@ -1,0 +1,104 @@
+"""Gets the Spark session: starts the JVM beside everything else that has to be done at a start.
+
+This module imports little, so that the JVM can be on its way before the rest of the job is loaded.
+"""
+
+import contextlib
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import structlog
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+
+from fairlead.errors import EnvironmentMissingError
+from fairlead.settings import EngineSettings
+from streaming.session import build_session
+from streaming.stopping import StopSignal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+log = structlog.get_logger()
+
+
+class SessionSource(Protocol):
+    """Where the job gets its session from."""
+
+    def result(self, stop: StopSignal) -> SparkSession | None:
+        """Wait for the session; None: a stop was asked for meanwhile."""
+        ...
+
+    def close(self) -> None:
+        """Give the session back."""
+        ...
+
+
+class SessionStart:
+    """A session of the job's own: its start begins at once, on a thread."""
+
+    def __init__(
+        self, engine: EngineSettings, jars: Path, java_options: tuple[str, ...] = ()
+    ) -> None:
+        """Begin the start.
+
+        Args:
+            engine: the engine's section of the settings.
+            jars: the folder of the connector jars.
+            java_options: more options of the JVM.
+        """
+        self._session: SparkSession | None = None
+        self._error: Exception | None = None
+        self._ready = threading.Event()
+        # A daemon: a start refused meanwhile does not wait for it, and the JVM ends with us.
+        threading.Thread(
+            target=self._start, args=(engine, jars, java_options), name="session", daemon=True
+        ).start()
+
+    def result(self, stop: StopSignal) -> SparkSession | None:
+        """Wait for the session; None: a stop was asked for meanwhile.
+
+        Raises:
+            EnvironmentMissingError: Spark did not start.
+        """
+        while not self._ready.wait(0.1):
+            if stop.is_set:
+                return None
+        if self._error is not None:
+            raise EnvironmentMissingError(
+                f"spark: it did not start ({self._error}).",
+                remedy="Look at the lines above; run fairlead setup jars, and check Java.",
+            ) from self._error
+        return self._session
+
+    def close(self) -> None:
+        """Stop the session; a JVM that has died cannot be stopped."""
+        if self._session is not None:
+            with contextlib.suppress(Py4JError, OSError):
+                self._session.stop()
+
+    def _start(self, engine: EngineSettings, jars: Path, java_options: tuple[str, ...]) -> None:
+        try:
+            self._session = build_session(engine, jars, java_options)
+        except Exception as error:  # noqa: BLE001 - told to whoever waits, whatever it is
+            self._error = error
+        self._ready.set()
+        if self._session is not None:
+            warm_up(self._session, engine.shuffle_partitions)
+
+
+def warm_up(session: SparkSession, tasks: int) -> None:
+    """Have the Python workers started before the first batch needs them.
+
+    It runs while the job claims its generation and plans its query. Nothing depends on it.
+    """
+    try:
+        session.range(0, tasks, 1, tasks).mapInPandas(_same, "id long").collect()
+    except Exception as error:  # noqa: BLE001 - a start that is stopped meanwhile, above all
+        log.info("the workers were not warmed up", error=str(error)[:200])
+
+
+def _same(frames: "Iterable[pd.DataFrame]") -> "Iterator[pd.DataFrame]":
+    yield from frames
