@@ -1,0 +1,46 @@
+"""The measurement as a user runs it, small: every part real, every figure there."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from fairlead.errors import ExitCode
+
+SECONDS = 420.0
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.broker
+@pytest.mark.timeout(SECONDS + 60)
+def test_small(tmp_path: Path) -> None:
+    """A small group is measured: each leave and join is adopted, cut into phases that add up."""
+    report, temporary = tmp_path / "bench.json", tmp_path / "tmp"
+    temporary.mkdir()
+    flags = ["--rounds", "3", "--clients", "4", "--queues", "16", "--rest", "2"]
+    ended = subprocess.run(
+        [sys.executable, "-m", "fairlead", "bench", *flags, "--report", str(report), "-o", "json"],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert ended.returncode == ExitCode.OK, ended.stderr.decode()
+    (document,) = orjson.loads(ended.stdout)
+    assert document == orjson.loads(report.read_bytes())
+    assert {kind: document["adopted"][kind]["n"] for kind in ("join", "leave")} == {
+        "join": 3,
+        "leave": 3,
+    }
+    for change in document["changes"]:
+        parts = change["waiting"] + change["batch"] + change["client"]
+        assert parts == pytest.approx(change["total_ms"], abs=0.3)
+        assert change["queues"] >= 1
+        assert change["decisions"] >= 1
+    assert document["batches"]["total"]["n"] > 3
+    assert document["engine_at_rest_cpu"] > 0
+    assert list(temporary.glob("fairlead-bench-*")) == []
