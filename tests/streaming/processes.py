@@ -67,18 +67,21 @@ class EngineProcess:
         return self._process.wait(_END_SECONDS_MAX)
 
 
-def driver_of(supervisor: int) -> int:
-    """Return the process id of the driver that a supervisor runs now."""
+def children_of(process_id: int) -> list[int]:
+    """Return the process ids of what a process has started: a supervisor's driver, its JVM."""
+    found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(fields[1]) == supervisor:
-            return int(path.parent.name)
-    raise AssertionError("the supervisor has no child")
+        if int(fields[1]) == process_id:
+            found.append(int(path.parent.name))
+    return found
 
 
-def kill_at_once(process_id: int) -> None:
-    """End a process as a power failure would."""
-    os.kill(process_id, signal.SIGKILL)
+def kill_at_once(*process_ids: int) -> None:
+    """End processes as a power failure would."""
+    assert process_ids
+    for process_id in process_ids:
+        os.kill(process_id, signal.SIGKILL)

@@ -18,6 +18,7 @@ from tests.engine.client import Client
 from tests.streaming.faulty import FaultyStrategy
 from tests.streaming.fleet import Fleet
 from tests.streaming.log import SHARDS, Log, body_of
+from tests.streaming.processes import children_of, kill_at_once
 from tests.streaming.running import job
 from tests.streaming.scrape import await_metric, documented, scrape
 
@@ -34,6 +35,7 @@ class Engine(NamedTuple):
     settings: Settings
     log: Log
     fleet: Fleet
+    jvm: int
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +60,7 @@ def engine(
         Fleet(settings.kafka) as fleet,
         job(spark_of_the_run, settings, log, strategies),
     ):
-        yield Engine(settings, log, fleet)
+        yield Engine(settings, log, fleet, spark_of_the_run.sparkContext._gateway.proc.pid)  # type: ignore[union-attr]  # noqa: SLF001
 
 
 def _adds(client: Client, group: str) -> "Any":
@@ -128,6 +130,16 @@ def test_fault_stays_in_its_group(engine: Engine) -> None:
     client = engine.fleet.join("c1", healthy)
     engine.log.await_record("assignments", _adds(client, healthy))
     engine.fleet.kill(victim)
+
+
+def test_worker_dies(engine: Engine) -> None:
+    """A Python worker that is killed costs its batch a second try, and nothing else."""
+    client = engine.fleet.join("c1", "before-the-worker")
+    engine.log.await_record("assignments", _adds(client, "before-the-worker"))
+    workers = [worker for daemon in children_of(engine.jvm) for worker in children_of(daemon)]
+    kill_at_once(*workers)
+    client = engine.fleet.join("c1", "after-the-worker")
+    engine.log.await_record("assignments", _adds(client, "after-the-worker"))
 
 
 def test_metrics(engine: Engine) -> None:

@@ -12,7 +12,7 @@ from fairlead.settings import Settings
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import assert_decided_once, held_by, owns_all
 from tests.streaming.log import Log
-from tests.streaming.processes import EngineProcess, driver_of, kill_at_once
+from tests.streaming.processes import EngineProcess, children_of, kill_at_once
 from tests.streaming.scrape import scrape
 
 pytestmark = pytest.mark.spark
@@ -74,7 +74,7 @@ def test_supervised(served: Settings, log: Log, tmp_path: Path) -> None:
         with EngineProcess(served, tmp_path / "first.log", "--supervise") as engine:
             log.check = engine.check
             log.await_record("assignments", owns_all(first, 1))
-            kill_at_once(driver_of(engine.pid))
+            kill_at_once(*children_of(engine.pid))
             second = fleet.join("c1", "second")
             log.await_record("assignments", owns_all(second, 2))
             assert scrape(served.metrics).value("fairlead_query_restarts_total") == 1
@@ -89,6 +89,15 @@ def test_supervised(served: Settings, log: Log, tmp_path: Path) -> None:
                 newer.signal(signal.SIGINT)
                 assert newer.await_end() == ExitCode.OK
     assert_decided_once(log)
+
+
+def test_jvm_dies(served: Settings, log: Log, tmp_path: Path) -> None:
+    """A driver whose JVM is killed ends with the code on which a supervisor starts it again."""
+    with Fleet(served.kafka) as fleet, EngineProcess(served, tmp_path / "log") as engine:
+        log.check = engine.check
+        log.await_record("assignments", owns_all(fleet.join("c1"), 1))
+        kill_at_once(*children_of(engine.pid))
+        assert engine.await_end() == ExitCode.QUERY_DIED
 
 
 def _copy_committed(checkpoint: Path, copy: Path) -> None:

@@ -1,0 +1,221 @@
+"""Keying by shard against keying by group: the same engine, the same load, one after another.
+
+    python -m benchmarks.keying --out benchmarks/results/keying.json
+
+Each case runs the job's own source, operator and Kafka sink over topics of its own; only what is
+grouped by differs. The clients run in a process of their own (`benchmarks/fleet_load.py`).
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from benchmarks.group_keying import assign_groups, run_groups
+from benchmarks.processes import cpu_seconds
+from fairlead.archive import archive_options
+from fairlead.broker import EmbeddedKafka
+from fairlead.jars import ensure_jars
+from fairlead.settings import Settings, load_settings
+from fairlead.topics import create_topics, topic_specs
+from fairlead.wire.topics import TopicNames
+from sinks import KafkaSink
+from strategies.registry import STRATEGIES
+from streaming.checkpoint import Layout
+from streaming.clock import Ticker
+from streaming.progress import observe_reports
+from streaming.query import QueryPlan, shard_context
+from streaming.session import build_session
+from streaming.shards import ShardOperator, assign_shards, run_shards
+from streaming.source import read_input
+
+_IDLE_SECONDS: Final = 20.0
+_BATCHES_MAX: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is grouped by, and into how many parts.
+
+    Attributes:
+        key: "shard", "group", or "group, no ticks": ticks reach no group but the first, so nobody
+            would ever lapse.
+        shards: partitions of heartbeats.
+        tasks: Spark's shuffle partitions.
+        groups: consumer groups; 0 measures the engine at rest.
+        clients: in each group.
+    """
+
+    key: str
+    shards: int
+    tasks: int
+    groups: int
+    clients: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was measured of one case; times in milliseconds, CPU in cores."""
+
+    case: Case
+    joins: int
+    join_p50: float | None
+    join_p95: float | None
+    batches: int
+    batch_p50: float
+    batch_p95: float
+    execution_p50: float
+    rows_p50: float
+    cpu_cores: float
+
+
+def run_case(spark: SparkSession, bootstrap: str, case: Case, joins: int) -> Result:
+    """Run one case from empty topics."""
+    prefix = f"keying-{uuid.uuid4().hex[:8]}."
+    overrides: dict[str, Any] = {
+        "kafka.bootstrap": bootstrap,
+        "kafka.topic_prefix": prefix,
+        "topics.heartbeats_partitions": case.shards,
+        "engine.shuffle_partitions": case.tasks,
+    }
+    settings = load_settings(overrides=overrides)
+    create_topics({"bootstrap_servers": bootstrap}, prefix, topic_specs(settings.topics))
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        ticker = Ticker(settings.kafka, case.shards, settings.engine.tick_ms, _ignore)
+        stack.callback(ticker.stop)
+        ticker.start(1)
+        query = _start(spark, settings, case, Path(folder))
+        stack.callback(query.stop)
+        latencies, cpu = _measure(query, bootstrap, prefix, case, joins)
+        batches = [each for each in query.recentProgress if each.numInputRows][-_BATCHES_MAX:]
+    return _result(case, latencies, batches, cpu)
+
+
+def _start(spark: SparkSession, settings: Settings, case: Case, folder: Path) -> StreamingQuery:
+    spark.conf.set("spark.sql.shuffle.partitions", str(case.tasks))
+    names = TopicNames(settings.kafka.topic_prefix)
+    layout = Layout.of("", names.prefix, (case.shards, 64), case.tasks)
+    sink = KafkaSink(settings.kafka.bootstrap)
+    context = shard_context(QueryPlan(settings, layout, 1, STRATEGIES, sink))
+    rows = read_input(spark, settings.kafka, settings.engine)
+    output: DataFrame
+    if case.key == "shard":
+        output = run_shards(
+            assign_shards(rows, names, layout.keys), ShardOperator(context, layout.keys)
+        )
+    else:
+        keyed = assign_groups(rows, names, case.groups, case.shards, ticks=case.key == "group")
+        output = run_groups(keyed, context)
+    return (
+        sink.writer(observe_reports(output, case.shards))
+        .outputMode("append")
+        .option("checkpointLocation", str(folder / "query"))
+        .trigger(processingTime="0 seconds")
+        .start()
+    )
+
+
+def _measure(
+    query: StreamingQuery, bootstrap: str, prefix: str, case: Case, joins: int
+) -> tuple[list[float], float]:
+    """Return the latencies of the joins, and the engine's CPU meanwhile."""
+    while query.lastProgress is None:
+        time.sleep(0.2)
+    if not case.groups:
+        time.sleep(_IDLE_SECONDS / 2)
+        begun, before = time.monotonic(), cpu_seconds(os.getpid())
+        time.sleep(_IDLE_SECONDS)
+        return [], (cpu_seconds(os.getpid()) - before) / (time.monotonic() - begun)
+    numbers = {
+        "shards": case.shards, "groups": case.groups, "clients": case.clients,
+        "joins": joins, "seed": 1,
+    }  # fmt: skip
+    command = [sys.executable, "-m", "benchmarks.fleet_load"]
+    command += ["--bootstrap", bootstrap, "--prefix", prefix]
+    command += [word for name, value in numbers.items() for word in (f"--{name}", str(value))]
+    begun, before = time.monotonic(), cpu_seconds(os.getpid())
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as load:
+        answer = load.communicate()[0]
+        spent = cpu_seconds(os.getpid()) - before
+    latencies: list[float] = json.loads(answer)["join_seconds"]
+    return latencies, spent / (time.monotonic() - begun)
+
+
+def _result(case: Case, latencies: list[float], batches: list[Any], cpu: float) -> Result:
+    totals = [each.durationMs["triggerExecution"] for each in batches]
+    execution = [each.durationMs["addBatch"] for each in batches]
+    joins = [1_000 * each for each in latencies]
+    return Result(
+        case,
+        len(joins),
+        statistics.median(joins) if joins else None,
+        _percentile(joins, 0.95) if joins else None,
+        len(batches),
+        statistics.median(totals),
+        _percentile(totals, 0.95),
+        statistics.median(execution),
+        statistics.median(each.numInputRows for each in batches),
+        cpu,
+    )
+
+
+def _percentile(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+def cases(groups: int, clients: int) -> Iterator[Case]:
+    """Yield every case, in the order in which they are run."""
+    for tasks in (1, 2):
+        for shards in (1, 2, 4, 8):
+            yield Case("shard", shards, tasks, groups, clients)
+        yield Case("group", 4, tasks, groups, clients)
+        yield Case("group, no ticks", 4, tasks, groups, clients)
+    for shards in (1, 4, 8):
+        yield Case("shard", shards, 1, 0, 0)
+
+
+def _ignore(error: Exception) -> None:
+    raise error
+
+
+def main() -> None:
+    """Run as the arguments say; print a row for each case and write them all."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--groups", type=int, default=100)
+    parser.add_argument("--clients", type=int, default=10)
+    parser.add_argument("--joins", type=int, default=30)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    jars = ensure_jars("connector")
+    results = []
+    with tempfile.TemporaryDirectory() as folder, EmbeddedKafka(Path(folder) / "kafka") as kafka:
+        engine = load_settings(overrides={"engine.java_heap": "2g"}).engine
+        spark = build_session(engine, jars, archive_options(jars))
+        spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(_BATCHES_MAX))
+        for _ in range(given.rounds):
+            for case in cases(given.groups, given.clients):
+                if given.only in case.key or not given.only:
+                    results.append(run_case(spark, kafka.bootstrap, case, given.joins))
+                    print(json.dumps(asdict(results[-1])), os.getloadavg(), flush=True)  # noqa: T201
+        spark.stop()
+    given.out.write_text(json.dumps([asdict(result) for result in results], indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
