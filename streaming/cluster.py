@@ -15,7 +15,7 @@ from fairlead.settings import Settings
 from fairlead.topics import create_topics, inspect_topics, require_reachable, topic_specs
 from fairlead.wire.topics import TopicNames
 from streaming.connection import client_options
-from streaming.source import SHARDED_TOPICS
+from streaming.topics import SHARDED_TOPICS
 
 log = structlog.get_logger()
 

@@ -21,7 +21,7 @@ from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 from sinks import OUTPUT_SCHEMA
 from streaming.report import write_report
-from streaming.source import BROADCAST_TOPICS
+from streaming.topics import BROADCAST_TOPICS
 
 KEY_COLUMN: Final = "shard_key"
 

@@ -13,20 +13,10 @@ from fairlead.settings import EngineSettings, KafkaSettings
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 from streaming.connection import spark_options
-
-SHARDED_TOPICS: Final = ("heartbeats", "releases", "control")
-"""Suffixes of topics whose partition is the shard."""
-
-BROADCAST_TOPICS: Final = ("routes", "offsets")
-"""Suffixes of topics whose records go to every shard."""
+from streaming.topics import input_topics
 
 LOG_APPEND_TIME: Final = 1
 """Kafka's number for a timestamp that the broker set at the append."""
-
-
-def input_topics(names: TopicNames) -> tuple[str, ...]:
-    """Return the full names of the topics that the query reads."""
-    return tuple(names.name(suffix) for suffix in (*SHARDED_TOPICS, *BROADCAST_TOPICS))
 
 
 def read_input(spark: SparkSession, kafka: KafkaSettings, engine: EngineSettings) -> DataFrame:

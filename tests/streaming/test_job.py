@@ -13,7 +13,7 @@ from fairlead.settings import Settings, load_settings
 from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.partition import partition_of_group
 from strategies.registry import STRATEGIES
-from streaming.source import input_topics
+from streaming.topics import input_topics
 from tests.engine.client import Client
 from tests.streaming.faulty import FaultyStrategy
 from tests.streaming.fleet import Fleet
