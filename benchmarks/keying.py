@@ -94,7 +94,7 @@ def run_case(spark: SparkSession, bootstrap: str, case: Case, joins: int) -> Res
     settings = load_settings(overrides=overrides)
     create_topics({"bootstrap_servers": bootstrap}, prefix, topic_specs(settings.topics))
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
         ticker = Ticker(settings.kafka, case.shards, settings.engine.tick_ms, _ignore)
         stack.callback(ticker.stop)
         ticker.start(1)

@@ -105,11 +105,18 @@ class Checkpoint:
             handle.flush()
             yield
 
+    def newest_commit(self) -> int | None:
+        """Return the number of the newest committed batch; None if there is none."""
+        try:
+            # Spark writes hidden checksum files beside each commit; only a number is a commit.
+            names = [path.name for path in (self.query / "commits").iterdir()]
+        except FileNotFoundError:
+            return None
+        return max((int(name) for name in names if name.isdigit()), default=None)
+
     def has_state(self) -> bool:
         """Tell whether at least one batch was committed: before that the state is empty."""
-        # Spark writes hidden checksum files beside each commit; only a number is a commit.
-        commits = self.query / "commits"
-        return commits.is_dir() and any(path.name.isdigit() for path in commits.iterdir())
+        return self.newest_commit() is not None
 
     def stored_layout(self) -> Layout | None:
         """Return the layout that the checkpoint was made for; None if it is new.

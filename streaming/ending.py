@@ -25,11 +25,22 @@ class Ending:
     def __init__(self, stop: StopSignal) -> None:
         self.stop = stop
         self.error: FairleadError | None = None
+        self._query_ended = False
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Tell whether somebody outside wants the end: nothing here has failed."""
+        return self.stop.is_set and self.error is None and not self._query_ended
 
     def fail(self, error: FairleadError) -> None:
         """Ask for the end because of an error; may be called from any thread."""
         if self.error is None:
             self.error = error
+        self.stop.set()
+
+    def note_query_end(self) -> None:
+        """Take note that the query has ended, of whatever."""
+        self._query_ended = True
         self.stop.set()
 
     def fail_ticker(self, error: Exception) -> None:

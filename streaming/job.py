@@ -174,12 +174,37 @@ class Run:
             facts = ClusterFacts(layout.cluster_id, layout.shards, layout.assignments_partitions)
             guard = PartitionGuard(settings, facts, ending.fail)
             _run_while_open(stack, guard.start, guard.stop)
-            listener = ProgressListener(self._metrics, ending.stop.set)
+            listener = ProgressListener(self._metrics, ending.note_query_end)
             spark.streams.addListener(listener)
             stack.callback(_quietly, lambda: spark.streams.removeListener(listener))
             query = start_query(spark, self._checkpoint, self._plan(generation))
             log.info("engine runs", generation=generation, shards=layout.shards)
-            wait_for_end(query, ending, ticker)
+            self._wait_for_end(query, ending, ticker)
+
+    def _wait_for_end(self, query: StreamingQuery, ending: Ending, ticker: Ticker) -> None:
+        """Return after a stop that was asked for; raise what ended the query otherwise."""
+        try:
+            while not ending.stop.wait(_LOOK_SECONDS) and query.isActive:
+                pass
+            if ending.error is not None:
+                # Whoever took over decides now: the running batch is cut off.
+                query.stop()
+                raise ending.error
+            if query.isActive:
+                ticker.stop()
+                stop_between_batches(query, self._checkpoint)
+            failure = query.exception()
+        except (Py4JError, ConnectionError, PySparkException) as error:
+            if ending.is_asked_for:
+                # Whoever stopped us stopped the JVM as well; what it had begun is run again.
+                log.warning("the JVM ended before the query was stopped")
+                return
+            raise QueryDiedError(
+                f"the JVM is gone ({error}).", remedy="With --supervise it is started again."
+            ) from error
+        if failure is not None:
+            log.error("the query ended", exception=str(failure))
+            raise classify(str(failure))
 
     def _plan(self, generation: int) -> QueryPlan:
         options = {
@@ -191,40 +216,18 @@ class Run:
         return QueryPlan(self._settings, self._layout, generation, self._options.strategies, sink)
 
 
-def wait_for_end(query: StreamingQuery, ending: Ending, ticker: Ticker) -> None:
-    """Return after a stop that was asked for; raise what ended the query otherwise."""
-    try:
-        while not ending.stop.wait(_LOOK_SECONDS) and query.isActive:
-            pass
-        if ending.error is not None:
-            # Whoever took over decides now: the running batch is cut off.
-            query.stop()
-            raise ending.error
-        if query.isActive:
-            ticker.stop()
-            stop_between_batches(query)
-        failure = query.exception()
-    except (Py4JError, ConnectionError, PySparkException) as error:
-        if ending.stop.is_set and ending.error is None:
-            # Whoever stopped us stopped the JVM as well; what it had begun is run again later.
-            log.warning("the JVM ended before the query was stopped")
-            return
-        raise QueryDiedError(
-            f"the JVM is gone ({error}).", remedy="With --supervise it is started again."
-        ) from error
-    if failure is not None:
-        log.error("the query ended", exception=str(failure))
-        raise classify(str(failure))
-
-
-def stop_between_batches(query: StreamingQuery) -> None:
+def stop_between_batches(query: StreamingQuery, checkpoint: Checkpoint) -> None:
     """Stop the query when no batch runs, or after a while in any case.
 
-    A batch may begin at the very moment of the stop. It is then cut off and run again at the next
+    Under load one batch follows the other, so the moment after a commit is taken: the next batch is
+    then being planned, and has written nothing. If it has, it is cut off and run again at the next
     start: nothing rests on this wait but a quicker start.
     """
     deadline = time.monotonic() + _BATCH_SECONDS_MAX
-    while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
+    running = checkpoint.newest_commit()
+    while query.status["isTriggerActive"] and time.monotonic() < deadline:
+        if checkpoint.newest_commit() != running:
+            break
         time.sleep(0.002)
     query.stop()
 

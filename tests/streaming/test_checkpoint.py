@@ -113,5 +113,7 @@ def test_state(tmp_path: Path) -> None:
     (checkpoint.query / "commits").mkdir()
     (checkpoint.query / "commits" / ".0.crc").touch()
     assert not checkpoint.has_state()
-    (checkpoint.query / "commits" / "0").touch()
+    for batch in (0, 9, 10):
+        (checkpoint.query / "commits" / str(batch)).touch()
     assert checkpoint.has_state()
+    assert checkpoint.newest_commit() == 10
