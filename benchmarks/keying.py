@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -68,7 +69,12 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was measured of one case; times in milliseconds, CPU in cores."""
+    """What was measured of one case; times in milliseconds.
+
+    `cpu_cores` is the processor time of driver, JVM and workers per second, `cpu_per_batch` per
+    batch in milliseconds: these two hardly depend on what else the machine does. `load_average` is
+    the machine's, at the end.
+    """
 
     case: Case
     joins: int
@@ -80,6 +86,8 @@ class Result:
     execution_p50: float
     rows_p50: float
     cpu_cores: float
+    cpu_per_batch: float
+    load_average: float
 
 
 def run_case(spark: SparkSession, bootstrap: str, case: Case, joins: int) -> Result:
@@ -100,9 +108,9 @@ def run_case(spark: SparkSession, bootstrap: str, case: Case, joins: int) -> Res
         ticker.start(1)
         query = _start(spark, settings, case, Path(folder))
         stack.callback(query.stop)
-        latencies, cpu = _measure(query, bootstrap, prefix, case, joins)
+        latencies, cpu, per_batch = _measure(query, bootstrap, prefix, case, joins)
         batches = [each for each in query.recentProgress if each.numInputRows][-_BATCHES_MAX:]
-    return _result(case, latencies, batches, cpu)
+    return _result(case, latencies, batches, (cpu, per_batch))
 
 
 def _start(spark: SparkSession, settings: Settings, case: Case, folder: Path) -> StreamingQuery:
@@ -131,31 +139,52 @@ def _start(spark: SparkSession, settings: Settings, case: Case, folder: Path) ->
 
 def _measure(
     query: StreamingQuery, bootstrap: str, prefix: str, case: Case, joins: int
-) -> tuple[list[float], float]:
-    """Return the latencies of the joins, and the engine's CPU meanwhile."""
+) -> tuple[list[float], float, float]:
+    """Return the latencies of the joins, and the engine's CPU meanwhile: per second, per batch."""
     while query.lastProgress is None:
         time.sleep(0.2)
     if not case.groups:
         time.sleep(_IDLE_SECONDS / 2)
-        begun, before = time.monotonic(), cpu_seconds(os.getpid())
+    first, begun, before = _batch(query), time.monotonic(), _engine_cpu_seconds()
+    latencies: list[float] = []
+    if case.groups:
+        with subprocess.Popen(
+            _load_command(bootstrap, prefix, case, joins), stdout=subprocess.PIPE, text=True
+        ) as load:
+            answer = load.communicate()[0]
+        latencies = json.loads(answer)["join_seconds"]
+    else:
         time.sleep(_IDLE_SECONDS)
-        return [], (cpu_seconds(os.getpid()) - before) / (time.monotonic() - begun)
+    cpu = _engine_cpu_seconds() - before
+    return latencies, cpu / (time.monotonic() - begun), cpu / max(1, _batch(query) - first)
+
+
+def _engine_cpu_seconds() -> float:
+    """Return the time of this process, which is the driver, and of the JVM with its workers."""
+    gateway = SparkContext._gateway  # noqa: SLF001 - the JVM's process is nowhere else
+    assert gateway is not None
+    return time.process_time() + cpu_seconds(gateway.proc.pid)
+
+
+def _batch(query: StreamingQuery) -> int:
+    progress = query.lastProgress
+    assert progress is not None
+    return int(progress.batchId)
+
+
+def _load_command(bootstrap: str, prefix: str, case: Case, joins: int) -> list[str]:
     numbers = {
         "shards": case.shards, "groups": case.groups, "clients": case.clients,
         "joins": joins, "seed": 1,
     }  # fmt: skip
     command = [sys.executable, "-m", "benchmarks.fleet_load"]
     command += ["--bootstrap", bootstrap, "--prefix", prefix]
-    command += [word for name, value in numbers.items() for word in (f"--{name}", str(value))]
-    begun, before = time.monotonic(), cpu_seconds(os.getpid())
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as load:
-        answer = load.communicate()[0]
-        spent = cpu_seconds(os.getpid()) - before
-    latencies: list[float] = json.loads(answer)["join_seconds"]
-    return latencies, spent / (time.monotonic() - begun)
+    return command + [word for name, each in numbers.items() for word in (f"--{name}", str(each))]
 
 
-def _result(case: Case, latencies: list[float], batches: list[Any], cpu: float) -> Result:
+def _result(
+    case: Case, latencies: list[float], batches: list[Any], cpu: tuple[float, float]
+) -> Result:
     totals = [each.durationMs["triggerExecution"] for each in batches]
     execution = [each.durationMs["addBatch"] for each in batches]
     joins = [1_000 * each for each in latencies]
@@ -169,7 +198,9 @@ def _result(case: Case, latencies: list[float], batches: list[Any], cpu: float) 
         _percentile(totals, 0.95),
         statistics.median(execution),
         statistics.median(each.numInputRows for each in batches),
-        cpu,
+        cpu[0],
+        1_000 * cpu[1],
+        os.getloadavg()[0],
     )
 
 
@@ -212,7 +243,7 @@ def main() -> None:
             for case in cases(given.groups, given.clients):
                 if given.only in case.key or not given.only:
                     results.append(run_case(spark, kafka.bootstrap, case, given.joins))
-                    print(json.dumps(asdict(results[-1])), os.getloadavg(), flush=True)  # noqa: T201
+                    print(json.dumps(asdict(results[-1])), flush=True)  # noqa: T201
         spark.stop()
     given.out.write_text(json.dumps([asdict(result) for result in results], indent=1) + "\n")
 

@@ -74,7 +74,6 @@ def spark_settings(
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
         "spark.sql.streaming.minBatchesToRetain": "10",
         "spark.sql.streaming.metricsEnabled": "false",
-        "spark.sql.streaming.pollingDelay": "2",
         # stop() waits for the batch however long it takes.
         "spark.sql.streaming.stopTimeout": "0",
         "spark.sql.session.timeZone": "UTC",
