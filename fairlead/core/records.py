@@ -59,7 +59,7 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A member has stopped everything, has released everything and goes."""
+    """A member is about to leave: it is no target any more, and releases what it holds."""
 
     group: str
     member: MemberKey

@@ -55,6 +55,7 @@ def start(memory: Memory, event: Started) -> SessionState:
     memory.pending.clear()
     memory.parts.clear()
     memory.claims_due_ms = memory.leave_due_ms = None
+    memory.leave_told = False
     memory.lease_until_ms = memory.now_ms + memory.settings.lease_ms
     memory.read_to_end_ms = memory.now_ms
     memory.progress_at_ms = memory.now_ms + memory.settings.progress_ms
@@ -176,8 +177,13 @@ def all_stopped(memory: Memory, _event: object) -> SessionState:
 
 
 def request_leave(memory: Memory, _event: object) -> SessionState:
-    """Stop and release everything, then leave."""
+    """Say so first, then stop and release everything.
+
+    A release that the engine reads before it knows of the leave would make it grant the queue to
+    this client again, which would answer no more.
+    """
     memory.closing = True
+    send_leave(memory)
     for queue in memory.queues.values():
         memory.signal(queue, Signal.LEAVE)
     return SessionState.LEAVING
@@ -208,18 +214,23 @@ def fail_fenced(memory: Memory, event: WorkFailed) -> SessionState:
     return leave_fenced(memory, event)
 
 
-def send_leave(memory: Memory, _event: object) -> SessionState:
-    """Everything is released: say so."""
+def send_leave(memory: Memory) -> None:
+    """Write the leave; the client heartbeats on until it has released everything."""
     memory.sequence += 1
     memory.leave_due_ms = memory.lease_until_ms
     memory.actions.append(SendLeave(memory.incarnation, memory.sequence))
-    return SessionState.LEAVING
 
 
 def left(memory: Memory, event: LeaveAppended) -> SessionState:
-    """The leave is in the log: done."""
-    if event.incarnation != memory.incarnation:
-        return memory.state
+    """The leave is in the log: what is left to do is to release."""
+    if event.incarnation == memory.incarnation:
+        memory.leave_told = True
+        memory.leave_due_ms = None
+    return memory.state
+
+
+def close_released(memory: Memory, _event: object) -> SessionState:
+    """The leave and every release are in the log: done."""
     memory.actions.append(Stopped(memory.error))
     return SessionState.CLOSED
 

@@ -114,6 +114,7 @@ class Memory:
     pending: dict[tuple[Queue, Epoch], PendingRelease] = field(default_factory=dict)
     claims_due_ms: int | None = None
     leave_due_ms: int | None = None
+    leave_told: bool = False
     new_incarnation_asked: bool = False
     # The whole life of the client.
     generation: int = 0

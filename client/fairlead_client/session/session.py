@@ -98,9 +98,7 @@ class Session:
         later = memory.now_ms + settings.heartbeat_ms
         due = [later]
         if memory.state in LEASED:
-            due.append(memory.lease_until_ms)
-            if memory.leave_due_ms is None:
-                due += [memory.heartbeat_at_ms, memory.progress_at_ms]
+            due += [memory.lease_until_ms, memory.heartbeat_at_ms, memory.progress_at_ms]
             due += [at for at in (memory.claims_due_ms, memory.leave_due_ms) if at is not None]
             due += [release.due_ms for release in memory.pending.values() if not release.sent]
         for queue in memory.queues.values():
@@ -148,7 +146,7 @@ class Session:
         memory = self._memory
         working = any(queue.works for queue in memory.queues.values())
         if memory.state is SessionState.LEAVING:
-            if not working and not memory.pending and memory.leave_due_ms is None:
+            if not working and not memory.pending and memory.leave_told:
                 self._take(AllReleased())
         elif (
             memory.state is SessionState.FENCED and not working and not memory.new_incarnation_asked

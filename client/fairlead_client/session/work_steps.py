@@ -157,10 +157,8 @@ def do_what_is_due(memory: Memory, event: TimePassed) -> SessionState:
             memory.signal(queue, Signal.DUE)
     if memory.claims_due_ms is not None and memory.claims_due_ms <= now_ms:
         send_claims(memory)
-    if memory.leave_due_ms is not None:
-        if memory.leave_due_ms <= now_ms:
-            send_leave(memory, event)
-        return memory.state
+    if memory.leave_due_ms is not None and memory.leave_due_ms <= now_ms:
+        send_leave(memory)
     _heartbeat(memory)
     _progress(memory)
     _commit(memory)

@@ -27,21 +27,31 @@ def test_idle(script: "Script") -> None:
     assert script.done[-2:] == [actions.SendLeave("me-1", 2), actions.Stopped(None)]
 
 
-def test_releases_first(script: "Script") -> None:
-    """The leave is written after every release is known to be in the log."""
+def test_says_so_first(script: "Script") -> None:
+    """The leave is written first: else the engine would grant what was released once more."""
     script.add(1)
-    assert kinds(script.feed(events.LeaveRequested())) == ["StopWork"]
-    assert "SendLeave" not in kinds(script.stopped(1, 5))
+    assert kinds(script.feed(events.LeaveRequested())) == ["SendLeave", "StopWork"]
+    script.feed(events.LeaveAppended("me-1"))
+    assert script.session.state is SessionState.LEAVING
+
+
+def test_closes_after_the_releases(script: "Script") -> None:
+    """The client is closed when the leave and every release are known to be in the log."""
+    script.add(1)
+    script.feed(events.LeaveRequested())
+    script.stopped(1, 5)
     assert script.releases == [(1, 5)]
-    assert kinds(script.acknowledge_release()) == ["SendLeave"]
+    assert "Stopped" not in kinds(script.acknowledge_release())
+    assert kinds(script.feed(events.LeaveAppended("me-1"))) == ["Stopped"]
 
 
 def test_gates_are_answered(script: "Script") -> None:
-    """Each gate is answered None before the leave."""
+    """Each gate is answered None before the client is closed."""
     script.add(2, after=(script.holder("b", 1),))
-    assert kinds(script.feed(events.LeaveRequested())) == ["SendRelease"]
+    assert kinds(script.feed(events.LeaveRequested())) == ["SendLeave", "SendRelease"]
     assert script.releases == [(2, None)]
-    assert kinds(script.acknowledge_release()) == ["SendLeave"]
+    script.feed(events.LeaveAppended("me-1"))
+    assert kinds(script.acknowledge_release()) == ["Stopped"]
 
 
 def test_gate_behind_work(script: "Script") -> None:
@@ -79,11 +89,11 @@ def test_heartbeats_go_on(script: "Script") -> None:
 
 
 def test_retry(script: "Script") -> None:
-    """A leave that could not be written is written again, and heartbeats are over."""
+    """A leave that could not be written is written again, once."""
     script.feed(events.LeaveRequested())
     script.feed(events.LeaveFailed("me-1"))
     assert kinds(script.wait(200)) == ["SendLeave"]
-    assert kinds(script.wait(5_000, step=100)) == []
+    assert "SendLeave" not in kinds(script.wait(5_000, step=100))
 
 
 def test_lease_ends(script: "Script") -> None:
@@ -125,7 +135,8 @@ def test_before_the_first_acknowledgement(scripts: Callable[..., "Script"]) -> N
 def test_duplicate_loses(script: "Script") -> None:
     """For a greater winner the client releases, leaves, and stops with an error of its own."""
     script.add(1)
-    assert kinds(script.notice("duplicate_client_id", (1_001, "p-you"))) == ["StopWork"]
+    done = script.notice("duplicate_client_id", (1_001, "p-you"))
+    assert kinds(done) == ["SendLeave", "StopWork"]
     script.stopped(1, 5)
     script.acknowledge_release()
     done = script.feed(events.LeaveAppended("me-1"))
@@ -164,7 +175,7 @@ def test_failed_callback(script: "Script") -> None:
     """A client whose application cannot take queues leaves with that error."""
     script.add(1)
     error = CallbackError("on_assigned raised")
-    assert kinds(script.feed(events.WorkFailed(error))) == ["StopWork"]
+    assert kinds(script.feed(events.WorkFailed(error))) == ["SendLeave", "StopWork"]
     script.stopped(1)
     script.acknowledge_release()
     assert script.feed(events.LeaveAppended("me-1")) == [actions.Stopped(error)]
