@@ -52,8 +52,10 @@ class Measurement:
         self._await(lambda: all(state == "ready" for state in states.values()), "processes")
         for client_id in client_ids:
             self._crew.tell(client_id, "join")
+            # One after another: so many connections at once are no part of what is measured.
+            self._await_state(client_id, "joined")
         self._members = set(client_ids)
-        self._await(self._adopted, "all to join")
+        self._await(self._adopted, "every queue to be adopted")
 
     def rounds(self, count: int, chance: random.Random) -> list[Change]:
         """Let a client leave and join again, so many times; return all changes."""
@@ -81,7 +83,7 @@ class Measurement:
             ]
             decisions = tuple(self.decisions[known:])
         if kind == "leave":
-            self._await(lambda: self._crew.states[client_id] == "left", f"{client_id} to leave")
+            self._await_state(client_id, "left")
         adopted_ns, queue, epoch = max(adopted)
         return Change(
             kind=kind,
@@ -94,6 +96,9 @@ class Measurement:
             last_epoch=epoch,
             decisions=decisions,
         )
+
+    def _await_state(self, client_id: str, state: str) -> None:
+        self._await(lambda: self._crew.states[client_id] == state, f"{client_id} to be {state}")
 
     def _adopted(self) -> bool:
         ownership = self._follower.ownership
