@@ -74,19 +74,28 @@ class LogTimes:
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """Where the time of one change went, in milliseconds; the three add up to its total.
+    """Where the time of one change went, in milliseconds; all but `decisions` add up to its total.
 
     Attributes:
         waiting: records lay appended and waited for a batch to take them.
         batch: batches that decided, as long as the job says that a batch takes.
-        client: everything else: heartbeat out, assignment in, stop, release out, position.
+        asking: clients, from the event to the record that told the engine.
+        releasing: clients, from a decided drop to the release appended.
+        taking: clients, from the decided grant to the queue at its position.
         decisions: how many decisions were on the way of the last queue.
     """
 
     waiting: float
     batch: float
-    client: float
+    asking: float
+    releasing: float
+    taking: float
     decisions: int
+
+    @property
+    def client(self) -> float:
+        """All that was the clients': asking, releasing and taking."""
+        return self.asking + self.releasing + self.taking
 
 
 def cut(change: Change, log: LogTimes, batch_ms: float) -> Phases:
@@ -97,17 +106,30 @@ def cut(change: Change, log: LogTimes, batch_ms: float) -> Phases:
         log: when records were appended.
         batch_ms: how long a batch takes until its decisions are written, by the job's progress.
     """
-    engine = engine_times(change, log)
+    spans = engine_spans(change, log)
+    engine = [ended - begun for begun, ended in spans]
     batch = sum(min(time, batch_ms) for time in engine)
-    waiting = sum(engine) - batch
-    return Phases(waiting, batch, max(0.0, change.total_ms - batch - waiting), len(engine))
+    total = change.total_ms
+    # The two clocks agree to a millisecond or so: no part is less than nothing.
+    asking = max(0.0, spans[0][0]) if spans else total
+    taking = max(0.0, total - spans[-1][1]) if spans else 0.0
+    releasing = max(0.0, total - asking - taking - sum(engine))
+    return Phases(
+        batch=batch,
+        waiting=sum(engine) - batch,
+        asking=asking,
+        releasing=releasing,
+        taking=taking,
+        decisions=len(spans),
+    )
 
 
-def engine_times(change: Change, log: LogTimes) -> list[float]:
-    """Per decision on the way of the last queue, from what it waited for to its own append, in ms.
+def engine_spans(change: Change, log: LogTimes) -> list[tuple[float, float]]:
+    """The engine's spans on the way of the last queue, in ms after the event.
 
-    A queue that was taken from a member passes two decisions, one that somebody had left passes
-    one, and so does one whose successor was given the gate in the same decision as the drop.
+    Each runs from the record that a decision waited for to the decision's own append. A queue that
+    was taken from a member passes two decisions, one that somebody had left passes one, and so does
+    one whose successor was given the gate in the same decision as the drop.
     """
     dropped = granted = None
     for decision in change.decisions:
@@ -118,18 +140,21 @@ def engine_times(change: Change, log: LogTimes) -> list[float]:
                 dropped = decision
             elif move.epoch == change.last_epoch and granted is None:
                 granted = decision
-    times: list[float] = []
+    spans: list[tuple[float, float]] = []
     if dropped is not None:
         causes = [log.inputs[at] for at in dropped.causes if at in log.inputs]
-        times.append(_since(causes, dropped, change, log))
+        spans.append(_span(causes, dropped, change, log))
     if granted is not None and granted is not dropped:
         releases = log.releases.get(change.last_queue, ())
-        times.append(_since(releases, granted, change, log))
-    return times
+        spans.append(_span(releases, granted, change, log))
+    return spans
 
 
-def _since(appended: Sequence[int], decision: Decision, change: Change, log: LogTimes) -> float:
-    """From the newest of these records before the decision to the decision, within the change."""
+def _span(
+    appended: Sequence[int], decision: Decision, change: Change, log: LogTimes
+) -> tuple[float, float]:
+    """From the newest of these records before the decision to the decision, after the event."""
     written = log.decisions[decision.epoch]
     before = [time for time in appended if time <= written]
-    return max(0.0, written - max([change.begun_wall_ms, *before]))
+    began = max([change.begun_wall_ms, *before])
+    return began - change.begun_wall_ms, max(began, written) - change.begun_wall_ms

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairlead.bench.changes import Change, LogTimes, Phases, cut, engine_times
+from fairlead.bench.changes import Change, LogTimes, Phases, cut, engine_spans
 from fairlead.local.decisions import Decision, Epoch, Move, Queue, Stage
 
 QUEUE = Queue("orders", "main", 7)
@@ -58,40 +58,47 @@ LOG = LogTimes(
 
 def test_two_decisions() -> None:
     """A queue that is taken from a member waits for the drop, and then for the grant."""
-    assert engine_times(_join(DROP, GRANT), LOG) == [230.0, 230.0]
+    assert engine_spans(_join(DROP, GRANT), LOG) == [(20.0, 250.0), (270.0, 500.0)]
 
 
 def test_phases() -> None:
     """What the engine had beyond a batch is waiting, what it had not is the clients'."""
     phases = cut(_join(DROP, GRANT), LOG, batch_ms=150.0)
-    assert phases == Phases(waiting=160.0, batch=300.0, client=140.0, decisions=2)
+    assert phases == Phases(160.0, 300.0, asking=20.0, releasing=20.0, taking=100.0, decisions=2)
+    assert phases.client == 140.0
 
 
 def test_phases_add_up() -> None:
     """A decision that was quicker than the median batch counts as that much batch, not more."""
     phases = cut(_join(DROP, GRANT), LOG, batch_ms=240.0)
-    assert phases == Phases(waiting=0.0, batch=460.0, client=140.0, decisions=2)
+    assert phases == Phases(0.0, 460.0, asking=20.0, releasing=20.0, taking=100.0, decisions=2)
 
 
 def test_one_decision() -> None:
     """A queue that its owner had left passes one decision, and its newest release before counts."""
-    assert engine_times(_join(GRANT), LOG) == [230.0]
+    assert engine_spans(_join(GRANT), LOG) == [(270.0, 500.0)]
 
 
 def test_gate() -> None:
     """A successor that got the gate together with the drop waits for no second decision."""
     both = _decision(8, (QUEUE, "dropped", 3), (QUEUE, "gated", 9))
     grant = _decision(9, (QUEUE, "granted", 9))
-    assert engine_times(_join(both, grant), LOG) == [230.0]
+    assert engine_spans(_join(both, grant), LOG) == [(20.0, 250.0)]
 
 
 def test_record_before_the_event() -> None:
     """A decision without a newer cause counts from the event: nothing before it is its time."""
     change = replace(_join(GRANT), begun_ns=400_000_000)
-    assert engine_times(change, LOG) == [pytest.approx(100.0)]
+    (span,) = engine_spans(change, LOG)
+    assert span == pytest.approx((0.0, 100.0))
 
 
 def test_unknown_cause() -> None:
     """A drop whose cause is no record of the log counts from the event."""
     log = replace(LOG, inputs={})
-    assert engine_times(_join(DROP), log) == [250.0]
+    assert engine_spans(_join(DROP), log) == [(0.0, 250.0)]
+
+
+def test_nothing_decided() -> None:
+    """A change without a decision on its way is the clients' alone."""
+    assert cut(_join(), LOG, batch_ms=200.0) == Phases(0.0, 0.0, 600.0, 0.0, 0.0, decisions=0)

@@ -67,7 +67,7 @@ def test_document() -> None:
     """The document holds every figure by name and every event on its own."""
     document = json.loads(json.dumps(_results(300.0, 320.0).document()))
     assert document["adopted"]["join"] == {"n": 2, "p50": 300.0, "p95": 320.0, "max": 320.0}
-    assert set(document["phases"]) == {"waiting for the batch", "the batch", "client hops"}
+    assert {"waiting for the batch", "the batch", "client hops"} <= set(document["phases"])
     assert document["batches"]["total"]["p50"] == 200.0
     assert document["engine_at_rest_cpu"] == 0.25
     assert [change["kind"] for change in document["changes"]] == ["leave", "join"] * 2
