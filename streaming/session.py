@@ -18,6 +18,13 @@ from fairlead.settings import EngineSettings
 
 _STREAMING: Final = "org.apache.spark.sql.execution.streaming"
 _FIRST_WITH_CHECKPOINTING_PACKAGE: Final = (4, 1)
+_COMPILER_OPTIONS: Final = (
+    # The quick compiler alone: batches are short, and the first seconds count.
+    "-XX:TieredStopAtLevel=1",
+    # With it the JVM reserves 48 MB for compiled code. Spark fills that within a minute, and from
+    # then on a fifth of a core throws methods out and compiles them again.
+    "-XX:ReservedCodeCacheSize=160m",
+)
 
 
 def checkpoint_manager_class(version: str = pyspark.__version__) -> str:
@@ -47,9 +54,8 @@ def spark_settings(
         "spark.driver.memory": engine.java_heap,
         # On the class path, not in spark.jars: those are copied and loaded by a second loader.
         "spark.driver.extraClassPath": f"{jars}/*",
-        # The quick compiler alone: batches are short, and the first seconds count.
         "spark.driver.extraJavaOptions": " ".join(
-            ("-XX:TieredStopAtLevel=1", _logging_option(), *java_options)
+            (*_COMPILER_OPTIONS, _logging_option(), *java_options)
         ),
         # Nobody but this machine has business with the driver's own ports.
         "spark.driver.host": "127.0.0.1",

@@ -1,18 +1,16 @@
-"""How far the input is ahead, from Spark's offset texts."""
-
-import pytest
+"""How far the input is ahead, from Spark's offsets."""
 
 from streaming.progress import lag
 
-READ = '{"a":{"0":5,"1":7},"b":{"0":1}}'
+READ = {"a": {"0": 5, "1": 7}, "b": {"0": 1}}
 
 
 def test_lag() -> None:
     """Per topic, the records that are there and not read, over all partitions."""
-    assert lag(READ, '{"a":{"0":6,"1":10},"b":{"0":1},"c":{"0":4}}') == {"a": 4, "b": 0, "c": 4}
+    latest = {"a": {"0": 6, "1": 10}, "b": {"0": 1}, "c": {"0": 4}}
+    assert lag(READ, latest) == {"a": 4, "b": 0, "c": 4}
 
 
-@pytest.mark.parametrize("latest", [None, "", "null", "None"])
-def test_unknown_end(latest: str | None) -> None:
+def test_unknown_end() -> None:
     """A batch that is run again after a death has no latest offsets, and so no lag."""
-    assert lag(READ, latest) == {}
+    assert lag(READ, None) == {}
