@@ -13,9 +13,6 @@ class Application(Protocol):
     For each start it is told once to stop, or that everything stops; it answers with WorkStopped.
     """
 
-    def expect_work(self) -> None:
-        """An assignment was read: work may start or stop soon."""
-
     def start_work(self, queue: Queue, epoch: Epoch, position: Position) -> None:
         """The queue may be read from the position on."""
 

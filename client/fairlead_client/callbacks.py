@@ -54,9 +54,6 @@ class Callbacks:
         return self._thread
 
     # What the session's thread calls.
-    def expect_work(self) -> None:
-        """Nothing to prepare."""
-
     def start_work(self, queue: Queue, epoch: Epoch, position: Position) -> None:
         """Have on_assigned called."""
         self._tasks.put(lambda: self._assign(queue, epoch, position.offset))

@@ -11,26 +11,27 @@ from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
 from fairlead_client.application import Application
+from fairlead_client.decoding import decode_key
 from fairlead_client.deliveries import Deliveries
 from fairlead_client.errors import ClientClosedError, StartFailedError
 from fairlead_client.member import Member
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.observer import Observer
+from fairlead_client.partitioner import partition_of
+from fairlead_client.session.events import LeaveRequested
 from fairlead_client.settings import Settings, SettingsArguments
 from fairlead_client.transport.connection import consumer_options
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.session_thread import SessionThread
+from fairlead_client.transport.topics import Topics
 
-SLICE_MS: Final = (50, 250)
-"""A fetch cannot be woken: so long at most until newly owned queues are read, or stop() is seen.
-
-The first in the time after an assignment was read, the second when the group is quiet: each slice
-costs some CPU, and most of the time nothing moves.
-"""
-QUIET_SECONDS: Final = 30.0
-FETCH_WAIT_MS: Final = 100
+SLICE_SECONDS: Final = 0.25
+"""A fetch cannot be woken by anything but a record: so long at most until stop() is seen."""
+FETCH_WAIT_MS: Final = 250
 """A broker answers one fetch after the other, so a new queue waits for the fetch under way."""
+HEED_SECONDS: Final = 0.05
+"""So long at most an assignment that woke the fetch is awaited from the session's thread."""
 
 
 class Consumer(Member):
@@ -65,6 +66,7 @@ class Consumer(Member):
         self._kafka: KafkaConsumer | None = None
         self._seen_changes = -1
         self._reading: dict[TopicPartition, tuple[Queue, Epoch]] = {}
+        self._assignments: tuple[TopicPartition, ...] = ()
         self._fetched: deque[Any] = deque()
         self._last: Message | None = None
         self._stopping = False
@@ -96,8 +98,7 @@ class Consumer(Member):
         try:
             super().start()
         except StartFailedError:
-            if self._kafka is not None:
-                self._kafka.close(autocommit=False, timeout_ms=0)
+            self._disconnect()
             raise
 
     def poll(self, timeout_ms: int = 1_000) -> Message | None:
@@ -125,8 +126,7 @@ class Consumer(Member):
             left = deadline - monotonic()
             if left <= 0:
                 return None
-            quiet = monotonic() - self._deliveries.expected_at > QUIET_SECONDS
-            self._fetch(min(left, SLICE_MS[quiet] / 1_000))
+            self._fetch(min(left, SLICE_SECONDS))
         return None
 
     def done(self, message: Message) -> bool:
@@ -134,9 +134,14 @@ class Consumer(Member):
         return not self._forked and self._deliveries.done(message)
 
     def stop(self) -> None:
-        """End the iteration at its next turn; may be called from a signal handler."""
+        """Begin to leave, and end the iteration at its next turn.
+
+        May be called from a signal handler. Queues with nothing in hand are released at once.
+        """
         # No lock: the handler may have interrupted the thread that holds it.
         self._stopping = True
+        if self._thread is not None and not self._forked:
+            self._thread.report(LeaveRequested())
 
     def close(self, timeout_ms: int | None = None) -> None:
         """Leave the group; messages in hand are awaited, but not by the thread that has them."""
@@ -145,9 +150,8 @@ class Consumer(Member):
             # Who should finish them? Their queues are released in front of them.
             self._deliveries.give_up()
         super().close(timeout_ms)
-        if self._kafka is not None and self._polling in (None, get_ident()):
-            self._kafka.close(autocommit=False, timeout_ms=0)
-            self._kafka = None
+        if self._polling in (None, get_ident()):
+            self._disconnect()
 
     def _finish_last(self) -> None:
         message, self._last = self._last, None
@@ -195,7 +199,8 @@ class Consumer(Member):
             if (partition := TopicPartition(record.topic, record.partition)) in reading
             and partition not in begun
         )
-        self._kafka.assign(list(reading))
+        self._watch_assignments(self._kafka)
+        self._kafka.assign([*reading, *self._assignments])
         for partition in begun:
             queue, epoch = reading[partition]
             self._kafka.seek(partition, readable[queue][1])
@@ -207,18 +212,51 @@ class Consumer(Member):
         if not self._reading or self._kafka is None:
             self._deliveries.wait_for_change(self._seen_changes, seconds)
             return
-        for records in self._kafka.poll(timeout_ms=int(seconds * 1_000)).values():
-            self._fetched.extend(records)
+        woken = False
+        for partition, records in self._kafka.poll(timeout_ms=int(seconds * 1_000)).items():
+            if partition not in self._assignments:
+                self._fetched.extend(records)
+                continue
+            mine = (self._settings.group, self.client_id)
+            woken = woken or any(decode_key(record.key or b"") == mine for record in records)
+        if woken:
+            self._deliveries.wait_for_change(self._seen_changes, HEED_SECONDS)
+
+    def _watch_assignments(self, kafka: KafkaConsumer) -> None:
+        """Let this client's assignments end a fetch: nothing else can.
+
+        What they say is the session's to read.
+        """
+        topic = Topics(self._settings.prefix).assignments
+        known = () if self._assignments else kafka.partitions_for_topic(topic)
+        if known:
+            number = partition_of(self._settings.group + self.client_id, len(known))
+            self._assignments = (TopicPartition(topic, number),)
+            kafka.assign(self._assignments)
+            kafka.seek_to_end(*self._assignments)
+
+    def _disconnect(self) -> None:
+        if self._kafka is not None:
+            self._kafka.close(autocommit=False, timeout_ms=0)
+            self._kafka = None
 
     def _application(self) -> Application:
         return self._deliveries
 
     def _new_thread(self) -> SessionThread:
-        settings = self._settings
-        options = consumer_options(settings, self.client_id)
-        self._kafka = KafkaConsumer(
-            **{**options, "fetch_max_wait_ms": FETCH_WAIT_MS, **settings.fetch}
-        )
         thread = super()._new_thread()
         self._deliveries.connect(thread.report)
         return thread
+
+    def _connect(self) -> None:
+        """Connect to the data, and know its partitions before the first of them is granted."""
+        settings = self._settings
+        options = {
+            **consumer_options(settings, self.client_id),
+            "bootstrap_timeout_ms": settings.start_timeout_ms,
+            "fetch_max_wait_ms": FETCH_WAIT_MS,
+            **settings.kafka,
+            **settings.fetch,
+        }
+        self._kafka = KafkaConsumer(**options)
+        self._watch_assignments(self._kafka)

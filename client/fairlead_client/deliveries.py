@@ -36,7 +36,6 @@ class Deliveries:
 
     Attributes:
         changes: grows when the set of queues that may be read changes.
-        expected_at: when an assignment was read last, on the clock of `time.monotonic`.
         over: whether nothing will be started any more.
     """
 
@@ -48,7 +47,6 @@ class Deliveries:
         self._report: Callable[[Event], None] = lambda _event: None
         self._giving_up = False
         self.changes = 0
-        self.expected_at = monotonic()
         self.over = False
 
     def connect(self, report: Callable[[Event], None]) -> None:
@@ -56,10 +54,6 @@ class Deliveries:
         self._report = report
 
     # What the session's thread calls.
-    def expect_work(self) -> None:
-        """Look out for changes for a while."""
-        self.expected_at = monotonic()
-
     def start_work(self, queue: Queue, epoch: Epoch, position: Position) -> None:
         """Messages of the queue may be handed out."""
         with self._changed:

@@ -144,11 +144,21 @@ class Member:
         self._thread.start()
         self._await_first_lease(self._thread)
 
+    def _connect(self) -> None:
+        """Connect to whatever the application's side needs, while the client joins."""
+
     def _await_first_lease(self, thread: SessionThread) -> None:
-        joined = thread.joined.wait(self._settings.start_timeout_ms / 1_000)
-        if joined and not thread.ended.is_set():
-            return
-        cause = thread.error or thread.last_error
+        deadline = time.monotonic() + self._settings.start_timeout_ms / 1_000
+        cause: Exception | None = None
+        try:
+            self._connect()
+        except Exception as error:  # noqa: BLE001 - whatever it was, the start has failed
+            cause = error
+        else:
+            joined = thread.joined.wait(max(0.0, deadline - time.monotonic()))
+            if joined and not thread.ended.is_set():
+                return
+        cause = thread.error or cause or thread.last_error
         failure = StartFailedError(
             f"client {self.client_id} could not join group {self._settings.group!r}"
             f" within {self._settings.start_timeout_ms} ms: {cause or 'no answer'}"

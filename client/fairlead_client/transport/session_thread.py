@@ -4,6 +4,7 @@ Nothing here waits for a broker or for the application, so heartbeats go out wha
 """
 
 import logging
+from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from uuid import uuid4
@@ -65,6 +66,7 @@ class SessionThread(Thread):
             None if store is None else Committer(store, self._inbox.put, self._commit_failed)
         )
         self._writer: Writer | None = None
+        self._first_writer: Future[Writer] | None = Future()
         self._abort = False
         self.joined = Event()
         self.ended = Event()
@@ -101,6 +103,12 @@ class SessionThread(Thread):
 
     def run(self) -> None:
         """Serve until the session is closed, the client is aborted, or a bug ends it."""
+        Thread(
+            target=self._make_writer,
+            args=(self._first_writer,),
+            name="fairlead-writer-start",
+            daemon=True,
+        ).start()
         self._reader.start()
         if self._committer is not None:
             self._committer.start()
@@ -137,7 +145,6 @@ class SessionThread(Thread):
         elif message is not None:
             if isinstance(message, events.AssignmentRead):
                 self._observer.assignment_read()
-                self._application.expect_work()
             self._handle(message)
 
     def _handle(self, event: events.Event) -> None:
@@ -189,13 +196,24 @@ class SessionThread(Thread):
         if self.state not in (SessionState.NEW, SessionState.FENCED):
             return
         try:
-            self._writer = Writer(self._settings, self._client_id, self._encoder, self.report)
+            made, self._first_writer = self._first_writer, None
+            self._writer = self._new_writer() if made is None else made.result()
         except KafkaError as error:
             # There is no lease to keep meanwhile, so this thread may have waited for it.
             self._note(error)
             self._reader.catch_up()
             return
         self._handle(events.Started(str(uuid4()), generation))
+
+    def _make_writer(self, made: Future[Writer]) -> None:
+        """Connect while the reader catches up: each takes as long as the other."""
+        try:
+            made.set_result(self._new_writer())
+        except Exception as error:  # noqa: BLE001 - told to whoever takes the writer
+            made.set_exception(error)
+
+    def _new_writer(self) -> Writer:
+        return Writer(self._settings, self._client_id, self._encoder, self.report)
 
     def _close_writer(self) -> None:
         if self._writer is not None:
@@ -220,5 +238,13 @@ class SessionThread(Thread):
         if self._committer is not None:
             self._committer.stop()
         self._close_writer()
+        if self._first_writer is not None:
+            self._first_writer.add_done_callback(_close_unused)
         self.ended.set()
         self.joined.set()
+
+
+def _close_unused(made: Future[Writer]) -> None:
+    """Let go of the connections of a writer that nobody took."""
+    if made.exception() is None:
+        made.result().close(0)

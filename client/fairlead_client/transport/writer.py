@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock, Thread
 from typing import Any
 
@@ -51,14 +52,18 @@ class Writer:
         self._report = report
         self._topics = Topics(settings.prefix)
         self._producer = KafkaProducer(**producer_options(settings, client_id))
+        topics = (self._topics.heartbeats, self._topics.releases)
         try:
-            self._partitions = {
-                topic: partition_of(self._group, len(self._producer.partitions_for(topic)))
-                for topic in (self._topics.heartbeats, self._topics.releases)
-            }
+            # Together: the second of two requests would wait for the back-off between them.
+            with ThreadPoolExecutor(len(topics)) as pool:
+                counts = [len(known) for known in pool.map(self._producer.partitions_for, topics)]
         except Exception:
             self._producer.close(timeout=0)
             raise
+        self._partitions = {
+            topic: partition_of(self._group, count)
+            for topic, count in zip(topics, counts, strict=True)
+        }
 
     def send(self, action: SendAction) -> None:
         """Write what the action says; its answer comes through `report`."""
