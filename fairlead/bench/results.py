@@ -7,6 +7,7 @@ from typing import Any, Final, Self
 from fairlead.bench.batch_clock import TOTAL
 from fairlead.bench.changes import Change, LogTimes, cut
 from fairlead.bench.percentiles import Summary, summarise
+from fairlead.bench.starts import WITH_ARCHIVE
 
 BATCHES_MAX: Final = 3.2
 """The median may take so many of the run's own median batches, …"""
@@ -14,6 +15,7 @@ SPARE_MS: Final = 100.0
 """… and so much besides."""
 P50_MS_MAX: Final = 1_000.0
 P95_MS_MAX: Final = 1_600.0
+START_MS_MAX: Final = 10_000.0
 _COMMIT: Final = "commit"
 
 
@@ -41,6 +43,7 @@ class Results:
         batches: the job's batches while it was measured, by phase, as the job reports them.
         queues: how many queues changed hands per event.
         decisions: how many decisions were on the way of the last queue, per event.
+        starts: from `fairlead run` to the first assignment of a waiting group, by kind of start.
         at_rest: the engine's processor time per second with all clients in and nothing to do.
         changes: every event on its own.
     """
@@ -50,6 +53,7 @@ class Results:
     batches: Mapping[str, Summary]
     queues: Summary
     decisions: Summary
+    starts: Mapping[str, Summary]
     at_rest: float
     changes: tuple[Mapping[str, Any], ...]
 
@@ -60,6 +64,7 @@ class Results:
         log: LogTimes,
         batches: Mapping[str, Sequence[float]],
         at_rest: float,
+        starts: Mapping[str, Sequence[float]],
     ) -> Self:
         """Sum up a run.
 
@@ -92,6 +97,7 @@ class Results:
             batches=summed,
             queues=summarise([change.queues for change in changes]),
             decisions=summarise([phase.decisions for phase in phases]),
+            starts={kind: summarise(times) for kind, times in starts.items()},
             at_rest=at_rest,
             changes=tuple(
                 {
@@ -110,10 +116,16 @@ class Results:
         """What must hold, with what was measured."""
         batch, adopted = self.batches[TOTAL].p50, self.adopted["all"]
         relative = round(BATCHES_MAX * batch + SPARE_MS, 1)
+        starts = [
+            Target(f"each start {WITH_ARCHIVE}", summary.max, START_MS_MAX)
+            for kind, summary in self.starts.items()
+            if kind == WITH_ARCHIVE
+        ]
         return (
             Target("p50, against the run's own batches", adopted.p50, relative),
             Target("p50", adopted.p50, P50_MS_MAX),
             Target("p95", adopted.p95, P95_MS_MAX),
+            *starts,
         )
 
     @property
@@ -133,6 +145,7 @@ class Results:
             "batches": {name: asdict(summary) for name, summary in self.batches.items()},
             "queues": asdict(self.queues),
             "decisions": asdict(self.decisions),
+            "starts": {kind: asdict(summary) for kind, summary in self.starts.items()},
             "engine_at_rest_cpu": round(self.at_rest, 3),
             "changes": list(self.changes),
         }

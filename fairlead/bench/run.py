@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,6 +19,7 @@ from fairlead.bench.crew import Crew
 from fairlead.bench.measurement import Measurement
 from fairlead.bench.processor_time import processor_seconds
 from fairlead.bench.results import Results
+from fairlead.bench.starts import StartPlan, measure_starts
 from fairlead.jars.progress import FetchProgress
 from fairlead.local.decisions import Decision, DecisionReader, Epoch, Queue
 from fairlead.local.follower import DecisionFollower
@@ -37,6 +38,7 @@ class BenchOptions:
         rounds: so many leaves and as many joins.
         clients: how many members the group has.
         queues: how many queues they share.
+        starts: so many starts of the engine with the archive, and as many without.
         rest_s: how long the engine is watched at rest, in seconds.
         seed: chooses who leaves, and the pauses.
         bootstrap: an existing cluster; None for an embedded broker.
@@ -46,6 +48,7 @@ class BenchOptions:
     rounds: int
     clients: int
     queues: int
+    starts: int
     rest_s: float
     seed: int
     bootstrap: str | None
@@ -75,10 +78,17 @@ def run_bench(
         system.make_topics()
         if options.bootstrap is not None and not options.keep:
             stack.callback(system.delete_topics)
+        starts = {}
+        if options.starts:
+            say(f"starts: {options.starts} with the class-data archive, {options.starts} without")
+            start_plan = StartPlan(
+                plan.folder, system.bootstrap, f"{name}-start", options.starts, options.keep
+            )
+            starts = measure_starts(start_plan, say)
         system.start_bridge()
         system.start_engine()
         system.await_engine()
-        return _Bench(options, system, say).run(stack)
+        return _Bench(options, system, say).run(stack, starts)
 
 
 class _Bench:
@@ -91,7 +101,7 @@ class _Bench:
         self._system = system
         self._say = say
 
-    def run(self, stack: contextlib.ExitStack) -> Results:
+    def run(self, stack: contextlib.ExitStack, starts: Mapping[str, Sequence[float]]) -> Results:
         """Gather the clients, measure, watch the engine at rest."""
         options, plan = self._options, self._system.plan
         condition = threading.Condition()
@@ -125,7 +135,7 @@ class _Bench:
             changes = measurement.rounds(options.rounds, chance)
         self._say(f"at rest: the engine's processor time over {options.rest_s:.0f} s")
         at_rest = self._processor_share()
-        return Results.of(changes, self._log_times(), clock.phases_ms, at_rest)
+        return Results.of(changes, self._log_times(), clock.phases_ms, at_rest, starts)
 
     def _processor_share(self) -> float:
         """Processor time of the engine per second, all clients in the group and nothing to do."""

@@ -26,6 +26,12 @@ def bench(
     ] = 50,
     clients: Annotated[int, typer.Option("--clients", min=2, help="Members of the group.")] = 20,
     queues: Annotated[int, typer.Option("--queues", min=2, help="Queues they share.")] = 200,
+    starts: Annotated[
+        int,
+        typer.Option(
+            "--starts", min=0, help="Starts of the engine with the archive, and as many without."
+        ),
+    ] = 3,
     rest: Annotated[
         float, typer.Option("--rest", min=1, help="Seconds to watch the engine at rest.")
     ] = 20.0,
@@ -63,7 +69,7 @@ def bench(
         line = f"{time.monotonic() - begun:6.1f} s  {text}"
         console.print(line, markup=False, soft_wrap=True)
 
-    options = BenchOptions(rounds, clients, queues, rest, seed, bootstrap, keep)
+    options = BenchOptions(rounds, clients, queues, starts, rest, seed, bootstrap, keep)
     stop_once_on_signals()
     try:
         results = run_bench(options, say, ConsoleProgress(console))
@@ -91,6 +97,7 @@ def _summaries(results: "Results") -> Iterator[dict[str, Any]]:
         **{f"adopted: {name}": summary for name, summary in results.adopted.items()},
         **{f"  of it {name}": summary for name, summary in results.phases.items()},
         **{f"batch: {name}": summary for name, summary in results.batches.items()},
+        **{f"first assignment {kind}": summary for kind, summary in results.starts.items()},
         "count: queues moved by an event": results.queues,
         "count: decisions on the way of the last": results.decisions,
     }

@@ -35,6 +35,12 @@ def run(
         bool,
         typer.Option("--supervise", help="Start the engine again when it dies; see docs."),
     ] = False,
+    archive: Annotated[
+        bool,
+        typer.Option(
+            "--archive/--no-archive", help="Start from the class-data archive, if there is one."
+        ),
+    ] = True,
     restarts: Annotated[int, typer.Option("--restarts", hidden=True, min=0)] = 0,
 ) -> None:
     """Run the engine: the streaming job, from conf/ and the environment.
@@ -55,10 +61,10 @@ def run(
     configure_logs()
     if supervise:
         _supervise([argument for argument in sys.argv[1:] if argument != "--supervise"])
-    _run(settings, restarts)
+    _run(settings, restarts, archive=archive)
 
 
-def _run(settings: Settings, restarts: int) -> None:
+def _run(settings: Settings, restarts: int, *, archive: bool) -> None:
     """Run the job until a signal asks it to stop."""
     import os
 
@@ -71,7 +77,8 @@ def _run(settings: Settings, restarts: int) -> None:
         # Spark looks nowhere else for its Java.
         os.environ["JAVA_HOME"] = str(find_java().home)
         jars = ensure_jars("connector", ConsoleProgress(Console(stderr=True)))
-        session = SessionStart(settings.engine, jars, archive_options(jars))
+        options = archive_options(jars) if archive else ()
+        session = SessionStart(settings.engine, jars, options)
         # The JVM is on its way while the rest is loaded.
         from streaming.job import JobOptions, run_job
 

@@ -137,17 +137,17 @@ class LocalSystem:
         with contextlib.closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
             admin.create_partitions({self.plan.source: NewPartitions(partitions)})
 
-    def start_bridge(self) -> None:
-        """Start the Kafka bridge as a process."""
-        flags = ["--cluster-name", BROKER_NAME, "--poll-ms", str(_BRIDGE_POLL_MS)]
-        self._bridge = self._fairlead("bridge", "bridge", "kafka", *flags)
+    def start_bridge(self, *flags: str) -> None:
+        """Start the Kafka bridge as a process, with these flags besides its own."""
+        own = ["--cluster-name", BROKER_NAME, "--poll-ms", str(_BRIDGE_POLL_MS)]
+        self._bridge = self._fairlead("bridge", "bridge", "kafka", *own, *flags)
         self._say(f"bridge: process {self._bridge.pid}")
 
-    def start_engine(self) -> None:
-        """Start the engine as a process, again if need be."""
+    def start_engine(self, *flags: str) -> None:
+        """Start the engine as a process with these flags of `fairlead run`, again if need be."""
         again = "again, " if self._engine_starts else ""
         self._engine_starts += 1
-        self._engine = self._fairlead(f"engine-{self._engine_starts}", "run")
+        self._engine = self._fairlead(f"engine-{self._engine_starts}", "run", *flags)
         self._say(f"engine: {again}process {self._engine.pid}")
 
     def await_engine(self) -> None:

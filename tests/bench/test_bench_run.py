@@ -21,7 +21,7 @@ def test_small(tmp_path: Path) -> None:
     """A small group is measured: each leave and join is adopted, cut into phases that add up."""
     report, temporary = tmp_path / "bench.json", tmp_path / "tmp"
     temporary.mkdir()
-    flags = ["--rounds", "3", "--clients", "4", "--queues", "16", "--rest", "2"]
+    flags = ["--rounds", "3", "--clients", "4", "--queues", "16", "--rest", "2", "--starts", "1"]
     ended = subprocess.run(
         [sys.executable, "-m", "fairlead", "bench", *flags, "--report", str(report), "-o", "json"],
         env={**os.environ, "TMPDIR": str(temporary)},
@@ -42,6 +42,10 @@ def test_small(tmp_path: Path) -> None:
         assert parts == pytest.approx(change["total_ms"], abs=0.5)
         assert change["queues"] >= 1
         assert change["decisions"] >= 1
+    assert {kind: times["n"] for kind, times in document["starts"].items()} == {
+        "with the archive": 1,
+        "without the archive": 1,
+    }
     assert document["batches"]["total"]["n"] > 3
     assert document["engine_at_rest_cpu"] > 0
     assert list(temporary.glob("fairlead-bench-*")) == []

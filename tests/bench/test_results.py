@@ -25,10 +25,11 @@ def _change(kind: str, total_ms: float) -> Change:
     )
 
 
-def _results(*totals_ms: float, batch_ms: float = 200.0) -> Results:
+def _results(*totals_ms: float, batch_ms: float = 200.0, start_ms: float = 9_000.0) -> Results:
     changes = [_change(kind, total) for total in totals_ms for kind in ("leave", "join")]
+    starts = {"with the archive": [8_000.0, start_ms], "without the archive": [19_000.0]}
     batches = {"total": [batch_ms] * 3, "commit": [20.0] * 3}
-    return Results.of(changes, LogTimes(), batches, at_rest=0.25)
+    return Results.of(changes, LogTimes(), batches, 0.25, starts)
 
 
 def test_percentiles() -> None:
@@ -43,22 +44,25 @@ def test_nothing_measured() -> None:
     with pytest.raises(ValueError, match="no values"):
         summarise([])
     with pytest.raises(ValueError, match="no batch"):
-        Results.of([_change("join", 1.0)], LogTimes(), {}, at_rest=0.0)
+        Results.of([_change("join", 1.0)], LogTimes(), {}, at_rest=0.0, starts={})
 
 
 @pytest.mark.parametrize(
-    "totals, batch_ms, held",
+    "totals, batch_ms, start_ms, held",
     [
-        ((700.0, 710.0), 200.0, [True, True, True]),
-        ((760.0, 770.0), 200.0, [False, True, True]),
-        ((1_100.0, 1_200.0), 400.0, [True, False, True]),
-        ((500.0, 1_700.0), 400.0, [True, True, False]),
+        ((700.0, 710.0), 200.0, 9_000.0, [True, True, True, True]),
+        ((760.0, 770.0), 200.0, 9_000.0, [False, True, True, True]),
+        ((1_100.0, 1_200.0), 400.0, 9_000.0, [True, False, True, True]),
+        ((500.0, 1_700.0), 400.0, 9_000.0, [True, True, False, True]),
+        ((700.0, 710.0), 200.0, 11_000.0, [True, True, True, False]),
     ],
-    ids=["all", "too_many_batches", "median_too_long", "tail_too_long"],
+    ids=["all", "too_many_batches", "median_too_long", "tail_too_long", "a_start_too_long"],
 )
-def test_targets(totals: tuple[float, ...], batch_ms: float, held: list[bool]) -> None:
+def test_targets(
+    totals: tuple[float, ...], batch_ms: float, start_ms: float, held: list[bool]
+) -> None:
     """Each target fails alone, and any one fails the run."""
-    results = _results(*totals, batch_ms=batch_ms)
+    results = _results(*totals, batch_ms=batch_ms, start_ms=start_ms)
     assert [target.holds for target in results.targets] == held
     assert results.passed is all(held)
 
@@ -69,5 +73,6 @@ def test_document() -> None:
     assert document["adopted"]["join"] == {"n": 2, "p50": 300.0, "p95": 320.0, "max": 320.0}
     assert {"waiting for the batch", "the batch", "client hops"} <= set(document["phases"])
     assert document["batches"]["total"]["p50"] == 200.0
+    assert document["starts"]["without the archive"]["p50"] == 19_000.0
     assert document["engine_at_rest_cpu"] == 0.25
     assert [change["kind"] for change in document["changes"]] == ["leave", "join"] * 2
