@@ -27,10 +27,7 @@ def bench(
     clients: Annotated[int, typer.Option("--clients", min=2, help="Members of the group.")] = 20,
     queues: Annotated[int, typer.Option("--queues", min=2, help="Queues they share.")] = 200,
     starts: Annotated[
-        int,
-        typer.Option(
-            "--starts", min=0, help="Starts of the engine with the archive, and as many without."
-        ),
+        int, typer.Option("--starts", min=0, help="Engine starts with and without archive, each.")
     ] = 3,
     rest: Annotated[
         float, typer.Option("--rest", min=1, help="Seconds to watch the engine at rest.")

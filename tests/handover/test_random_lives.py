@@ -11,6 +11,7 @@ from random import Random
 import pytest
 from fairlead_client.model import Process
 
+from fairlead.core.outputs import Assignment
 from tests.handover.actors import Actor, BrokenError
 from tests.handover.drivers import Driver
 from tests.handover.log import DataPlane, Log
@@ -18,6 +19,9 @@ from tests.handover.log import DataPlane, Log
 FAULTS = ("join", "leave", "kill", "freeze", "kill_driver", "old_state", "grow", "lost_output")
 CLEAN = ("join", "leave", "kill_driver", "old_state", "grow", "lost_output")
 """Faults after which no message may be read twice: nobody died without a word."""
+
+LEAVE_MS_MAX = 11_000
+"""An application takes up to 8 s to stop; a lease and its margin end after 13 s."""
 
 
 class Life:
@@ -133,3 +137,24 @@ def test_no_queue_has_two_owners_and_silence_returns(seed: int, chain_cap: int) 
 def test_nothing_is_read_twice_while_nobody_dies(seed: int, chain_cap: int) -> None:
     """Joins, leaves, new queues, killed drivers and lost output repeat no message."""
     live(seed, chain_cap, CLEAN)
+
+
+@pytest.mark.parametrize("chain_cap", [1, 2])
+@pytest.mark.parametrize("seed", range(200, 220))
+def test_who_leaves_is_granted_nothing_more(seed: int, chain_cap: int) -> None:
+    """The others own everything long before the leaver's lease could have ended."""
+    life = Life(seed, chain_cap, CLEAN)
+    for _ in range(200):
+        life.turn(faults=False)
+    leaver = life.rng.choice([actor for actor in life.actors if actor.working()])
+    told, begun_ms = len(life.log.told), life.log.now_ms
+    leaver.session_leaves()
+    while leaver.alive or sum(len(actor.working()) for actor in life.actors) < 6:
+        life.turn(faults=False)
+        assert life.log.now_ms - begun_ms < LEAVE_MS_MAX
+    granted = [
+        output
+        for output in life.log.told[told:]
+        if isinstance(output, Assignment) and output.member.client_id == leaver.name and output.add
+    ]
+    assert granted == []
