@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -199,6 +200,32 @@ def test_no_broker(kind: type[Client] | type[Consumer], client: Callable[..., Cl
         one.start()
     with pytest.raises(Exception, match="closed; make a new one"):
         one.start()
+    one.close()
+
+
+def test_broker_comes_late(kafka: Pausable, engine: "ScriptedEngine", data_topic: str) -> None:
+    """A start goes on trying to connect until its own time is over, not that of one attempt."""
+    one = Consumer(
+        bootstrap=engine.bootstrap,
+        prefix=engine.prefix,
+        group=engine.group,
+        topics=[data_topic],
+        client_id="a",
+        start_timeout_ms=WAIT_SECONDS * 1_000,
+        **SHORT,
+    )
+    with ThreadPoolExecutor(1) as pool:
+        kafka.pause()
+        try:
+            started = pool.submit(one.start)
+            deadline = time.monotonic() + WAIT_SECONDS
+            while one.last_error is None and not started.done():
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+        finally:
+            kafka.resume()
+        started.result()
+    engine.heartbeat("a")
     one.close()
 
 
