@@ -219,6 +219,14 @@ def cases(groups: int, clients: int) -> Iterator[Case]:
         yield Case("shard", shards, 1, 0, 0)
 
 
+def _is_wanted(case: Case, given: argparse.Namespace) -> bool:
+    return (
+        given.only in case.key
+        and (not given.shards or case.shards in given.shards)
+        and (not given.tasks or case.tasks in given.tasks)
+    )
+
+
 def _ignore(error: Exception) -> None:
     raise error
 
@@ -230,7 +238,9 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=10)
     parser.add_argument("--joins", type=int, default=30)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="words in the key: shard, group, no ticks")
+    parser.add_argument("--shards", type=int, nargs="*", help="only these numbers of shards")
+    parser.add_argument("--tasks", type=int, nargs="*", help="only these shuffle partitions")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     jars = ensure_jars("connector")
@@ -241,7 +251,7 @@ def main() -> None:
         spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(_BATCHES_MAX))
         for _ in range(given.rounds):
             for case in cases(given.groups, given.clients):
-                if given.only in case.key or not given.only:
+                if _is_wanted(case, given):
                     results.append(run_case(spark, kafka.bootstrap, case, given.joins))
                     print(json.dumps(asdict(results[-1])), flush=True)  # noqa: T201
         spark.stop()
