@@ -49,7 +49,7 @@ COUNTED: Final[Mapping[str, CountedFamily]] = {
         "queue_moves_total", "Steps of queues, by the first trigger.", ("stage", "trigger")
     ),
     "allocation_failures": CountedFamily(
-        "allocation_failures_total", "Topics whose allocation failed, by code.", ("code",)
+        "allocation_failures_total", "Failed attempts to allocate a topic, by code.", ("code",)
     ),
     "alarms": CountedFamily("alarms_total", "Alarms in decisions.", ("alarm",)),
     "clock_jumps": CountedFamily(

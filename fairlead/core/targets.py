@@ -23,8 +23,16 @@ from fairlead.core.routes import readable_queues
 from fairlead.core.state import GroupState
 
 ERROR_TEXT_MAX = 200
+FAILED_ALLOCATION = "failed_allocation"
+"""What each attempt to allocate a topic counts as if it fails, with the code of its failure."""
 
-__all__ = ["allocation_text", "compute_targets", "shared_queues", "subscribed_topics"]
+__all__ = [
+    "FAILED_ALLOCATION",
+    "allocation_text",
+    "compute_targets",
+    "shared_queues",
+    "subscribed_topics",
+]
 
 
 def subscribed_topics(state: GroupState) -> list[str]:
@@ -66,7 +74,7 @@ def compute_targets(draft: Draft) -> None:
         targets.update({queue: state.targets[queue] for queue in held if queue in state.targets})
     if failures != state.failures and failures:
         draft.alarms.add("allocation_failed")
-    draft.counts["allocation", "failed"] += len(failures)
+    draft.counts.update((FAILED_ALLOCATION, failure.code) for failure in failures.values())
     state.failures = failures
     state.targets = targets
     state.allocated_by = allocation_text(draft)

@@ -16,6 +16,7 @@ from fairlead.codec.quarantine import Quarantine
 from fairlead.codec.shard import GroupSlot
 from fairlead.core.outputs import Decision, Output
 from fairlead.core.state import GroupState
+from fairlead.core.targets import FAILED_ALLOCATION
 from fairlead.engine.attempt import Attempt, Stepped, dated, find_poison, reraise_unless_own
 from fairlead.engine.audit import decision_of
 from fairlead.engine.context import StepFailure
@@ -73,9 +74,16 @@ def _count_held(held: Held) -> tuple[tuple[str, int], ...]:
     return tuple((name, number) for name, number in counts if number)
 
 
+def _name_of(kind: str, outcome: str) -> str:
+    """Name what a step counted: what became of its records, and topics it could not allocate."""
+    if kind == FAILED_ALLOCATION:
+        return f"allocation_failures/{outcome}"
+    return f"events/{kind}/{outcome}"
+
+
 def _after_success(attempt: Attempt, stepped: Stepped, held: Held) -> Visit:
     counts = [
-        (f"events/{kind}/{outcome}", number)
+        (_name_of(kind, outcome), number)
         for (kind, outcome), number in sorted(stepped.counts.items())
         if number
     ]

@@ -106,7 +106,7 @@ def _stamped(decision: Decision, stamp: Stamp) -> Decision:
 
 
 def count_outputs(outputs: Iterable[Output], counts: Counter[str]) -> None:
-    """Count what operators ask about decisions: triggers, moves, failed topics, alarms."""
+    """Count what operators ask about decisions: triggers, moves, alarms."""
     for output in outputs:
         if isinstance(output, Rejection):
             counts[f"rejects/{output.reason}"] += 1
@@ -120,8 +120,6 @@ def _count_decision(decision: Decision, counts: Counter[str]) -> None:
     counts.update(f"rebalances/{trigger}" for trigger in decision.triggers)
     counts.update(f"moves/{move.stage}/{first}" for move in decision.moves)
     counts.update(f"alarms/{alarm}" for alarm in decision.alarms)
-    if "allocation_failed" in decision.alarms:
-        counts.update(f"allocation_failures/{failure.code}" for failure in decision.failures)
 
 
 def count_written(
