@@ -99,17 +99,23 @@ class ProgressListener:
 
 
 def take_progress(progress: Mapping[str, Any], metrics: EngineMetrics) -> None:
-    """Add one batch to the metrics, from the JSON of Spark's ``StreamingQueryProgress``."""
+    """Add one batch to the metrics, from the JSON of Spark's ``StreamingQueryProgress``.
+
+    Spark leaves out what is empty. What is missing adds nothing, and the rest counts all the same.
+
+    Raises:
+        KeyError, ValueError: the report of a shard is none.
+    """
     metrics.batches.labels("committed").inc()
     metrics.last_batch.set(time.time())
-    durations = progress["durationMs"]
+    durations = progress.get("durationMs", {})
     for name, phase in PHASES.items():
         if name in durations:
             metrics.batch_duration.labels(phase).observe(durations[name] / 1000)
-    for source in progress["sources"]:
-        for topic, records in lag(source["endOffset"], source["latestOffset"]).items():
+    for source in progress.get("sources", ()):
+        for topic, records in lag(source.get("endOffset"), source.get("latestOffset")).items():
             metrics.input_lag.labels(topic).set(records)
-    for operator in progress["stateOperators"]:
+    for operator in progress.get("stateOperators", ()):
         metrics.state_rows.set(operator["numRowsTotal"])
         metrics.state_bytes.set(operator["memoryUsedBytes"])
     for shard, text in progress.get("observedMetrics", {}).get(OBSERVED, {}).items():

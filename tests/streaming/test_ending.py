@@ -1,6 +1,8 @@
 """How a run ends, and which starts are refused: each with its own exit code."""
 
+import contextlib
 import shutil
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,8 @@ from tests.streaming.running import GivenSession, RunningJob, job
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+ALTERED_SECONDS = 30.0
+
 
 def _changed(settings: Settings, **changes: object) -> Settings:
     """Return settings with other values in the engine's section."""
@@ -42,16 +46,22 @@ def _await_first_batch(settings: Settings, running: RunningJob) -> None:
 
 
 def _alter(bootstrap: str, topic: str, **config: str) -> None:
-    """Change a topic's settings, and return when the broker says so itself."""
+    """Change a topic's settings, and return when the broker says so itself.
+
+    Raises:
+        TimeoutError: it did not say so in time.
+    """
     wanted = {name.replace("_", "."): value for name, value in config.items()}
     resource = ConfigResource(ConfigResourceType.TOPIC, topic, wanted)
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    admin.alter_configs([resource])
-    while True:
-        found = admin.describe_configs([resource], config_filter="all")["topic"][topic]
-        if all(found[name]["value"] == value for name, value in wanted.items()):
-            break
-    admin.close()
+    deadline = time.monotonic() + ALTERED_SECONDS
+    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
+        admin.alter_configs([resource])
+        while True:
+            found = admin.describe_configs([resource], config_filter="all")["topic"][topic]
+            if all(found[name]["value"] == value for name, value in wanted.items()):
+                return
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{topic}: {wanted} was not taken over: {found}")
 
 
 def test_superseded_by_claim(spark: "SparkSession", settings: Settings, log: Log) -> None:
