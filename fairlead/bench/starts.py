@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from fairlead.archive import archive_options
 from fairlead.bench.crew import Crew
-from fairlead.errors import VerdictError
+from fairlead.errors import EnvironmentMissingError, VerdictError
+from fairlead.jars import ensure_jars
 from fairlead.local.system import LocalSystem, SystemPlan
 from fairlead.local.topic_content import read_to_end
 
@@ -54,8 +56,15 @@ def measure_starts(plan: StartPlan, say: Callable[[str], None]) -> dict[str, lis
     """Return the times of the starts in milliseconds, by kind.
 
     Raises:
+        EnvironmentMissingError: no class-data archive fits: the engine would start without one, and
+            be measured as if it had it.
         FairleadError: a part died, or there was no assignment in time.
     """
+    if not archive_options(ensure_jars("connector")):
+        raise EnvironmentMissingError(
+            "archive: none fits this JVM and these jars, so no start can be measured with it.",
+            remedy="Run: make setup (or: fairlead setup archive), or measure no starts: --starts 0",
+        )
     found: dict[str, list[float]] = {kind: [] for kind in _FLAGS}
     for turn in range(plan.count):
         for kind, flags in _FLAGS.items():

@@ -41,7 +41,8 @@ def bench(
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave topics and logs behind.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Exit with 1 unless every target holds.")
+        bool,
+        typer.Option("--check", help="Exit with 1 unless every target that was measured holds."),
     ] = False,
     report: Annotated[
         Path, typer.Option("--report", help="Where everything measured is written as JSON.")
@@ -103,10 +104,13 @@ def _summaries(results: "Results") -> Iterator[dict[str, Any]]:
 
 
 def _targets(results: "Results") -> Iterator[dict[str, Any]]:
+    from fairlead.bench.results import NOT_MEASURED
+
     for target in results.targets:
+        known = target.measured is not None
         yield {
             "target": target.name,
-            "measured": target.measured,
+            "measured": target.measured if known else NOT_MEASURED,
             "at most": target.at_most,
-            "holds": "yes" if target.holds else "NO",
+            "holds": ("yes" if target.holds else "NO") if known else None,
         }

@@ -1,12 +1,19 @@
 """Figures are summed up one way, and compared with what must hold."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
+import orjson
 import pytest
 
+from fairlead.bench import run
 from fairlead.bench.changes import Change, LogTimes
 from fairlead.bench.percentiles import summarise
 from fairlead.bench.results import Results
+from fairlead.cli import bench
+from fairlead.cli.main import main
+from fairlead.errors import ExitCode
 from fairlead.local.decisions import Epoch, Queue
 
 
@@ -65,6 +72,37 @@ def test_targets(
     results = _results(*totals, batch_ms=batch_ms, start_ms=start_ms)
     assert [target.holds for target in results.targets] == held
     assert results.passed is all(held)
+
+
+@pytest.mark.parametrize(
+    "totals, code",
+    [((700.0, 710.0), ExitCode.OK), ((500.0, 1_700.0), ExitCode.VERDICT_NEGATIVE)],
+    ids=["others_hold", "another_fails"],
+)
+def test_not_measured(
+    totals: tuple[float, ...],
+    code: ExitCode,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Without starts their target is said to be not measured, and the others alone decide."""
+    results = replace(_results(*totals, batch_ms=400.0), starts={})
+    monkeypatch.setattr(run, "run_bench", lambda *_: results)
+    monkeypatch.setattr(bench, "stop_once_on_signals", lambda: None)
+    report = tmp_path / "bench.json"
+    with pytest.raises(SystemExit) as end:
+        main(["bench", "--check", "--starts", "0", "--report", str(report)])
+    assert end.value.code == code
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "each start" in line)
+    assert " ".join(line.split()) == "each start with the archive not measured 10000.0 -"
+    assert orjson.loads(report.read_bytes())["targets"][-1] == {
+        "name": "each start with the archive",
+        "measured": None,
+        "at_most": 10_000.0,
+        "holds": None,
+        "note": "not measured",
+    }
 
 
 def test_document() -> None:
