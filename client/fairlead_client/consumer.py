@@ -2,18 +2,20 @@
 
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from threading import get_ident
 from time import monotonic
 from types import TracebackType
 from typing import Any, Final, Unpack
 
 from kafka import KafkaConsumer
+from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.structs import TopicPartition
 
 from fairlead_client.application import Application
 from fairlead_client.decoding import decode_key
 from fairlead_client.deliveries import Deliveries
-from fairlead_client.errors import ClientClosedError, StartFailedError
+from fairlead_client.errors import ClientClosedError
 from fairlead_client.member import Member
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
@@ -30,6 +32,7 @@ SLICE_SECONDS: Final = 0.25
 """A fetch cannot be woken by anything but a record: so long at most until stop() is seen."""
 FETCH_WAIT_MS: Final = 250
 """A broker answers one fetch after the other, so a new queue waits for the fetch under way."""
+RETRY_SECONDS: Final = 0.2
 HEED_SECONDS: Final = 0.05
 """So long at most an assignment that woke the fetch is awaited from the session's thread."""
 
@@ -69,7 +72,6 @@ class Consumer(Member):
         self._assignments: tuple[TopicPartition, ...] = ()
         self._fetched: deque[Any] = deque()
         self._last: Message | None = None
-        self._stopping = False
         self._polling: int | None = None
 
     def __iter__(self) -> Iterator[Message]:
@@ -97,9 +99,11 @@ class Consumer(Member):
         """Join the group, as `Member.start` says, and connect to the data."""
         try:
             super().start()
-        except StartFailedError:
+        except BaseException:
             self._disconnect()
             raise
+        if self._stopping:
+            self._disconnect()
 
     def poll(self, timeout_ms: int = 1_000) -> Message | None:
         """Return the next message, None when there is none within the time.
@@ -114,6 +118,10 @@ class Consumer(Member):
         self._polling = get_ident()
         self._observer.polled()
         self._finish_last()
+        if self._stopping:
+            # There will be no more: a loop that asks all the same shall not spin.
+            self._thread.ended.wait(timeout_ms / 1_000)
+            return None
         deadline = monotonic() + timeout_ms / 1_000
         while not self._stopping:
             message = self._next_fetched()
@@ -231,9 +239,11 @@ class Consumer(Member):
         known = () if self._assignments else kafka.partitions_for_topic(topic)
         if known:
             number = partition_of(self._settings.group + self.client_id, len(known))
-            self._assignments = (TopicPartition(topic, number),)
-            kafka.assign(self._assignments)
-            kafka.seek_to_end(*self._assignments)
+            partition = TopicPartition(topic, number)
+            end = kafka.end_offsets([partition])[partition]
+            self._assignments = (partition,)
+            kafka.assign([*self._reading, partition])
+            kafka.seek(partition, end)
 
     def _disconnect(self) -> None:
         if self._kafka is not None:
@@ -248,15 +258,21 @@ class Consumer(Member):
         self._deliveries.connect(thread.report)
         return thread
 
-    def _connect(self) -> None:
+    def _connect(self, thread: SessionThread, deadline: float) -> None:
         """Connect to the data, and know its partitions before the first of them is granted."""
-        settings = self._settings
         options = {
-            **consumer_options(settings, self.client_id),
-            "bootstrap_timeout_ms": settings.start_timeout_ms,
+            **consumer_options(self._settings, self.client_id),
             "fetch_max_wait_ms": FETCH_WAIT_MS,
-            **settings.kafka,
-            **settings.fetch,
+            **self._settings.fetch,
         }
-        self._kafka = KafkaConsumer(**options)
-        self._watch_assignments(self._kafka)
+        while self._kafka is None:
+            try:
+                self._kafka = KafkaConsumer(**options)
+            except KafkaConfigurationError:
+                raise
+            except KafkaError:
+                if thread.ended.wait(RETRY_SECONDS) or monotonic() > deadline:
+                    raise
+        # What cannot be looked up now is looked up when the first queue is granted.
+        with suppress(KafkaError):
+            self._watch_assignments(self._kafka)

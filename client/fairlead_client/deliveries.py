@@ -122,6 +122,8 @@ class Deliveries:
             if (
                 work is None
                 or work.epoch != message.epoch
+                # Handed out before: the fetch has gone back, but its work has not.
+                or message.offset < work.next_offset
                 or work.stopping_since is not None
                 or still_mine(message.queue) != message.epoch
             ):

@@ -54,6 +54,7 @@ class Member:
         self._lock = Lock()
         self._started = False
         self._closing = False
+        self._stopping = False
         self._thread: SessionThread | None = None
         self._failure: Exception | None = None
 
@@ -142,28 +143,39 @@ class Member:
             self._fail(error)
             raise StartFailedError(f"cannot start: {error}") from error
         self._thread.start()
-        self._await_first_lease(self._thread)
+        try:
+            self._await_first_lease(self._thread)
+        except BaseException:
+            # It may have joined, or be about to: nobody shall wait for its lease.
+            self._thread.report(events.LeaveRequested())
+            raise
 
-    def _connect(self) -> None:
+    def _connect(self, thread: SessionThread, deadline: float) -> None:
         """Connect to whatever the application's side needs, while the client joins."""
 
     def _await_first_lease(self, thread: SessionThread) -> None:
         deadline = time.monotonic() + self._settings.start_timeout_ms / 1_000
         cause: Exception | None = None
         try:
-            self._connect()
+            self._connect(thread, deadline)
         except Exception as error:  # noqa: BLE001 - whatever it was, the start has failed
             cause = error
         else:
             joined = thread.joined.wait(max(0.0, deadline - time.monotonic()))
             if joined and not thread.ended.is_set():
                 return
+        if self._stopping and thread.error is None:
+            # What the application wanted meanwhile is no failure.
+            return
         cause = thread.error or cause or thread.last_error
         failure = StartFailedError(
             f"client {self.client_id} could not join group {self._settings.group!r}"
             f" within {self._settings.start_timeout_ms} ms: {cause or 'no answer'}"
         )
         self._fail(failure)
+        if thread.state is SessionState.RUNNING:
+            thread.report(events.LeaveRequested())
+            thread.ended.wait(self._settings.close_timeout_ms / 1_000)
         thread.abort()
         thread.ended.wait()
         raise failure from cause

@@ -1,15 +1,27 @@
 """The Consumer on a real broker: every message once, the one in hand before a release."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from threading import Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fairlead_client import Consumer, DuplicateClientIdError, Message, Queue
+from fairlead_client import (
+    Consumer,
+    DuplicateClientIdError,
+    Epoch,
+    Message,
+    Observer,
+    Queue,
+    StartFailedError,
+)
 from fairlead_client.model import Position
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
+    from tests.broker.test_fencing import Pausable
 
 
 @pytest.fixture
@@ -148,6 +160,80 @@ def test_iteration(
     assert seen == list(range(6))
     assert engine.release(queue, 1)["position"] == [0, 6]
     assert committed(engine.group, data_topic, 0) == (6, '{"v":1,"reset":0}')
+
+
+def test_stop_with_a_message_in_hand(
+    engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
+) -> None:
+    """stop() leaves at once and releases idle queues; the one with a message in hand is awaited."""
+    one = consumer("a")
+    beat = engine.heartbeat("a")
+    busy, idle = (Queue(data_topic, "main", number) for number in range(2))
+    engine.grant(beat, busy, 1)
+    assert take(one, 3)[-1].offset == 2
+    engine.grant(beat, idle, 2, Position(0, 7))
+    engine.applied("a", 2)
+    one.stop()
+    engine.await_record("leave")
+    assert engine.release(idle, 2)["position"] == [0, 7]
+    assert one.still_mine(busy) == (1, 1)
+    assert one.poll(30_000) is None
+    assert engine.release(busy, 1)["position"] == [0, 3]
+    assert one.state == "closed"
+
+
+def test_stop_during_start(kafka: "Pausable", consumer: Callable[..., Consumer]) -> None:
+    """stop() while the client joins is no failure: the start returns and nothing is read."""
+    one = consumer("a", started=False, lease_ms=2_000, heartbeat_ms=500)
+    with ThreadPoolExecutor(1) as pool:
+        kafka.pause()
+        try:
+            started = pool.submit(one.start)
+            deadline = monotonic() + 30
+            while one.state != "starting":
+                assert monotonic() < deadline
+            one.stop()
+        finally:
+            kafka.resume()
+        started.result(30)
+    assert list(one) == []
+
+
+def test_options_that_cannot_be(consumer: Callable[..., Consumer]) -> None:
+    """Options that kafka-python refuses fail the start at once, however long it may take."""
+    one = consumer("a", started=False, fetch={"fetch_max_wait_ms": 60_000})
+    begun = monotonic()
+    with pytest.raises(StartFailedError, match="fetch_max_wait_ms"):
+        one.start()
+    assert monotonic() - begun < 20
+
+
+def test_grant_ends_the_fetch(
+    engine: "ScriptedEngine",
+    consumer: Callable[..., Consumer],
+    data_topic: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A consumer that waits for messages is told of a new queue by the record that grants it."""
+    monkeypatch.setattr("fairlead_client.consumer.SLICE_SECONDS", 60.0)
+    read: SimpleQueue[Queue] = SimpleQueue()
+
+    class Looking(Observer):
+        def reading(self, queue: Queue, epoch: Epoch, offset: int) -> None:
+            del epoch, offset
+            read.put(queue)
+
+    one = consumer("a", observer=Looking())
+    beat = engine.heartbeat("a")
+    queues = [Queue(data_topic, "main", number) for number in range(2)]
+    with ThreadPoolExecutor(1) as pool:
+        polled = pool.submit(one.poll, 60_000)
+        for number, queue in enumerate(queues, start=1):
+            engine.grant(beat, queue, number, Position(0, 20))
+            assert read.get(timeout=30) == queue
+        one.stop()
+        engine.revoke(beat, queues[0], 1, record=3)
+        polled.result(30)
 
 
 def test_exception(

@@ -212,7 +212,8 @@ def test_broker_comes_late(kafka: Pausable, engine: "ScriptedEngine", data_topic
         topics=[data_topic],
         client_id="a",
         start_timeout_ms=WAIT_SECONDS * 1_000,
-        **SHORT,
+        lease_ms=SHORT["lease_ms"],
+        heartbeat_ms=SHORT["heartbeat_ms"],
     )
     with ThreadPoolExecutor(1) as pool:
         kafka.pause()
