@@ -17,12 +17,12 @@ from fairlead.bench.batch_clock import BatchClock
 from fairlead.bench.changes import LogTimes
 from fairlead.bench.crew import Crew
 from fairlead.bench.measurement import Measurement
-from fairlead.bench.processor_time import processor_seconds
 from fairlead.bench.results import Results
 from fairlead.bench.starts import StartPlan, measure_starts
 from fairlead.jars.progress import FetchProgress
 from fairlead.local.decisions import Decision, DecisionReader, Epoch, Queue
 from fairlead.local.follower import DecisionFollower
+from fairlead.local.processes import processor_seconds
 from fairlead.local.system import LocalSystem, SystemPlan
 from fairlead.local.topic_content import read_to_end
 

@@ -15,6 +15,7 @@ from typing import Final
 import orjson
 
 from fairlead.broker import launcher
+from fairlead.local.processes import PROC, list_processes
 
 _STOP_SECONDS: Final = 15.0
 _GONE_SECONDS: Final = 10.0
@@ -169,17 +170,6 @@ def _lives(group: int) -> bool:
         os.killpg(group, 0)
     except ProcessLookupError:
         return False
-    proc = Path("/proc")
-    if not (proc / "self/stat").exists():
+    if not (PROC / "self/stat").exists():
         return True
-    return any(_runs_in(group, entry) for entry in proc.iterdir() if entry.name.isdecimal())
-
-
-def _runs_in(group: int, entry: Path) -> bool:
-    try:
-        text = (entry / "stat").read_text(encoding="ascii", errors="replace")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    # State, parent and process group follow the program's name, which stands in parentheses.
-    state, _, found = text.rpartition(")")[2].split()[:3]
-    return int(found) == group and state not in "ZX"
+    return any(found.group == group and found.state not in "ZX" for found in list_processes())
