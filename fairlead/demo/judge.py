@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from fairlead.demo.history import ClientKilled, EngineKilled, History
+from fairlead.demo.history import ClientKilled, EngineKilled, History, MemoryUse
 from fairlead.demo.overlaps import Overlap, find_overlaps
 from fairlead.demo.passage import follow_steps, unanswered_drops
 from fairlead.demo.reads import Reads, count_reads
@@ -29,11 +29,13 @@ class Requirements:
         messages: how many must have gone through.
         killed_queues: how many queues a killed client must have owned.
         steps: the steps that must have taken place, in this order.
+        memory_mib: how much memory all its processes may have needed together.
     """
 
     messages: int = 10_000
     killed_queues: int = 3
     steps: tuple[str, ...] = STEPS
+    memory_mib: int = 4_096
 
 
 def judge(history: History, requirements: Requirements | None = None) -> Verdict:
@@ -62,11 +64,13 @@ def judge(history: History, requirements: Requirements | None = None) -> Verdict
             _engine_killed_in_handover(history, tenures, wanted),
             _every_start_granted(history, tenures),
             _sound(tenures, reads),
+            _memory(history.memory, wanted),
         ),
         steps=steps,
         killed=reads.killed,
         messages=reads.processed,
         queues=len(history.source),
+        memory_mib=None if history.memory is None else history.memory.mib,
     )
 
 
@@ -207,6 +211,17 @@ def _every_start_granted(history: History, tenures: Tenures) -> Check:
 def _sound(tenures: Tenures, reads: Reads) -> Check:
     flaws = (*tenures.flaws, *reads.forged)
     return Check("flaws in the journals", str(len(flaws)), "0", not flaws, _few(flaws))
+
+
+def _memory(use: MemoryUse | None, wanted: Requirements) -> Check:
+    name, required = "memory of all processes", f"at most {wanted.memory_mib:,} MiB"
+    if use is None:
+        # Not every kernel tells: that is no fault of the run.
+        return Check(name, "not measured", required, passed=True)
+    looks = f"{use.processes} processes at the greatest of {use.looks} looks"
+    broken_off = f"{use.broken_off} of them broken off, for they took too long"
+    findings = (looks, broken_off) if use.broken_off else (looks,)
+    return Check(name, f"{use.mib:,} MiB", required, use.mib <= wanted.memory_mib, findings)
 
 
 def _few(findings: Iterable[str]) -> tuple[str, ...]:

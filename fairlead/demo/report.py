@@ -51,6 +51,7 @@ class Report:
             "took_s": round(self.took_s, 1),
             "messages": verdict.messages,
             "queues": verdict.queues,
+            "memory_mib": verdict.memory_mib,
             "checks": [asdict(check) for check in verdict.checks],
             "steps": [asdict(step) for step in verdict.steps],
             "killed": [

@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +20,7 @@ from fairlead.demo.evidence import Scene, collect
 from fairlead.demo.fleet import Fleet
 from fairlead.demo.history import Closing, Queue
 from fairlead.demo.judge import Requirements, judge
+from fairlead.demo.memory import MemoryWatch
 from fairlead.demo.report import Report
 from fairlead.demo.screen import Screen, Show
 from fairlead.demo.script import QUEUES, Script, StepError
@@ -60,6 +61,7 @@ class Demo:
         self._options = options
         self._screen = screen
         self._requirements = Requirements()
+        self._memory = MemoryWatch()
 
     def run(self) -> Report:
         """Run it, and leave nothing behind unless told to.
@@ -80,6 +82,7 @@ class Demo:
                 settings={},
             )
             progress = ConsoleProgress(self._screen.console)
+            stack.enter_context(self._memory)
             system = stack.enter_context(LocalSystem(plan, self._screen.say, progress))
             system.start_broker()
             system.make_topics()
@@ -115,7 +118,8 @@ class Demo:
         scene = Scene(
             system.bootstrap, plan.prefix, GROUP, plan.source, BROKER_NAME, fleet.journals
         )
-        verdict = judge(collect(scene, script.steps), self._requirements)
+        history = replace(collect(scene, script.steps), memory=self._memory.use)
+        verdict = judge(history, self._requirements)
         if self._options.keep:
             system.save_topics(plan.folder)
         took_s = time.monotonic() - begun

@@ -92,13 +92,14 @@ class KilledClient:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer, and what it rests on."""
+    """The answer, and what it rests on. ``memory_mib`` is None where it could not be measured."""
 
     checks: tuple[Check, ...]
     steps: tuple[StepOutcome, ...]
     killed: tuple[KilledClient, ...]
     messages: int
     queues: int
+    memory_mib: int | None
 
     @property
     def passed(self) -> bool:

@@ -12,6 +12,7 @@ from fairlead.demo.history import (
     History,
     Journal,
     JournalRecord,
+    MemoryUse,
     Start,
     StepBegun,
     Stop,
@@ -210,6 +211,25 @@ def test_too_few_messages() -> None:
     verdict = judge(sound_history(), replace(SMALL, messages=QUEUES * MESSAGES + 1))
     assert verdict.failed() == ("messages went through",)
     assert Requirements().messages == 10_000
+
+
+@pytest.mark.parametrize("mib, failed", [(4_096, ()), (4_097, ("memory of all processes",))])
+def test_memory(mib: int, failed: tuple[str, ...]) -> None:
+    """A run whose processes needed more than 4 GiB together fails, however clean it was."""
+    use = MemoryUse(mib * 2**20, processes=21, looks=80, broken_off=1)
+    verdict = judge(replace(sound_history(), memory=use), SMALL)
+    check = _check(verdict, "memory of all processes")
+    assert (check.measured, check.required) == (f"{mib:,} MiB", "at most 4,096 MiB")
+    assert check.findings[0] == "21 processes at the greatest of 80 looks"
+    assert "1 of them broken off" in check.findings[1]
+    assert verdict.failed() == failed
+    assert verdict.memory_mib == mib
+
+
+def test_memory_unknown() -> None:
+    """A run whose memory could not be measured says so, and does not fail for it."""
+    check = _check(judge(sound_history(), SMALL), "memory of all processes")
+    assert (check.passed, check.measured) == (True, "not measured")
 
 
 def test_open_start_is_open() -> None:

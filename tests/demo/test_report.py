@@ -58,6 +58,7 @@ def test_document(tmp_path: Path) -> None:
     write_report(_report(sound_history()), path)
     document = orjson.loads(path.read_bytes())
     assert document["passed"] is True
+    assert document["memory_mib"] is None
     assert {check["name"]: check["passed"] for check in document["checks"]}["messages missed"]
     assert [step["moved"] for step in document["steps"]] == [6, 2, 2, 3, 2, 1]
     assert document["killed"][0]["client_id"] == "b"
