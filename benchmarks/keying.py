@@ -26,10 +26,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from benchmarks.group_keying import assign_groups, run_groups
-from benchmarks.processes import cpu_seconds
 from fairlead.archive import archive_options
 from fairlead.broker import EmbeddedKafka
 from fairlead.jars import ensure_jars
+from fairlead.local.processes import processor_seconds
 from fairlead.settings import Settings, load_settings
 from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.topics import TopicNames
@@ -163,7 +163,7 @@ def _engine_cpu_seconds() -> float:
     """Return the time of this process, which is the driver, and of the JVM with its workers."""
     gateway = SparkContext._gateway  # noqa: SLF001 - the JVM's process is nowhere else
     assert gateway is not None
-    return time.process_time() + cpu_seconds(gateway.proc.pid)
+    return time.process_time() + processor_seconds(gateway.proc.pid)
 
 
 def _batch(query: StreamingQuery) -> int:
