@@ -71,6 +71,11 @@ class EmbeddedKafka:
         self._state: ClusterState | None = None
 
     @property
+    def size(self) -> int:
+        """How many nodes it has, started or not."""
+        return self._brokers
+
+    @property
     def bootstrap(self) -> str:
         """What clients are given to connect: host:port of each node, comma separated."""
         return self._started_state().bootstrap

@@ -1,10 +1,17 @@
 """Fairlead's own topics: how each must be set, making them, and finding what differs."""
 
-from fairlead.topics.creation import TopicDifference, TopicReport, create_topics, inspect_topics
+from fairlead.topics.creation import (
+    BROKERS_CHOICE,
+    TopicDifference,
+    TopicReport,
+    create_topics,
+    inspect_topics,
+)
 from fairlead.topics.reachability import require_reachable
 from fairlead.topics.specification import TopicSpec, topic_specs
 
 __all__ = [
+    "BROKERS_CHOICE",
     "TopicDifference",
     "TopicReport",
     "TopicSpec",

@@ -12,6 +12,8 @@ import pytest
 
 from fairlead.broker import read_state
 from fairlead.errors import ExitCode
+from fairlead.settings import load_settings
+from fairlead.topics import inspect_topics, topic_specs
 
 pytestmark = pytest.mark.broker
 
@@ -22,9 +24,16 @@ def _command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "fairlead", "broker", *arguments]
 
 
-def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def _run(
+    *arguments: str, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        _command(*arguments), capture_output=True, text=True, check=False, timeout=_SECONDS_MAX
+        _command(*arguments),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_SECONDS_MAX,
+        env=environment,
     )
 
 
@@ -48,8 +57,8 @@ def test_a_broker_outlives_the_command_that_started_it(tmp_path: Path) -> None:
         more.write_text("[topics]\nheartbeats_partitions = 9\n")
         differs = _run("start", *where, "--topic-prefix", "mine.", "--config", str(more))
         assert "warning: mine.heartbeats: partitions is 4, expected 9" in differs.stderr
-        other = _run("start", *where, "--brokers", "3")
-        assert other.returncode == ExitCode.REFUSED
+        for other in (("--brokers", "3"), ("--port", "9")):
+            assert _run("start", *where, *other).returncode == ExitCode.REFUSED
         status = _run("status", *where, "-o", "json")
         assert status.returncode == ExitCode.OK
         (node,) = _rows(status)
@@ -107,6 +116,36 @@ def test_a_node_that_ends_by_itself_ends_the_command(tmp_path: Path) -> None:
     assert process.returncode == ExitCode.ENVIRONMENT
     assert "node 1 ended by itself" in errors
     assert "broker.log" in errors
+
+
+def test_a_cluster_that_exists_gets_the_topics_and_nothing_is_started(
+    bootstrap: str, topic_prefix: str, tmp_path: Path
+) -> None:
+    """With --bootstrap the topics are made as the settings say, and no broker is started."""
+    use = ("start", "--bootstrap", bootstrap, "--topic-prefix", topic_prefix, "-o", "json")
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    first, again = (_run(*use, environment=environment) for _ in range(2))
+    assert first.returncode == again.returncode == ExitCode.OK, first.stderr
+    assert f"topics {topic_prefix}*: 10 made, 0 there" in first.stderr
+    assert f"topics {topic_prefix}*: 0 made, 10 there" in again.stderr
+    row = {"bootstrap": bootstrap, "topic_prefix": topic_prefix, "data_dir": None}
+    assert _rows(first) == _rows(again) == [row]
+    assert list(tmp_path.iterdir()) == []
+    specs = topic_specs(load_settings().topics)
+    found = inspect_topics({"bootstrap_servers": bootstrap}, topic_prefix, specs)
+    assert (found.missing, found.differences) == ((), ())
+
+
+def test_the_copies_that_the_settings_want_are_asked_for(
+    bootstrap: str, topic_prefix: str, tmp_path: Path
+) -> None:
+    """The replication factor of conf/ holds on an existing cluster; one that cannot be is named."""
+    copies = tmp_path / "copies.toml"
+    copies.write_text("[kafka]\nreplication_factor = 3\n", encoding="utf-8")
+    use = ("start", "--bootstrap", bootstrap, "--topic-prefix", topic_prefix)
+    refused = _run(*use, "--config", str(copies))
+    assert refused.returncode == ExitCode.ENVIRONMENT
+    assert "InvalidReplicationFactor" in refused.stderr
 
 
 def test_looking_where_nothing_ever_ran(tmp_path: Path) -> None:
