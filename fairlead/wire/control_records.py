@@ -28,9 +28,9 @@ _PER_CLIENT = "drain"
 _PER_QUEUE = "pin"
 _TIMES_MS = {
     "lease_ms": (1_000, 600_000),
-    "margin_ms": (0, 600_000),
+    "margin_ms": (1, 600_000),
     "trigger_ms": (1_000, 3_600_000),
-    "drain_deadline_ms": (0, 3_600_000),
+    "drain_deadline_ms": (1, 3_600_000),
 }
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import OffsetsKnown, Reset, RouteChanged, RuleSet
+from fairlead.core.rules import GroupRules, RuleError, with_rule
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
@@ -136,6 +137,16 @@ def test_every_group() -> None:
 def test_typing_error() -> None:
     """An unknown field in a rule's value is refused: a command is not guessed."""
     assert _reason(_rule(["orders", "timing"], "timing", {"lease": 9_000})) == "bad_value"
+
+
+@pytest.mark.parametrize("name", ["margin_ms", "drain_deadline_ms"])
+def test_least_times(name: str) -> None:
+    """A margin or a deadline of 0 is refused by its form, as it is by the engine; 1 is a time."""
+    assert _reason(_rule(["orders", "timing"], "timing", {name: 0})) == "bad_value"
+    with pytest.raises(RuleError):
+        with_rule(GroupRules(), "timing", {name: 0}, {})
+    least = _decoded(_rule(["orders", "timing"], "timing", {name: 1}))
+    assert getattr(with_rule(GroupRules(), "timing", least.value, {}), name) == 1
 
 
 def test_deep_options() -> None:

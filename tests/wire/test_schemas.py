@@ -102,6 +102,7 @@ RULES: list[tuple[str, Any]] = [
                  "on_mute")
     for value in [
         *VALUES, "subscribers", "group", "cooperative", "eager", "wait", "force",
+        {"margin_ms": 0}, {"margin_ms": 1}, {"drain_deadline_ms": 0}, {"drain_deadline_ms": 1},
         {"queue": ["orders", "main", 2], "client_id": "c"},
         {"clients": ["a*"], "topics": None, "empty": "keep"},
         {"clients": [], "topics": ["orders"], "empty": "all"},
