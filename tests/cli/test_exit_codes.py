@@ -7,8 +7,10 @@ import pytest
 
 from fairlead import errors
 from fairlead.errors import ExitCode, FairleadError
+from streaming.supervise import FINAL_CODES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "exit-codes.md"
+RUNNING = PAGE.with_name("running.md")
 ROW = re.compile(r"^\| (\d+) \| (\w+) \|", re.MULTILINE)
 
 
@@ -33,3 +35,14 @@ def test_error(error: type[FairleadError]) -> None:
     assert failure.lines() == ["the field: is wrong", "  write it right"]
     assert str(failure) == "the field: is wrong (write it right)"
     assert str(error("alone")) == "alone"
+
+
+def test_what_is_never_restarted() -> None:
+    """Both pages keep a service manager from restarting exactly what `--supervise` passes on."""
+    final = sorted(FINAL_CODES)
+    kept = re.search(r"RestartPreventExitStatus=([\d ]+)", RUNNING.read_text(encoding="utf-8"))
+    assert kept is not None
+    assert [int(code) for code in kept[1].split()] == final
+    *codes, last = map(str, final)
+    passed_on = f"`--supervise` passes {', '.join(codes)} and {last} on"
+    assert passed_on in PAGE.read_text(encoding="utf-8")
