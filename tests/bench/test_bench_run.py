@@ -13,7 +13,6 @@ from fairlead.errors import ExitCode
 SECONDS = 420.0
 
 
-@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.broker
 @pytest.mark.timeout(SECONDS + 60)

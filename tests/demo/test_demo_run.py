@@ -38,11 +38,12 @@ def _processes_naming(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.broker
 @pytest.mark.timeout(SECONDS + 60)
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)]
+)
 def test_verdict(tmp_path: Path, seed: int) -> None:
     """The demo passes its own judge, whoever leaves and whoever is killed, and leaves nothing."""
     report, temporary = tmp_path / "report.json", tmp_path / "tmp"
@@ -61,6 +62,8 @@ def test_verdict(tmp_path: Path, seed: int) -> None:
     assert document["messages"] >= 10_000
     assert [step["name"] for step in document["steps"]] == list(STEPS)
     assert len(document["killed"]) == 1
+    # Not every kernel tells how much memory there was.
+    assert document["memory_mib"] is None or document["memory_mib"] > 500
     assert list(temporary.glob("fairlead-demo-*")) == []
     assert _processes_naming(document["prefix"]) == []
 
