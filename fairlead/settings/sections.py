@@ -131,10 +131,13 @@ class MetricsSettings(_Section):
 
 
 class ClientSettings(_Section):
-    """How the clients that Fairlead itself starts behave, and what leases are checked against."""
+    """What the groups' clients are taken to do; nothing of it reaches a client.
+
+    ``heartbeat_ms`` is how often they send a heartbeat: a lease that is shorter than three of them
+    is refused. An application gives the same number to its own client.
+    """
 
     heartbeat_ms: Annotated[int, Field(ge=100, le=200_000)]
-    commit_ms: Annotated[int, Field(ge=100, le=600_000)]
 
 
 class Settings(BaseSettings):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from fairlead_client import Consumer
 
 from fairlead.settings import load_settings
 
@@ -24,11 +25,13 @@ def test_defaults() -> None:
 
 
 def test_rocketmq_profile() -> None:
-    """The rocketmq profile has RocketMQ's heartbeat, expiry and trigger."""
+    """The rocketmq profile has RocketMQ's heartbeat, expiry and trigger; a client can take them."""
     settings = load_settings(profile="rocketmq")
     rules = settings.group_defaults
-    assert settings.client.heartbeat_ms == 30_000
-    assert rules.lease_ms + rules.margin_ms == 120_000
+    beats, lease = settings.client.heartbeat_ms, rules.lease_ms
+    assert (beats, lease) == (30_000, 117_000)
+    Consumer(bootstrap="a:1", group="g", topics=["t"], heartbeat_ms=beats, lease_ms=lease)
+    assert lease + rules.margin_ms == 120_000
     assert rules.trigger_ms == 20_000
 
 
