@@ -36,7 +36,7 @@ from streaming.generation import (
 from streaming.metrics import EngineMetrics, serve_metrics
 from streaming.progress import ProgressListener
 from streaming.query import QueryPlan, start_query
-from streaming.rules import publish_rules
+from streaming.rules import publish_rules, wanted_rules
 from streaming.starting import SessionSource
 from streaming.stopping import StopSignal
 
@@ -81,7 +81,7 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
         endpoint = serve_metrics(metrics, settings.metrics)
         stack.callback(endpoint.stop)
         log.info("metrics", url=endpoint.url)
-        layout = prepare(settings, checkpoint)
+        layout = prepare(settings, checkpoint, options)
         spark = options.session.result(stop)
         if spark is None:
             return
@@ -90,7 +90,7 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
         Run(settings, options, checkpoint, layout, metrics).run(spark, Ending(stop))
 
 
-def prepare(settings: Settings, checkpoint: Checkpoint) -> Layout:
+def prepare(settings: Settings, checkpoint: Checkpoint, options: JobOptions) -> Layout:
     """Do everything that can refuse a start; return the layout, stored with the checkpoint.
 
     The rules of conf/ are in the log when it returns.
@@ -100,6 +100,7 @@ def prepare(settings: Settings, checkpoint: Checkpoint) -> Layout:
         EnvironmentMissingError: the cluster does not answer.
         UsageError: conf/ holds a value that cannot be a rule.
     """
+    wanted = wanted_rules(settings, options.strategies)
     stored = checkpoint.stored_layout()
     prepare_topics(settings, may_create=stored is None)
     found = _layout(settings, read_cluster(settings))
@@ -109,7 +110,7 @@ def prepare(settings: Settings, checkpoint: Checkpoint) -> Layout:
         refuse_lost_state(earlier_generations(settings.kafka))
     if stored is None:
         checkpoint.store_layout(found)
-    publish_rules(settings, found.shards)
+    publish_rules(settings, found.shards, wanted)
     return stored or found
 
 

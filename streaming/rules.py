@@ -3,7 +3,8 @@
 Only the difference is published, as control records by ``conf``. So every decision can be
 explained by the log alone, and a start that changes nothing writes nothing. What an operator set
 through the log for a rule that conf/ has as well is overwritten at the next start: conf/ is the
-wish that lasts.
+wish that lasts. What the engine would reject is refused here: a rule that went to the log and into
+the rejects would be no rule, and nobody would be told.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,14 +17,20 @@ from kafka import KafkaProducer
 from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import KafkaError
 
+from fairlead.core.allocation import Strategy
 from fairlead.core.records import RuleSet
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules import GroupRules, RuleError, with_rule
 from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.settings import Settings
 from fairlead.wire.control_records import rule_key
-from fairlead.wire.encode import encode_rule
+from fairlead.wire.decode import decode
+from fairlead.wire.encode import OversizeError, encode_rule
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
+from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
+from strategies.registry import STRATEGIES
 from streaming.connection import client_options
 from streaming.reading import read_to_end
 
@@ -32,6 +39,10 @@ log = structlog.get_logger()
 ALL_GROUPS: Final = "*"
 AUTHOR: Final = "conf"
 _TIMING: Final = ("lease_ms", "margin_ms", "trigger_ms", "drain_deadline_ms")
+_BUILT_IN: Final = {"mode": "cooperative", "on_mute": "wait"}
+"""What the engine does and cannot do otherwise yet: said in conf/, it needs no rule."""
+
+_ONE_SHARD: Final = WireLimits(1)
 _SEND_SECONDS_MAX: Final = 30.0
 
 RuleName = tuple[str, str]
@@ -56,16 +67,20 @@ class RuleChange:
     value: Any
 
 
-def publish_rules(settings: Settings, shards: int) -> int:
+def publish_rules(settings: Settings, shards: int, wanted: Mapping[RuleName, Any]) -> int:
     """Write the difference between conf/ and the control topic; return the number of records.
 
+    Args:
+        settings: say which cluster.
+        shards: partitions of the control topic.
+        wanted: what conf/ says; see `wanted_rules`.
+
     Raises:
-        UsageError: conf/ holds a value that cannot be a rule.
         EnvironmentMissingError: the control topic cannot be read or written.
     """
     topic = TopicNames(settings.kafka.topic_prefix).name("control")
     in_force = rules_in_force(read_to_end(settings.kafka, topic, range(shards)))
-    changes = list(rule_changes(wanted_rules(settings), in_force, shards))
+    changes = list(rule_changes(wanted, in_force, shards))
     if not changes:
         return 0
     producer = KafkaProducer(**client_options(settings.kafka, "rules"), acks="all")
@@ -92,20 +107,28 @@ def publish_rules(settings: Settings, shards: int) -> int:
     return len(changes)
 
 
-def wanted_rules(settings: Settings) -> dict[RuleName, Any]:
+def wanted_rules(
+    settings: Settings, strategies: Mapping[str, Strategy] = STRATEGIES
+) -> dict[RuleName, Any]:
     """Return what conf/ says: every rule of all groups, and what single groups have otherwise.
 
+    Each has been read and put in force as the engine does it.
+
+    Args:
+        settings: what conf/ says.
+        strategies: those that the engine has.
+
     Raises:
-        UsageError: a value that the protocol cannot express.
+        UsageError: a value that the engine would reject; names its key and what is allowed.
     """
     defaults = settings.group_defaults.model_dump()
-    wanted = _rules_of(ALL_GROUPS, "group_defaults", defaults)
+    wanted = _accepted("group_defaults", _rules_of(ALL_GROUPS, defaults), strategies)
     for group, overrides in settings.group.items():
         own = overrides.model_dump(exclude_none=True)
         # The two halves of one rule: who sets the options of a strategy means the one in force.
         if "strategy_options" in own:
             own.setdefault("strategy", settings.group_defaults.strategy)
-        wanted |= _rules_of(group, f"group.{group}", own)
+        wanted |= _accepted(f"group.{group}", _rules_of(group, own), strategies)
     return wanted
 
 
@@ -136,7 +159,7 @@ def rule_changes(
     shards: int,
 ) -> Iterator[RuleChange]:
     """Yield what must be written so that the control topic says what conf/ says."""
-    built_in = _rules_of(ALL_GROUPS, "group_defaults", _engine_defaults())
+    built_in = _rules_of(ALL_GROUPS, _engine_defaults())
     for (group, rule), value in wanted.items():
         partitions = range(shards) if group == ALL_GROUPS else (partition_of_group(group, shards),)
         for partition in partitions:
@@ -149,22 +172,72 @@ def rule_changes(
             yield RuleChange(partition, *name, value=None)
 
 
-def _rules_of(group: str, table: str, fields: Mapping[str, Any]) -> dict[RuleName, Any]:
+def _accepted(
+    table: str, rules: Mapping[RuleName, Any], strategies: Mapping[str, Strategy]
+) -> dict[RuleName, Any]:
+    """Return rules as the engine reads them, or raise as `wanted_rules` says."""
+    accepted: dict[RuleName, Any] = {}
+    for (group, rule), value in rules.items():
+        try:
+            read = _read_back(RuleSet(group, rule, (), value))
+            with_rule(GroupRules(), rule, read.value, strategies)
+        except (WireError, RuleError) as error:
+            raise _refused(table, rule, value, error) from error
+        except (TypeError, OversizeError) as error:
+            # The encoder's word for what no record can hold. Only options are of any form and size.
+            raise UsageError(
+                f"{table}.strategy_options: they cannot be written ({error}).",
+                remedy="Give texts, whole numbers of 64 bits, true, false, lists and tables.",
+            ) from error
+        accepted[group, rule] = read.value
+    return accepted
+
+
+def _read_back(rule: RuleSet) -> RuleSet:
+    """Return a rule as the engine reads it from the control topic; WireError if it does not."""
+    key = rule_key(rule.group, rule.rule, rule.subject)
+    raw = RawRecord("control", 0, 0, 0, True, key, encode_rule(rule, AUTHOR))  # noqa: FBT003
+    read = decode("control", raw, _ONE_SHARD)
+    assert isinstance(read, RuleSet)
+    return read
+
+
+def _refused(table: str, rule: str, value: Any, error: WireError | RuleError) -> UsageError:
+    """Return an error of the engine in the words of conf/: by the key that holds the value."""
+    if rule in _BUILT_IN:
+        return UsageError(
+            f'{table}.{rule}: "{value}" is not supported yet.',
+            remedy=f'Set {table}.{rule} to "{_BUILT_IN[rule]}", or leave it out.',
+        )
+    place = error.field if isinstance(error, WireError) else error.field_path
+    name = (place or "").removeprefix("value").removeprefix(".").partition(".")[0]
+    if rule == "timing" and value.get(name) == "never":
+        return UsageError(
+            f'{table}.{name}: "never" is not supported yet.',
+            remedy=f"Give {table}.{name} a whole number of milliseconds.",
+        )
+    if rule == "strategy":
+        key = "strategy" if name == "name" else "strategy_options"
+    else:
+        key = name or rule
+    return UsageError(
+        f"{table}.{key}: {error.detail}.", remedy=f"Change {table}.{key}: {error.remedy}."
+    )
+
+
+def _rules_of(group: str, fields: Mapping[str, Any]) -> dict[RuleName, Any]:
     """Gather the fields of a table of conf/ into rules; fields that are not there make none."""
     rules: dict[RuleName, Any] = {}
     if "strategy" in fields:
         options = fields.get("strategy_options", {})
         rules[group, "strategy"] = {"name": fields["strategy"], "options": options}
     timing = {name: fields[name] for name in _TIMING if name in fields}
-    if timing.get("drain_deadline_ms") == "never":
-        raise UsageError(
-            f'{table}.drain_deadline_ms: "never" is not supported yet.',
-            remedy="Give a number of milliseconds.",
-        )
     if timing:
         rules[group, "timing"] = timing
-    for name in ("slots", "mode", "on_mute"):
-        if name in fields:
+    if "slots" in fields:
+        rules[group, "slots"] = fields["slots"]
+    for name, built_in in _BUILT_IN.items():
+        if fields.get(name, built_in) != built_in:
             rules[group, name] = fields[name]
     return rules
 
@@ -177,8 +250,7 @@ def _engine_defaults() -> dict[str, Any]:
         "strategy_options": dict(rules.strategy_options),
         **{name: getattr(rules, name) for name in _TIMING},
         "slots": rules.slots,
-        "mode": "cooperative",
-        "on_mute": "wait",
+        **_BUILT_IN,
     }
 
 

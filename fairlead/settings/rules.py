@@ -1,15 +1,17 @@
-"""The rules of a group as an operator writes them in conf/: defaults, and what a group changes."""
+"""The rules of a group as an operator writes them in conf/: defaults, and what a group changes.
+
+The bounds are those of the protocol (docs/protocol.md, section 3.10): what is loaded here can be a
+rule. Whether an engine carries it out yet is decided where rules are published.
+"""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-MS_MAX = 86_400_000
-"""A day: no duration of a group's rules is longer."""
-
 LeaseMs = Annotated[int, Field(ge=1_000, le=600_000)]
-Ms = Annotated[int, Field(ge=1, le=MS_MAX)]
-DrainDeadlineMs = Annotated[int, Field(ge=1_000, le=MS_MAX)] | Literal["never"]
+MarginMs = Annotated[int, Field(ge=1, le=600_000)]
+TriggerMs = Annotated[int, Field(ge=1_000, le=3_600_000)]
+DrainDeadlineMs = Annotated[int, Field(ge=1_000, le=3_600_000)] | Literal["never"]
 StrategyName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
 Slots = Literal["subscribers", "group"]
 Mode = Literal["cooperative", "eager"]
@@ -28,8 +30,8 @@ class GroupRules(BaseModel):
     strategy: StrategyName
     strategy_options: dict[str, Any]
     lease_ms: LeaseMs
-    margin_ms: Ms
-    trigger_ms: Ms
+    margin_ms: MarginMs
+    trigger_ms: TriggerMs
     drain_deadline_ms: DrainDeadlineMs
     slots: Slots
     mode: Mode
@@ -44,8 +46,8 @@ class GroupOverrides(BaseModel):
     strategy: StrategyName | None = None
     strategy_options: dict[str, Any] | None = None
     lease_ms: LeaseMs | None = None
-    margin_ms: Ms | None = None
-    trigger_ms: Ms | None = None
+    margin_ms: MarginMs | None = None
+    trigger_ms: TriggerMs | None = None
     drain_deadline_ms: DrainDeadlineMs | None = None
     slots: Slots | None = None
     mode: Mode | None = None

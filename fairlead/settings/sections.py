@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from fairlead.settings.rules import GroupOverrides, GroupRules, Ms
+from fairlead.settings.rules import GroupOverrides, GroupRules
 
 Partitions = Annotated[int, Field(ge=1, le=1_024)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
@@ -120,7 +120,7 @@ class GroupsSettings(_Section):
     """What happens to groups nobody has announced, and to groups nobody is in."""
 
     auto_create: bool
-    evict_after_ms: Ms
+    evict_after_ms: Annotated[int, Field(ge=1, le=86_400_000)]
 
 
 class MetricsSettings(_Section):

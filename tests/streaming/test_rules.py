@@ -9,9 +9,11 @@ import pytest
 from fairlead.core.records import RuleSet
 from fairlead.errors import UsageError
 from fairlead.settings import Settings, load_settings
+from fairlead.settings.rules import GroupRules
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
+from strategies.registry import STRATEGIES
 from streaming.rules import RuleInForce, publish_rules, rule_changes, wanted_rules
 from tests.streaming.log import Log, raw_of
 
@@ -23,6 +25,11 @@ def _settings(**overrides: Any) -> Settings:
     return load_settings(
         overrides={name.replace("__", "."): value for name, value in overrides.items()}
     )
+
+
+def _publish(settings: Settings) -> int:
+    """Publish what the settings say, as a start does."""
+    return publish_rules(settings, SHARDS, wanted_rules(settings))
 
 
 def _rules(log: Log) -> list[tuple[int, RuleSet]]:
@@ -37,7 +44,7 @@ def _rules(log: Log) -> list[tuple[int, RuleSet]]:
 
 def test_defaults_write_nothing(settings: Settings, log: Log) -> None:
     """An engine with the settings as delivered publishes no rule."""
-    assert publish_rules(settings, SHARDS) == 0
+    assert _publish(settings) == 0
     assert log.records("control") == []
 
 
@@ -54,7 +61,7 @@ def test_difference(settings: Settings, log: Log, tmp_path: Path) -> None:
             "kafka.topic_prefix": settings.kafka.topic_prefix,
         },
     )
-    assert publish_rules(changed, SHARDS) == SHARDS + 1
+    assert _publish(changed) == SHARDS + 1
     rules = _rules(log)
     timing = {"lease_ms": 12_000, "margin_ms": 3_000, "trigger_ms": 20_000}
     everywhere = RuleSet("*", "timing", (), timing | {"drain_deadline_ms": 30_000})
@@ -63,7 +70,7 @@ def test_difference(settings: Settings, log: Log, tmp_path: Path) -> None:
     assert sorted(rules, key=repr) == sorted(
         [*expected, (partition_of_group("orders", SHARDS), own)], key=repr
     )
-    assert publish_rules(changed, SHARDS) == 0
+    assert _publish(changed) == 0
 
 
 def test_back_to_default(settings: Settings, log: Log, tmp_path: Path) -> None:
@@ -74,9 +81,9 @@ def test_back_to_default(settings: Settings, log: Log, tmp_path: Path) -> None:
         "kafka.bootstrap": settings.kafka.bootstrap,
         "kafka.topic_prefix": settings.kafka.topic_prefix,
     }
-    publish_rules(load_settings(files=[given], overrides=connection), SHARDS)
+    _publish(load_settings(files=[given], overrides=connection))
     before = len(log.records("control"))
-    assert publish_rules(settings, SHARDS) == SHARDS + 1
+    assert _publish(settings) == SHARDS + 1
     newest = [orjson.loads(record.value) for record in log.records("control")[before:]]
     assert {(each["group"], each["value"], each["by"]) for each in newest} == {
         ("*", "subscribers", "conf"),
@@ -90,7 +97,7 @@ def test_operators_group_rule_stays(settings: Settings, log: Log) -> None:
         {"v": 1, "kind": "rule", "group": "a", "rule": "pause", "value": True, "by": "alice"}
     )
     log.append("control", value, b'["a","pause"]', partition_of_group("a", SHARDS))
-    assert publish_rules(settings, SHARDS) == 0
+    assert _publish(settings) == 0
 
 
 def test_unreadable_records(settings: Settings, log: Log) -> None:
@@ -102,13 +109,108 @@ def test_unreadable_records(settings: Settings, log: Log) -> None:
         (b'"a"', b"1"),
     ]:
         log.append("control", value, key)
-    assert publish_rules(settings, SHARDS) == 0
+    assert _publish(settings) == 0
 
 
-def test_never() -> None:
-    """A deadline that the protocol cannot express is refused by the name of its setting."""
-    with pytest.raises(UsageError, match=r"group_defaults\.drain_deadline_ms"):
-        wanted_rules(_settings(group_defaults__drain_deadline_ms="never"))
+def test_built_in() -> None:
+    """What the engine does anyhow is no rule: it would reject the record."""
+    wanted = wanted_rules(_settings())
+    assert {rule for _, rule in wanted} == {"strategy", "timing", "slots"}
+
+
+@pytest.mark.parametrize(
+    "given, key, remedy",
+    [
+        ('mode = "eager"', "mode", 'to "cooperative", or leave it out'),
+        ('on_mute = "force"', "on_mute", 'to "wait", or leave it out'),
+        ('drain_deadline_ms = "never"', "drain_deadline_ms", "a whole number of milliseconds"),
+    ],
+)
+@pytest.mark.parametrize("table", ["group_defaults", "group.orders"])
+def test_not_supported_yet(given: str, key: str, remedy: str, table: str, tmp_path: Path) -> None:
+    """What no engine carries out yet is refused by its key, with what to set instead."""
+    refusal = _refusal(f"[{table}]\n{given}\n", tmp_path)
+    assert f"{table}.{key}: " in refusal.message
+    assert "is not supported yet" in refusal.message
+    assert remedy in refusal.remedy
+
+
+def _refusal(text: str, folder: Path) -> UsageError:
+    """Return how the rules of a file are refused."""
+    given = folder / "conf.toml"
+    given.write_text(text, encoding="utf-8")
+    settings = load_settings(files=[given])
+    with pytest.raises(UsageError) as refused:
+        wanted_rules(settings)
+    return refused.value
+
+
+@pytest.mark.parametrize("table", ["group_defaults", "group.orders"])
+def test_unknown_strategy(table: str, tmp_path: Path) -> None:
+    """A strategy that the engine does not have is refused with those that it has."""
+    refusal = _refusal(f'[{table}]\nstrategy = "NEAREST"\n', tmp_path)
+    assert refusal.message == f"{table}.strategy: there is no strategy 'NEAREST'."
+    assert refusal.remedy == f"Change {table}.strategy: name one of {', '.join(STRATEGIES)}."
+
+
+def test_other_strategies() -> None:
+    """The strategies are those that the engine is started with."""
+    wanted = wanted_rules(_settings(group_defaults__strategy="MINE"), {"MINE": STRATEGIES["AVG"]})
+    assert wanted["*", "strategy"] == {"name": "MINE", "options": {}}
+
+
+@pytest.mark.parametrize(
+    "options", ["a = 0.5", f"a = {2**65}", f'a = "{"x" * 600_000}"'], ids=["part", "big", "long"]
+)
+def test_options(options: str, tmp_path: Path) -> None:
+    """Options that no record can hold are refused by their key."""
+    refusal = _refusal(f"[group.orders.strategy_options]\n{options}\n", tmp_path)
+    assert refusal.message.startswith("group.orders.strategy_options: ")
+
+
+def _timing(bound: str) -> dict[str, int]:
+    """Return the least or the greatest durations that settings may have."""
+    durations = {}
+    properties = GroupRules.model_json_schema()["properties"]
+    for name in ("lease_ms", "margin_ms", "trigger_ms", "drain_deadline_ms"):
+        schema = properties[name]
+        number = next((each for each in schema.get("anyOf", ()) if bound in each), schema)
+        durations[name] = number[bound]
+    return durations
+
+
+def _with_timing(timing: dict[str, int]) -> Settings:
+    settings = _settings()
+    rules = settings.group_defaults.model_copy(update=timing)
+    return settings.model_copy(update={"group_defaults": rules})
+
+
+@pytest.mark.parametrize("bound", ["minimum", "maximum"])
+def test_bounds(bound: str) -> None:
+    """Every duration that settings may have can be a rule."""
+    timing = _timing(bound)
+    assert wanted_rules(_with_timing(timing))["*", "timing"] == timing
+
+
+@pytest.mark.parametrize(
+    "name, number, bound",
+    [
+        ("lease_ms", 999, "1000"),
+        ("lease_ms", 600_001, "600000"),
+        ("margin_ms", 0, "1"),
+        ("margin_ms", 600_001, "600000"),
+        ("trigger_ms", 999, "1000"),
+        ("trigger_ms", 3_600_001, "3600000"),
+        ("drain_deadline_ms", 0, "1"),
+        ("drain_deadline_ms", 3_600_001, "3600000"),
+    ],
+)
+def test_out_of_bounds(name: str, number: int, bound: str) -> None:
+    """A duration that the protocol cannot express is refused by its key, with the bounds."""
+    with pytest.raises(UsageError) as refused:
+        wanted_rules(_with_timing({name: number}))
+    assert refused.value.message.startswith(f"group_defaults.{name}: ")
+    assert f" {bound}" in refused.value.remedy
 
 
 def test_one_partition_behind() -> None:
