@@ -10,7 +10,7 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -20,6 +20,10 @@ from streaming.keys import shard_keys
 
 _OWNER_ONLY: Final = 0o700
 _LAYOUT_VERSION: Final = 1
+_OFFSETS_VERSION: Final = "v1"
+
+Offsets = Mapping[tuple[str, int], int]
+"""An offset of each partition, by topic and number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +111,47 @@ class Checkpoint:
 
     def newest_commit(self) -> int | None:
         """Return the number of the newest committed batch; None if there is none."""
-        try:
-            # Spark writes hidden checksum files beside each commit; only a number is a commit.
-            names = [path.name for path in (self.query / "commits").iterdir()]
-        except FileNotFoundError:
-            return None
-        return max((int(name) for name in names if name.isdigit()), default=None)
+        return self._newest("commits")
 
     def has_state(self) -> bool:
         """Tell whether at least one batch was committed: before that the state is empty."""
         return self.newest_commit() is not None
+
+    def next_offsets(self) -> Offsets:
+        """Return where the query reads on: where the newest committed batch has ended.
+
+        A batch that was planned and not committed is run again, from there. There must be state.
+
+        Raises:
+            RefusedError: what Spark has written cannot be understood.
+        """
+        return self._offsets(self.newest_commit())
+
+    def planned_offsets(self) -> Offsets:
+        """Return up to where the newest batch reads, committed or not. There must be state.
+
+        Raises:
+            RefusedError: what Spark has written cannot be understood.
+        """
+        return self._offsets(self._newest("offsets"))
+
+    def _newest(self, folder: str) -> int | None:
+        try:
+            # Spark writes hidden checksum files beside its own; only a number is a batch.
+            names = [path.name for path in (self.query / folder).iterdir()]
+        except FileNotFoundError:
+            return None
+        return max((int(name) for name in names if name.isdigit()), default=None)
+
+    def _offsets(self, batch: int | None) -> Offsets:
+        path = self.query / "offsets" / str(batch)
+        try:
+            return _read_offsets(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, AttributeError) as error:
+            raise RefusedError(
+                f"engine.checkpoint: {path} cannot be understood ({error}).",
+                remedy="Put back the checkpoint as it was, with every file of one moment.",
+            ) from error
 
     def stored_layout(self) -> Layout | None:
         """Return the layout that the checkpoint was made for; None if it is new.
@@ -177,6 +212,18 @@ def _read_layout(text: str) -> Layout:
     if document.pop("version") != _LAYOUT_VERSION:
         raise ValueError("it has a version that this engine does not know")
     return Layout(**{**document, "keys": tuple(document["keys"])})
+
+
+def _read_offsets(text: str) -> Offsets:
+    """Read what Spark plans for a batch: its version, its settings, a line for our one source."""
+    version, _settings, source = text.strip().split("\n")
+    if version != _OFFSETS_VERSION:
+        raise ValueError(f"it has the version {version}")
+    return {
+        (topic, int(partition)): int(offset)
+        for topic, partitions in json.loads(source).items()
+        for partition, offset in partitions.items()
+    }
 
 
 def _first_line(path: Path) -> str:

@@ -33,6 +33,7 @@ from streaming.generation import (
     earlier_generations,
     refuse_lost_state,
 )
+from streaming.lost_input import check_input
 from streaming.metrics import EngineMetrics, serve_metrics
 from streaming.progress import ProgressListener
 from streaming.query import QueryPlan, start_query
@@ -57,12 +58,27 @@ class JobOptions:
         restarts: how often the supervisor has started the driver again.
         strategies: the strategies that rules can name.
         sink: where the output goes; None: into the topics.
+        accept_lost_input: go on although records are gone that were never read.
     """
 
     session: SessionSource
     restarts: int = 0
     strategies: Mapping[str, Strategy] = field(default_factory=lambda: STRATEGIES)
     sink: Sink | None = None
+    accept_lost_input: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What the checks of a start have found.
+
+    Attributes:
+        layout: stored with the checkpoint.
+        input_lost: records are gone that were never read, and that was accepted.
+    """
+
+    layout: Layout
+    input_lost: bool
 
 
 def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
@@ -81,22 +97,23 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
         endpoint = serve_metrics(metrics, settings.metrics)
         stack.callback(endpoint.stop)
         log.info("metrics", url=endpoint.url)
-        layout = prepare(settings, checkpoint, options)
+        prepared = prepare(settings, checkpoint, options)
         spark = options.session.result(stop)
         if spark is None:
             return
         stack.callback(options.session.close)
         stack.enter_context(jvm_owns(spark, checkpoint))
-        Run(settings, options, checkpoint, layout, metrics).run(spark, Ending(stop))
+        Run(settings, options, checkpoint, prepared, metrics).run(spark, Ending(stop))
 
 
-def prepare(settings: Settings, checkpoint: Checkpoint, options: JobOptions) -> Layout:
-    """Do everything that can refuse a start; return the layout, stored with the checkpoint.
+def prepare(settings: Settings, checkpoint: Checkpoint, options: JobOptions) -> Prepared:
+    """Do everything that can refuse a start; return what was found.
 
-    The rules of conf/ are in the log when it returns.
+    The layout is stored and the rules of conf/ are in the log when it returns.
 
     Raises:
-        RefusedError: the checkpoint belongs to something else, or was lost.
+        RefusedError: the checkpoint belongs to something else, or was lost; or the log no longer
+            holds what it would read next.
         EnvironmentMissingError: the cluster does not answer.
         UsageError: conf/ holds a value that cannot be a rule.
     """
@@ -106,12 +123,15 @@ def prepare(settings: Settings, checkpoint: Checkpoint, options: JobOptions) -> 
     found = _layout(settings, read_cluster(settings))
     if stored is not None:
         check_layout(stored, found)
-    if not checkpoint.has_state():
+    input_lost = False
+    if checkpoint.has_state():
+        input_lost = check_input(settings.kafka, checkpoint, accept_lost=options.accept_lost_input)
+    else:
         refuse_lost_state(earlier_generations(settings.kafka))
     if stored is None:
         checkpoint.store_layout(found)
     publish_rules(settings, found.shards, wanted)
-    return stored or found
+    return Prepared(stored or found, input_lost)
 
 
 @contextlib.contextmanager
@@ -149,13 +169,14 @@ class Run:
         settings: Settings,
         options: JobOptions,
         checkpoint: Checkpoint,
-        layout: Layout,
+        prepared: Prepared,
         metrics: EngineMetrics,
     ) -> None:
         self._settings = settings
         self._options = options
         self._checkpoint = checkpoint
-        self._layout = layout
+        self._layout = prepared.layout
+        self._skip_lost = prepared.input_lost
         self._metrics = metrics
 
     def run(self, spark: SparkSession, ending: Ending) -> None:
@@ -214,7 +235,14 @@ class Run:
             if name != "kafka.bootstrap.servers"
         }
         sink = self._options.sink or KafkaSink(self._settings.kafka.bootstrap, options)
-        return QueryPlan(self._settings, self._layout, generation, self._options.strategies, sink)
+        return QueryPlan(
+            self._settings,
+            self._layout,
+            generation,
+            self._options.strategies,
+            sink,
+            self._skip_lost,
+        )
 
 
 def stop_between_batches(query: StreamingQuery, checkpoint: Checkpoint) -> None:

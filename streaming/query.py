@@ -32,6 +32,7 @@ class QueryPlan:
         generation: this driver's.
         strategies: by name; they travel to the workers.
         sink: where the output goes.
+        skip_lost: part of what the checkpoint would read is gone, and that was accepted.
     """
 
     settings: Settings
@@ -39,13 +40,14 @@ class QueryPlan:
     generation: int
     strategies: Mapping[str, Strategy]
     sink: Sink
+    skip_lost: bool = False
 
 
 def start_query(spark: SparkSession, checkpoint: Checkpoint, plan: QueryPlan) -> StreamingQuery:
     """Start the query; its first batch is planned when this returns."""
     settings, layout = plan.settings, plan.layout
     spark.conf.set("spark.sql.shuffle.partitions", str(layout.shuffle_partitions))
-    rows = read_input(spark, settings.kafka, settings.engine)
+    rows = read_input(spark, settings.kafka, settings.engine, skip_lost=plan.skip_lost)
     sharded = assign_shards(rows, TopicNames(settings.kafka.topic_prefix), layout.keys)
     output = run_shards(sharded, ShardOperator(shard_context(plan), layout.keys))
     return (

@@ -1,6 +1,6 @@
-"""Reads what a topic holds at this moment, from its first record to its end."""
+"""Reads what a topic holds at this moment, from its first record to its end, and where both are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from kafka import KafkaConsumer, TopicPartition
@@ -43,6 +43,28 @@ def read_to_end(
         raise _unreadable(topic, str(error)) from error
     finally:
         consumer.close()
+
+
+def read_bounds(
+    kafka: KafkaSettings, places: Collection[tuple[str, int]]
+) -> dict[tuple[str, int], tuple[int, int]]:
+    """Return the first offset that is there and the end of each partition (topic and number).
+
+    Raises:
+        EnvironmentMissingError: the log cannot be asked.
+    """
+    partitions = [TopicPartition(*place) for place in places]
+    try:
+        consumer = KafkaConsumer(**client_options(kafka, "bounds"))
+        try:
+            firsts = consumer.beginning_offsets(partitions, timeout_ms=REQUEST_TIMEOUT_MS)
+            ends = consumer.end_offsets(partitions, timeout_ms=REQUEST_TIMEOUT_MS)
+        finally:
+            consumer.close()
+    except KafkaError as error:
+        topics = ", ".join(sorted({topic for topic, _ in places}))
+        raise _unreadable(topics, str(error)) from error
+    return {(each.topic, each.partition): (firsts[each], ends[each]) for each in partitions}
 
 
 def _unreadable(topic: str, reason: str) -> EnvironmentMissingError:

@@ -19,8 +19,21 @@ LOG_APPEND_TIME: Final = 1
 """Kafka's number for a timestamp that the broker set at the append."""
 
 
-def read_input(spark: SparkSession, kafka: KafkaSettings, engine: EngineSettings) -> DataFrame:
-    """Return the streaming frame of input records, one column for each field of ``RawRecord``."""
+def read_input(
+    spark: SparkSession,
+    kafka: KafkaSettings,
+    engine: EngineSettings,
+    *,
+    skip_lost: bool = False,
+) -> DataFrame:
+    """Return the streaming frame of input records, one column for each field of ``RawRecord``.
+
+    Args:
+        spark: the session.
+        kafka: the cluster.
+        engine: the engine's section of the settings.
+        skip_lost: go on behind records that are gone, instead of ending the query.
+    """
     names = TopicNames(kafka.topic_prefix)
     frame = (
         spark.readStream.format("kafka")
@@ -28,7 +41,7 @@ def read_input(spark: SparkSession, kafka: KafkaSettings, engine: EngineSettings
         .option("subscribe", ",".join(input_topics(names)))
         # Counts only without a checkpoint; "latest" would skip what is sent while the query starts.
         .option("startingOffsets", "earliest")
-        .option("failOnDataLoss", "true")
+        .option("failOnDataLoss", "false" if skip_lost else "true")
         # Each batch waits for this long poll: the greatest single part of the latency by default.
         .option("kafka.fetch.max.wait.ms", str(engine.fetch_max_wait_ms))
         # Bounds a catch-up. It cannot expire anybody: the clock is what has been read of the log.

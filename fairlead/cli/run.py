@@ -15,6 +15,8 @@ from fairlead.jars.progress import ConsoleProgress
 from fairlead.settings import Settings, load_settings
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_SUPERVISE = "--supervise"
+_ACCEPT_LOST_INPUT = "--accept-lost-input"
 
 
 def run(
@@ -33,7 +35,7 @@ def run(
     ] = None,
     supervise: Annotated[
         bool,
-        typer.Option("--supervise", help="Start the engine again when it dies; see docs."),
+        typer.Option(_SUPERVISE, help="Start the engine again when it dies; see docs."),
     ] = False,
     archive: Annotated[
         bool,
@@ -41,6 +43,13 @@ def run(
             "--archive/--no-archive", help="Start from the class-data archive, if there is one."
         ),
     ] = True,
+    accept_lost_input: Annotated[
+        bool,
+        typer.Option(
+            _ACCEPT_LOST_INPUT,
+            help="Go on although records are gone that were never read; see docs.",
+        ),
+    ] = False,
     restarts: Annotated[int, typer.Option("--restarts", hidden=True, min=0)] = 0,
 ) -> None:
     """Run the engine: the streaming job, from conf/ and the environment.
@@ -60,11 +69,11 @@ def run(
     settings = load_settings(profile=profile, files=config or (), overrides=overrides)
     configure_logs()
     if supervise:
-        _supervise([argument for argument in sys.argv[1:] if argument != "--supervise"])
-    _run(settings, restarts, archive=archive)
+        _supervise(sys.argv[1:])
+    _run(settings, restarts, archive=archive, accept_lost_input=accept_lost_input)
 
 
-def _run(settings: Settings, restarts: int, *, archive: bool) -> None:
+def _run(settings: Settings, restarts: int, *, archive: bool, accept_lost_input: bool) -> None:
     """Run the job until a signal asks it to stop."""
     import os
 
@@ -77,12 +86,13 @@ def _run(settings: Settings, restarts: int, *, archive: bool) -> None:
         # Spark looks nowhere else for its Java.
         os.environ["JAVA_HOME"] = str(find_java().home)
         jars = ensure_jars("connector", ConsoleProgress(Console(stderr=True)))
-        options = archive_options(jars) if archive else ()
-        session = SessionStart(settings.engine, jars, options)
+        java_options = archive_options(jars) if archive else ()
+        session = SessionStart(settings.engine, jars, java_options)
         # The JVM is on its way while the rest is loaded.
         from streaming.job import JobOptions, run_job
 
-        run_job(settings, JobOptions(session, restarts), stop)
+        options = JobOptions(session, restarts, accept_lost_input=accept_lost_input)
+        run_job(settings, options, stop)
 
 
 def _supervise(arguments: Sequence[str]) -> None:
@@ -90,6 +100,17 @@ def _supervise(arguments: Sequence[str]) -> None:
     from streaming.supervise import Supervisor
 
     def command(restarts: int) -> Sequence[str]:
-        return [sys.executable, "-m", "fairlead", *arguments, "--restarts", str(restarts)]
+        return [sys.executable, "-m", "fairlead", *child_arguments(arguments, restarts)]
 
     raise typer.Exit(Supervisor(command).run())
+
+
+def child_arguments(arguments: Sequence[str], restarts: int) -> list[str]:
+    """Return what the supervised driver is started with, given what its supervisor was.
+
+    What a person accepted holds for the start that the person has seen: a restart is refused if
+    there is something to accept once more.
+    """
+    kept_back = {_SUPERVISE} if restarts == 0 else {_SUPERVISE, _ACCEPT_LOST_INPUT}
+    kept = [argument for argument in arguments if argument not in kept_back]
+    return [*kept, "--restarts", str(restarts)]

@@ -92,12 +92,13 @@ class TopicsSettings(_Section):
     """How the topics are made when they are missing.
 
     ``heartbeats_partitions`` is the number of shards; releases and control have as many. It is for
-    the life of a checkpoint.
+    the life of a checkpoint. ``heartbeats_retention_ms`` is of releases as well, and never less
+    than the longest lease: what a client that lives has last said must still be there.
     """
 
     heartbeats_partitions: Partitions
     assignments_partitions: Partitions
-    heartbeats_retention_ms: Annotated[int, Field(ge=60_000)]
+    heartbeats_retention_ms: Annotated[int, Field(ge=600_000)]
     decisions_retention_ms: Annotated[int, Field(ge=60_000)]
     assignments_compaction_lag_ms: Annotated[int, Field(ge=600_000)]
 

@@ -59,6 +59,7 @@ def test_unknown_key(text: str, key: str, nearest: str, tmp_path: Path) -> None:
         ("[group_defaults]\nmargin_ms = 600001", "group_defaults.margin_ms", "600000"),
         ("[group_defaults]\ntrigger_ms = 999", "group_defaults.trigger_ms", "1000"),
         ("[group.orders]\ntrigger_ms = 3600001", "group.orders.trigger_ms", "3600000"),
+        ("[topics]\nheartbeats_retention_ms = 599999", "topics.heartbeats_retention_ms", "600000"),
         ('[group_defaults]\nmode = "fast"', "group_defaults.mode", "cooperative"),
         ('[group."a b"]\nlease_ms = 20000', "group.a b", "a group is"),
         ("[group.orders]\nlease_ms = 5", "group.orders.lease_ms", "1000"),

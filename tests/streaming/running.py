@@ -82,12 +82,16 @@ def job(
     settings: Settings,
     log: Log,
     strategies: Mapping[str, Strategy] = STRATEGIES,
+    *,
+    accept_lost_input: bool = False,
 ) -> Iterator[RunningJob]:
     """Run the job while the context is open, then stop it cleanly unless it has ended.
 
     Whoever awaits a record in the log meanwhile is told when the job has ended.
     """
-    options = JobOptions(GivenSession(spark), strategies=strategies)
+    options = JobOptions(
+        GivenSession(spark), strategies=strategies, accept_lost_input=accept_lost_input
+    )
     running = RunningJob(settings, options)
     log.check = running.check
     try:

@@ -117,3 +117,51 @@ def test_state(tmp_path: Path) -> None:
         (checkpoint.query / "commits" / str(batch)).touch()
     assert checkpoint.has_state()
     assert checkpoint.newest_commit() == 10
+
+
+PLANNED = """v1
+{"batchWatermarkMs":0,"batchTimestampMs":1795278024368,"conf":{"spark.sql.shuffle.partitions":"1"}}
+{"fairlead.heartbeats":{"0":29,"1":49},"fairlead.routes":{"0":9}}"""
+
+
+def _batch(checkpoint: Checkpoint, number: int, text: str, *, committed: bool) -> None:
+    """Write what Spark writes for a batch."""
+    for folder in ("offsets", "commits")[: 2 if committed else 1]:
+        (checkpoint.query / folder).mkdir(parents=True, exist_ok=True)
+        (checkpoint.query / folder / str(number)).write_text(text, encoding="utf-8")
+
+
+def test_offsets(tmp_path: Path) -> None:
+    """The query reads on behind the newest committed batch, also where a later one was planned."""
+    checkpoint = Checkpoint(tmp_path)
+    _batch(checkpoint, 9, PLANNED, committed=True)
+    read = {
+        ("fairlead.heartbeats", 0): 29,
+        ("fairlead.heartbeats", 1): 49,
+        ("fairlead.routes", 0): 9,
+    }
+    assert checkpoint.next_offsets() == checkpoint.planned_offsets() == read
+    _batch(checkpoint, 10, PLANNED.replace("49", "60"), committed=False)
+    assert checkpoint.next_offsets() == read
+    assert checkpoint.planned_offsets() == {**read, ("fairlead.heartbeats", 1): 60}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "v1\n{}", PLANNED.replace("v1", "v2"), PLANNED.replace("29", '"x"'), "v1\n{}\n[]"],
+)
+def test_offsets_damaged(tmp_path: Path, text: str) -> None:
+    """Offsets that cannot be read refuse the start, with the file's name."""
+    checkpoint = Checkpoint(tmp_path)
+    _batch(checkpoint, 3, text, committed=True)
+    with pytest.raises(RefusedError, match="offsets/3 cannot be understood"):
+        checkpoint.next_offsets()
+
+
+def test_offsets_lost(tmp_path: Path) -> None:
+    """A commit without its offsets refuses the start as well."""
+    checkpoint = Checkpoint(tmp_path)
+    _batch(checkpoint, 3, PLANNED, committed=True)
+    (checkpoint.query / "offsets" / "3").unlink()
+    with pytest.raises(RefusedError, match="offsets/3 cannot be understood"):
+        checkpoint.next_offsets()
