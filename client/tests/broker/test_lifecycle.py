@@ -1,10 +1,12 @@
 """Starts, ends and misuse of a client on a real broker; and the README's example, as it stands."""
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
+from threading import enumerate as enumerate_threads
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -153,6 +155,28 @@ def test_missing_topic(bootstrap: str, topic_prefix: str, app: Callable[..., App
     assert one.client.last_error is not None
     with pytest.raises(ClientClosedError):
         one.client.start()
+
+
+def test_failed_start_leaves_nothing(
+    bootstrap: str, topic_prefix: str, app: Callable[..., App]
+) -> None:
+    """After a start that failed no thread and no connection of the client is left."""
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    prefix = f"mute-{topic_prefix}"
+    admin.create_topics(
+        [
+            NewTopic(name=f"{prefix}{name}", num_partitions=1, replication_factor=1)
+            for name in ("heartbeats", "releases")
+        ]
+    )
+    admin.close()
+    one = app(prefix=prefix, client_id="left-over", start_timeout_ms=2_500)
+    with pytest.raises(StartFailedError):
+        one.client.start()
+    deadline = time.monotonic() + WAIT_SECONDS
+    while left := [thread.name for thread in enumerate_threads() if "left-over" in thread.name]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.02)
 
 
 def test_consumer_before_its_start(engine: "ScriptedEngine") -> None:
