@@ -65,7 +65,7 @@ def test_looks() -> None:
 def test_kernel_does_not_tell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Where memory cannot be read there is no figure, and the run goes on."""
     (tmp_path / "7").mkdir()
-    (tmp_path / "7" / "stat").write_text("7 (a) S 1 7 7 0 -1 0 0 0 0 0 3 4 0 0 20 0 1 0 9")
+    (tmp_path / "7" / "stat").write_text("7 (a) S 1 7 7 0 -1 0 0 0 0 0 3 4 0 0 20 0 1 0 9 8 25")
     monkeypatch.setattr(processes, "PROC", tmp_path)
     with MemoryWatch(7, look_seconds=0.01) as watch:
         time.sleep(0.05)

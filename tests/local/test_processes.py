@@ -106,7 +106,7 @@ def test_memory_of_a_tree() -> None:
 
 def test_member_vanishes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that ends between being found and being looked at is left out."""
-    gone = processes.Process(_gone(), "S", 1, 1, 0.0)
+    gone = processes.Process(_gone(), "S", 1, 1, 0.0, 9)
     with _running(HOLD) as pid:
         living = family_of(pid)
         monkeypatch.setattr(processes, "family_of", lambda _: [gone, *living])
@@ -116,15 +116,22 @@ def test_member_vanishes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.bytes >= HELD
 
 
-def test_look_takes_too_long() -> None:
-    """A look that has taken its time looks at nothing more, and says that its sum is too small."""
-    assert family_memory(os.getpid(), seconds_max=-1.0) == FamilyMemory(0, 0, complete=False)
+def test_look_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look that has taken its time looks at nothing more, and has looked at the greatest."""
+    with _running(HOLD_AND_CHILD, words=2) as pid, _running(BURN) as small:
+        family = [*family_of(small), *family_of(pid)]
+        times = iter([0.0, 0.1, 0.2, 0.3])
+        monkeypatch.setattr(processes, "family_of", lambda _: family)
+        monkeypatch.setattr(processes, "monotonic", lambda: next(times))
+        found = family_memory(pid, seconds_max=0.25)
+    assert (found.processes, found.complete) == (2, False)
+    assert found.bytes > 2 * HELD
 
 
 def test_kernel_does_not_tell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A living process whose memory cannot be read is an error, not a process that is gone."""
     (tmp_path / "7").mkdir()
-    (tmp_path / "7" / "stat").write_text("7 (a) b) S 1 7 7 0 -1 0 0 0 0 0 3 4 0 0 20 0 1 0 9")
+    (tmp_path / "7" / "stat").write_text("7 (a) b) S 1 7 7 0 -1 0 0 0 0 0 3 4 0 0 20 0 1 0 9 8 25")
     monkeypatch.setattr(processes, "PROC", tmp_path)
     assert processor_seconds(7) == 7 / os.sysconf("SC_CLK_TCK")
     with pytest.raises(FileNotFoundError):
