@@ -4,7 +4,7 @@ Nobody can tell at a start whether the state is intact, older than what was writ
 a driver that still runs. So nothing is granted until the driver's marker was read and each live
 member has acknowledged the new generation, naming what it works on. Then what the members claim is
 the truth: per queue the highest running claim is the chain, every other grant is void, and the base
-is the greatest position anybody reported. Owners go on working all the while (rules R16, R21).
+is the greatest position anybody reported. Owners go on working all the while (rules H14, H15).
 """
 
 from dataclasses import replace

@@ -3,8 +3,8 @@
 A queue keeps all of its unresolved grants, oldest first. A newer grant names all older ones, and
 its member waits for their releases. What may happen in which phase stands in :data:`TRANSITIONS`;
 anything else is a bug and raises. Nothing here knows of records, members' liveness or targets'
-making. No shortcut in here is safe: each rule has a test that shows the run which breaks without
-it.
+making. No shortcut in here is safe: each rule (H1 to H7 of docs/handover.md) has a test that shows
+the run which breaks without it.
 """
 
 from collections.abc import Mapping
@@ -123,7 +123,7 @@ def credit(queue: QueueState, epoch: Epoch, position: Position, why: str) -> Que
     """Raise the queue's base to a position that somebody reached under ``epoch``.
 
     Each report is at most what was really processed, so the greatest is right and never skips (rule
-    R10). Positions of a former life of the topic mean nothing.
+    H7). Positions of a former life of the topic mean nothing.
     """
     if epoch <= queue.void or (queue.base is not None and position <= queue.base):
         return queue
@@ -133,10 +133,10 @@ def credit(queue: QueueState, epoch: Epoch, position: Position, why: str) -> Que
 def release(
     queue: QueueState, member: MemberKey, epoch: Epoch, position: Position
 ) -> Resolved | None:
-    """A member stopped at ``position``: this grant and all older ones are resolved (rule R3).
+    """A member stopped at ``position``: this grant and all older ones are resolved (rule H2).
 
     A release proves that the older grants' members had stopped, else this one could not have
-    started. None: no such grant, matched by member *and* epoch (rule R5).
+    started. None: no such grant, matched by member *and* epoch (rule H3).
     """
     index = _index(queue, member, epoch)
     if index is None:
@@ -146,7 +146,7 @@ def release(
 
 
 def answer_never(queue: QueueState, member: MemberKey, epoch: Epoch) -> Resolved | None:
-    """A member never started this grant and never will: only this grant is resolved (rule R3).
+    """A member never started this grant and never will: only this grant is resolved (rule H2).
 
     None: no such grant.
     """
@@ -158,7 +158,7 @@ def answer_never(queue: QueueState, member: MemberKey, epoch: Epoch) -> Resolved
 
 
 def lapse(queue: QueueState, member: MemberKey) -> Resolved | None:
-    """A member has stopped without a word: only its own grants are resolved (rule R3).
+    """A member has stopped without a word: only its own grants are resolved (rule H2).
 
     None: it has none here.
     """

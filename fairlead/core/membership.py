@@ -1,8 +1,8 @@
 """Who is a member of a group: heartbeats, leaves and lapses.
 
 Decides membership alone, never ownership. A member is one incarnation of one client id. A lapse
-follows from the shard's clock, which cannot run ahead of what was read (rule R13); each heartbeat
-counts with the clock at its own record, also one that has no other effect (rule R14).
+follows from the shard's clock, which cannot run ahead of what was read (rule H9); each heartbeat
+counts with the clock at its own record, also one that has no other effect (rule H10).
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ def effective_members(members: dict[MemberKey, Member]) -> dict[str, Member]:
     """Return, for each client id, the one member that is a target.
 
     Of two processes the greater (start, uuid) wins, within one process the newest incarnation:
-    never the first or last seen, which would be learnt in another order after a loss (rule R19).
+    never the first or last seen, which would be learnt in another order after a loss (rule H12).
     """
     best: dict[str, Member] = {}
     for member in members.values():
@@ -117,7 +117,7 @@ def _weighs(member: Member, beat: Heartbeat) -> bool:
 def apply_leave(draft: Draft, arrival: Arrival, leave: Leave) -> None:
     """Take a member out of the targets.
 
-    Its grants end by their releases or by its lapse (rule R15).
+    Its grants end by their releases or by its lapse (rule H11).
     """
     member = draft.state.members.get(leave.member)
     if member is None or member.leaving:

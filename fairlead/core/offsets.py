@@ -1,8 +1,8 @@
 """Where a queue starts of which the engine knows no position.
 
 Decides the first base only: what a release or progress told stands in the queue's state and goes
-first. Source: the order of the design of the product (committed in the data plane, else the group's
-consume-from rule on known bounds), RocketMQ's ConsumeFromWhere for the names. Unknown bounds never
+first. The order is rule H8 of docs/handover.md: committed in the data plane, else the group's
+consume-from rule on known bounds; the names are RocketMQ's ConsumeFromWhere. Unknown bounds never
 become 0: the queue stays pending.
 """
 

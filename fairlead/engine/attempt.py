@@ -102,7 +102,7 @@ def dated(state: GroupState | None, beats: Sequence[Beat]) -> GroupState | None:
     """Return the group with heartbeats counted for their members' leases, and for nothing else.
 
     The client counts each appended heartbeat, so the engine does too, whatever becomes of its
-    content (rule R14). The sequence stays, so that the content can still be applied later.
+    content (rule H10). The sequence stays, so that the content can still be applied later.
     """
     if state is None or not beats:
         return state
@@ -118,7 +118,7 @@ def find_poison(attempt: Attempt, lines: Sequence[Line]) -> tuple[Stepped, list[
     """Find the few records without which the step succeeds: (the step, those records).
 
     A step with all of ``lines`` has failed. Records are never stepped one by one for their effect,
-    since lapses are tested after all of them (rule R13): the search halves the batch until it has
+    since lapses are tested after all of them (rule H9): the search halves the batch until it has
     a record whose addition makes the step fail. None: the group fails without any record, or on
     more than :data:`POISON_MAX`.
     """

@@ -2,7 +2,7 @@
 
 The clock is the log. It moves from one record of the partition to the next by the difference of
 their append times, but never back and at most two tick periods at once, and so it cannot run ahead
-of what was read (rule R13): a backlog, a pause or a slow batch makes nobody look dead. The first
+of what was read (rule H9): a backlog, a pause or a slow batch makes nobody look dead. The first
 record ever adds nothing.
 """
 

@@ -61,7 +61,7 @@ class Batch:
 
     ``lines`` has the records of each group, ``routes`` those of each topic,
     ``defaults`` the rules for all groups; ``beats`` are heartbeats of each group whose content was
-    refused: they count for their member's lease all the same (rule R14).
+    refused: they count for their member's lease all the same (rule H10).
     """
 
     clock: ShardClock

@@ -123,7 +123,7 @@ def test_a_release_that_is_read_before_its_claim_ends_the_claim() -> None:
 
 
 def test_final_positions_of_the_acks_count() -> None:
-    """A queue stopped before the barrier starts at the final that its ack lists (rule R21)."""
+    """A queue stopped before the barrier starts at the final that its ack lists (rule H15)."""
     world = settled("a", queues=1)
     held = world.epoch_of(0)
     world.driver(2)

@@ -80,7 +80,7 @@ def test_no_grant_is_sent_to_a_dropped_one() -> None:
 
 @pytest.mark.parametrize("member, epoch", [(B, E1), (A, E2), (MemberKey("a", "a-2"), E1)], ids=str)
 def test_facts_are_matched_by_member_and_epoch(member: MemberKey, epoch: Epoch) -> None:
-    """A release of another life or another epoch is not this grant's (rule R5)."""
+    """A release of another life or another epoch is not this grant's (rule H3)."""
     queue = chain((A, E1))
     assert release(queue, member, epoch, START) is None
     assert answer_never(queue, member, epoch) is None
@@ -101,7 +101,7 @@ def test_without_a_known_start_nobody_is_granted() -> None:
 
 
 def test_positions_only_grow_and_a_former_life_counts_nothing() -> None:
-    """The base is the maximum of all reports under epochs that still mean something (rule R10)."""
+    """The base is the maximum of all reports under epochs that still mean something (rule H7)."""
     queue = chain((A, E1))
     lower = progress(queue, A, E1, Position(0, 0))
     assert lower is not None

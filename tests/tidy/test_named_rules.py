@@ -1,0 +1,59 @@
+"""A rule that is named by its number stands, under that number, on a page of docs/."""
+
+import re
+from itertools import count
+
+import pytest
+
+from tests.tidy.source_tree import ROOT, named, text_files
+
+NAMED = re.compile(r"\brules?\s+\(?([A-Z]\d+(?:(?:,| and| to)\s+[A-Z]\d+)*)")
+NUMBER = re.compile(r"[A-Z]\d+")
+PAGES = {
+    "docs/handover.md": re.compile(r"^- \*\*(H\d+)\*\* ", re.MULTILINE),
+    "docs/protocol.md": re.compile(r"^\| (C\d+) \| ", re.MULTILINE),
+}
+
+
+def _stated(page: str) -> list[str]:
+    """Return the numbers of the rules of a page, in its order."""
+    return PAGES[page].findall((ROOT / page).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "text, numbers",
+    [
+        ("(rule H3).", ["H3"]),
+        ("each rule (H1 to H7 of", ["H1", "H7"]),
+        ("the rules\nC1 to C13 of", ["C1", "C13"]),
+        ("rules H14, H15", ["H14", "H15"]),
+    ],
+)
+def test_found(text: str, numbers: list[str]) -> None:
+    """The search finds each way to name a rule."""
+    match = NAMED.search(text)
+    assert match is not None
+    assert NUMBER.findall(match[1]) == numbers
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_numbered(page: str) -> None:
+    """The rules of a page are numbered without a gap."""
+    numbers = _stated(page)
+    assert numbers
+    letter = numbers[0][0]
+    assert numbers == [f"{letter}{number}" for number, _ in zip(count(1), numbers, strict=False)]
+
+
+def test_resolved() -> None:
+    """Wherever a rule is named, a page states it."""
+    stated = {number for page in PAGES for number in _stated(page)}
+    found = [
+        f"{named(path)} {number}"
+        for path in text_files()
+        if path.suffix in (".py", ".md") and path.name != "test_named_rules.py"
+        for match in NAMED.finditer(path.read_text(encoding="utf-8"))
+        for number in NUMBER.findall(match[1])
+        if number not in stated
+    ]
+    assert found == []
