@@ -7,18 +7,60 @@ import pytest
 
 from tests.tidy.source_tree import named, text_files
 
-PLACES = ("/work/", "/root/", "/home/", "/tmp/boot")  # noqa: S108 - looked for, never written to
+SHARED_PLACES = (
+    # What every system of the kind has, and what an image of ours lays out.
+    "bin", "dev", "etc", "opt", "proc", "run", "sys", "usr", "var",
+    # What nobody has: examples of a path, and folders of programs and archives in tests.
+    "path", "nowhere", "jdk", "jars", "org",
+)  # fmt: skip
+"""The top folders that a text may name; any other absolute path is of somebody's machine."""
+
+HOMES = r"/(?:home|root|Users)/"
+BEFORE = r"(?:(?<![\w.~}*/])(?<![a-z]>)|(?<=file://))"  # not inside a relative path: a/b, <a>/b
+ABSOLUTE = rf"{BEFORE}/(?!(?:{'|'.join(SHARED_PLACES)})/)\w[\w.+-]*/"
 REGISTRIES = (
     "pypi.org", "pythonhosted.org", "maven.org", "maven.apache.org", "sonatype.com", "npmjs.org",
     "docker.io", "ghcr.io", "quay.io",
 )  # fmt: skip
-BANNED = re.compile("|".join(re.escape(word) for word in (*PLACES, *REGISTRIES)))
+BANNED = re.compile("|".join((HOMES, ABSOLUTE, *(re.escape(word) for word in REGISTRIES))))
 
 
-@pytest.mark.parametrize("word", [*PLACES, *REGISTRIES])
-def test_found(word: str) -> None:
-    """The search finds each word it is there to find."""
-    assert BANNED.search(f"see {word}simple")
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"see {registry}/simple" for registry in REGISTRIES),
+        "see /anywhere/main",
+        '"/anywhere/main"',
+        "`/tmp/x/y`",
+        "--data=/mnt/disk/x",
+        "2>/anywhere/x.log",
+        "volume:/data/x",
+        "file:/anywhere/x",
+        "file:///anywhere/x",
+        "x/home/me/y",
+        "~/../root/.cache",
+        "C:/Users/me",
+    ],
+)
+def test_found(text: str) -> None:
+    """The search finds folders of a machine, however they are quoted, and each registry."""
+    assert BANNED.search(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/opt/fairlead/cache",
+        "JAVA=/path/to/java",
+        "docs/adr/x.md",
+        "~/.cache/fairlead",
+        "<checkpoint>/query/0",
+        "a / b / c",
+    ],
+)
+def test_not_found(text: str) -> None:
+    """The search leaves alone what is on every machine or on none, and what is relative."""
+    assert not BANNED.search(text)
 
 
 def test_files() -> None:
