@@ -39,7 +39,8 @@ class AllocationRequest:
 
     ``queues`` maps each topic to its readable queues; ``owners`` maps a queue to the client id that
     holds it now; ``slots`` is ``subscribers`` (a topic is shared by its subscribers) or ``group``
-    (every member counts, as in RocketMQ).
+    (every member counts, as in RocketMQ). ``queue_zones`` says where a queue's leader stands, as
+    far as that is known.
     """
 
     group: str
@@ -48,6 +49,7 @@ class AllocationRequest:
     owners: Mapping[MessageQueue, str] = field(default_factory=dict)
     slots: str = "subscribers"
     options: Mapping[str, Any] = field(default_factory=dict)
+    queue_zones: Mapping[MessageQueue, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ does not matter.
 from fairlead.core.model import MessageQueue, Route
 from fairlead.core.ordering import queue_order
 
-__all__ = ["PERM_READ", "readable_queues"]
+__all__ = ["PERM_READ", "queue_zones", "readable_queues"]
 
 PERM_READ = 4
 """PermName.PERM_READ."""
@@ -23,3 +23,14 @@ def readable_queues(route: Route) -> tuple[MessageQueue, ...]:
         for queue_id in range(broker.read_queue_nums)
     }
     return tuple(sorted(queues, key=queue_order))
+
+
+def queue_zones(route: Route) -> dict[MessageQueue, str]:
+    """Return the zone of each readable queue's leader, as far as the route tells it."""
+    return {
+        MessageQueue(route.topic, broker.broker_name, queue_id): zone
+        for broker in route.brokers
+        if broker.perm & PERM_READ
+        for queue_id, zone in enumerate((broker.zones or ())[: broker.read_queue_nums])
+        if zone is not None
+    }

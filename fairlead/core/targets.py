@@ -19,7 +19,7 @@ from fairlead.core.membership import effective_members
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
-from fairlead.core.routes import readable_queues
+from fairlead.core.routes import queue_zones, readable_queues
 from fairlead.core.state import GroupState
 
 ERROR_TEXT_MAX = 200
@@ -99,8 +99,11 @@ def _allocate(draft: Draft, queues: dict[str, tuple[MessageQueue, ...]]) -> Allo
         for queue, value in state.queues.items()
         if value.chain and not value.chain[-1].dropped
     }
+    zones = {
+        queue: zone for topic in queues for queue, zone in queue_zones(state.routes[topic]).items()
+    }
     request = AllocationRequest(
-        state.group, candidates, queues, owners, rules.slots, rules.strategy_options
+        state.group, candidates, queues, owners, rules.slots, rules.strategy_options, zones
     )
     strategy = draft.engine.strategies.get(rules.strategy)
     if strategy is None:
