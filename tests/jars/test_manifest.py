@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -36,12 +37,18 @@ def test_the_connector_is_of_sparks_line() -> None:
 
 def test_sets_never_share_a_folder() -> None:
     """Two of them hold different versions of kafka-clients."""
-    folders = [load_jar_set(name).folder_name for name in JAR_SET_NAMES]
+    folders = [load_jar_set(name).folder_name for name in get_args(JarSetName)]
     assert len(set(folders)) == len(folders)
 
 
+def test_a_set_up_fetches_what_the_engine_runs_on() -> None:
+    """Every set but RocketMQ's own classes, which only tests ask."""
+    assert {*JAR_SET_NAMES, "rocketmq"} == set(get_args(JarSetName))
+    assert "rocketmq" not in JAR_SET_NAMES
+
+
 @pytest.mark.java
-@pytest.mark.parametrize("name", JAR_SET_NAMES)
+@pytest.mark.parametrize("name", get_args(JarSetName))
 def test_fetched_jars_are_what_is_pinned(name: JarSetName) -> None:
     """The folder in the cache holds the pinned files, byte for byte, and their sizes are right."""
     folder = ensure_jars(name)
