@@ -4,11 +4,25 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from fairlead.core.allocation import Strategy
-from strategies.averagely import Averagely
+from strategies.averagely import AVERAGELY
+from strategies.averagely_by_circle import AVERAGELY_BY_CIRCLE
+from strategies.configured import CONFIGURED
+from strategies.consistent_hash import CONSISTENT_HASH
+from strategies.dealing import PerTopic
+from strategies.machine_room import MACHINE_ROOM
+from strategies.machine_room_nearby import MachineRoomNearby
 
-__all__ = ["STRATEGIES"]
+__all__ = ["ROCKETMQ", "STRATEGIES"]
 
-STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
-    {strategy.name: strategy for strategy in (Averagely(),)}
+_INNER = (AVERAGELY, AVERAGELY_BY_CIRCLE, CONFIGURED, MACHINE_ROOM, CONSISTENT_HASH)
+
+ROCKETMQ: Mapping[str, PerTopic] = MappingProxyType(
+    {
+        strategy.name: strategy
+        for strategy in (*_INNER, MachineRoomNearby({each.name: each.deal for each in _INNER}))
+    }
 )
+"""Wire name -> strategy of RocketMQ."""
+
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType({**ROCKETMQ})
 """Wire name -> strategy."""

@@ -1,0 +1,1 @@
+"""Answers cases as RocketMQ's classes would, so that anybody can compare the two."""

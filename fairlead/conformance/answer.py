@@ -1,0 +1,134 @@
+"""Answers one case: ``{"id": any, "kind": …, …}`` to a result or an error.
+
+Lists are taken in the order given: RocketMQ's strategies do not sort, their caller does.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from fairlead.conformance.fields import (
+    BadCaseError,
+    client_ids_of,
+    options_of,
+    queues_of,
+    written,
+)
+from fairlead.core.allocation import AllocationError, AllocationRequest, Candidate, Strategy
+from fairlead.core.model import MessageQueue
+from fairlead.core.ordering import java_order, queue_order
+from strategies.options import bad_option, queue_of
+from strategies.registry import ROCKETMQ, STRATEGIES
+
+__all__ = ["answer"]
+
+BAD_CASE: Final = "bad_case"
+
+
+def answer(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``{"id", "result"}``, or ``{"id", "error": {"code", "message"}}``.
+
+    A case that cannot be read has the code ``bad_case``; nothing is raised.
+    """
+    case_id = case.get("id")
+    try:
+        return {"id": case_id, "result": _KINDS[_kind(case)](case)}
+    except AllocationError as error:
+        return {"id": case_id, "error": {"code": error.code, "message": error.message}}
+    except BadCaseError as error:
+        return {"id": case_id, "error": {"code": BAD_CASE, "message": str(error)}}
+
+
+def _kind(case: Mapping[str, Any]) -> str:
+    kind = case.get("kind")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise BadCaseError(f"kind: it must be one of {', '.join(_KINDS)}")
+    return kind
+
+
+def _allocate(case: Mapping[str, Any]) -> dict[str, Any]:
+    name = case.get("strategy")
+    if not isinstance(name, str):
+        raise BadCaseError("strategy: it must be a name")
+    queues, client_ids = queues_of(case), client_ids_of(case)
+    asked = tuple(dict.fromkeys(client_ids_of(case, "for") if "for" in case else client_ids))
+    options = options_of(case)
+    if name in ROCKETMQ:
+        dealing = ROCKETMQ[name].deal(queues, client_ids, options)
+        return {client_id: written(dealing(client_id)) for client_id in asked}
+    if name in STRATEGIES:
+        shares = _shares(STRATEGIES[name], queues, client_ids, options)
+        return {client_id: written(shares.get(client_id, ())) for client_id in asked}
+    known = ", ".join(sorted(STRATEGIES))
+    raise AllocationError("unknown_strategy", f"there is no strategy {name!r}; known: {known}")
+
+
+def _shares(
+    strategy: Strategy,
+    queues: tuple[MessageQueue, ...],
+    client_ids: tuple[str, ...],
+    options: Mapping[str, Any],
+) -> dict[str, tuple[MessageQueue, ...]]:
+    """Let a strategy of ours allocate all topics at once.
+
+    The options ``current`` and ``subscriptions`` are what the engine knows by itself.
+    """
+    by_topic: dict[str, list[MessageQueue]] = {}
+    for queue in queues:
+        by_topic.setdefault(queue.topic, []).append(queue)
+    subscriptions = _subscriptions(options, frozenset(by_topic))
+    everything = frozenset(by_topic)
+    request = AllocationRequest(
+        group="",
+        candidates=tuple(
+            Candidate(client_id, subscriptions.get(client_id, everything))
+            for client_id in dict.fromkeys(client_ids)
+        ),
+        queues={topic: tuple(held) for topic, held in by_topic.items()},
+        owners=_owners(options),
+        options={
+            name: value
+            for name, value in options.items()
+            if name not in ("current", "subscriptions")
+        },
+    )
+    allocation = strategy.allocate(request)
+    for error in allocation.failures.values():
+        raise error
+    found: dict[str, tuple[MessageQueue, ...]] = {}
+    for topic in by_topic:
+        for client_id, owned in allocation.topics.get(topic, {}).items():
+            found[client_id] = found.get(client_id, ()) + owned
+    return found
+
+
+def _owners(options: Mapping[str, Any]) -> dict[MessageQueue, str]:
+    current = options.get("current") or {}
+    if not isinstance(current, dict) or not all(isinstance(own, list) for own in current.values()):
+        raise bad_option("current", "an object: client id to its queues")
+    return {
+        queue_of(queue, f"current.{client_id}"): client_id
+        for client_id, owned in current.items()
+        for queue in owned
+    }
+
+
+def _subscriptions(options: Mapping[str, Any], topics: frozenset[str]) -> dict[str, frozenset[str]]:
+    given = options.get("subscriptions") or {}
+    if not isinstance(given, dict) or not all(isinstance(own, list) for own in given.values()):
+        raise bad_option("subscriptions", "an object: client id to its topics")
+    return {client_id: topics & frozenset(map(str, own)) for client_id, own in given.items()}
+
+
+def _sort_queues(case: Mapping[str, Any]) -> list[list[Any]]:
+    return written(tuple(sorted(queues_of(case), key=queue_order)))
+
+
+def _sort_clients(case: Mapping[str, Any]) -> list[str]:
+    return sorted(client_ids_of(case), key=java_order)
+
+
+_KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
+    "allocate": _allocate,
+    "sort_queues": _sort_queues,
+    "sort_clients": _sort_clients,
+}

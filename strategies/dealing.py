@@ -1,0 +1,83 @@
+"""How RocketMQ's strategies are called: one topic at a time, one client at a time.
+
+A *dealing* is one topic, its queues and the ids of those who share it, in the order given; asking
+it for a client id is one call of ``AllocateMessageQueueStrategy#allocate``. What all answers have
+in common (the ring of CONSISTENT_HASH) is worked out once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
+from fairlead.core.model import MessageQueue
+
+__all__ = ["Deal", "Dealing", "PerTopic", "check", "place_of"]
+
+Dealing = Callable[[str], tuple[MessageQueue, ...]]
+"""Client id -> its queues, in the strategy's order. Raises AllocationError."""
+
+
+Deal = Callable[[Sequence[MessageQueue], Sequence[str], Mapping[str, Any]], Dealing]
+"""Queues, client ids and options -> a dealing.
+
+What is wrong with the options may be told at once, all else when a client id is asked for.
+"""
+
+
+def check(client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]) -> bool:
+    """Test what every strategy but CONFIG tests first; False: the client is not among them.
+
+    Source: AbstractAllocateMessageQueueStrategy#check, since 4.9.3.
+
+    Raises:
+        AllocationError: ``client_id_empty``, ``queues_empty`` or ``clients_empty``, in this order.
+    """
+    if not client_id:
+        raise AllocationError("client_id_empty", "currentCID is empty")
+    if not queues:
+        raise AllocationError("queues_empty", "mqAll is null or mqAll empty")
+    if not client_ids:
+        raise AllocationError("clients_empty", "cidAll is null or cidAll empty")
+    return client_id in client_ids
+
+
+def place_of(client_ids: Sequence[str]) -> Mapping[str, int]:
+    """Return the first place of each id: a duplicated id counts there (``List#indexOf``)."""
+    places: dict[str, int] = {}
+    for place, client_id in enumerate(client_ids):
+        places.setdefault(client_id, place)
+    return places
+
+
+class PerTopic:
+    """A strategy of RocketMQ for all topics of a group: each topic is dealt on its own."""
+
+    def __init__(self, name: str, deal: Deal) -> None:
+        """Name it as it is named on the wire."""
+        self.name = name
+        self.deal = deal
+
+    def allocate(self, request: AllocationRequest) -> Allocation:
+        """Deal each topic to its subscribers.
+
+        Or to the whole group where the rules say so. A topic that cannot be dealt is a failure of
+        its own.
+        """
+        topics = {}
+        failures = {}
+        for topic, queues in request.queues.items():
+            ids = [
+                candidate.client_id
+                for candidate in request.candidates
+                if request.slots == "group" or topic in candidate.topics
+            ]
+            try:
+                dealing = self.deal(queues, ids, self.options(request))
+                topics[topic] = {client_id: dealing(client_id) for client_id in ids}
+            except AllocationError as error:
+                failures[topic] = error
+        return Allocation(topics, failures)
+
+    def options(self, request: AllocationRequest) -> Mapping[str, Any]:
+        """Return what the dealing is told besides queues and ids."""
+        return request.options

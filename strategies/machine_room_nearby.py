@@ -1,0 +1,200 @@
+"""MACHINE_ROOM_NEARBY: queues of a room go to the clients of that room, by another strategy.
+
+Source: AllocateMachineRoomNearby#allocate. A room with queues and clients is shared among its own
+clients only, however few they are. The queues of each room without clients are shared among all
+clients of the group, room by room in the order of their names. Goals, in order: RocketMQ's result
+to the letter. Oddities that are kept:
+
+- The rooms without clients are dealt one by one, so the first clients get what is left over of
+  each.
+- One queue or client without a room fails the whole topic, for everybody.
+
+Options:
+
+- ``inner``: the strategy in a room, AVG unless given, with ``inner_options``.
+- ``room``: how a room is found. ``prefix-before-first-dash`` (unless given): of the broker name and
+  of the client id. ``map``: ``broker_rooms`` and ``client_rooms`` say it by name. ``zone``: the
+  client's zone and that of the queue's leader; ``zones`` (by client id), ``queue_zones``
+  ([[queue, zone]]) and ``broker_zones`` (by broker name) say it where members and routes do not.
+
+>>> from strategies.averagely import averagely
+>>> queues = [MessageQueue("t", f"IDC{room}-x", number) for room in (1, 2) for number in range(2)]
+>>> nearby = MachineRoomNearby({"AVG": averagely})
+>>> dealing = nearby.deal(queues, ["IDC1-a", "IDC1-b"], {})
+>>> [(queue.broker_name, queue.queue_id) for queue in dealing("IDC1-b")]
+[('IDC1-x', 1), ('IDC2-x', 1)]
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from fairlead.core.allocation import AllocationError, AllocationRequest
+from fairlead.core.model import MessageQueue
+from fairlead.core.ordering import java_order
+from strategies.dealing import Deal, Dealing, PerTopic, check
+from strategies.options import bad_option, queue_of, refuse_unknown
+
+__all__ = ["MachineRoomNearby"]
+
+PREFIX = "prefix-before-first-dash"
+MAP = "map"
+ZONE = "zone"
+_OPTIONS = {
+    PREFIX: (),
+    MAP: ("broker_rooms", "client_rooms"),
+    ZONE: ("zones", "queue_zones", "broker_zones"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """Where queues and clients are; None or empty: nobody knows."""
+
+    of_queue: Callable[[MessageQueue], str | None]
+    of_client: Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Divided:
+    """Queues and clients by room, each in the order given; the rooms by their names."""
+
+    queues: Mapping[str, list[MessageQueue]]
+    client_ids: Mapping[str, list[str]]
+
+
+class MachineRoomNearby(PerTopic):
+    """The strategy over any of the given inner ones."""
+
+    def __init__(self, inner: Mapping[str, Deal]) -> None:
+        """Take the inner strategies by their names on the wire."""
+        super().__init__("MACHINE_ROOM_NEARBY", self._deal)
+        self._inner = inner
+
+    def options(self, request: AllocationRequest) -> Mapping[str, Any]:
+        """Add the zones that members and routes tell; what the options say of one wins."""
+        options = request.options
+        if options.get("room") != ZONE:
+            return options
+        told = {each.client_id: each.zone for each in request.candidates if each.zone is not None}
+        by_broker = _names(options, "broker_zones")
+        queue_zones = dict(request.queue_zones) | {
+            queue: by_broker[queue.broker_name]
+            for queues in request.queues.values()
+            for queue in queues
+            if queue.broker_name in by_broker
+        }
+        return {
+            **options,
+            "zones": told | _names(options, "zones"),
+            "queue_zones": [
+                *([list(queue), zone] for queue, zone in queue_zones.items()),
+                *options.get("queue_zones", ()),
+            ],
+        }
+
+    def _deal(
+        self,
+        queues: Sequence[MessageQueue],
+        client_ids: Sequence[str],
+        options: Mapping[str, Any],
+    ) -> Dealing:
+        inner, inner_options = self._chosen(options)
+        rooms = _rooms(options)
+
+        @cache
+        def divided() -> _Divided:
+            return _divide(queues, client_ids, rooms)
+
+        @cache
+        def dealing_in(room: str) -> Dealing:
+            found = divided()
+            sharing = found.client_ids.get(room, client_ids)
+            return inner(found.queues[room], sharing, inner_options)
+
+        def share(client_id: str) -> tuple[MessageQueue, ...]:
+            if not check(client_id, queues, client_ids):
+                return ()
+            found = divided()
+            own = rooms.of_client(client_id)
+            asked = [room for room in found.queues if room == own]
+            asked += [room for room in found.queues if room not in found.client_ids]
+            return tuple(queue for room in asked for queue in dealing_in(room)(client_id))
+
+        return share
+
+    def _chosen(self, options: Mapping[str, Any]) -> tuple[Deal, Mapping[str, Any]]:
+        name = options.get("inner", "AVG")
+        if not isinstance(name, str) or name not in self._inner:
+            raise bad_option("inner", f"one of {', '.join(sorted(self._inner))}")
+        inner_options = options.get("inner_options", {})
+        if not isinstance(inner_options, Mapping):
+            raise bad_option("inner_options", "an object")
+        return self._inner[name], inner_options
+
+
+def _divide(queues: Sequence[MessageQueue], client_ids: Sequence[str], rooms: Rooms) -> _Divided:
+    """Sort queues and clients into rooms, which come in the order of Java's TreeMap.
+
+    Raises:
+        AllocationError: ``room_unknown``, of the first queue or else client without a room.
+    """
+    by_room: dict[str, list[MessageQueue]] = {}
+    for queue in queues:
+        room = rooms.of_queue(queue)
+        if not room:
+            raise AllocationError("room_unknown", f"Machine room is null for mq {queue}")
+        by_room.setdefault(room, []).append(queue)
+    clients: dict[str, list[str]] = {}
+    for client_id in client_ids:
+        room = rooms.of_client(client_id)
+        if not room:
+            text = f"Machine room is null for consumer id {client_id}"
+            raise AllocationError("room_unknown", text)
+        clients.setdefault(room, []).append(client_id)
+    return _Divided({room: by_room[room] for room in sorted(by_room, key=java_order)}, clients)
+
+
+def _rooms(options: Mapping[str, Any]) -> Rooms:
+    by = options.get("room", PREFIX)
+    if not isinstance(by, str) or by not in _OPTIONS:
+        raise bad_option("room", f"one of {', '.join(_OPTIONS)}")
+    refuse_unknown(options, "room", "inner", "inner_options", *_OPTIONS[by])
+    if by == PREFIX:
+        return Rooms(lambda queue: _prefix(queue.broker_name), _prefix)
+    if by == MAP:
+        brokers, clients = _names(options, "broker_rooms"), _names(options, "client_rooms")
+        return Rooms(lambda queue: brokers.get(queue.broker_name), clients.get)
+    zones, broker_zones = _names(options, "zones"), _names(options, "broker_zones")
+    queue_zones = _queue_zones(options)
+    return Rooms(
+        lambda queue: queue_zones.get(queue, broker_zones.get(queue.broker_name)), zones.get
+    )
+
+
+def _prefix(name: str) -> str:
+    return name.partition("-")[0]
+
+
+def _names(options: Mapping[str, Any], name: str) -> dict[str, str]:
+    value = options.get(name, {})
+    if not isinstance(value, Mapping) or not all(
+        isinstance(key, str) and isinstance(room, str) for key, room in value.items()
+    ):
+        raise bad_option(name, "an object of names")
+    return dict(value)
+
+
+def _queue_zones(options: Mapping[str, Any]) -> dict[MessageQueue, str]:
+    value = options.get("queue_zones", ())
+    if not isinstance(value, list | tuple):
+        raise bad_option("queue_zones", "a list of [queue, zone]")
+    found = {}
+    for number, entry in enumerate(value):
+        match entry:
+            case [queue, str(zone)]:
+                found[queue_of(queue, f"queue_zones[{number}]")] = zone
+            case _:
+                raise bad_option(f"queue_zones[{number}]", "[queue, zone]")
+    return found

@@ -1,0 +1,39 @@
+"""Reads the options of a strategy: what is wrong is an error that names the option."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fairlead.core.allocation import AllocationError
+from fairlead.core.model import MessageQueue
+
+__all__ = ["bad_option", "queue_of", "refuse_unknown"]
+
+
+def bad_option(name: str, expected: str) -> AllocationError:
+    """Return the error of an option that is not what it must be."""
+    return AllocationError("bad_option", f"{name}: it must be {expected}")
+
+
+def refuse_unknown(options: Mapping[str, Any], *known: str) -> None:
+    """Refuse options that the strategy does not have.
+
+    Raises:
+        AllocationError: ``bad_option``, with those that it has.
+    """
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        has = ", ".join(known) if known else "none"
+        raise AllocationError("bad_option", f"{unknown[0]}: no such option; known: {has}")
+
+
+def queue_of(value: object, name: str) -> MessageQueue:
+    """Read a queue written as [topic, broker_name, queue_id].
+
+    Raises:
+        AllocationError: ``bad_option``.
+    """
+    match value:
+        case [str(topic), str(broker_name), int(queue_id)] if not isinstance(queue_id, bool):
+            return MessageQueue(topic, broker_name, queue_id)
+        case _:
+            raise bad_option(name, "a queue, [topic, broker_name, queue_id]")
