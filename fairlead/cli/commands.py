@@ -25,6 +25,12 @@ COMMANDS: dict[str, CommandEntry] = {
     "broker": CommandEntry(
         "fairlead.cli.broker:app", "Start and stop an embedded Kafka for trying out."
     ),
+    "allocate": CommandEntry(
+        "fairlead.cli.allocate:allocate", "Show who gets which queue under a strategy."
+    ),
+    "conform": CommandEntry(
+        "fairlead.cli.conform:conform", "Answer cases as RocketMQ's own classes answer them."
+    ),
     "setup": CommandEntry("fairlead.cli.setup:app", "Fetch the jars, make the class-data archive."),
     "bench": CommandEntry(
         "fairlead.cli.bench:bench", "Measure joins and leaves on the real broker and job."

@@ -1,0 +1,130 @@
+"""`fairlead allocate`: who gets which queue, for one group of clients and one set of queues."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import orjson
+import typer
+
+from fairlead.cli.options import OutputOption
+from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.errors import UsageError
+
+_QUEUES: Final = re.compile(r"([^/]+)/([^/]+)/(\d+)(?:-(\d+))?")
+_QUEUES_MAX: Final = 1_000_000
+
+
+def allocate(
+    *,
+    strategy: Annotated[
+        str | None, typer.Option("--strategy", "-s", help="Its name on the wire, such as AVG.")
+    ] = None,
+    queues: Annotated[
+        list[str] | None,
+        typer.Option("--queues", "-q", help="topic/broker/first-last; may be given again."),
+    ] = None,
+    clients: Annotated[
+        str | None, typer.Option("--clients", "-c", help="Client ids, with commas between them.")
+    ] = None,
+    options: Annotated[
+        str | None, typer.Option("--options", help="The strategy's options, as JSON.")
+    ] = None,
+    case: Annotated[
+        Path | None,
+        typer.Option("--case", help="A JSON document with the same fields; - is standard input."),
+    ] = None,
+    output: OutputOption = OutputFormat.TABLE,
+) -> None:
+    """Show who gets which queue under a strategy; flags win over the document.
+
+    Queues and clients are sorted first, as the engine sorts them.
+    """
+    from fairlead.conformance.answer import answer
+
+    document = {"strategy": "AVG", "queues": [], "clients": []} | _document(case)
+    given = {
+        "strategy": strategy,
+        "queues": _written_queues(queues),
+        "clients": None if clients is None else [text for text in clients.split(",") if text],
+        "options": None if options is None else _json(options, "--options"),
+    }
+    document |= {name: value for name, value in given.items() if value is not None}
+    for name in ("queues", "clients"):
+        if not document[name]:
+            raise UsageError(f"--{name}: there are none.", remedy=f"Give --{name}, or --case.")
+    document |= {"queues": _sorted(document, "queues"), "clients": _sorted(document, "clients")}
+    answered = answer({**document, "kind": "allocate"})
+    if "error" in answered:
+        error = answered["error"]
+        raise UsageError(f"{error['code']}: {error['message']}", remedy="Correct the case.")
+    shares = answered["result"]
+    if output is OutputFormat.TABLE:
+        rows = (
+            {"client": client_id, "number": len(owned), "queues": _short(owned)}
+            for client_id, owned in shares.items()
+        )
+        write_rows(rows, ("client", "number", "queues"), output)
+        orphans = len(document["queues"]) - len({tuple(q) for own in shares.values() for q in own})
+        if orphans:
+            typer.echo(f"{orphans} of {len(document['queues'])} queues belong to nobody")
+    else:
+        write_rows([{"strategy": document["strategy"], "result": shares}], (), output)
+
+
+def _document(case: Path | None) -> dict[str, Any]:
+    if case is None:
+        return {}
+    try:
+        text = sys.stdin.buffer.read() if str(case) == "-" else case.read_bytes()
+    except OSError as error:
+        raise UsageError(f"--case: {case} cannot be read ({error}).", remedy="") from error
+    found = _json(text, "--case")
+    if not isinstance(found, dict):
+        raise UsageError("--case: it is no JSON object.", remedy='Give {"strategy": …}.')
+    return found
+
+
+def _json(text: str | bytes, name: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"{name}: it is no JSON ({error}).", remedy="Quote it as JSON.") from error
+
+
+def _sorted(document: dict[str, Any], name: str) -> list[Any]:
+    """Sort as the engine does; what cannot be sorted is named by the answer."""
+    from fairlead.conformance.answer import answer
+
+    answered = answer({"kind": f"sort_{name}", name: document[name]})
+    found: list[Any] = answered.get("result", document[name])
+    return found
+
+
+def _written_queues(texts: list[str] | None) -> list[list[Any]] | None:
+    return None if texts is None else [queue for text in texts for queue in _range(text)]
+
+
+def _range(text: str) -> Iterator[list[Any]]:
+    found = _QUEUES.fullmatch(text)
+    if found is None:
+        raise UsageError(f"--queues: {text!r} is no range of queues.", remedy="orders/main/0-7")
+    topic, broker_name, first, last = found.groups()
+    numbers = range(int(first), int(last or first) + 1)
+    if len(numbers) > _QUEUES_MAX:
+        raise UsageError(f"--queues: {text!r} is too many.", remedy=f"At most {_QUEUES_MAX}.")
+    for queue_id in numbers:
+        yield [topic, broker_name, queue_id]
+
+
+def _short(owned: list[list[Any]]) -> str:
+    """Write queues in the order of the strategy, with their numbers behind each broker."""
+    parts: list[tuple[str, list[str]]] = []
+    for topic, broker_name, queue_id in owned:
+        place = f"{topic}/{broker_name}"
+        if not parts or parts[-1][0] != place:
+            parts.append((place, []))
+        parts[-1][1].append(str(queue_id))
+    return "  ".join(f"{place} {','.join(numbers)}" for place, numbers in parts) or "-"
