@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from fairlead.core.allocation import Strategy
+from fairlead.core.designation import Designation, DesignationError, read_designation
 
 __all__ = ["CHAIN_CAP", "EngineRules", "GroupRules", "Moment", "RuleError", "rules_of", "with_rule"]
 
@@ -30,6 +31,8 @@ class GroupRules:
     trigger_ms: int = 20_000
     drain_deadline_ms: int = 30_000
     slots: str = "subscribers"
+    designated: Designation | None = None
+    """Who alone consumes; None: every member does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,9 @@ def with_rule(
                 "bad_rule", "value", f"slots cannot be {value!r}", "say subscribers or group"
             )
         return replace(rules, slots=str(value))
-    known = "strategy, timing, slots"
+    if rule == "designated":
+        return _with_designated(rules, value)
+    known = "strategy, timing, slots, designated"
     detail = f"this engine has no rule {rule!r}"
     raise RuleError("unsupported_rule", "rule", detail, f"use one of {known}")
 
@@ -153,3 +158,11 @@ def _with_timing(rules: GroupRules, value: object) -> GroupRules:
             remedy = f"send 1 to {TIMING_MAX_MS}"
             raise RuleError("bad_rule", f"value.{name}", f"{number} ms is out of bounds", remedy)
     return replace(rules, **value)
+
+
+def _with_designated(rules: GroupRules, value: object) -> GroupRules:
+    try:
+        return replace(rules, designated=read_designation(value))
+    except DesignationError as error:
+        path = f"value.{error.field_path}" if error.field_path else "value"
+        raise RuleError("bad_rule", path, error.detail, error.remedy) from error

@@ -2,11 +2,12 @@
 
 Asks the group's strategy and checks its answer; decides nothing about when a queue moves. A topic
 whose allocation fails keeps its last assignment and is tried again at the next trigger, the other
-topics go on.
+topics go on. Under the rule ``designated`` the strategy is shown the designated members alone.
 """
 
 import json
 import re
+from collections.abc import Mapping
 
 from fairlead.core.allocation import (
     Allocation,
@@ -14,19 +15,24 @@ from fairlead.core.allocation import (
     AllocationRequest,
     Candidate,
 )
+from fairlead.core.designation import Sharing, sharing
 from fairlead.core.draft import Draft
 from fairlead.core.membership import effective_members
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
 from fairlead.core.routes import queue_zones, readable_queues
-from fairlead.core.state import GroupState
+from fairlead.core.state import GroupState, Member
 
 ERROR_TEXT_MAX = 200
 FAILED_ALLOCATION = "failed_allocation"
 """What each attempt to allocate a topic counts as if it fails, with the code of its failure."""
 
+DESIGNATION_EMPTY = "designation_empty"
+"""The alarm that a topic has no designated member."""
+
 __all__ = [
+    "DESIGNATION_EMPTY",
     "FAILED_ALLOCATION",
     "allocation_text",
     "compute_targets",
@@ -54,37 +60,70 @@ def allocation_text(draft: Draft) -> str:
     """Return what besides members and routes an allocation depends on, as one comparable text."""
     rules = draft.rules
     options = json.dumps(rules.strategy_options, sort_keys=True)
-    return f"{rules.strategy} {options} {rules.slots}"
+    text = f"{rules.strategy} {options} {rules.slots}"
+    return text if rules.designated is None else f"{text} {rules.designated.text}"
 
 
 def compute_targets(draft: Draft) -> None:
     """Replace the group's targets by a new allocation of every topic that can be allocated."""
     state = draft.state
     queues = shared_queues(state)
-    allocation = _allocate(draft, {topic: held for topic, held in queues.items() if held})
+    members = effective_members(state.members)
+    subscriptions = {client_id: member.topics for client_id, member in members.items()}
+    shares = sharing(
+        draft.rules.designated, subscriptions, [topic for topic, held in queues.items() if held]
+    )
+    allocation = _allocate(draft, members, shares, queues)
     targets: dict[MessageQueue, str] = {}
     failures: dict[str, Failure] = {}
     for topic, held in queues.items():
-        error = allocation.failures.get(topic) or _refusal(allocation, topic, held)
+        error = allocation.failures.get(topic) or _refusal(allocation, shares, topic, held)
         if error is None:
             for client_id, owned in allocation.topics.get(topic, {}).items():
                 targets.update(dict.fromkeys(owned, client_id))
             continue
         failures[topic] = Failure(topic, error.code, error.message)
-        targets.update({queue: state.targets[queue] for queue in held if queue in state.targets})
+        kept = {queue: state.targets[queue] for queue in held if queue in state.targets}
+        # A failing strategy is no reason for anybody else to go on consuming.
+        targets.update(
+            (queue, owner) for queue, owner in kept.items() if shares.allows(topic, owner)
+        )
     if failures != state.failures and failures:
         draft.alarms.add("allocation_failed")
+    # An alarm alone makes a record: it is raised beside something that does so anyhow.
+    if shares.empty and (draft.dirty or draft.causes or draft.moves or targets != state.targets):
+        draft.alarms.add(DESIGNATION_EMPTY)
     draft.counts.update((FAILED_ALLOCATION, failure.code) for failure in failures.values())
     state.failures = failures
     state.targets = targets
     state.allocated_by = allocation_text(draft)
 
 
-def _allocate(draft: Draft, queues: dict[str, tuple[MessageQueue, ...]]) -> Allocation:
-    if not queues:
-        return Allocation({})
+def _allocate(
+    draft: Draft,
+    members: dict[str, Member],
+    shares: Sharing,
+    queues: dict[str, tuple[MessageQueue, ...]],
+) -> Allocation:
+    """Ask the strategy once for each set of members that share topics with each other."""
+    allocated: dict[str, Mapping[str, tuple[MessageQueue, ...]]] = {}
+    failures: dict[str, AllocationError] = {}
+    designated = {name: member for name, member in members.items() if name in shares.designated}
+    for sharers, topics in ((members, shares.common), (designated, shares.reserved)):
+        asked = {topic: held for topic, held in queues.items() if topic in topics}
+        if not asked:
+            continue
+        answer = _ask(draft, sharers, asked)
+        # What a strategy says of topics that it was not asked for is no answer.
+        allocated |= {topic: answer.topics[topic] for topic in asked if topic in answer.topics}
+        failures |= {topic: answer.failures[topic] for topic in asked if topic in answer.failures}
+    return Allocation(allocated, failures)
+
+
+def _ask(
+    draft: Draft, members: dict[str, Member], queues: dict[str, tuple[MessageQueue, ...]]
+) -> Allocation:
     state, rules = draft.state, draft.rules
-    members = effective_members(state.members)
     candidates = tuple(
         Candidate(
             client_id,
@@ -126,10 +165,12 @@ def _described(error: Exception) -> str:
 
 
 def _refusal(
-    allocation: Allocation, topic: str, held: tuple[MessageQueue, ...]
+    allocation: Allocation, shares: Sharing, topic: str, held: tuple[MessageQueue, ...]
 ) -> AllocationError | None:
     shared, seen = set(held), set()
     for client_id, owned in allocation.topics.get(topic, {}).items():
+        if owned and not shares.allows(topic, client_id):
+            return AllocationError("not_designated", f"{client_id} was given queues of {topic}")
         for queue in owned:
             if queue not in shared:
                 return AllocationError("unknown_queue", f"{client_id} was given {queue}")
