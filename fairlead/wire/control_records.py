@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from fairlead.core.designation import ENTRIES_MAX, IF_NOBODY
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import Reset, RuleSet
 from fairlead.wire.errors import WireError
@@ -16,7 +17,15 @@ from fairlead.wire.fields import Fields
 from fairlead.wire.placement import ALL_GROUPS, check_key, key_mismatch, read_array_key
 from fairlead.wire.reasons import Reason
 from fairlead.wire.strict_json import check_plain
-from fairlead.wire.texts import CLIENT_ID, GROUP, GROUP_OR_ALL, NOTE, STRATEGY_NAME, TOPIC
+from fairlead.wire.texts import (
+    CLIENT_ID,
+    GROUP,
+    GROUP_OR_ALL,
+    NOTE,
+    STRATEGY_NAME,
+    TOPIC,
+    TextRule,
+)
 from fairlead.wire.values import bad_value, read_queue
 
 __all__ = ["read_removed_rule", "read_reset", "read_rule", "reset_key", "rule_key"]
@@ -155,12 +164,18 @@ def _pin(fields: Fields) -> tuple[str, ...]:
 
 
 def _designated(fields: Fields) -> tuple[str, ...]:
-    value = _closed(fields, ("clients", "topics", "empty"))
-    value.texts("clients", CLIENT_ID)
-    if value.body["topics"] is not None:
-        value.texts("topics", TOPIC)
-    value.word("empty", ("keep", "all"))
+    value = _closed(fields, ("only",), ("topics", "if_nobody"))
+    _some_texts(value, "only", CLIENT_ID)
+    if value.body.get("topics") is not None:
+        _some_texts(value, "topics", TOPIC)
+    if "if_nobody" in value.body:
+        value.word("if_nobody", IF_NOBODY)
     return ()
+
+
+def _some_texts(fields: Fields, name: str, rule: TextRule) -> None:
+    if not 1 <= len(fields.texts(name, rule)) <= ENTRIES_MAX:
+        raise bad_value(fields.path(name), f"1 to {ENTRIES_MAX} of them, or null as the rule")
 
 
 def _words(*words: str) -> Callable[[Fields], tuple[str, ...]]:
