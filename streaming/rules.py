@@ -18,6 +18,7 @@ from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import KafkaError
 
 from fairlead.core.allocation import Strategy
+from fairlead.core.designation import IF_NOBODY
 from fairlead.core.records import RuleSet
 from fairlead.core.rules import GroupRules, RuleError, with_rule
 from fairlead.errors import EnvironmentMissingError, UsageError
@@ -184,9 +185,10 @@ def _accepted(
         except (WireError, RuleError) as error:
             raise _refused(table, rule, value, error) from error
         except (TypeError, OversizeError) as error:
-            # The encoder's word for what no record can hold. Only options are of any form and size.
+            # The encoder's word for what no record can hold. Only these are of any form and size.
+            key = "designated" if rule == "designated" else "strategy_options"
             raise UsageError(
-                f"{table}.strategy_options: they cannot be written ({error}).",
+                f"{table}.{key}: the values cannot be written ({error}).",
                 remedy="Give texts, whole numbers of 64 bits, true, false, lists and tables.",
             ) from error
         accepted[group, rule] = read.value
@@ -210,7 +212,8 @@ def _refused(table: str, rule: str, value: Any, error: WireError | RuleError) ->
             remedy=f'Set {table}.{rule} to "{_BUILT_IN[rule]}", or leave it out.',
         )
     place = error.field if isinstance(error, WireError) else error.field_path
-    name = (place or "").removeprefix("value").removeprefix(".").partition(".")[0]
+    path = (place or "").removeprefix("value").removeprefix(".")
+    name = path.partition(".")[0]
     if rule == "timing" and value.get(name) == "never":
         return UsageError(
             f'{table}.{name}: "never" is not supported yet.',
@@ -218,6 +221,8 @@ def _refused(table: str, rule: str, value: Any, error: WireError | RuleError) ->
         )
     if rule == "strategy":
         key = "strategy" if name == "name" else "strategy_options"
+    elif rule == "designated":
+        key = f"designated.{path}" if path else "designated"
     else:
         key = name or rule
     return UsageError(
@@ -236,6 +241,11 @@ def _rules_of(group: str, fields: Mapping[str, Any]) -> dict[RuleName, Any]:
         rules[group, "timing"] = timing
     if "slots" in fields:
         rules[group, "slots"] = fields["slots"]
+    if "designated" in fields:
+        # What TOML cannot say (null) and what was left out are written out, as the rule shows them.
+        rules[group, "designated"] = {"topics": None, "if_nobody": IF_NOBODY[0]} | fields[
+            "designated"
+        ]
     for name, built_in in _BUILT_IN.items():
         if fields.get(name, built_in) != built_in:
             rules[group, name] = fields[name]

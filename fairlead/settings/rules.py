@@ -39,7 +39,11 @@ class GroupRules(BaseModel):
 
 
 class GroupOverrides(BaseModel):
-    """What one group has otherwise than ``[group_defaults]``; None: as the defaults."""
+    """What one group has otherwise than ``[group_defaults]``; None: as the defaults.
+
+    ``designated`` is a rule of single groups, which has no default: machines are designated for a
+    group. Its value is read, and refused, by the core itself, where rules are published.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -52,7 +56,9 @@ class GroupOverrides(BaseModel):
     slots: Slots | None = None
     mode: Mode | None = None
     on_mute: OnMute | None = None
+    designated: dict[str, Any] | None = None
 
     def over(self, defaults: GroupRules) -> GroupRules:
         """Return the defaults with this group's own values in their place."""
-        return defaults.model_copy(update=self.model_dump(exclude_none=True))
+        own = self.model_dump(exclude_none=True, exclude={"designated"})
+        return defaults.model_copy(update=own)
