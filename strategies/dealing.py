@@ -17,6 +17,9 @@ Dealing = Callable[[str], tuple[MessageQueue, ...]]
 """Client id -> its queues, in the strategy's order. Raises AllocationError."""
 
 
+_OF_THE_INPUT = frozenset({"room_unknown", "rooms_unset"})
+"""Errors that depend on queues and clients, not on the options alone."""
+
 Deal = Callable[[Sequence[MessageQueue], Sequence[str], Mapping[str, Any]], Dealing]
 """Queues, client ids and options -> a dealing.
 
@@ -77,6 +80,19 @@ class PerTopic:
             except AllocationError as error:
                 failures[topic] = error
         return Allocation(topics, failures)
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Refuse options under which nothing can be dealt, before a rule puts them in force.
+
+        Raises:
+            AllocationError: as a dealing would.
+        """
+        queue = MessageQueue("topic", "broker-a", 0)
+        try:
+            self.deal((queue,), ("client-a",), options)("client-a")
+        except AllocationError as error:
+            if error.code not in _OF_THE_INPUT:
+                raise
 
     def options(self, request: AllocationRequest) -> Mapping[str, Any]:
         """Return what the dealing is told besides queues and ids."""

@@ -90,8 +90,14 @@ def _run(settings: Settings, restarts: int, *, archive: bool, accept_lost_input:
         session = SessionStart(settings.engine, jars, java_options)
         # The JVM is on its way while the rest is loaded.
         from streaming.job import JobOptions, run_job
+        from streaming.own_strategies import all_strategies
 
-        options = JobOptions(session, restarts, accept_lost_input=accept_lost_input)
+        options = JobOptions(
+            session,
+            restarts,
+            strategies=all_strategies(settings.engine.strategies),
+            accept_lost_input=accept_lost_input,
+        )
         run_job(settings, options, stop)
 
 

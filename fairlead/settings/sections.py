@@ -114,6 +114,7 @@ class EngineSettings(_Section):
     max_offsets_per_trigger: Annotated[int, Field(ge=1_000)]
     fetch_max_wait_ms: Annotated[int, Field(ge=1, le=500)]
     java_heap: JavaHeap
+    strategies: tuple[Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")], ...]
     spark: Mapping[str, str | bool | int | float]
 
 

@@ -1,0 +1,66 @@
+"""A user's own strategies, loaded by name; and all of them travel to the workers."""
+
+import pickle
+
+import pytest
+
+from fairlead.core.allocation import Allocation, AllocationRequest, Candidate
+from fairlead.core.model import MessageQueue
+from fairlead.errors import UsageError
+from strategies.registry import STRATEGIES
+from streaming.own_strategies import all_strategies
+
+
+class FirstCome:
+    """Everything goes to the first member."""
+
+    name = "FIRST_COME"
+
+    def allocate(self, request: AllocationRequest) -> Allocation:
+        """Give each topic to the first member."""
+        first = request.candidates[0].client_id
+        return Allocation({topic: {first: queues} for topic, queues in request.queues.items()})
+
+
+class Taken(FirstCome):
+    """Has a name of the product's."""
+
+    name = "AVG"
+
+
+class NoStrategy:
+    """Has nothing of a strategy."""
+
+
+def test_own() -> None:
+    """A class that is named stands beside the product's strategies."""
+    found = all_strategies([f"{__name__}:FirstCome"])
+    assert set(found) == {*STRATEGIES, "FIRST_COME"}
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("no.such.module:Class", "cannot be loaded"),
+        (f"{__name__}:Missing", "cannot be loaded"),
+        (f"{__name__}:NoStrategy", "is no strategy"),
+        (f"{__name__}:Taken", "'AVG', which is taken"),
+    ],
+)
+def test_refused(text: str, said: str) -> None:
+    """What cannot be a strategy is told with its key and text."""
+    with pytest.raises(UsageError, match=said) as refused:
+        all_strategies([text])
+    assert f"engine.strategies: {text}" in str(refused.value)
+
+
+def test_they_travel() -> None:
+    """Every strategy answers the same after the way to a worker."""
+    queues = tuple(MessageQueue("orders", "room-a", number) for number in range(5))
+    candidates = tuple(
+        Candidate(client_id, frozenset({"orders"})) for client_id in ("room-1", "room-2")
+    )
+    request = AllocationRequest("g", candidates, {"orders": queues})
+    travelled = pickle.loads(pickle.dumps(dict(STRATEGIES)))  # noqa: S301 - our own, as Spark does
+    for name, strategy in travelled.items():
+        assert strategy.allocate(request) == STRATEGIES[name].allocate(request)
