@@ -17,14 +17,16 @@ from typing import Any
 
 from fairlead.core.model import MessageQueue
 from strategies.dealing import Dealing, PerTopic, check, place_of
+from strategies.options import refuse_unknown
 
 __all__ = ["AVERAGELY", "averagely"]
 
 
 def averagely(
-    queues: Sequence[MessageQueue], client_ids: Sequence[str], _options: Mapping[str, Any]
+    queues: Sequence[MessageQueue], client_ids: Sequence[str], options: Mapping[str, Any]
 ) -> Dealing:
-    """Deal contiguous blocks; both lists are taken in the order given."""
+    """Deal contiguous blocks; both lists are taken in the order given. It has no options."""
+    refuse_unknown(options)
     places = place_of(client_ids)
 
     def share(client_id: str) -> tuple[MessageQueue, ...]:
