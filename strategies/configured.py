@@ -29,14 +29,16 @@ def configured(
 ) -> Dealing:
     """Deal the configured list to whoever asks."""
 
+    refuse_unknown(options, "queues")
+    listed = options.get("queues")
+    if listed is None:
+        listed = ()
+    if not isinstance(listed, list | tuple):
+        raise bad_option("queues", "a list of queues")
+    queues = tuple(queue_of(queue, f"queues[{number}]") for number, queue in enumerate(listed))
+
     def share(_client_id: str) -> tuple[MessageQueue, ...]:
-        refuse_unknown(options, "queues")
-        listed = options.get("queues")
-        if listed is None:
-            return ()
-        if not isinstance(listed, list | tuple):
-            raise bad_option("queues", "a list of queues")
-        return tuple(queue_of(queue, f"queues[{number}]") for number, queue in enumerate(listed))
+        return queues
 
     return share
 

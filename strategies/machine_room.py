@@ -38,10 +38,11 @@ def machine_room(
 ) -> Dealing:
     """Deal the queues of the configured rooms; both lists are taken in the order given."""
     places = place_of(client_ids)
+    rooms = _rooms(options)
 
     @cache
     def kept() -> tuple[MessageQueue, ...]:
-        return _in_rooms(queues, _rooms(options))
+        return _in_rooms(queues, rooms)
 
     def share(client_id: str) -> tuple[MessageQueue, ...]:
         if not check(client_id, queues, client_ids):

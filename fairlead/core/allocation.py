@@ -64,7 +64,11 @@ class Allocation:
 
 
 class Strategy(Protocol):
-    """An allocation strategy. ``name`` is its name on the wire."""
+    """An allocation strategy. ``name`` is its name on the wire.
+
+    It may have ``check_options(options)``, which raises AllocationError for options that a rule
+    shall not put in force; it is called whenever the rules of a group are read, so it must be quick.
+    """
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from fairlead.core.allocation import Strategy
+from fairlead.core.allocation import AllocationError, Strategy
 from fairlead.core.designation import Designation, DesignationError, read_designation
 
 __all__ = ["CHAIN_CAP", "EngineRules", "GroupRules", "Moment", "RuleError", "rules_of", "with_rule"]
@@ -140,6 +140,15 @@ def _with_strategy(
     if not isinstance(options, dict):
         detail = "options must be an object"
         raise RuleError("bad_rule", "value.options", detail, "send {} for none")
+    check_options = getattr(strategies[value["name"]], "check_options", None)
+    if check_options is not None:
+        try:
+            check_options(options)
+        except AllocationError as error:
+            path = "value.options"
+            raise RuleError(
+                "bad_rule", path, error.message, "see the strategy's options"
+            ) from error
     return replace(rules, strategy=value["name"], strategy_options=options)
 
 
