@@ -126,6 +126,14 @@ def test_a_bad_rule_is_refused_and_the_old_one_stays() -> None:
     assert world.owned("a") == [0, 1, 2, 3]
 
 
+def targets_of(world: World, client_id: str) -> list[int]:
+    """Return the queues that a client should own."""
+    assert world.state is not None
+    return sorted(
+        queue.queue_id for queue, owner in world.state.targets.items() if owner == client_id
+    )
+
+
 def test_another_strategy_takes_effect_at_once_and_its_bad_options_do_not() -> None:
     """A rule with another strategy is the next decision's; one with bad options changes nothing."""
     world = settled("a", "b", queues=4)
