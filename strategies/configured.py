@@ -28,7 +28,6 @@ def configured(
     _queues: Sequence[MessageQueue], _client_ids: Sequence[str], options: Mapping[str, Any]
 ) -> Dealing:
     """Deal the configured list to whoever asks."""
-
     refuse_unknown(options, "queues")
     listed = options.get("queues")
     if listed is None:

@@ -140,18 +140,12 @@ def test_another_strategy_takes_effect_at_once_and_its_bad_options_do_not() -> N
     world.rule("strategy", {"name": "AVG_BY_CIRCLE", "options": {}})
     world.run()
     assert "rules_changed" in {cause.kind for cause in world.decision.cause}
-    assert {queue.queue_id for queue, owner in world.state.targets.items() if owner == "a"} == {
-        0,
-        2,
-    }
+    assert targets_of(world, "a") == [0, 2]
     world.rule("strategy", {"name": "CONSISTENT_HASH", "options": {"virtual_nodes": "many"}})
     world.run()
     refused = [output for output in world.outputs if isinstance(output, Rejection)]
     assert [(each.reason, each.field) for each in refused] == [("bad_rule", "value.options")]
-    assert {queue.queue_id for queue, owner in world.state.targets.items() if owner == "a"} == {
-        0,
-        2,
-    }
+    assert targets_of(world, "a") == [0, 2]
 
 
 def test_timing_rules_take_effect() -> None:
