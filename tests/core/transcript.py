@@ -5,6 +5,7 @@ A line that starts with ``>`` is a command; the lines after it, up to the next c
 queue by its number.
 """
 
+import json
 from collections.abc import Callable, Iterator
 
 from fairlead.core.model import Epoch, Position
@@ -64,6 +65,10 @@ def _leave(world: World, words: list[str]) -> None:
     world.leave(client, int(life or 1))
 
 
+def _rule(world: World, words: list[str]) -> None:
+    world.rule(words[0], json.loads(" ".join(words[1:])))
+
+
 def _driver(world: World, words: list[str]) -> None:
     world.driver(int(words[0]), marked="unmarked" not in words)
 
@@ -89,6 +94,7 @@ COMMANDS: dict[str, Callable[[World, list[str]], None]] = {
     "progress": _progress,
     "claims": _claims,
     "leave": _leave,
+    "rule": _rule,
     "driver": _driver,
     "marker": _marker,
     "time": _time,
