@@ -22,6 +22,13 @@ def examples() -> dict[str, dict[str, Any]]:
     return shown
 
 
+def designation() -> dict[str, Any]:
+    """Return the page's worked example of designated members."""
+    (text,) = re.findall(r"^```json designated\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    body: dict[str, Any] = json.loads(text)
+    return body
+
+
 def table(*header: str) -> list[list[str]]:
     """Return the rows of every table of the page that has this header, cells without backquotes."""
     line = re.escape("| " + " | ".join(header) + " |")

@@ -8,7 +8,9 @@ import pytest
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import OffsetsKnown, Reset, RouteChanged, RuleSet
 from fairlead.core.rules import GroupRules, RuleError, with_rule
+from fairlead.wire.control_records import rule_key
 from fairlead.wire.decode import decode
+from fairlead.wire.encode import encode_rule
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
 from tests.wire.wire_records import LIMITS, SHARDS, example, raw
@@ -137,6 +139,41 @@ def test_every_group() -> None:
 def test_typing_error() -> None:
     """An unknown field in a rule's value is refused: a command is not guessed."""
     assert _reason(_rule(["orders", "timing"], "timing", {"lease": 9_000})) == "bad_value"
+
+
+@pytest.mark.parametrize(
+    "value, path",
+    [
+        ({"only": []}, "value.only"),
+        ({"only": [f"c{number}" for number in range(1_001)]}, "value.only"),
+        ({"only": ["c1", ""]}, "value.only[1]"),
+        ({"only": ["c1", 7]}, "value.only[1]"),
+        ({"only": ["c1", "c1"]}, "value.only"),
+        ({"only": ["c1"], "topics": []}, "value.topics"),
+        ({"only": ["c1"], "if_nobody": "keep"}, "value.if_nobody"),
+        ({"only": ["c1"], "clients": ["c1"]}, "value"),
+        ({"topics": None}, "value"),
+    ],
+)
+def test_bad_designation(value: Any, path: str) -> None:
+    """A designation of another form is refused by the path of what is wrong, with a remedy."""
+    with pytest.raises(WireError) as caught:
+        _decoded(_rule(["orders", "designated"], "designated", value))
+    assert caught.value.field == path
+    assert caught.value.remedy
+
+
+def test_designation_written() -> None:
+    """A designation is read as it was written, with what was left out left out."""
+    values: list[Any] = [
+        {"only": ["192.168.0.6"]},
+        {"only": ["10.0.0.0/8", "app-*"], "topics": ["orders"], "if_nobody": "all"},
+        None,
+    ]
+    for value in values:
+        rule = RuleSet("orders", "designated", (), value)
+        written = raw("control", encode_rule(rule, "alice"), rule_key("orders", "designated", ()))
+        assert _decoded(written) == rule
 
 
 @pytest.mark.parametrize("name", ["margin_ms", "drain_deadline_ms"])
