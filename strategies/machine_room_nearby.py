@@ -33,6 +33,7 @@ from typing import Any
 from fairlead.core.allocation import AllocationError, AllocationRequest
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
+from strategies.configured import configured
 from strategies.dealing import Deal, Dealing, PerTopic, check
 from strategies.options import bad_option, queue_of, refuse_unknown
 
@@ -102,6 +103,8 @@ class MachineRoomNearby(PerTopic):
     ) -> Dealing:
         inner, inner_options = self._chosen(options)
         rooms = _rooms(options)
+        # RocketMQ makes the inner strategy first: what its constructor refuses, it refuses here.
+        inner((), (), inner_options)
 
         @cache
         def divided() -> _Divided:
@@ -110,6 +113,9 @@ class MachineRoomNearby(PerTopic):
         @cache
         def dealing_in(room: str) -> Dealing:
             found = divided()
+            if inner is configured and inner_options.get("queues") is None:
+                # RocketMQ adds up the shares of the rooms, and cannot add a list that is not there.
+                raise bad_option("inner_options.queues", "a list of queues under CONFIG")
             sharing = found.client_ids.get(room, client_ids)
             return inner(found.queues[room], sharing, inner_options)
 

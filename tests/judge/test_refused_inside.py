@@ -35,14 +35,12 @@ def test_rocketmq_refuses_both(tmp_path: Path) -> None:
     assert unset["error"]["code"] == "java.lang.NullPointerException"
 
 
-@pytest.mark.xfail(reason="ours reads the options of the inner strategy when it deals a room")
 def test_an_inner_strategy_refuses_before_the_case_is_looked_at() -> None:
     """Negative nodes are refused whatever the queues, the clients and the ids asked for are."""
     codes = [answer(case).get("error", {}).get("code") for case in NEGATIVES]
     assert codes == ["virtual_nodes_invalid"] * len(NEGATIVES)
 
 
-@pytest.mark.xfail(reason="ours takes the missing list for an empty one here too")
 def test_an_inner_list_that_was_never_configured_is_refused() -> None:
     """Alone it is an empty share; inside, RocketMQ throws, and nobody loses what is held."""
     assert "error" in answer(_nearby(UNSET))
