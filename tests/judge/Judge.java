@@ -158,17 +158,28 @@ public final class Judge {
                 }
             }
         }
-        if (thrown instanceof NullPointerException && thrownBy(thrown, "ByMachineRoom")) {
-            return "rooms_unset";
+        if (thrown instanceof NullPointerException) {
+            String thrower = thrower(thrown);
+            if (thrower.equals(AllocateMessageQueueByMachineRoom.class.getName())) {
+                return "rooms_unset";
+            }
+            if (thrower.equals(AllocateMachineRoomNearby.class.getName())) {
+                // It adds the share of a CONFIG inside, which has no list: to us a wrong option.
+                return "bad_option";
+            }
         }
         // No code of the format: a comparison that meets it fails and shows what was thrown.
         return thrown.getClass().getName();
     }
 
-    /** Whether the statement that threw stands in a class of RocketMQ with this end of its name. */
-    private static boolean thrownBy(RuntimeException thrown, String ending) {
-        StackTraceElement[] trace = thrown.getStackTrace();
-        return trace.length > 0 && trace[0].getClassName().endsWith(ending);
+    /** The class of RocketMQ whose statement threw, itself or in a collection of Java's. */
+    private static String thrower(RuntimeException thrown) {
+        for (StackTraceElement frame : thrown.getStackTrace()) {
+            if (!frame.getClassName().startsWith("java.")) {
+                return frame.getClassName();
+            }
+        }
+        return "";
     }
 
     private static List<String> strings(JSONArray array) {

@@ -39,6 +39,8 @@ MET: Final[Mapping[str, tuple[str, ...]]] = {
     "MACHINE_ROOM_NEARBY": (
         "error: room_unknown",
         "error: rooms_unset",
+        "error: virtual_nodes_invalid",
+        "error: bad_option",
         "rooms: private",
         "rooms: without clients",
         "rooms: two without clients",
