@@ -1,14 +1,13 @@
 """`fairlead allocate`: who gets which queue, for one group of clients and one set of queues."""
 
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import orjson
 import typer
 
+from fairlead.cli.documents import read_document, read_json
 from fairlead.cli.options import OutputOption
 from fairlead.cli.output import OutputFormat, write_rows
 from fairlead.errors import UsageError
@@ -44,12 +43,13 @@ def allocate(
     """
     from fairlead.conformance.answer import answer
 
-    document = {"strategy": "AVG", "queues": [], "clients": []} | _document(case)
+    document: dict[str, Any] = {"strategy": "AVG", "queues": [], "clients": []}
+    document |= {} if case is None else read_document(case, "--case")
     given = {
         "strategy": strategy,
         "queues": _written_queues(queues),
         "clients": None if clients is None else [text for text in clients.split(",") if text],
-        "options": None if options is None else _json(options, "--options"),
+        "options": None if options is None else read_json(options, "--options"),
     }
     document |= {name: value for name, value in given.items() if value is not None}
     for name in ("queues", "clients"):
@@ -72,26 +72,6 @@ def allocate(
             typer.echo(f"{orphans} of {len(document['queues'])} queues belong to nobody")
     else:
         write_rows([{"strategy": document["strategy"], "result": shares}], (), output)
-
-
-def _document(case: Path | None) -> dict[str, Any]:
-    if case is None:
-        return {}
-    try:
-        text = sys.stdin.buffer.read() if str(case) == "-" else case.read_bytes()
-    except OSError as error:
-        raise UsageError(f"--case: {case} cannot be read ({error}).", remedy="") from error
-    found = _json(text, "--case")
-    if not isinstance(found, dict):
-        raise UsageError("--case: it is no JSON object.", remedy='Give {"strategy": …}.')
-    return found
-
-
-def _json(text: str | bytes, name: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise UsageError(f"{name}: it is no JSON ({error}).", remedy="Quote it as JSON.") from error
 
 
 def _sorted(document: dict[str, Any], name: str) -> list[Any]:

@@ -1,0 +1,1 @@
+"""What would move if a group were changed; nothing is written anywhere."""
