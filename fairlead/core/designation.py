@@ -14,14 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 __all__ = [
     "ENTRIES_MAX",
@@ -45,9 +38,6 @@ _NAMES = ("only", "topics", "if_nobody")
 _MEANT_AS_ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}|[0-9]+(?:\.[0-9]+)*/[0-9.]+")
 """What nobody writes but for an IPv4 address or network: if it is none, it is a mistake."""
 
-Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
-
 
 class DesignationError(Exception):
     """A value of the rule makes no sense. ``field_path`` is the path below the value, or empty."""
@@ -64,8 +54,8 @@ class Entries:
     """Whom a list of entries names, sorted by the kinds of entries."""
 
     client_ids: frozenset[str]
-    addresses: frozenset[Address]
-    networks: tuple[Network, ...]
+    networks: Mapping[tuple[int, int], frozenset[int]]
+    """(IP version, length of the prefix) -> prefixes as numbers; an address is its own network."""
     globs: re.Pattern[str] | None
 
     def names(self, client_id: str) -> bool:
@@ -78,13 +68,17 @@ class Entries:
             return True
         if self.globs is not None and self.globs.fullmatch(client_id):
             return True
-        if not self.addresses and not self.networks:
+        if not self.networks:
             return False
         try:
             address = ip_address(client_id.partition("@")[0])
         except ValueError:
             return False
-        return address in self.addresses or any(address in network for network in self.networks)
+        # One look-up for each length of prefix: a thousand networks cost as much as one.
+        return any(
+            version == address.version and int(address) >> (address.max_prefixlen - length) in found
+            for (version, length), found in self.networks.items()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +178,7 @@ def _texts(values: object, name: str, noun: str, remedy: str) -> tuple[str, ...]
 
 
 # A group's rules are read at each of its steps: without this so would be a thousand entries.
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1_024)
 def read_entries(only: tuple[str, ...]) -> Entries:
     """Return whom these entries name.
 
@@ -193,13 +187,12 @@ def read_entries(only: tuple[str, ...]) -> Entries:
             client id it would name nobody, and stop the group.
     """
     client_ids, globs = [], []
-    addresses, networks = [], []
+    networks: dict[tuple[int, int], set[int]] = {}
     for index, entry in enumerate(only):
-        parsed = _parsed(entry)
-        if isinstance(parsed, IPv4Network | IPv6Network):
-            networks.append(parsed)
-        elif parsed is not None:
-            addresses.append(parsed)
+        network = _network(entry)
+        if network is not None:
+            prefix = int(network.network_address) >> (network.max_prefixlen - network.prefixlen)
+            networks.setdefault((network.version, network.prefixlen), set()).add(prefix)
         elif _is_meant_as_address(entry):
             detail = f"{entry!r} is no address and no network"
             remedy = "write it as 192.168.0.6, fd00::6, 10.0.0.0/8 or fd00::/8"
@@ -208,14 +201,17 @@ def read_entries(only: tuple[str, ...]) -> Entries:
             globs.append(_pattern(entry))
         else:
             client_ids.append(entry)
-    compiled = re.compile("|".join(globs)) if globs else None
-    return Entries(frozenset(client_ids), frozenset(addresses), tuple(networks), compiled)
+    return Entries(
+        frozenset(client_ids),
+        {length: frozenset(found) for length, found in networks.items()},
+        re.compile("|".join(globs)) if globs else None,
+    )
 
 
-def _parsed(entry: str) -> Address | Network | None:
+def _network(entry: str) -> IPv4Network | IPv6Network | None:
     """Read an address, or a network with or without host bits; None: it is neither."""
     try:
-        return ip_network(entry, strict=False) if "/" in entry else ip_address(entry)
+        return ip_network(entry, strict=False)
     except ValueError:
         return None
 
@@ -225,7 +221,7 @@ def _is_meant_as_address(entry: str) -> bool:
     if _MEANT_AS_ADDRESS.fullmatch(entry):
         return True
     address, _, prefix = entry.partition("/")
-    return prefix.isdigit() and _parsed(address) is not None
+    return prefix.isdigit() and _network(address) is not None
 
 
 def _pattern(glob: str) -> str:
