@@ -1,0 +1,120 @@
+"""STICKY: balance over all topics of a group, with few moves, from the current owners.
+
+Decides the owner of every queue that somebody may own. Goals, in order: pins; bans, drained clients
+and subscriptions; the zone of a queue, with ``zone_first``; balance in total; fewest moves; the
+zone of a queue, among the queues that move anyway and those that a member gives away. A client's
+load is the weight of its queues / its capacity.
+
+- Queues of one weight: the balance is optimal. Where the possible owners are the same for all
+  queues (or fall into parts that share nobody), the moves are the fewest that it allows
+  (strategies.sticky_quota); elsewhere they are few (strategies.sticky_paths).
+- Queues of different weights: no single move of a queue gains more than the damping
+  (strategies.sticky_weights).
+- A pin wins over a ban and over drained; of several pins of a queue the first whose client is
+  there and subscribes the topic counts. A drained client stands in the result with ().
+- A queue that nobody may own is in nobody's share; no topic fails for it. ``slots`` makes no
+  difference: who does not subscribe a topic could not read its queues.
+
+>>> from fairlead.core.allocation import Candidate
+>>> queues = tuple(MessageQueue("orders", "main", number) for number in range(4))
+>>> members = tuple(Candidate(name, frozenset({"orders"})) for name in "ab")
+>>> before = {queue: "a" for queue in queues}
+>>> after = Sticky().allocate(AllocationRequest("g", members, {"orders": queues}, before))
+>>> {name: [queue.queue_id for queue in owned] for name, owned in after.topics["orders"].items()}
+{'a': [0, 1], 'b': [2, 3]}
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from fairlead.core.allocation import Allocation, AllocationRequest
+from fairlead.core.model import MessageQueue
+from strategies.sticky_options import sticky_options
+from strategies.sticky_paths import share_classes
+from strategies.sticky_quota import share_one_class
+from strategies.sticky_weights import place_uncounted, share_weighted
+from strategies.sticky_world import NOBODY, World, sticky_world
+
+__all__ = ["Sticky"]
+
+
+class Sticky:
+    """The strategy STICKY for all topics of a group together."""
+
+    name = "STICKY"
+
+    def allocate(self, request: AllocationRequest) -> Allocation:
+        """Share the queues of all topics; each topic lists every client that subscribes it.
+
+        Raises: AllocationError: ``bad_option``.
+        """
+        options = sticky_options(request.options)
+        world = sticky_world(request, options)
+        owner = [NOBODY] * len(world.queues)
+        if options.weights:
+            _share_by_weight(world, options.weights, options.damping, owner)
+        else:
+            _share_alike(world, world.class_queues, owner)
+        return Allocation(_topics(world, owner))
+
+
+def _share_by_weight(
+    world: World, weights: Mapping[MessageQueue, float], damping: float, owner: list[int]
+) -> None:
+    """Share the queues that weigh something, then those of weight 0."""
+    known = {
+        queue: weights.get(world.queues[queue], 1)
+        for queues in world.class_queues
+        for queue in queues
+    }
+    counted = [[queue for queue in queues if known[queue]] for queues in world.class_queues]
+    different = {weight for weight in known.values() if weight}
+    if len(different) > 1:
+        share_weighted(world, counted, known, damping, owner)
+    else:
+        _share_alike(world, counted, owner)
+    place_uncounted(
+        world,
+        [[queue for queue in queues if not known[queue]] for queues in world.class_queues],
+        owner,
+    )
+
+
+def _share_alike(world: World, queues: list[list[int]], owner: list[int]) -> None:
+    """Share queues of one weight: exactly where a class has its members to itself."""
+    numbers = [number for number, ones in enumerate(queues) if ones]
+    if len(numbers) == 1:
+        share_one_class(world, numbers[0], queues[numbers[0]], owner)
+        return
+    classes = Counter(member for number in numbers for member in world.classes[number])
+    overlapping = []
+    for number in numbers:
+        if all(classes[member] == 1 for member in world.classes[number]):
+            share_one_class(world, number, queues[number], owner)
+        else:
+            overlapping.append(number)
+    if overlapping:
+        share_classes(world, overlapping, queues, owner)
+
+
+def _topics(world: World, owner: list[int]) -> dict[str, dict[str, tuple[MessageQueue, ...]]]:
+    """Return topic -> client id -> queues in queue order."""
+    ids = world.client_ids
+    nothing: list[dict[str, tuple[MessageQueue, ...]]] = [
+        dict.fromkeys([ids[member] for member in members], ()) for members in world.groups
+    ]
+    topics = {}
+    for share in world.topics:
+        owned: dict[int, list[MessageQueue]] = {}
+        for number in range(share.start, share.stop):
+            member = owner[number]
+            if member in owned:
+                owned[member].append(world.queues[number])
+            else:
+                owned[member] = [world.queues[number]]
+        owned.pop(NOBODY, None)
+        found = nothing[share.group].copy()
+        for member, queues in owned.items():
+            found[ids[member]] = tuple(queues)
+        topics[share.topic] = found
+    return topics

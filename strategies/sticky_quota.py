@@ -1,0 +1,157 @@
+"""One class of queues that share nothing with another: exact balance with the fewest moves.
+
+Decides how many queues each member has, and which ones. Queues count alike; a member's load is its
+queues / its capacity. Giving queues one by one to the member whose load stays lowest is optimal
+for such a separable convex problem (Gross 1956; Ibaraki and Katoh, Resource Allocation Problems,
+1988), and only members whose next load is exactly the last level may have one more or not: those
+that hold more already come first. A member then gives away only what is above its share, so the
+moves are the fewest that the balance allows.
+"""
+
+from collections import Counter
+from heapq import heapify, heapreplace
+
+from strategies.sticky_world import NOBODY, World
+
+__all__ = ["deal", "share_one_class", "shares"]
+
+
+def shares(total: int, capacity: list[float], held: list[int]) -> list[int]:
+    """Return how many of ``total`` queues each member gets, given how many it holds."""
+    if len(set(capacity)) == 1:
+        base, rest = divmod(total, len(capacity))
+        sure = [base] * len(capacity)
+        border = list(range(len(capacity)))
+    else:
+        sure, border, rest = _unequal(total, capacity)
+    border.sort(key=lambda place: held[place] <= sure[place])
+    for place in border[:rest]:
+        sure[place] += 1
+    return sure
+
+
+def _unequal(total: int, capacity: list[float]) -> tuple[list[int], list[int], int]:
+    """Return what is sure for each, the places on the border and how many of them get one more."""
+    level = total / sum(capacity)
+    # One below the floor: never more than an optimal share, whatever the rounding.
+    counts = [max(0, int(level * one) - 1) for one in capacity]
+    heap = [((counts[place] + 1) / one, place) for place, one in enumerate(capacity)]
+    heapify(heap)
+    last = max((count / one for count, one in zip(counts, capacity, strict=True)), default=0.0)
+    for _ in range(total - sum(counts)):
+        last, place = heap[0]
+        counts[place] += 1
+        heapreplace(heap, ((counts[place] + 1) / capacity[place], place))
+    sure = [
+        count - 1 if count and count / one == last else count
+        for count, one in zip(counts, capacity, strict=True)
+    ]
+    border = [place for place, one in enumerate(capacity) if (sure[place] + 1) / one == last]
+    return sure, border, total - sum(sure)
+
+
+def share_one_class(world: World, number: int, queues: list[int], owner: list[int]) -> None:
+    """Write the owners of the queues of a class into ``owner``."""
+    members = world.classes[number]
+    home = world.home
+    counted = Counter([home[queue] for queue in queues])
+    held = [counted.get(member, 0) for member in members]
+    sizes = shares(len(queues), [world.capacity[member] for member in members], held)
+    left = dict(zip(members, sizes, strict=True))
+    left[NOBODY] = 0
+    free = []
+    for queue in _near_first(world, queues):
+        member = home[queue]
+        if left[member]:
+            left[member] -= 1
+            owner[queue] = member
+        else:
+            free.append(queue)
+    if free:
+        free.sort()
+        deal(world, free, _places(members, left), owner)
+
+
+def _near_first(world: World, queues: list[int]) -> list[int]:
+    """Return the queues with those that stand in their owner's zone first: they are kept first."""
+    if not world.queue_zone:
+        return queues
+    home = world.home
+    return sorted(queues, key=lambda queue: not world.in_zone(queue, home[queue]))
+
+
+def _places(members: tuple[int, ...], left: dict[int, int]) -> list[int]:
+    """Return one entry per queue that a member still gets, in rounds: topics spread evenly."""
+    places: list[int] = []
+    waiting = [member for member in members if left[member]]
+    while waiting:
+        places += waiting
+        for member in waiting:
+            left[member] -= 1
+        waiting = [member for member in waiting if left[member]]
+    return places
+
+
+def deal(world: World, queues: list[int], places: list[int], owner: list[int]) -> None:
+    """Give queues that count alike to as many places: home first, then by zone, then in order."""
+    if len(places) == len(queues) and not world.queue_zone:
+        homes = set(places)
+        if not any(world.home[queue] in homes for queue in queues):
+            for queue, member in zip(queues, places, strict=True):
+                owner[queue] = member
+            return
+    free = Counter(places)
+    queues = _match(queues, free, {queue: world.home[queue] for queue in queues}, owner)
+    if world.queue_zone:
+        waiting: dict[str | None, list[int]] = {}
+        for member in reversed(places):
+            waiting.setdefault(world.member_zone[member], []).append(member)
+        queues = _match_zones(world, queues, waiting, free, owner)
+    rest = []
+    for member in places:
+        if free[member]:
+            free[member] -= 1
+            rest.append(member)
+    for queue, member in zip(queues, rest, strict=True):
+        owner[queue] = member
+
+
+def _match(
+    queues: list[int], free: Counter[int], wanted: dict[int, int], owner: list[int]
+) -> list[int]:
+    """Give each queue to the member it wants while that has a place; return the others."""
+    others = []
+    for queue in queues:
+        member = wanted[queue]
+        if free[member] > 0:
+            free[member] -= 1
+            owner[queue] = member
+        else:
+            others.append(queue)
+    return others
+
+
+def _match_zones(
+    world: World,
+    queues: list[int],
+    waiting: dict[str | None, list[int]],
+    free: Counter[int],
+    owner: list[int],
+) -> list[int]:
+    """Give each queue to a place of its zone; return those whose zone has no place left.
+
+    ``waiting`` holds the places of each zone, the next one last.
+    """
+    others = []
+    for queue in queues:
+        zone = world.queue_zone[queue]
+        stack = waiting.get(zone, []) if zone is not None else []
+        while stack and not free[stack[-1]]:
+            stack.pop()
+        if stack:
+            member = stack.pop()
+            free[member] -= 1
+            owner[queue] = member
+        else:
+            others.append(queue)
+    return others

@@ -1,0 +1,231 @@
+"""Queues of different weight: balance by single moves, damped.
+
+Decides owners when weights differ, where the best balance is hard to find (it contains PARTITION).
+A queue without an owner goes, heaviest first, where the load stays lowest (longest processing time
+first: Graham, Bounds on Multiprocessing Timing Anomalies, 1969). Then members give, highest load
+first, the one queue that lowers the greater of the two loads most, until nothing gains. A queue
+that has an owner moves only for a gain above the damping, so that weights that wobble move nothing.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Mapping
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush, heapreplace
+
+from strategies.sticky_quota import deal
+from strategies.sticky_world import NOBODY, World
+
+__all__ = ["place_uncounted", "share_weighted"]
+
+_ROUNDING = 1e-9
+"""A gain below this share of the mean load is no gain but rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """A queue that may go to a member, and by how much that lowers the greater of two loads."""
+
+    gain: float
+    queue: int
+    member: int
+
+
+def share_weighted(
+    world: World,
+    queues: list[list[int]],
+    weights: Mapping[int, float],
+    damping: float,
+    owner: list[int],
+) -> None:
+    """Write the owners of the queues of every class into ``owner``.
+
+    ``queues`` holds the queues of each class that count; ``weights`` the weight of each of them.
+    """
+    balance = _Balance(world, queues, weights, damping)
+    balance.start()
+    while balance.improve():
+        pass
+    moving: dict[tuple[int, float], list[int]] = {}
+    for queue, member in balance.holder.items():
+        owner[queue] = member
+        if world.home[queue] != member:
+            moving.setdefault((balance.class_of[queue], weights[queue]), []).append(queue)
+    # What weighs alike may change places: a queue that moves anyway goes home or to its zone.
+    for alike in moving.values():
+        alike.sort()
+        deal(world, alike, sorted([owner[queue] for queue in alike]), owner)
+
+
+def place_uncounted(world: World, queues: list[list[int]], owner: list[int]) -> None:
+    """Write the owners of queues that count nothing: who has one keeps it.
+
+    The others go to the possible owner with the fewest queues.
+    """
+    count = [0] * len(world.client_ids)
+    for ones in queues:
+        for queue in ones:
+            owner[queue] = world.home[queue]
+    for member in owner:
+        if member != NOBODY:
+            count[member] += 1
+    for number, ones in enumerate(queues):
+        free = [queue for queue in ones if owner[queue] == NOBODY]
+        if not free:
+            continue
+        heap = [(count[member], member) for member in world.classes[number]]
+        heapify(heap)
+        places = []
+        for _ in free:
+            held, member = heap[0]
+            heapreplace(heap, (held + 1, member))
+            count[member] += 1
+            places.append(member)
+        deal(world, free, places, owner)
+
+
+class _Balance:
+    """Loads, and for each class its possible owners by load.
+
+    A heap holds for each possible owner at least one entry not above its load; an entry below it
+    is put right when it comes up. So a rising load costs nothing and a falling one a push. What a
+    member holds stands heaviest first: most looks at it end after the first.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        queues: list[list[int]],
+        weights: Mapping[int, float],
+        damping: float,
+    ) -> None:
+        self.world = world
+        self.weights = weights
+        self.class_of = {queue: number for number, ones in enumerate(queues) for queue in ones}
+        self.classes = [
+            members if queues[number] else () for number, members in enumerate(world.classes)
+        ]
+        self.widest = [
+            max((world.capacity[one] for one in members), default=1) for members in self.classes
+        ]
+        self.of_member: list[list[int]] = [[] for _ in world.client_ids]
+        for number, members in enumerate(self.classes):
+            for member in members:
+                self.of_member[member].append(number)
+        capacity = sum(
+            one for one, numbers in zip(world.capacity, self.of_member, strict=True) if numbers
+        )
+        mean = sum(weights[queue] for queue in self.class_of) / capacity
+        self.least_gain = mean * _ROUNDING
+        self.least_gain_of_owned = max(mean * damping, self.least_gain)
+        self.load = [0.0] * len(world.client_ids)
+        self.total: list[float] = [0] * len(world.client_ids)
+        self.held: list[list[tuple[float, int]]] = [[] for _ in world.client_ids]
+        self.holder: dict[int, int] = {}
+        self.heaps: list[list[tuple[float, int]]] = []
+
+    def start(self) -> None:
+        """Leave queues with their owners and place the others."""
+        home = self.world.home
+        free = []
+        for queue in self.class_of:
+            if home[queue] == NOBODY:
+                free.append(queue)
+            else:
+                self._put(queue, home[queue])
+        for members in self.classes:
+            heap = [(self.load[member], member) for member in members]
+            heapify(heap)
+            self.heaps.append(heap)
+        for queue in sorted(free, key=lambda one: (-self.weights[one], one)):
+            target = self._target(queue, NOBODY)
+            if target is not None:
+                self._put(queue, target[1])
+
+    def improve(self) -> bool:
+        """Let each member, highest load first, give what gains; tell whether any did."""
+        heap = [(-load, member) for member, load in enumerate(self.load)]
+        heapify(heap)
+        moved = False
+        while heap:
+            load, member = heappop(heap)
+            if -load != self.load[member]:
+                continue
+            best = self._best(member)
+            if best is None:
+                continue
+            moved = True
+            self._take(best.queue, member)
+            self._put(best.queue, best.member)
+            for changed in (member, best.member):
+                heappush(heap, (-self.load[changed], changed))
+        return moved
+
+    def _best(self, member: int) -> _Move | None:
+        """Return the move that gains most, of the queues that gain enough; the first if alike."""
+        load, capacity = self.load[member], self.world.capacity[member]
+        best: _Move | None = None
+        for minus_weight, queue in self.held[member]:
+            share = -minus_weight / capacity
+            enough = self.least_gain if best is None else best.gain
+            if share <= enough:
+                break
+            if self.world.home[queue] == member:
+                enough = max(enough, self.least_gain_of_owned)
+                if share <= enough:
+                    continue
+            target = self._target(queue, member)
+            if target is None:
+                continue
+            gain = min(share, load - target[0])
+            if gain > enough:
+                best = _Move(gain, queue, target[1])
+        return best
+
+    def _target(self, queue: int, giver: int) -> tuple[float, int] | None:
+        """Return the load after, and the member, where a queue would leave the lowest load."""
+        number = self.class_of[queue]
+        heap, weight = self.heaps[number], self.weights[queue]
+        capacity = self.world.capacity
+        at_least = weight / self.widest[number]
+        seen: list[tuple[float, int]] = []
+        best: tuple[float, int] | None = None
+        while heap and (best is None or heap[0][0] + at_least < best[0]):
+            load, member = heap[0]
+            if load != self.load[member]:
+                self._put_right(heap)
+                continue
+            entry = heappop(heap)
+            if seen and entry == seen[-1]:
+                continue
+            seen.append(entry)
+            if member != giver:
+                after = (load + weight / capacity[member], member)
+                best = after if best is None else min(best, after)
+        for entry in seen:
+            heappush(heap, entry)
+        return best
+
+    def _put_right(self, heap: list[tuple[float, int]]) -> None:
+        """Put the entry on top right: raise it, or drop it if a lower load has its own entry."""
+        load, member = heap[0]
+        if load < self.load[member]:
+            heapreplace(heap, (self.load[member], member))
+        else:
+            heappop(heap)
+
+    def _put(self, queue: int, member: int) -> None:
+        self.holder[queue] = member
+        insort(self.held[member], (-self.weights[queue], queue))
+        self._weigh(member, self.weights[queue])
+
+    def _take(self, queue: int, member: int) -> None:
+        held = self.held[member]
+        del held[bisect_left(held, (-self.weights[queue], queue))]
+        self._weigh(member, -self.weights[queue])
+        for number in self.of_member[member]:
+            heappush(self.heaps[number], (self.load[member], member))
+
+    def _weigh(self, member: int, change: float) -> None:
+        # An empty hand weighs nothing, whatever was rounded on the way.
+        self.total[member] = self.total[member] + change if self.held[member] else 0
+        self.load[member] = self.total[member] / self.world.capacity[member]

@@ -1,0 +1,207 @@
+"""What STICKY shares out: members and queues as numbers, and who may own what.
+
+Decides the order (RocketMQ's), the current owner that counts (one that still may own the queue) and
+the possible owners of each queue. Queues with the same possible owners form a class: there are few
+classes where there are many queues, so everything later works on classes. Goals, in order: a pin
+that has an effect leaves its client alone; a ban, a drained client and a topic that is not
+subscribed rule an owner out; with ``zone_first`` the members of the queue's zone are alone, if
+there are any.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from fairlead.core.allocation import AllocationRequest, Candidate
+from fairlead.core.model import MessageQueue
+from fairlead.core.ordering import java_order, queue_order
+from strategies.sticky_options import StickyOptions
+
+__all__ = ["NOBODY", "TopicShare", "World", "sticky_world"]
+
+NOBODY = -1
+"""In place of a member's number: nobody. In place of a class: no possible owner."""
+
+
+@dataclass(slots=True)
+class TopicShare:
+    """One topic: its queues are ``start`` to ``stop`` of the world's, its subscribers a group."""
+
+    topic: str
+    start: int
+    stop: int
+    group: int
+
+
+@dataclass(slots=True)
+class World:
+    """Members and queues by number, both in RocketMQ's order.
+
+    ``classes`` holds the possible owners of each class, ascending; ``class_queues`` its queues,
+    ascending. ``home`` is the current owner of each queue, NOBODY where it has none that may keep
+    it. ``queue_zone`` is empty where no queue has a zone. ``groups`` holds the subscribers of
+    topics: those with the same subscribers have the same group.
+    """
+
+    client_ids: list[str]
+    capacity: list[float]
+    member_zone: list[str | None]
+    queues: list[MessageQueue] = field(default_factory=list)
+    queue_zone: list[str | None] = field(default_factory=list)
+    home: list[int] = field(default_factory=list)
+    topics: list[TopicShare] = field(default_factory=list)
+    groups: list[tuple[int, ...]] = field(default_factory=list)
+    classes: list[tuple[int, ...]] = field(default_factory=list)
+    class_queues: list[list[int]] = field(default_factory=list)
+
+    def in_zone(self, queue: int, member: int) -> bool:
+        """Tell whether a queue stands in the zone of a member."""
+        zone = self.queue_zone[queue] if self.queue_zone else None
+        return zone is not None and zone == self.member_zone[member]
+
+
+def sticky_world(request: AllocationRequest, options: StickyOptions) -> World:
+    """Return the world of a request, whatever the order of its candidates and queues."""
+    return _Builder(request, options).build()
+
+
+def _sorted_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
+    ordered = sorted(candidates, key=lambda candidate: java_order(candidate.client_id))
+    distinct = {candidate.client_id: candidate for candidate in ordered}
+    if len(distinct) == len(ordered):
+        return ordered
+    # A client id that comes twice counts once, and which one must not depend on the input's order.
+    ordered.sort(key=lambda one: (sorted(one.topics), one.zone or "", one.capacity))
+    distinct = {candidate.client_id: candidate for candidate in ordered}
+    return [distinct[client_id] for client_id in sorted(distinct, key=java_order)]
+
+
+def _sorted_queues(queues: Iterable[MessageQueue]) -> list[MessageQueue]:
+    distinct = dict.fromkeys(queues)
+    # Code points and UTF-16 units sort ASCII alike, and plain tuples sort several times as fast.
+    if all(map(str.isascii, {queue[1] for queue in distinct})):
+        return sorted(distinct)
+    return sorted(distinct, key=queue_order)
+
+
+class _Builder:
+    """Builds one world; keeps what is needed to find a class again."""
+
+    def __init__(self, request: AllocationRequest, options: StickyOptions) -> None:
+        self.request = request
+        self.options = options
+        self.candidates = _sorted_candidates(request.candidates)
+        ids = [candidate.client_id for candidate in self.candidates]
+        self.number = {client_id: number for number, client_id in enumerate(ids)}
+        self.world = World(
+            ids,
+            [options.capacity.get(one.client_id, one.capacity) for one in self.candidates],
+            [options.zones.get(one.client_id, one.zone) for one in self.candidates],
+        )
+        self.drained = options.drained & self.number.keys()
+        self.class_numbers: dict[tuple[int, ...], int] = {}
+        self.class_members: list[dict[str, int]] = []
+        self.narrowed: dict[tuple[int, str | None, frozenset[str]], int] = {}
+        self.special = {queue.topic for queue in (*options.pins, *options.bans)}
+        self.zoned = bool(options.queue_zones or options.broker_zones or request.queue_zones)
+
+    def build(self) -> World:
+        """Return the world, topic by topic in RocketMQ's order."""
+        group_of = self._groups()
+        shared = [self._class(self._not_drained(members)) for members in self.world.groups]
+        for topic, group in group_of.items():
+            self._add_topic(topic, group, shared[group])
+        return self.world
+
+    def _groups(self) -> Mapping[str, int]:
+        """Return the group of each topic, in order, and leave the groups in the world."""
+        profiles: dict[frozenset[str], list[int]] = {}
+        for number, candidate in enumerate(self.candidates):
+            profiles.setdefault(candidate.topics, []).append(number)
+        by_topic: dict[str, list[int]] = {
+            topic: [] for topic in sorted(self.request.queues, key=java_order)
+        }
+        groups = list(profiles.values())
+        for number, topics in enumerate(profiles):
+            for topic in topics:
+                if topic in by_topic:
+                    by_topic[topic].append(number)
+        merged: dict[tuple[int, ...], int] = {}
+        group_of = {}
+        for topic, numbers in by_topic.items():
+            key = tuple(numbers)
+            if key not in merged:
+                merged[key] = len(self.world.groups)
+                self.world.groups.append(
+                    tuple(sorted([one for number in key for one in groups[number]]))
+                )
+            group_of[topic] = merged[key]
+        return group_of
+
+    def _not_drained(self, members: tuple[int, ...]) -> tuple[int, ...]:
+        if not self.drained:
+            return members
+        ids = self.world.client_ids
+        return tuple([member for member in members if ids[member] not in self.drained])
+
+    def _class(self, members: tuple[int, ...]) -> int:
+        """Return the number of the class with these possible owners."""
+        if not members:
+            return NOBODY
+        found = self.class_numbers.get(members)
+        if found is None:
+            found = self.class_numbers[members] = len(self.world.classes)
+            self.world.classes.append(members)
+            self.world.class_queues.append([])
+            ids = self.world.client_ids
+            self.class_members.append({ids[member]: member for member in members})
+        return found
+
+    def _add_topic(self, topic: str, group: int, shared: int) -> None:
+        world = self.world
+        queues = _sorted_queues(self.request.queues[topic])
+        start = len(world.queues)
+        stop = start + len(queues)
+        world.queues += queues
+        world.topics.append(TopicShare(topic, start, stop, group))
+        zones = self._zones(queues) if self.zoned else []
+        world.queue_zone += zones
+        owners = self.request.owners
+        if topic not in self.special and not (self.options.zone_first and zones):
+            members = {} if shared == NOBODY else self.class_members[shared]
+            world.home += [members.get(owners.get(queue, ""), NOBODY) for queue in queues]
+            if shared != NOBODY:
+                world.class_queues[shared] += range(start, stop)
+            return
+        for number, queue in enumerate(queues):
+            zone = zones[number] if zones and self.options.zone_first else None
+            found = self._class_of(topic, queue, zone, shared)
+            members = {} if found == NOBODY else self.class_members[found]
+            world.home.append(members.get(owners.get(queue, ""), NOBODY))
+            if found != NOBODY:
+                world.class_queues[found].append(start + number)
+
+    def _zones(self, queues: list[MessageQueue]) -> list[str | None]:
+        options, known = self.options, self.request.queue_zones
+        return [
+            options.queue_zones.get(queue)
+            or options.broker_zones.get(queue.broker_name)
+            or known.get(queue)
+            for queue in queues
+        ]
+
+    def _class_of(self, topic: str, queue: MessageQueue, zone: str | None, shared: int) -> int:
+        """Return the class of a queue that a pin, a ban or its zone may narrow."""
+        for client_id in self.options.pins.get(queue, ()):
+            number = self.number.get(client_id)
+            if number is not None and topic in self.candidates[number].topics:
+                return self._class((number,))
+        banned = self.options.bans.get(queue, frozenset())
+        if shared == NOBODY or (zone is None and not banned):
+            return shared
+        key = (shared, zone, banned)
+        if key not in self.narrowed:
+            ids, member_zone = self.world.client_ids, self.world.member_zone
+            left = [one for one in self.world.classes[shared] if ids[one] not in banned]
+            near = [one for one in left if zone is not None and member_zone[one] == zone]
+            self.narrowed[key] = self._class(tuple(near or left))
+        return self.narrowed[key]

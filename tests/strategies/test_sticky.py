@@ -1,0 +1,236 @@
+"""STICKY with equal subscriptions: spread, fewest moves, and independence of the input's order."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairlead.core.allocation import Allocation, AllocationRequest, Candidate
+from fairlead.core.model import MessageQueue
+from strategies.sticky import Sticky
+
+Owners = dict[MessageQueue, str]
+
+
+def queues_of(topic: str, count: int) -> tuple[MessageQueue, ...]:
+    """Return the queues of a topic, on two brokers by turns."""
+    return tuple(MessageQueue(topic, f"broker-{number % 2}", number) for number in range(count))
+
+
+def allocate(
+    topics: Mapping[str, int],
+    members: Mapping[str, Iterable[str]],
+    owners: Owners | None = None,
+    **options: Any,
+) -> Owners:
+    """Allocate topics of so many queues, and check what holds for every result."""
+    candidates = tuple(
+        Candidate(name, frozenset(subscribed)) for name, subscribed in members.items()
+    )
+    queues = {topic: queues_of(topic, count) for topic, count in topics.items()}
+    request = AllocationRequest("group", candidates, queues, owners or {}, options=options)
+    return owners_of(request, Sticky().allocate(request))
+
+
+def owners_of(request: AllocationRequest, allocation: Allocation) -> Owners:
+    """Return who owns which queue, once the form of the result is checked."""
+    assert set(allocation.topics) == set(request.queues)
+    assert not allocation.failures
+    found: Owners = {}
+    for topic, shares in allocation.topics.items():
+        subscribers = {one.client_id for one in request.candidates if topic in one.topics}
+        assert set(shares) == subscribers
+        for client_id, owned in shares.items():
+            assert list(owned) == [queue for queue in sorted(owned) if queue.topic == topic]
+            for queue in owned:
+                assert queue not in found
+                found[queue] = client_id
+    assert set(found) <= {queue for queues in request.queues.values() for queue in queues}
+    return found
+
+
+def everybody(names: Iterable[str], topics: Iterable[str] = ("orders",)) -> dict[str, list[str]]:
+    """Return members that all subscribe the same topics."""
+    return {name: list(topics) for name in names}
+
+
+def names(count: int) -> list[str]:
+    """Return so many client ids."""
+    return [f"client-{number:02}" for number in range(count)]
+
+
+def moved(before: Owners, after: Owners, present: Iterable[str]) -> int:
+    """Count the queues that somebody who is still there loses."""
+    still = set(present)
+    return sum(
+        before[queue] in still and after[queue] != before[queue]
+        for queue in after
+        if queue in before
+    )
+
+
+def loads(owners: Owners, members: Iterable[str]) -> list[int]:
+    """Return how many queues each member has, most first."""
+    counts = Counter(owners.values())
+    return sorted((counts[name] for name in members), reverse=True)
+
+
+@st.composite
+def equal_worlds(draw: st.DrawFn) -> tuple[dict[str, int], list[str], Owners]:
+    """Draw up to three topics, up to eight members and any owners, some of whom have left."""
+    topics = {
+        f"topic-{number}": draw(st.integers(1, 12)) for number in range(draw(st.integers(1, 3)))
+    }
+    present = names(draw(st.integers(1, 8)))
+    known = st.sampled_from([*present, "gone", ""])
+    owners = {
+        queue: owner
+        for topic, count in topics.items()
+        for queue in queues_of(topic, count)
+        if (owner := draw(known))
+    }
+    return topics, present, owners
+
+
+@given(equal_worlds())
+def test_spread(world: tuple[dict[str, int], list[str], Owners]) -> None:
+    """Every queue has one owner and members differ by one queue at most, over all topics."""
+    topics, present, owners = world
+    after = allocate(topics, everybody(present, topics), owners)
+    assert len(after) == sum(topics.values())
+    counts = loads(after, present)
+    assert counts[0] - counts[-1] <= 1
+
+
+def fewest_moves(total: int, held: list[int]) -> int:
+    """Return the fewest moves of all balanced shares, by trying each of them."""
+    base, rest = divmod(total, len(held))
+    return min(
+        sum(max(0, count - base - more) for count, more in zip(held, extra, strict=True))
+        for extra in product((0, 1), repeat=len(held))
+        if sum(extra) == rest
+    )
+
+
+@given(equal_worlds())
+def test_fewest_moves(world: tuple[dict[str, int], list[str], Owners]) -> None:
+    """Exactly as many queues move as the best of all balanced shares needs."""
+    topics, present, owners = world
+    after = allocate(topics, everybody(present, topics), owners)
+    counts = Counter(owners.values())
+    held = [counts[name] for name in present]
+    assert moved(owners, after, present) == fewest_moves(sum(topics.values()), held)
+
+
+@given(equal_worlds(), st.data())
+def test_input_order(world: tuple[dict[str, int], list[str], Owners], data: st.DataObject) -> None:
+    """The order of candidates, topics, queues and owners in the request changes nothing."""
+    topics, present, owners = world
+    candidates = [Candidate(name, frozenset(topics)) for name in present]
+    queues = {topic: queues_of(topic, count) for topic, count in topics.items()}
+    straight = AllocationRequest("group", tuple(candidates), queues, owners)
+    mixed = AllocationRequest(
+        "group",
+        tuple(data.draw(st.permutations(candidates))),
+        {
+            topic: tuple(data.draw(st.permutations(queues[topic])))
+            for topic in data.draw(st.permutations(list(topics)))
+        },
+        dict(data.draw(st.permutations(list(owners.items())))),
+    )
+    assert Sticky().allocate(straight) == Sticky().allocate(mixed)
+
+
+@given(equal_worlds())
+def test_settled(world: tuple[dict[str, int], list[str], Owners]) -> None:
+    """A result allocated again stays as it is."""
+    topics, present, owners = world
+    after = allocate(topics, everybody(present, topics), owners)
+    assert allocate(topics, everybody(present, topics), after) == after
+
+
+def test_leave() -> None:
+    """Of 64 queues and 8 members, one of whom leaves, only the leaver's 8 queues move."""
+    before = allocate({"orders": 64}, everybody(names(8)))
+    after = allocate({"orders": 64}, everybody(names(7)), before)
+    changed = [queue for queue in before if after[queue] != before[queue]]
+    assert loads(before, names(8)) == [8] * 8
+    assert len(changed) == 8
+    assert {before[queue] for queue in changed} == {"client-07"}
+
+
+@pytest.mark.parametrize("members", range(1, 12))
+def test_join(members: int) -> None:
+    """When a member joins nobody else gains, and it gets what it is short of."""
+    before = allocate({"orders": 64}, everybody(names(members)))
+    joined = names(members + 1)
+    after = allocate({"orders": 64}, everybody(joined), before)
+    changed = [queue for queue in before if after[queue] != before[queue]]
+    assert {after[queue] for queue in changed} == {joined[-1]}
+    assert len(changed) == 64 // (members + 1)
+
+
+@pytest.mark.parametrize("more", range(1, 20))
+def test_growth(more: int) -> None:
+    """When a topic of a balanced group grows no queue moves."""
+    before = allocate({"orders": 30}, everybody(names(7)))
+    after = allocate({"orders": 30 + more}, everybody(names(7)), before)
+    assert moved(before, after, names(7)) == 0
+
+
+def test_textbook_second_client() -> None:
+    """Of the 6 queues of one client a second one gets 3."""
+    before = allocate({"orders": 6}, everybody(["a"]))
+    after = allocate({"orders": 6}, everybody(["a", "b"]), before)
+    assert moved(before, after, ["a"]) == 3
+
+
+def test_textbook_four_clients() -> None:
+    """4 clients share 9 queues as 3, 2, 2, 2."""
+    after = allocate({"orders": 9}, everybody(names(4)))
+    assert loads(after, names(4)) == [3, 2, 2, 2]
+
+
+def test_textbook_revoke_and_add() -> None:
+    """A client with queues 1 and 2 too many keeps 3 and gains 4 only if balance asks for it."""
+    queues = queues_of("orders", 6)
+    before = dict.fromkeys(queues[:4], "a") | dict.fromkeys(queues[4:], "b")
+    after = allocate({"orders": 6}, everybody(["a", "b"]), before)
+    assert loads(after, ["a", "b"]) == [3, 3]
+    assert {after[queue] for queue in queues[4:]} == {"b"}
+
+
+def test_balance_is_over_all_topics() -> None:
+    """Ten topics of one queue each do not all go to the first of five members."""
+    topics = {f"topic-{number}": 1 for number in range(10)}
+    after = allocate(topics, everybody(names(5), topics))
+    assert loads(after, names(5)) == [2] * 5
+
+
+def test_nobody_subscribes() -> None:
+    """A topic that nobody subscribes has no owner and fails nothing."""
+    after = allocate({"orders": 2, "bills": 2}, everybody(["a"]))
+    assert set(after) == set(queues_of("orders", 2))
+
+
+def test_no_members() -> None:
+    """A group without members owns nothing."""
+    assert allocate({"orders": 2}, {}) == {}
+
+
+def test_java_order() -> None:
+    """Members stand in the order of Java's strings, whose surrogates sort before U+FFFD."""
+    after = allocate({"orders": 1}, everybody(["\ufffd", "\U0001f600"]))
+    assert set(after.values()) == {"\U0001f600"}
+
+
+def test_twice() -> None:
+    """A client id or a queue that comes twice counts once."""
+    queues = queues_of("orders", 3)
+    candidates = (Candidate("a", frozenset({"orders"})),) * 2
+    request = AllocationRequest("group", candidates, {"orders": (*queues, *queues)})
+    assert owners_of(request, Sticky().allocate(request)) == dict.fromkeys(queues, "a")

@@ -1,0 +1,47 @@
+"""The options of STICKY: what is refused, and with which words."""
+
+from typing import Any
+
+import pytest
+
+from fairlead.core.allocation import AllocationError
+from strategies.sticky_options import StickyOptions, sticky_options
+from tests.strategies.test_sticky import allocate, everybody
+
+QUEUE = ["orders", "broker-0", 0]
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"zone_frist": True}, "zone_frist: unknown; expected one of bans, broker_zones"),
+        ({"zone_first": "yes"}, "zone_first: 'yes' is not true or false"),
+        ({"zones": ["a"]}, "zones: ['a'] is not an object"),
+        ({"zones": {"a": 1}}, "zones: 1 is not a name"),
+        ({"broker_zones": {"": "east"}}, "broker_zones: '' is not a name"),
+        ({"queue_zones": {"a": "b"}}, "queue_zones: {'a': 'b'} is not a list"),
+        ({"queue_zones": [[QUEUE]]}, "queue_zones: [['orders', 'broker-0', 0]] is not a pair"),
+        ({"weights": [[QUEUE, -1]]}, "weights: -1 is out of range; expected a number of 0 or more"),
+        ({"weights": [[QUEUE, float("nan")]]}, "weights: nan is out of range"),
+        ({"weights": [[QUEUE, True]]}, "weights: True is out of range"),
+        ({"weights": [["orders", 1]]}, "weights: 'orders' is not a queue; expected [topic, broker"),
+        ({"weights": [[["orders", "broker-0", "0"], 1]]}, "weights: ['orders', 'broker-0', '0']"),
+        ({"capacity": {"a": 0}}, "capacity: 0 is out of range; expected a number above 0"),
+        ({"damping": "much"}, "damping: 'much' is out of range; expected a number of 0 or more"),
+        ({"pins": [[QUEUE, None]]}, "pins: None is not a name"),
+        ({"bans": "all"}, "bans: 'all' is not a list"),
+        ({"drained": [1]}, "drained: 1 is not a name"),
+    ],
+)
+def test_refused(options: dict[str, Any], message: str) -> None:
+    """A bad option is refused by its name, with what is wrong and what is expected."""
+    with pytest.raises(AllocationError) as caught:
+        allocate({"orders": 2}, everybody(["a", "b"]), **options)
+    assert caught.value.code == "bad_option"
+    assert caught.value.message.startswith(message)
+
+
+def test_defaults() -> None:
+    """Without options everything is as it stands in the request."""
+    assert sticky_options({}) == StickyOptions()
+    assert sticky_options({"current": {}, "subscriptions": {}}) == StickyOptions()
