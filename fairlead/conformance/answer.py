@@ -50,7 +50,8 @@ def _allocate(case: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(name, str):
         raise BadCaseError("strategy: it must be a name")
     queues, client_ids = queues_of(case), client_ids_of(case)
-    asked = tuple(dict.fromkeys(client_ids_of(case, "for") if "for" in case else client_ids))
+    named = client_ids if case.get("for") is None else client_ids_of(case, "for")
+    asked = tuple(dict.fromkeys(named))
     options = options_of(case)
     if name in ROCKETMQ:
         dealing = ROCKETMQ[name].deal(queues, client_ids, options)
