@@ -52,7 +52,8 @@ def test_difference(settings: Settings, log: Log, tmp_path: Path) -> None:
     """A changed rule goes to every partition, a group's own to its partition, and each once."""
     given = tmp_path / "conf.toml"
     given.write_text(
-        "[group_defaults]\nlease_ms = 12000\n[group.orders]\nstrategy_options = {depth = 2}\n"
+        "[group_defaults]\nlease_ms = 12000\n[group.orders]\n"
+        'strategy = "CONSISTENT_HASH"\nstrategy_options = {virtual_nodes = 2}\n'
     )
     changed = load_settings(
         files=[given],
@@ -65,7 +66,8 @@ def test_difference(settings: Settings, log: Log, tmp_path: Path) -> None:
     rules = _rules(log)
     timing = {"lease_ms": 12_000, "margin_ms": 3_000, "trigger_ms": 20_000}
     everywhere = RuleSet("*", "timing", (), timing | {"drain_deadline_ms": 30_000})
-    own = RuleSet("orders", "strategy", (), {"name": "AVG", "options": {"depth": 2}})
+    chosen = {"name": "CONSISTENT_HASH", "options": {"virtual_nodes": 2}}
+    own = RuleSet("orders", "strategy", (), chosen)
     expected = [(partition, everywhere) for partition in range(SHARDS)]
     assert sorted(rules, key=repr) == sorted(
         [*expected, (partition_of_group("orders", SHARDS), own)], key=repr
@@ -150,7 +152,7 @@ def test_unknown_strategy(table: str, tmp_path: Path) -> None:
     """A strategy that the engine does not have is refused with those that it has."""
     refusal = _refusal(f'[{table}]\nstrategy = "NEAREST"\n', tmp_path)
     assert refusal.message == f"{table}.strategy: there is no strategy 'NEAREST'."
-    assert refusal.remedy == f"Change {table}.strategy: name one of {', '.join(STRATEGIES)}."
+    assert refusal.remedy == f"Change {table}.strategy: name one of {', '.join(sorted(STRATEGIES))}."
 
 
 def test_other_strategies() -> None:
