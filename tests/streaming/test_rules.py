@@ -152,7 +152,8 @@ def test_unknown_strategy(table: str, tmp_path: Path) -> None:
     """A strategy that the engine does not have is refused with those that it has."""
     refusal = _refusal(f'[{table}]\nstrategy = "NEAREST"\n', tmp_path)
     assert refusal.message == f"{table}.strategy: there is no strategy 'NEAREST'."
-    assert refusal.remedy == f"Change {table}.strategy: name one of {', '.join(sorted(STRATEGIES))}."
+    known = ", ".join(sorted(STRATEGIES))
+    assert refusal.remedy == f"Change {table}.strategy: name one of {known}."
 
 
 def test_other_strategies() -> None:
