@@ -25,7 +25,7 @@ load is the weight of its queues / its capacity.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.model import MessageQueue
@@ -103,18 +103,34 @@ def _topics(world: World, owner: list[int]) -> dict[str, dict[str, tuple[Message
     nothing: list[dict[str, tuple[MessageQueue, ...]]] = [
         dict.fromkeys([ids[member] for member in members], ()) for members in world.groups
     ]
+    # The last name is NOBODY's.
+    owners = list(map([*ids, ""].__getitem__, owner))
+    # A client mostly gets one queue of a topic. All these tuples are made before the dicts: made in
+    # between, they would have Python's garbage collector look through the big new dicts each time.
+    alone = list(zip(world.queues))
     topics = {}
     for share in world.topics:
-        owned: dict[int, list[MessageQueue]] = {}
-        for number in range(share.start, share.stop):
-            member = owner[number]
-            if member in owned:
-                owned[member].append(world.queues[number])
-            else:
-                owned[member] = [world.queues[number]]
-        owned.pop(NOBODY, None)
         found = nothing[share.group].copy()
-        for member, queues in owned.items():
-            found[ids[member]] = tuple(queues)
+        part = slice(share.start, share.stop)
+        if NOBODY in owner[part]:
+            owned = [number for number in range(share.start, share.stop) if owner[number] != NOBODY]
+            found.update(_several((owners[one], world.queues[one]) for one in owned))
+        elif len(set(owner[part])) < share.stop - share.start:
+            found.update(_several(zip(owners[part], world.queues[part], strict=True)))
+        else:
+            found.update(zip(owners[part], alone[part], strict=True))
         topics[share.topic] = found
     return topics
+
+
+def _several(
+    pairs: Iterable[tuple[str, MessageQueue]],
+) -> dict[str, tuple[MessageQueue, ...]]:
+    """Return the queues of each owner, where one may have several."""
+    owned: dict[str, list[MessageQueue]] = {}
+    for client_id, queue in pairs:
+        if client_id in owned:
+            owned[client_id].append(queue)
+        else:
+            owned[client_id] = [queue]
+    return {client_id: tuple(held) for client_id, held in owned.items()}

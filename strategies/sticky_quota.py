@@ -54,7 +54,7 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
     """Write the owners of the queues of a class into ``owner``."""
     members = world.classes[number]
     home = world.home
-    counted = Counter([home[queue] for queue in queues])
+    counted = Counter(map(home.__getitem__, queues))
     held = [counted.get(member, 0) for member in members]
     sizes = shares(len(queues), [world.capacity[member] for member in members], held)
     left = dict(zip(members, sizes, strict=True))
