@@ -57,14 +57,21 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
     counted = Counter(map(home.__getitem__, queues))
     held = [counted.get(member, 0) for member in members]
     sizes = shares(len(queues), [world.capacity[member] for member in members], held)
-    left = dict(zip(members, sizes, strict=True))
-    left[NOBODY] = 0
+    left = {
+        member: max(0, size - has) for member, size, has in zip(members, sizes, held, strict=True)
+    }
+    keeps = {
+        member: size for member, size, has in zip(members, sizes, held, strict=True) if has > size
+    }
+    keeps[NOBODY] = 0
     free = []
-    for queue in _near_first(world, queues):
+    changing = [queue for queue in queues if home[queue] in keeps]
+    for queue in queues:
+        owner[queue] = home[queue]
+    for queue in _near_first(world, changing):
         member = home[queue]
-        if left[member]:
-            left[member] -= 1
-            owner[queue] = member
+        if keeps[member]:
+            keeps[member] -= 1
         else:
             free.append(queue)
     if free:

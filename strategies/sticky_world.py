@@ -11,7 +11,7 @@ there are any.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, repeat
-from operator import eq, itemgetter
+from operator import itemgetter, lt
 
 from fairlead.core.allocation import AllocationRequest, Candidate
 from fairlead.core.model import MessageQueue
@@ -78,13 +78,13 @@ def _sorted_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def _sorted_queues(queues: Iterable[MessageQueue]) -> list[MessageQueue]:
-    ordered = sorted(queues)
-    # Code points and UTF-16 units sort ASCII alike, and plain tuples sort several times as fast.
+    ordered = list(queues)
+    # Code points and UTF-16 units sort ASCII alike, and plain tuples compare several times as fast.
     if not all(map(str.isascii, set(map(itemgetter(1), ordered)))):
-        ordered.sort(key=queue_order)
-    if any(map(eq, ordered, islice(ordered, 1, None))):
-        return list(dict.fromkeys(ordered))
-    return ordered
+        return sorted(dict.fromkeys(ordered), key=queue_order)
+    if all(map(lt, ordered, islice(ordered, 1, None))):
+        return ordered
+    return sorted(dict.fromkeys(ordered))
 
 
 class _Builder:
