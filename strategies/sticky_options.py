@@ -6,7 +6,6 @@ id]``. A field nobody knows is an error too: a typing mistake must not pass for 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Any
 
 from fairlead.core.allocation import AllocationError
@@ -15,6 +14,9 @@ from fairlead.core.model import MessageQueue
 __all__ = ["StickyOptions", "sticky_options"]
 
 DAMPING = 0.1
+_CAPACITY_MIN = 1e-9
+_NUMBER_MAX = 1e15
+"""Beyond these bounds a load could be infinite."""
 _FIELDS = (
     "bans", "broker_zones", "capacity", "damping", "drained", "pins", "queue_zones", "weights",
     "zone_first", "zones",
@@ -60,15 +62,12 @@ def sticky_options(options: Mapping[str, Any]) -> StickyOptions:
             queue: _text("queue_zones", zone) for queue, zone in _pairs(options, "queue_zones")
         },
         zone_first=zone_first,
-        weights={
-            queue: _number("weights", weight, "a number of 0 or more")
-            for queue, weight in _pairs(options, "weights")
-        },
+        weights={queue: _number("weights", weight) for queue, weight in _pairs(options, "weights")},
         capacity={
-            client_id: _number("capacity", number, "a number above 0")
+            client_id: _number("capacity", number, _CAPACITY_MIN)
             for client_id, number in _mapping(options, "capacity").items()
         },
-        damping=_number("damping", options.get("damping", DAMPING), "a number of 0 or more"),
+        damping=_number("damping", options.get("damping", DAMPING)),
         pins={queue: tuple(clients) for queue, clients in _clients(options, "pins").items()},
         bans={queue: frozenset(clients) for queue, clients in _clients(options, "bans").items()},
         drained=frozenset(_text("drained", item) for item in _sequence(options, "drained")),
@@ -105,16 +104,14 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
-def _number(name: str, value: Any, expected: str) -> float:
-    above_zero = expected.endswith("above 0")
+def _number(name: str, value: Any, least: float = 0) -> float:
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float)
-        or not isfinite(value)
-        or value < 0
-        or (above_zero and value == 0)
+        or not least <= value <= _NUMBER_MAX
     ):
-        raise _bad(name, f"{value!r} is out of range; expected {expected}")
+        expected = f"expected a number from {least:g} to {_NUMBER_MAX:g}"
+        raise _bad(name, f"{value!r} is out of range; {expected}")
     return value
 
 
