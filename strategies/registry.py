@@ -11,6 +11,7 @@ from strategies.consistent_hash import CONSISTENT_HASH
 from strategies.dealing import PerTopic
 from strategies.machine_room import MACHINE_ROOM
 from strategies.machine_room_nearby import MachineRoomNearby
+from strategies.sticky import Sticky
 
 __all__ = ["ROCKETMQ", "STRATEGIES"]
 
@@ -24,5 +25,5 @@ ROCKETMQ: Mapping[str, PerTopic] = MappingProxyType(
 )
 """Wire name -> strategy of RocketMQ."""
 
-STRATEGIES: Mapping[str, Strategy] = MappingProxyType({**ROCKETMQ})
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType({**ROCKETMQ, Sticky.name: Sticky()})
 """Wire name -> strategy."""

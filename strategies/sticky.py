@@ -26,6 +26,7 @@ load is the weight of its queues / its capacity.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.model import MessageQueue
@@ -42,6 +43,13 @@ class Sticky:
     """The strategy STICKY for all topics of a group together."""
 
     name = "STICKY"
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that cannot be.
+
+        Raises: AllocationError: ``bad_option``.
+        """
+        sticky_options(options)
 
     def allocate(self, request: AllocationRequest) -> Allocation:
         """Share the queues of all topics; each topic lists every client that subscribes it.

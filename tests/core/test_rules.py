@@ -148,6 +148,25 @@ def test_another_strategy_takes_effect_at_once_and_its_bad_options_do_not() -> N
     assert targets_of(world, "a") == [0, 2]
 
 
+def test_sticky_moves_the_least() -> None:
+    """Under STICKY a member that joins takes its share, and nothing else moves."""
+    world = World()
+    world.rule("strategy", {"name": "STICKY", "options": {}})
+    world.beat("a")
+    world.beat("b")
+    world.run()
+    world.route(6)
+    world.bounds(6)
+    world.run()
+    assert world.state is not None
+    before = dict(world.state.targets)
+    world.beat("0")
+    world.run()
+    moved = [queue for queue, owner in world.state.targets.items() if before[queue] != owner]
+    assert len(moved) == 2
+    assert {world.state.targets[queue] for queue in moved} == {"0"}
+
+
 def test_timing_rules_take_effect() -> None:
     """A longer lease set by a rule keeps a silent member alive for longer."""
     world = settled("a")
