@@ -67,7 +67,7 @@ class Strategy(Protocol):
     """An allocation strategy. ``name`` is its name on the wire.
 
     It may have ``check_options(options)``, which raises AllocationError for options that a rule
-    shall not put in force. It is called whenever a group's rules are read, so it must be quick.
+    shall not put in force. It is called when such a rule comes.
     """
 
     @property

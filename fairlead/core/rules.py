@@ -87,12 +87,12 @@ def rules_of(own: Mapping[str, Any], engine: EngineRules) -> GroupRules:
     """Return the rules in force for a group: its own over those of all groups.
 
     A rule that was accepted once and no longer makes sense (its strategy is gone) stays out of
-    force.
+    force. This is read at every step: options were checked when their rule came.
     """
     rules = engine.defaults
     for name in sorted(own):
         try:
-            rules = with_rule(rules, name, own[name], engine.strategies)
+            rules = _in_force(rules, name, own[name], engine.strategies)
         except RuleError:
             continue
     return rules
@@ -105,11 +105,20 @@ TIMING_MAX_MS = 3_600_000
 def with_rule(
     rules: GroupRules, rule: str, value: object, strategies: Mapping[str, Strategy]
 ) -> GroupRules:
-    """Return the rules with one rule's value put in force.
+    """Return the rules with one rule's value put in force, a value that has just come.
 
     Raises:
         RuleError: the rule is not known, not supported, or its value is bad.
     """
+    changed = _in_force(rules, rule, value, strategies)
+    if rule == "strategy":
+        _check_options(strategies[changed.strategy], changed.strategy_options)
+    return changed
+
+
+def _in_force(
+    rules: GroupRules, rule: str, value: object, strategies: Mapping[str, Strategy]
+) -> GroupRules:
     if rule == "strategy":
         return _with_strategy(rules, value, strategies)
     if rule == "timing":
@@ -140,16 +149,18 @@ def _with_strategy(
     if not isinstance(options, dict):
         detail = "options must be an object"
         raise RuleError("bad_rule", "value.options", detail, "send {} for none")
-    check_options = getattr(strategies[value["name"]], "check_options", None)
-    if check_options is not None:
-        try:
-            check_options(options)
-        except AllocationError as error:
-            path = "value.options"
-            raise RuleError(
-                "bad_rule", path, error.message, "see the strategy's options"
-            ) from error
     return replace(rules, strategy=value["name"], strategy_options=options)
+
+
+def _check_options(strategy: Strategy, options: Mapping[str, Any]) -> None:
+    check_options = getattr(strategy, "check_options", None)
+    if check_options is None:
+        return
+    try:
+        check_options(options)
+    except AllocationError as error:
+        remedy = "see the strategy's options"
+        raise RuleError("bad_rule", "value.options", error.message, remedy) from error
 
 
 def _with_timing(rules: GroupRules, value: object) -> GroupRules:
