@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairlead.core.model import MessageQueue
-from strategies.dealing import Dealing, PerTopic, check, place_of
+from strategies.dealing import Dealing, PerTopic, by_place
 from strategies.options import refuse_unknown
 
 __all__ = ["AVERAGELY", "averagely"]
@@ -27,20 +27,16 @@ def averagely(
 ) -> Dealing:
     """Deal contiguous blocks; both lists are taken in the order given. It has no options."""
     refuse_unknown(options)
-    places = place_of(client_ids)
 
-    def share(client_id: str) -> tuple[MessageQueue, ...]:
-        if not check(client_id, queues, client_ids):
-            return ()
-        index = places[client_id]
+    def block(index: int) -> Sequence[MessageQueue]:
         each, rest = divmod(len(queues), len(client_ids))
         size = each + 1 if index < rest else each
         if len(queues) <= len(client_ids):
             size = 1
         start = index * size if index < rest else index * size + rest
-        return tuple(queues[start : start + size])
+        return queues[start : start + size]
 
-    return share
+    return by_place(queues, client_ids, block)
 
 
 AVERAGELY = PerTopic("AVG", averagely)

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairlead.core.model import MessageQueue
-from strategies.dealing import Dealing, PerTopic, check, place_of
+from strategies.dealing import Dealing, PerTopic, by_place
 from strategies.options import refuse_unknown
 
 __all__ = ["AVERAGELY_BY_CIRCLE", "averagely_by_circle"]
@@ -27,14 +27,7 @@ def averagely_by_circle(
 ) -> Dealing:
     """Deal round and round; both lists are taken in the order given. It has no options."""
     refuse_unknown(options)
-    places = place_of(client_ids)
-
-    def share(client_id: str) -> tuple[MessageQueue, ...]:
-        if not check(client_id, queues, client_ids):
-            return ()
-        return tuple(queues[places[client_id] :: len(client_ids)])
-
-    return share
+    return by_place(queues, client_ids, lambda place: queues[place :: len(client_ids)])
 
 
 AVERAGELY_BY_CIRCLE = PerTopic("AVG_BY_CIRCLE", averagely_by_circle)

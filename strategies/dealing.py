@@ -11,7 +11,7 @@ from typing import Any
 from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
 from fairlead.core.model import MessageQueue
 
-__all__ = ["Deal", "Dealing", "PerTopic", "check", "place_of"]
+__all__ = ["Deal", "Dealing", "PerTopic", "by_place", "check"]
 
 Dealing = Callable[[str], tuple[MessageQueue, ...]]
 """Client id -> its queues, in the strategy's order. Raises AllocationError."""
@@ -41,12 +41,25 @@ def check(client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[s
     return client_id in client_ids
 
 
-def place_of(client_ids: Sequence[str]) -> Mapping[str, int]:
-    """Return the first place of each id: a duplicated id counts there (``List#indexOf``)."""
+def by_place(
+    queues: Sequence[MessageQueue],
+    client_ids: Sequence[str],
+    share_of: Callable[[int], Sequence[MessageQueue]],
+) -> Dealing:
+    """Return the dealing in which a client's share follows from its place among the ids.
+
+    A duplicated id counts at its first place (``List#indexOf``).
+    """
     places: dict[str, int] = {}
     for place, client_id in enumerate(client_ids):
         places.setdefault(client_id, place)
-    return places
+
+    def share(client_id: str) -> tuple[MessageQueue, ...]:
+        if not check(client_id, queues, client_ids):
+            return ()
+        return tuple(share_of(places[client_id]))
+
+    return share
 
 
 class PerTopic:

@@ -25,7 +25,7 @@ from typing import Any
 
 from fairlead.core.allocation import AllocationError
 from fairlead.core.model import MessageQueue
-from strategies.dealing import Dealing, PerTopic, check, place_of
+from strategies.dealing import Dealing, PerTopic, by_place
 from strategies.options import bad_option, refuse_unknown
 
 __all__ = ["MACHINE_ROOM", "machine_room", "room_of_broker"]
@@ -37,24 +37,20 @@ def machine_room(
     queues: Sequence[MessageQueue], client_ids: Sequence[str], options: Mapping[str, Any]
 ) -> Dealing:
     """Deal the queues of the configured rooms; both lists are taken in the order given."""
-    places = place_of(client_ids)
     rooms = _rooms(options)
 
     @cache
     def kept() -> tuple[MessageQueue, ...]:
         return _in_rooms(queues, rooms)
 
-    def share(client_id: str) -> tuple[MessageQueue, ...]:
-        if not check(client_id, queues, client_ids):
-            return ()
+    def block(index: int) -> tuple[MessageQueue, ...]:
         shared = kept()
-        index = places[client_id]
         each, rest = divmod(len(shared), len(client_ids))
-        block = shared[each * index : each * (index + 1)]
+        own = shared[each * index : each * (index + 1)]
         left_over = shared[index + each * len(client_ids) :][:1] if rest > index else ()
-        return block + left_over
+        return own + left_over
 
-    return share
+    return by_place(queues, client_ids, block)
 
 
 def room_of_broker(broker_name: str) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 from fairlead.core.allocation import AllocationError
 from fairlead.core.model import MessageQueue
 
-__all__ = ["bad_option", "queue_of", "refuse_unknown"]
+__all__ = ["bad_option", "queue_of", "refuse_unknown", "written_queue"]
 
 
 def bad_option(name: str, expected: str) -> AllocationError:
@@ -26,14 +26,22 @@ def refuse_unknown(options: Mapping[str, Any], *known: str) -> None:
         raise AllocationError("bad_option", f"{unknown[0]}: no such option; known: {has}")
 
 
-def queue_of(value: object, name: str) -> MessageQueue:
-    """Read a queue written as [topic, broker_name, queue_id].
-
-    Raises:
-        AllocationError: ``bad_option``.
-    """
+def written_queue(value: object) -> MessageQueue | None:
+    """Read a queue written as [topic, broker_name, queue_id]; None if it is anything else."""
     match value:
         case [str(topic), str(broker_name), int(queue_id)] if not isinstance(queue_id, bool):
             return MessageQueue(topic, broker_name, queue_id)
         case _:
-            raise bad_option(name, "a queue, [topic, broker_name, queue_id]")
+            return None
+
+
+def queue_of(value: object, name: str) -> MessageQueue:
+    """Read a queue of an option.
+
+    Raises:
+        AllocationError: ``bad_option``.
+    """
+    queue = written_queue(value)
+    if queue is None:
+        raise bad_option(name, "a queue, [topic, broker_name, queue_id]")
+    return queue

@@ -10,6 +10,7 @@ from typing import Any
 
 from fairlead.core.allocation import AllocationError
 from fairlead.core.model import MessageQueue
+from strategies.options import written_queue
 
 __all__ = ["StickyOptions", "sticky_options"]
 
@@ -123,16 +124,10 @@ def _pairs(options: Mapping[str, Any], name: str) -> Iterator[tuple[MessageQueue
 
 
 def _queue(name: str, value: Any) -> MessageQueue:
-    if isinstance(value, list | tuple) and len(value) == len(MessageQueue._fields):
-        topic, broker_name, queue_id = value
-        if (
-            isinstance(topic, str)
-            and isinstance(broker_name, str)
-            and isinstance(queue_id, int)
-            and not isinstance(queue_id, bool)
-        ):
-            return MessageQueue(topic, broker_name, queue_id)
-    raise _bad(name, f"{value!r} is not a queue; expected [topic, broker name, queue id]")
+    queue = written_queue(value)
+    if queue is None:
+        raise _bad(name, f"{value!r} is not a queue; expected [topic, broker name, queue id]")
+    return queue
 
 
 def _clients(options: Mapping[str, Any], name: str) -> dict[MessageQueue, list[str]]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairlead.core.model import MessageQueue
+from strategies.options import written_queue
 
 __all__ = ["BadCaseError", "client_ids_of", "options_of", "queues_of", "written"]
 
@@ -65,8 +66,7 @@ def _list(case: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _queue(value: object, path: str) -> MessageQueue:
-    match value:
-        case [str(topic), str(broker_name), int(queue_id)] if not isinstance(queue_id, bool):
-            return MessageQueue(topic, broker_name, queue_id)
-        case _:
-            raise BadCaseError(f"{path}: it must be [topic, broker_name, queue_id]")
+    queue = written_queue(value)
+    if queue is None:
+        raise BadCaseError(f"{path}: it must be [topic, broker_name, queue_id]")
+    return queue

@@ -7,6 +7,7 @@ from typing import Any
 from fairlead.core.allocation import Candidate
 from fairlead.core.model import MessageQueue
 from fairlead.planning.picture import Picture, owners_of
+from strategies.options import written_queue
 
 __all__ = ["BadGroupError", "read_group"]
 
@@ -80,13 +81,12 @@ def _owners(owned: object) -> dict[MessageQueue, str]:
         raise BadGroupError("owned: it must be an object of client ids and their queues")
     found = {}
     for client_id, queues in owned.items():
-        for queue in queues if isinstance(queues, list) else [queues]:
-            match queue:
-                case [str(topic), str(broker_name), int(queue_id)]:
-                    found[MessageQueue(topic, broker_name, queue_id)] = str(client_id)
-                case _:
-                    text = f"owned.{client_id}: a queue is [topic, broker_name, queue_id]"
-                    raise BadGroupError(text)
+        for written in queues if isinstance(queues, list) else [queues]:
+            queue = written_queue(written)
+            if queue is None:
+                text = f"owned.{client_id}: a queue is [topic, broker_name, queue_id]"
+                raise BadGroupError(text)
+            found[queue] = str(client_id)
     return found
 
 

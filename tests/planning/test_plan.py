@@ -106,6 +106,7 @@ def test_mistakes(tmp_path: Path, flags: list[str], said: str) -> None:
         ({"members": "a"}, "members:"),
         ({"members": [7]}, "members:"),
         ({"owned": {"a": [["orders", 1]]}}, "owned.a:"),
+        ({"owned": {"a": [["orders", "main", True]]}}, "owned.a:"),
         ({"options": 1}, "options:"),
     ],
 )
