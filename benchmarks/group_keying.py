@@ -15,13 +15,11 @@ from pyspark.sql import functions as F  # noqa: N812 - the name every Spark read
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from benchmarks.fleet_load import group_names
-from fairlead.codec.stored import StoredShard
 from fairlead.engine import ShardContext, run_shard
 from fairlead.wire.partition import partition_of_group
-from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 from sinks import OUTPUT_SCHEMA
-from streaming.shards import OUTPUT_COLUMNS, STATE_SCHEMA
+from streaming.shards import OUTPUT_COLUMNS, STATE_SCHEMA, raw_records, stored_shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +33,8 @@ class GroupOperator:
     ) -> Iterator[pd.DataFrame]:
         """Run the shard machine over one group's rows."""
         shard = partition_of_group(key[0], self.context.partitions.shards)
-        stored = None
-        if state.exists:
-            version, clock_ms, append_ms, body, liveness = state.get
-            stored = StoredShard(version, clock_ms, append_ms, bytes(body), bytes(liveness))
-        rows = [
-            RawRecord(*row)
-            for frame in frames
-            for row in zip(*(frame[name].tolist() for name in RawRecord._fields), strict=True)
-        ]
-        result = run_shard(stored, rows, replace(self.context, shard=shard))
+        stored = stored_shard(state.get) if state.exists else None
+        result = run_shard(stored, raw_records(frames), replace(self.context, shard=shard))
         state.update(tuple(result.stored))
         if result.records:
             yield pd.DataFrame(list(result.records), columns=OUTPUT_COLUMNS)

@@ -27,6 +27,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from benchmarks.group_keying import assign_groups, run_groups
 from fairlead.archive import archive_options
+from fairlead.bench.percentiles import summarise
 from fairlead.broker import EmbeddedKafka
 from fairlead.jars import ensure_jars
 from fairlead.local.processes import processor_seconds
@@ -103,7 +104,7 @@ def run_case(spark: SparkSession, bootstrap: str, case: Case, joins: int) -> Res
     create_topics({"bootstrap_servers": bootstrap}, prefix, topic_specs(settings.topics))
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
-        ticker = Ticker(settings.kafka, case.shards, settings.engine.tick_ms, _ignore)
+        ticker = Ticker(settings.kafka, case.shards, settings.engine.tick_ms, _raise)
         stack.callback(ticker.stop)
         ticker.start(1)
         query = _start(spark, settings, case, Path(folder))
@@ -187,25 +188,22 @@ def _result(
 ) -> Result:
     totals = [each.durationMs["triggerExecution"] for each in batches]
     execution = [each.durationMs["addBatch"] for each in batches]
-    joins = [1_000 * each for each in latencies]
+    joins = summarise([1_000 * each for each in latencies]) if latencies else None
+    total = summarise(totals)
     return Result(
         case,
-        len(joins),
-        statistics.median(joins) if joins else None,
-        _percentile(joins, 0.95) if joins else None,
-        len(batches),
-        statistics.median(totals),
-        _percentile(totals, 0.95),
+        len(latencies),
+        None if joins is None else joins.p50,
+        None if joins is None else joins.p95,
+        total.n,
+        total.p50,
+        total.p95,
         statistics.median(execution),
         statistics.median(each.numInputRows for each in batches),
         cpu[0],
         1_000 * cpu[1],
         os.getloadavg()[0],
     )
-
-
-def _percentile(values: list[float], share: float) -> float:
-    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
 def cases(groups: int, clients: int) -> Iterator[Case]:
@@ -227,7 +225,7 @@ def _is_wanted(case: Case, given: argparse.Namespace) -> bool:
     )
 
 
-def _ignore(error: Exception) -> None:
+def _raise(error: Exception) -> None:
     raise error
 
 

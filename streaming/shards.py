@@ -63,8 +63,8 @@ class ShardOperator:
         group or one record is dealt with inside ``run_shard``.
         """
         shard = self.keys.index(int(key[0]))
-        stored = _stored(state.get) if state.exists else None
-        result = run_shard(stored, _rows(frames), replace(self.context, shard=shard))
+        stored = stored_shard(state.get) if state.exists else None
+        result = run_shard(stored, raw_records(frames), replace(self.context, shard=shard))
         state.update(tuple(result.stored))
         yield _frame(shard, result)
 
@@ -94,13 +94,13 @@ def run_shards(rows: DataFrame, operator: ShardOperator) -> DataFrame:
     )
 
 
-def _stored(columns: tuple[Any, ...]) -> StoredShard:
+def stored_shard(columns: tuple[Any, ...]) -> StoredShard:
     """Read the state row; Spark hands binary columns over as bytearrays."""
     version, clock_ms, append_ms, body, liveness = columns
     return StoredShard(version, clock_ms, append_ms, bytes(body), bytes(liveness))
 
 
-def _rows(frames: Iterable[pd.DataFrame]) -> list[RawRecord]:
+def raw_records(frames: Iterable[pd.DataFrame]) -> list[RawRecord]:
     """Read the frames of a batch: there may be several, and no order among the rows is promised."""
     return [
         RawRecord(*row)

@@ -7,13 +7,12 @@ from typing import Final
 
 from fairlead.bench.changes import Change, Kind
 from fairlead.bench.crew import Crew
-from fairlead.errors import VerdictError
+from fairlead.bench.waiting import await_fact
 from fairlead.local.decisions import Decision
 from fairlead.local.follower import DecisionFollower
 from fairlead.local.system import LocalSystem
 
 _DEADLINE_SECONDS: Final = 120.0
-_LOOK_SECONDS: Final = 1.0
 _PAUSE_SECONDS: Final = (0.2, 0.8)
 """Between two events, by chance: so that events fall at any moment of a batch."""
 _KINDS: Final[tuple[Kind, Kind]] = ("leave", "join")
@@ -112,18 +111,13 @@ class Measurement:
             VerdictError: it did not come true in time.
             QueryDiedError: a client died meanwhile.
         """
-        deadline = time.monotonic() + _DEADLINE_SECONDS
-        while True:
-            with self._crew.condition:
-                if self._crew.condition.wait_for(holds, _LOOK_SECONDS):
-                    return
-            self._follower.raise_failure()
-            self._system.check()
-            self._crew.check()
-            if time.monotonic() > deadline:
-                raise VerdictError(
-                    f"waited {_DEADLINE_SECONDS:.0f} s in vain for {what}; {self._state()}."
-                )
+        await_fact(
+            self._crew, holds, self._check, _DEADLINE_SECONDS, lambda: f"{what}; {self._state()}"
+        )
+
+    def _check(self) -> None:
+        self._follower.raise_failure()
+        self._system.check()
 
     def _state(self) -> str:
         """Where the group stands, for a message about a wait in vain."""

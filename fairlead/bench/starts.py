@@ -15,6 +15,7 @@ from typing import Final
 
 from fairlead.archive import archive_options
 from fairlead.bench.crew import Crew
+from fairlead.bench.waiting import await_fact
 from fairlead.errors import EnvironmentMissingError, VerdictError
 from fairlead.jars import ensure_jars
 from fairlead.local.system import LocalSystem, SystemPlan
@@ -29,7 +30,6 @@ _FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
 _QUEUES: Final = 4
 _CLIENT: Final = "waiting"
 _SECONDS_MAX: Final = 180.0
-_LOOK_SECONDS: Final = 1.0
 _ROUTE_POLL_SECONDS: Final = 0.2
 
 
@@ -124,12 +124,4 @@ def _await_route(system: LocalSystem) -> None:
 
 
 def _await(holds: Callable[[], bool], crew: Crew, system: LocalSystem) -> None:
-    deadline = time.monotonic() + _SECONDS_MAX
-    while True:
-        with crew.condition:
-            if crew.condition.wait_for(holds, _LOOK_SECONDS):
-                return
-        system.check()
-        crew.check()
-        if time.monotonic() > deadline:
-            raise VerdictError(f"waited {_SECONDS_MAX:.0f} s in vain for the first assignment.")
+    await_fact(crew, holds, system.check, _SECONDS_MAX, lambda: "the first assignment")

@@ -9,7 +9,7 @@ import typer
 
 from fairlead.cli.documents import read_document, read_json
 from fairlead.cli.options import OutputOption
-from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.output import OutputFormat, queues_text, write_rows
 from fairlead.errors import UsageError
 
 _QUEUES: Final = re.compile(r"([^/]+)/([^/]+)/(\d+)(?:-(\d+))?")
@@ -63,7 +63,7 @@ def allocate(
     shares = answered["result"]
     if output is OutputFormat.TABLE:
         rows = (
-            {"client": client_id, "number": len(owned), "queues": _short(owned)}
+            {"client": client_id, "number": len(owned), "queues": queues_text(owned)}
             for client_id, owned in shares.items()
         )
         write_rows(rows, ("client", "number", "queues"), output)
@@ -97,14 +97,3 @@ def _range(text: str) -> Iterator[list[Any]]:
         raise UsageError(f"--queues: {text!r} is too many.", remedy=f"At most {_QUEUES_MAX}.")
     for queue_id in numbers:
         yield [topic, broker_name, queue_id]
-
-
-def _short(owned: list[list[Any]]) -> str:
-    """Write queues in the order of the strategy, with their numbers behind each broker."""
-    parts: list[tuple[str, list[str]]] = []
-    for topic, broker_name, queue_id in owned:
-        place = f"{topic}/{broker_name}"
-        if not parts or parts[-1][0] != place:
-            parts.append((place, []))
-        parts[-1][1].append(str(queue_id))
-    return "  ".join(f"{place} {','.join(numbers)}" for place, numbers in parts) or "-"

@@ -37,6 +37,17 @@ def write_rows(rows: Iterable[Row], columns: Sequence[str], output: OutputFormat
             _write_table(list(rows), columns)
 
 
+def queues_text(queues: Iterable[Sequence[Any]]) -> str:
+    """Write queues in their order, each broker's numbers behind it; a dash for none."""
+    parts: list[tuple[str, list[str]]] = []
+    for topic, broker_name, queue_id in queues:
+        place = f"{topic}/{broker_name}"
+        if not parts or parts[-1][0] != place:
+            parts.append((place, []))
+        parts[-1][1].append(str(queue_id))
+    return "  ".join(f"{place} {','.join(numbers)}" for place, numbers in parts) or "-"
+
+
 def _write_table(rows: Sequence[Row], columns: Sequence[str]) -> None:
     from rich import box
     from rich.console import Console

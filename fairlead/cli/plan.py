@@ -10,7 +10,7 @@ import typer
 
 from fairlead.cli.documents import read_document, read_json
 from fairlead.cli.options import OutputOption
-from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.output import OutputFormat, queues_text, write_rows
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def _show(found: "Plan", output: OutputFormat) -> None:
             "client": member.client_id,
             "before": len(member.before),
             "after": len(member.after),
-            "gains": _short(member.gained),
-            "loses": _short(member.lost),
+            "gains": queues_text(member.gained),
+            "loses": queues_text(member.lost),
         }
         for member in found.members
     ]
@@ -132,11 +132,3 @@ def _show(found: "Plan", output: OutputFormat) -> None:
         typer.echo(f"{found.orphans} queues would belong to nobody")
     for topic, reason in found.failures.items():
         typer.echo(f"{topic} cannot be allocated and keeps what it has: {reason}")
-
-
-def _short(queues: tuple[Any, ...]) -> str:
-    """Write queues with their numbers behind each broker."""
-    parts: dict[str, list[str]] = {}
-    for topic, broker_name, queue_id in queues:
-        parts.setdefault(f"{topic}/{broker_name}", []).append(str(queue_id))
-    return "  ".join(f"{place} {','.join(numbers)}" for place, numbers in parts.items()) or "-"
