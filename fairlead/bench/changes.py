@@ -106,14 +106,13 @@ def cut(change: Change, log: LogTimes, batch_ms: float) -> Phases:
         log: when records were appended.
         batch_ms: how long a batch takes until its decisions are written, by the job's progress.
     """
-    spans = engine_spans(change, log)
+    total = change.total_ms
+    spans = _in_order(engine_spans(change, log), total)
     engine = [ended - begun for begun, ended in spans]
     batch = sum(min(time, batch_ms) for time in engine)
-    total = change.total_ms
-    # The two clocks agree to a millisecond or so: no part is less than nothing.
-    asking = max(0.0, spans[0][0]) if spans else total
-    taking = max(0.0, total - spans[-1][1]) if spans else 0.0
-    releasing = max(0.0, total - asking - taking - sum(engine))
+    asking = spans[0][0] if spans else total
+    taking = total - spans[-1][1] if spans else 0.0
+    releasing = total - asking - taking - sum(engine)
     return Phases(
         batch=batch,
         waiting=sum(engine) - batch,
@@ -122,6 +121,21 @@ def cut(change: Change, log: LogTimes, batch_ms: float) -> Phases:
         taking=taking,
         decisions=len(spans),
     )
+
+
+def _in_order(spans: Sequence[tuple[float, float]], total: float) -> list[tuple[float, float]]:
+    """Cut spans so that none begins before the last has ended, or ends after the whole.
+
+    A decision's own record is appended after the assignments it goes with, so a quick client may
+    have answered by then; and the two clocks agree to a millisecond or so.
+    """
+    found: list[tuple[float, float]] = []
+    reached = 0.0
+    for begun, ended in spans:
+        begins = min(max(begun, reached), total)
+        reached = min(max(ended, begins), total)
+        found.append((begins, reached))
+    return found
 
 
 def engine_spans(change: Change, log: LogTimes) -> list[tuple[float, float]]:

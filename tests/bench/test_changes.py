@@ -102,3 +102,15 @@ def test_unknown_cause() -> None:
 def test_nothing_decided() -> None:
     """A change without a decision on its way is the clients' alone."""
     assert cut(_join(), LOG, batch_ms=200.0) == Phases(0.0, 0.0, 600.0, 0.0, 0.0, decisions=0)
+
+
+def test_records_behind_their_answers() -> None:
+    """Clients that answer before a decision's record is appended still make parts that add up."""
+    log = replace(
+        LOG,
+        releases={QUEUE: [_ms(240)]},
+        decisions={Epoch(1, 8): _ms(250), Epoch(1, 9): _ms(609)},
+    )
+    phases = cut(_join(DROP, GRANT), log, batch_ms=150.0)
+    assert phases == Phases(280.0, 300.0, asking=20.0, releasing=0.0, taking=0.0, decisions=2)
+    assert phases.waiting + phases.batch + phases.client == 600.0
