@@ -180,7 +180,7 @@ def _accepted(
     accepted: dict[RuleName, Any] = {}
     for (group, rule), value in rules.items():
         try:
-            read = _read_back(RuleSet(group, rule, (), value))
+            read = _read_back(RuleSet(group, rule, (), value, AUTHOR))
             with_rule(GroupRules(), rule, read.value, strategies)
         except (WireError, RuleError) as error:
             raise _refused(table, rule, value, error) from error
@@ -198,7 +198,7 @@ def _accepted(
 def _read_back(rule: RuleSet) -> RuleSet:
     """Return a rule as the engine reads it from the control topic; WireError if it does not."""
     key = rule_key(rule.group, rule.rule, rule.subject)
-    raw = RawRecord("control", 0, 0, 0, True, key, encode_rule(rule, AUTHOR))  # noqa: FBT003
+    raw = RawRecord("control", 0, 0, 0, True, key, encode_rule(rule))  # noqa: FBT003
     read = decode("control", raw, _ONE_SHARD)
     assert isinstance(read, RuleSet)
     return read
@@ -285,4 +285,4 @@ def _body(value: bytes | None) -> dict[str, Any]:
 
 
 def _encode(change: RuleChange) -> bytes:
-    return encode_rule(RuleSet(change.group, change.rule, (), change.value), AUTHOR)
+    return encode_rule(RuleSet(change.group, change.rule, (), change.value, AUTHOR))

@@ -25,6 +25,7 @@ from fairlead.core.records import (
     RuleSet,
 )
 from fairlead.core.routes import readable_queues
+from fairlead.core.rule_cause import cause_of_rule
 from fairlead.core.rules import RuleError, rules_of, with_rule
 from fairlead.core.state import QueueState
 from fairlead.core.targets import subscribed_topics
@@ -187,5 +188,5 @@ def _apply_rule(draft: Draft, arrival: Arrival, rule: RuleSet) -> None:
     else:
         draft.state.rules[rule.rule] = rule.value
     draft.rules = rules_of(draft.state.rules, draft.engine)
-    draft.because("rules_changed", at=arrival.source)
+    draft.because_of(cause_of_rule(rule, arrival.source))
     draft.dirty = True

@@ -7,7 +7,7 @@ written once and in a fixed order, and it is the only place where a decision's e
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
@@ -43,7 +43,7 @@ class Draft:
     rules: GroupRules
     dirty: bool = False
     epoch_drawn: bool = False
-    causes: dict[tuple[str, str | None, str | None], Cause] = field(default_factory=dict)
+    causes: dict[Hashable, Cause] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
     drops: dict[MemberKey, list[Drop]] = field(default_factory=dict)
     adds: dict[MemberKey, list[Add]] = field(default_factory=dict)
@@ -66,6 +66,10 @@ class Draft:
     ) -> None:
         """Remember a cause; the first record that told of it is kept as its evidence."""
         self.causes.setdefault((kind, client_id, topic), Cause(kind, client_id, topic, at))
+
+    def because_of(self, cause: Cause) -> None:
+        """Remember a cause by the record that told it: two records may set one rule in one step."""
+        self.causes[cause.at] = cause
 
     def reject(
         self, arrival: Arrival, reason: str, field_path: str | None, texts: tuple[str, str]

@@ -81,13 +81,21 @@ class Holding:
 class Cause:
     """An event that led to a decision.
 
-    ``kind`` is a word of the protocol's list, ``at`` the record that told it.
+    ``kind`` is a word of the protocol's list, ``at`` the record that told it; ``client_id``,
+    ``topic`` and ``queue`` say whom it concerns. Of a rule also: its name, ``group`` if it is a
+    rule of every group (``*``), whether it was ``removed``, ``by`` whom, and ``because`` of what.
     """
 
     kind: str
     client_id: str | None = None
     topic: str | None = None
     at: Source | None = None
+    queue: MessageQueue | None = None
+    rule: str | None = None
+    group: str | None = None
+    removed: bool = False
+    by: str | None = None
+    because: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

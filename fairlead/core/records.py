@@ -126,14 +126,17 @@ class RuleSet:
 
     Group ``*`` means every group.
 
-    ``subject`` names the client or queue of rules that are per client or per queue, else it is
-    empty. ``value`` None removes.
+    ``subject`` names the client (id) or queue (topic, broker name, queue id in digits) of rules
+    that are per client or per queue, else it is empty. ``value`` None removes. ``by`` says who set
+    it, empty where a null record says nothing, and ``because`` why.
     """
 
     group: str
     rule: str
     subject: tuple[str, ...]
     value: Any | None
+    by: str = ""
+    because: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

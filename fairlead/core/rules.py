@@ -10,8 +10,19 @@ from typing import Any
 
 from fairlead.core.allocation import AllocationError, Strategy
 from fairlead.core.designation import Designation, DesignationError, read_designation
+from fairlead.core.outputs import Cause
 
-__all__ = ["CHAIN_CAP", "EngineRules", "GroupRules", "Moment", "RuleError", "rules_of", "with_rule"]
+__all__ = [
+    "CHAIN_CAP",
+    "DefaultsChange",
+    "EngineRules",
+    "GroupRules",
+    "Moment",
+    "RuleError",
+    "changed_rules",
+    "rules_of",
+    "with_rule",
+]
 
 CHAIN_CAP = 1
 """How many unresolved grants a queue may have.
@@ -36,12 +47,20 @@ class GroupRules:
 
 
 @dataclass(frozen=True, slots=True)
+class DefaultsChange:
+    """The rules of all groups changed in this batch: what they were, and what changed them."""
+
+    before: GroupRules
+    causes: tuple[Cause, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EngineRules:
     """What the driver gives to every step: its generation, the strategies it knows, and limits.
 
     ``defaults`` are the rules of a group that has none of its own, after the rules set for every
-    group. ``auto_create``: whether a heartbeat may create its group. ``evict_after_ms``: how long a
-    group without members is remembered.
+    group; ``defaults_change`` says what changed them just now. ``auto_create``: whether a heartbeat
+    may create its group. ``evict_after_ms``: how long a group without members is remembered.
     """
 
     generation: int
@@ -50,6 +69,7 @@ class EngineRules:
     auto_create: bool = True
     evict_after_ms: int = 600_000
     chain_cap: int = CHAIN_CAP
+    defaults_change: DefaultsChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +117,23 @@ def rules_of(own: Mapping[str, Any], engine: EngineRules) -> GroupRules:
             continue
     return rules
 
+
+def changed_rules(before: GroupRules, after: GroupRules) -> frozenset[str]:
+    """Return the names of the rules whose values differ."""
+    return frozenset(
+        _RULE_OF.get(each.name, "timing")
+        for each in fields(GroupRules)
+        if getattr(before, each.name) != getattr(after, each.name)
+    )
+
+
+_RULE_OF = {
+    "strategy": "strategy",
+    "strategy_options": "strategy",
+    "slots": "slots",
+    "designated": "designated",
+}
+"""Field of the rules of a group -> the rule that sets it; ``timing`` sets every other one."""
 
 TIMING_MAX_MS = 3_600_000
 """No time of a rule may be longer than an hour."""

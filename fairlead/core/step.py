@@ -12,7 +12,7 @@ missing is asked for.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairlead.core.apply import KINDS, apply_record
 from fairlead.core.barrier import enter_barrier, pass_barrier
@@ -28,7 +28,7 @@ from fairlead.core.membership import (
 from fairlead.core.outputs import Output, Rejection
 from fairlead.core.publish import outputs_of
 from fairlead.core.records import Arrival, Heartbeat, Reset, RuleSet
-from fairlead.core.rules import EngineRules, Moment, rules_of
+from fairlead.core.rules import EngineRules, Moment, changed_rules, rules_of
 from fairlead.core.state import GroupState
 from fairlead.core.targets import allocation_text, compute_targets, subscribed_topics
 
@@ -62,6 +62,8 @@ def step(
     draft = Draft(known, moment, engine, rules_of(known.rules, engine))
     before = known.epoch
     enter_barrier(draft)
+    if state is not None:
+        _note_rules_of_all(draft)
     for arrival in arrivals:
         apply_record(draft, arrival)
     lapse_members(draft)
@@ -129,6 +131,18 @@ def _unknown_group(arrivals: Sequence[Arrival]) -> StepResult:
             remedy = "create it by setting one of its rules, or set groups.auto_create = true"
             rejections.append(Rejection(arrival.source, "unknown_group", "group", detail, remedy))
     return StepResult(None, tuple(rejections), counts)
+
+
+def _note_rules_of_all(draft: Draft) -> None:
+    """Remember the rules of all groups that changed for this one, which may have its own."""
+    change = draft.engine.defaults_change
+    if change is None:
+        return
+    before = rules_of(draft.state.rules, replace(draft.engine, defaults=change.before))
+    changed = changed_rules(before, draft.rules)
+    for cause in change.causes:
+        if cause.rule in changed:
+            draft.because_of(cause)
 
 
 def _decide(draft: Draft) -> None:

@@ -6,15 +6,26 @@ from typing import Any
 
 from fairlead.core.outputs import Rejection
 from fairlead.core.records import RuleSet
-from fairlead.core.rules import EngineRules, RuleError, rules_of, with_rule
+from fairlead.core.rule_cause import cause_of_rule
+from fairlead.core.rules import DefaultsChange, EngineRules, RuleError, rules_of, with_rule
 from fairlead.engine.line import Line, source_of
 
-__all__ = ["rules_for_all", "set_defaults"]
+__all__ = ["defaults_change", "rules_for_all", "set_defaults"]
 
 
 def rules_for_all(defaults: Mapping[str, Any], engine: EngineRules) -> EngineRules:
     """Return the driver's rules with those of all groups put over its defaults."""
     return replace(engine, defaults=rules_of(defaults, engine))
+
+
+def defaults_change(before: EngineRules, lines: Sequence[Line]) -> DefaultsChange:
+    """Return what these rules, all of them accepted, are to a group: possible causes."""
+    causes = [
+        cause_of_rule(line.record, source_of(line.row))
+        for line in lines
+        if isinstance(line.record, RuleSet)
+    ]
+    return DefaultsChange(before.defaults, tuple(causes))
 
 
 def set_defaults(

@@ -15,7 +15,7 @@ from fairlead.core.rules import Moment
 from fairlead.core.state import GroupState
 from fairlead.engine.attempt import Attempt, dated
 from fairlead.engine.context import ShardContext, ShardResult, StepFailure
-from fairlead.engine.defaults import rules_for_all, set_defaults
+from fairlead.engine.defaults import defaults_change, rules_for_all, set_defaults
 from fairlead.engine.isolation import Visit, advance, set_aside
 from fairlead.engine.line import Line
 from fairlead.engine.outgoing import (
@@ -79,7 +79,10 @@ class Round:
         for _, refusal in verdicts:
             self._counts["events/rule/applied" if refusal is None else "events/rule/rejected"] += 1
         if self._defaults != self._before.defaults:
-            self._engine = rules_for_all(self._defaults, self._context.rules)
+            accepted = [line for line, refusal in verdicts if refusal is None]
+            change = defaults_change(self._engine, accepted)
+            engine = rules_for_all(self._defaults, self._context.rules)
+            self._engine = replace(engine, defaults_change=change)
             self._everyone = True
 
     def groups(self) -> list[str]:

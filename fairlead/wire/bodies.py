@@ -80,9 +80,25 @@ def cause_body(cause: Cause) -> dict[str, Any]:
         body["client_id"] = cause.client_id
     if cause.topic is not None:
         body["topic"] = cause.topic
+    if cause.queue is not None:
+        body["queue"] = [*cause.queue]
+    if cause.rule is not None:
+        body |= _rule_body(cause)
     if cause.at is not None:
         body["at"] = [cause.at.topic, cause.at.partition, cause.at.offset]
     return body
+
+
+def _rule_body(cause: Cause) -> dict[str, Any]:
+    """Return what a cause says of its rule."""
+    told = {
+        "rule": cause.rule,
+        "group": cause.group,
+        "removed": cause.removed or None,
+        "by": cause.by,
+        "because": cause.because,
+    }
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def move_body(move: Move) -> dict[str, Any]:

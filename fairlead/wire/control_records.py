@@ -32,6 +32,7 @@ __all__ = ["read_removed_rule", "read_reset", "read_rule", "reset_key", "rule_ke
 
 _RULE = frozenset(("v", "kind", "group", "rule", "value", "by"))
 _RESET = frozenset(("v", "kind", "group", "queue", "offset", "by"))
+_BECAUSE = "because"
 _RESET_WORD = "reset"
 _PER_CLIENT = "drain"
 _PER_QUEUE = "pin"
@@ -61,18 +62,18 @@ def reset_key(group: str, queue: MessageQueue) -> bytes:
 
 def read_rule(fields: Fields, key: bytes | None) -> RuleSet:
     """Read a rule; its key names the rule, and the client or queue that it is for."""
-    fields.known(_RULE)
+    because = _known(fields, _RULE)
     group = fields.text("group", GROUP_OR_ALL)
     rule = fields.get("rule", _RULE_WORDS)
     if type(rule) is not str or rule not in _VALUES:
         raise _unsupported("rule")
-    fields.text("by", NOTE)
+    by = fields.text("by", NOTE)
     named = read_removed_rule(key)
     value = fields.get("value", "the rule's value, or null to remove it")
     subject = named.subject if value is None else _VALUES[rule](fields)
     if (named.group, named.rule, named.subject) != (group, rule, subject):
         raise key_mismatch(_RULE_KEY)
-    return RuleSet(group, rule, subject, value)
+    return RuleSet(group, rule, subject, value, by, because)
 
 
 def read_removed_rule(key: bytes | None) -> RuleSet:
@@ -96,11 +97,20 @@ def read_removed_rule(key: bytes | None) -> RuleSet:
 
 def read_reset(fields: Fields, key: bytes | None) -> Reset:
     """Read the reset of one queue of one group."""
-    fields.known(_RESET)
+    _known(fields, _RESET)
     reset = Reset(fields.text("group", GROUP), fields.queue("queue"), fields.integer("offset"))
     fields.text("by", NOTE)
     check_key(key, reset_key(reset.group, reset.queue).decode(), _RESET_KEY)
     return reset
+
+
+def _known(fields: Fields, names: frozenset[str]) -> str | None:
+    """Count unknown fields beside these, all of which are required; return the reason, if any."""
+    if _BECAUSE not in fields.body:
+        fields.known(names)
+        return None
+    fields.known({*names, _BECAUSE})
+    return fields.text(_BECAUSE, NOTE)
 
 
 def _read_subject(rule: str, rest: list[Any]) -> tuple[str, ...]:

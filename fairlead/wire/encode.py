@@ -256,15 +256,16 @@ def encode_generation(claim: Generation, names: TopicNames) -> OutgoingRecord:
     return OutgoingRecord(names.name("generations"), 0, claim.driver.encode(), value)
 
 
-def encode_rule(rule: RuleSet, by: str) -> bytes:
-    """Return the value of a rule; ``by`` says who sets it.
+def encode_rule(rule: RuleSet) -> bytes:
+    """Return the value of a rule, which says who sets it and, if they say so, why.
 
     Its key is :func:`fairlead.wire.control_records.rule_key`; it goes to the group's partition, a
     rule of every group to all of them.
     """
-    return record_bytes(
-        "rule", {"group": rule.group, "rule": rule.rule, "value": rule.value, "by": by}
-    )
+    fields = {"group": rule.group, "rule": rule.rule, "value": rule.value, "by": rule.by}
+    if rule.because is not None:
+        fields["because"] = rule.because
+    return record_bytes("rule", fields)
 
 
 def encode_reset(reset: Reset, by: str, names: TopicNames, shards: int) -> OutgoingRecord:

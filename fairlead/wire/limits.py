@@ -21,7 +21,7 @@ __all__ = [
 
 CAUSES_MAX = 32
 """So many causes stand in an assignment; its decision names them all."""
-DECISION_ENTRIES_PER_PART = 120
+DECISION_ENTRIES_PER_PART = 80
 """So many causes, members, moves and failures of the longest names stay below the record limit."""
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)

@@ -179,9 +179,16 @@ class World:
         )
         self.add("heartbeats", Claims(GROUP, key_of(client, life), self.generation, 0, 1, held))
 
-    def rule(self, rule: str, value: object) -> None:
-        """An operator sets a rule of the group."""
-        self.add("control", RuleSet(GROUP, rule, (), value))
+    def rule(
+        self,
+        rule: str,
+        value: object,
+        *subject: str,
+        by: str = "alice",
+        because: str | None = None,
+    ) -> None:
+        """An operator sets a rule of the group, or of the client or queue that it is for."""
+        self.add("control", RuleSet(GROUP, rule, subject, value, by, because))
 
     def pass_time(self, milliseconds: int) -> None:
         """The shard's clock moves."""

@@ -277,6 +277,20 @@ def test_rules_of_all_groups() -> None:
     assert _defaults(world) == {}
 
 
+def test_reason_of_a_rule_of_all_groups() -> None:
+    """A rule for all groups is in the audit record of each group that it changes, with why."""
+    world = _settled("orders", "a")
+    world.topics.rule("a", "slots", "subscribers")
+    world.pass_seconds(1)
+    before = len(world.decisions)
+    world.topics.rule("*", "slots", "group", by="alice", because="as the old clients do")
+    at = [NAMES.name("control"), 0, len(world.topics.rows[NAMES.name("control"), 0]) - 1]
+    world.pass_seconds(1)
+    told = {each["group"]: each["cause"] for each in world.decisions[before:]}
+    cause = {"kind": "rules_changed", "rule": "slots", "group": "*", "by": "alice"}
+    assert told == {"orders": [{**cause, "because": "as the old clients do", "at": at}]}
+
+
 def test_a_bad_rule_of_all_groups() -> None:
     """A rule for all groups that cannot be put in force is refused, and the old one stays."""
     world = _settled()

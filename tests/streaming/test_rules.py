@@ -65,9 +65,9 @@ def test_difference(settings: Settings, log: Log, tmp_path: Path) -> None:
     assert _publish(changed) == SHARDS + 1
     rules = _rules(log)
     timing = {"lease_ms": 12_000, "margin_ms": 3_000, "trigger_ms": 20_000}
-    everywhere = RuleSet("*", "timing", (), timing | {"drain_deadline_ms": 30_000})
+    everywhere = RuleSet("*", "timing", (), timing | {"drain_deadline_ms": 30_000}, "conf")
     chosen = {"name": "CONSISTENT_HASH", "options": {"virtual_nodes": 2}}
-    own = RuleSet("orders", "strategy", (), chosen)
+    own = RuleSet("orders", "strategy", (), chosen, "conf")
     expected = [(partition, everywhere) for partition in range(SHARDS)]
     assert sorted(rules, key=repr) == sorted(
         [*expected, (partition_of_group("orders", SHARDS), own)], key=repr

@@ -22,10 +22,15 @@ def examples() -> dict[str, dict[str, Any]]:
     return shown
 
 
+def labelled(label: str) -> Any:
+    """Return the page's further example of this label, beside the one of each kind."""
+    (text,) = re.findall(rf"^```json {label}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return json.loads(text)
+
+
 def designation() -> dict[str, Any]:
     """Return the page's worked example of designated members."""
-    (text,) = re.findall(r"^```json designated\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    body: dict[str, Any] = json.loads(text)
+    body: dict[str, Any] = labelled("designated")
     return body
 
 

@@ -35,7 +35,7 @@ def _owned(*others: str) -> dict[str, int]:
 def test_form() -> None:
     """The example is what the schema says, and is read as it stands."""
     assert [error.message for error in validator("rule").iter_errors(designation())] == []
-    assert _rule() == RuleSet("orders", "designated", (), designation()["value"])
+    assert _rule() == RuleSet("orders", "designated", (), designation()["value"], "alice")
 
 
 def test_designated() -> None:

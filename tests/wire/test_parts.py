@@ -36,6 +36,15 @@ PARTITIONS = Partitions(shards=4, assignments=64)
 LONGEST = MemberKey("c" * 255, "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11")
 EPOCH = Epoch(INT64_MAX, INT64_MAX)
 START = Position(INT64_MAX, INT64_MAX)
+RULE = Cause(
+    "weights_changed",
+    at=Source("fairlead.control", 2**31 - 1, INT64_MAX, 0),
+    queue=MessageQueue("t" * 249, "b" * 249, 2**31 - 1),
+    rule="weight",
+    by="𝄞" * 255,
+    because="𝄞" * 255,
+)
+"""The longest cause."""
 AFTER = (After(LONGEST, EPOCH),) * (CHAIN_CAP - 1)
 """As many as a chain of the greatest length allows."""
 
@@ -46,7 +55,6 @@ def _queues(count: int) -> list[MessageQueue]:
 
 def _assignment(count: int, *, parts: int, parts_before: int = 0) -> Assignment:
     queues = _queues(count)
-    at = Source("fairlead.heartbeats", 2**31 - 1, INT64_MAX, 0)
     return Assignment(
         group="g" * 120,
         member=LONGEST,
@@ -57,7 +65,7 @@ def _assignment(count: int, *, parts: int, parts_before: int = 0) -> Assignment:
         assigned=tuple(
             Holding(queue, EPOCH, "gated", START, "first_offset", AFTER) for queue in queues
         ),
-        cause=tuple(Cause("subscription_changed", "c" * 255, "t" * 249, at) for _ in range(100)),
+        cause=(RULE,) * 100,
         at_ms=9_999_999_999_999,
         parts=parts,
         parts_before=parts_before,
@@ -100,16 +108,12 @@ def test_shrunk() -> None:
 
 
 def _decision(count: int) -> Decision:
-    at = Source("fairlead.heartbeats", 2**31 - 1, INT64_MAX, 0)
     return Decision(
         group="g" * 120,
         epoch=EPOCH,
         previous_epoch=EPOCH,
         triggers=("client_joined",),
-        cause=tuple(
-            Cause("subscription_changed", f"{number:0255}", "t" * 249, at)
-            for number in range(count)
-        ),
+        cause=(RULE,) * count,
         strategy="s" * 120,
         members=tuple(f"{number:0255}" for number in range(count)),
         moves=tuple(

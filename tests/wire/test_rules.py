@@ -1,5 +1,6 @@
 """Rules and resets: their keys, whom they are for, and their removal."""
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -44,10 +45,10 @@ def _reason(record: RawRecord, topic: str = "control") -> str:
 )
 def test_subject(key: list[Any], value: Any, subject: tuple[str, ...]) -> None:
     """A rule is for its group, for one client or for one queue, as its key says."""
-    assert _decoded(_rule(key, key[1], value)) == RuleSet("orders", key[1], subject, value)
-    removed = RuleSet("orders", key[1], subject, None)
+    assert _decoded(_rule(key, key[1], value)) == RuleSet("orders", key[1], subject, value, "alice")
+    removed = RuleSet("orders", key[1], subject, None, "alice")
     assert _decoded(_rule(key, key[1], None)) == removed
-    assert _decoded(raw("control", None, orjson.dumps(key))) == removed
+    assert _decoded(raw("control", None, orjson.dumps(key))) == replace(removed, by="")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_every_group() -> None:
     for partition in range(SHARDS):
         record = raw("control", orjson.dumps(body), b'["*","strategy"]')
         rule = _decoded(record._replace(partition=partition))
-        assert rule == RuleSet("*", "strategy", (), body["value"])
+        assert rule == RuleSet("*", "strategy", (), body["value"], "alice")
         own = raw("control", orjson.dumps(example("rule")), b'["orders","strategy"]')
         removal = raw("control", None, b'["orders","strategy"]')
         for placed in (own, removal):
@@ -171,8 +172,8 @@ def test_designation_written() -> None:
         None,
     ]
     for value in values:
-        rule = RuleSet("orders", "designated", (), value)
-        written = raw("control", encode_rule(rule, "alice"), rule_key("orders", "designated", ()))
+        rule = RuleSet("orders", "designated", (), value, "alice")
+        written = raw("control", encode_rule(rule), rule_key("orders", "designated", ()))
         assert _decoded(written) == rule
 
 
