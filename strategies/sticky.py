@@ -11,9 +11,10 @@ load is the weight of its queues / its capacity.
 - Queues of different weights: no single move of a queue gains more than the damping
   (strategies.sticky_weights).
 - A pin wins over a ban and over drained; of several pins of a queue the first whose client is
-  there and subscribes the topic counts. A drained client stands in the result with ().
-- A queue that nobody may own is in nobody's share; no topic fails for it. ``slots`` makes no
-  difference: who does not subscribe a topic could not read its queues.
+  there and subscribes the topic counts.
+- A queue that nobody may own is in nobody's share; no topic fails for it. A topic names those that
+  own something of it. ``slots`` makes no difference: who does not subscribe a topic could not read
+  its queues.
 
 >>> from fairlead.core.allocation import Candidate
 >>> queues = tuple(MessageQueue("orders", "main", number) for number in range(4))
@@ -25,8 +26,8 @@ load is the weight of its queues / its capacity.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.model import MessageQueue
@@ -52,7 +53,7 @@ class Sticky:
         sticky_options(options)
 
     def allocate(self, request: AllocationRequest) -> Allocation:
-        """Share the queues of all topics; each topic lists every client that subscribes it.
+        """Share the queues of all topics; a topic names those that own something of it.
 
         Raises: AllocationError: ``bad_option``.
         """
@@ -106,39 +107,32 @@ def _share_alike(world: World, queues: list[list[int]], owner: list[int]) -> Non
 
 
 def _topics(world: World, owner: list[int]) -> dict[str, dict[str, tuple[MessageQueue, ...]]]:
-    """Return topic -> client id -> queues in queue order."""
-    ids = world.client_ids
-    nothing: list[dict[str, tuple[MessageQueue, ...]]] = [
-        dict.fromkeys([ids[member] for member in members], ()) for members in world.groups
-    ]
+    """Return topic -> client id -> queues in queue order, of those that own something."""
     # The last name is NOBODY's.
-    owners = list(map([*ids, ""].__getitem__, owner))
+    names: list[str | None] = [*world.client_ids, None]
+    owners = list(map(names.__getitem__, owner))
+    parts = [slice(share.start, share.stop) for share in world.topics]
+    single = [len(set(owners[part])) == part.stop - part.start for part in parts]
     # A client mostly gets one queue of a topic. All these tuples are made before the dicts: made in
     # between, they would have Python's garbage collector look through the big new dicts each time.
-    alone = list(zip(world.queues))
+    alone = list(zip(world.queues)) if any(single) else []
     topics = {}
-    for share in world.topics:
-        found = nothing[share.group].copy()
-        part = slice(share.start, share.stop)
-        if NOBODY in owner[part]:
-            owned = [number for number in range(share.start, share.stop) if owner[number] != NOBODY]
-            found.update(_several((owners[one], world.queues[one]) for one in owned))
-        elif len(set(owner[part])) < share.stop - share.start:
-            found.update(_several(zip(owners[part], world.queues[part], strict=True)))
+    found: dict[str | None, tuple[MessageQueue, ...]]
+    for share, part, each in zip(world.topics, parts, single, strict=True):
+        if each:
+            found = dict(zip(owners[part], alone[part], strict=True))
         else:
-            found.update(zip(owners[part], alone[part], strict=True))
-        topics[share.topic] = found
+            found = _several(owners[part], world.queues[part])
+        found.pop(None, None)
+        topics[share.topic] = cast("dict[str, tuple[MessageQueue, ...]]", found)
     return topics
 
 
 def _several(
-    pairs: Iterable[tuple[str, MessageQueue]],
-) -> dict[str, tuple[MessageQueue, ...]]:
+    owners: list[str | None], queues: list[MessageQueue]
+) -> dict[str | None, tuple[MessageQueue, ...]]:
     """Return the queues of each owner, where one may have several."""
-    owned: dict[str, list[MessageQueue]] = {}
-    for client_id, queue in pairs:
-        if client_id in owned:
-            owned[client_id].append(queue)
-        else:
-            owned[client_id] = [queue]
-    return {client_id: tuple(held) for client_id, held in owned.items()}
+    owned: dict[str | None, list[MessageQueue]] = {name: [] for name in owners}
+    for name, queue in zip(owners, queues, strict=True):
+        owned[name].append(queue)
+    return {name: tuple(held) for name, held in owned.items()}

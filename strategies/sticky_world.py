@@ -26,12 +26,11 @@ NOBODY = -1
 
 @dataclass(slots=True)
 class TopicShare:
-    """One topic: its queues are ``start`` to ``stop`` of the world's, its subscribers a group."""
+    """One topic: its queues are ``start`` to ``stop`` of the world's."""
 
     topic: str
     start: int
     stop: int
-    group: int
 
 
 @dataclass(slots=True)
@@ -40,8 +39,7 @@ class World:
 
     ``classes`` holds the possible owners of each class, ascending; ``class_queues`` its queues,
     ascending. ``home`` is the current owner of each queue, NOBODY where it has none that may keep
-    it. ``queue_zone`` is empty where no queue has a zone. ``groups`` holds the subscribers of
-    topics: those with the same subscribers have the same group.
+    it. ``queue_zone`` is empty where no queue has a zone.
     """
 
     client_ids: list[str]
@@ -51,7 +49,6 @@ class World:
     queue_zone: list[str | None] = field(default_factory=list)
     home: list[int] = field(default_factory=list)
     topics: list[TopicShare] = field(default_factory=list)
-    groups: list[tuple[int, ...]] = field(default_factory=list)
     classes: list[tuple[int, ...]] = field(default_factory=list)
     class_queues: list[list[int]] = field(default_factory=list)
 
@@ -67,6 +64,11 @@ def sticky_world(request: AllocationRequest, options: StickyOptions) -> World:
 
 
 def _sorted_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
+    ordered = list(candidates)
+    ids = [candidate.client_id for candidate in ordered]
+    # Code points and UTF-16 units sort ASCII alike; the engine gives them sorted and distinct.
+    if all(map(str.isascii, ids)) and all(map(lt, ids, islice(ids, 1, None))):
+        return ordered
     ordered = sorted(candidates, key=lambda candidate: java_order(candidate.client_id))
     distinct = {candidate.client_id: candidate for candidate in ordered}
     if len(distinct) == len(ordered):
@@ -110,14 +112,12 @@ class _Builder:
 
     def build(self) -> World:
         """Return the world, topic by topic in RocketMQ's order."""
-        group_of = self._groups()
-        shared = [self._class(self._not_drained(members)) for members in self.world.groups]
-        for topic, group in group_of.items():
-            self._add_topic(topic, group, shared[group])
+        for topic, shared in self._shared_classes().items():
+            self._add_topic(topic, shared)
         return self.world
 
-    def _groups(self) -> Mapping[str, int]:
-        """Return the group of each topic, in order, and leave the groups in the world."""
+    def _shared_classes(self) -> Mapping[str, int]:
+        """Return the class of each topic, in order: who may own its queues unless they differ."""
         profiles: dict[frozenset[str], list[int]] = {}
         for number, candidate in enumerate(self.candidates):
             profiles.setdefault(candidate.topics, []).append(number)
@@ -129,17 +129,12 @@ class _Builder:
             for topic in topics:
                 if topic in by_topic:
                     by_topic[topic].append(number)
-        merged: dict[tuple[int, ...], int] = {}
-        group_of = {}
-        for topic, numbers in by_topic.items():
-            key = tuple(numbers)
-            if key not in merged:
-                merged[key] = len(self.world.groups)
-                self.world.groups.append(
-                    tuple(sorted([one for number in key for one in groups[number]]))
-                )
-            group_of[topic] = merged[key]
-        return group_of
+        classes: dict[tuple[int, ...], int] = {}
+        for numbers in map(tuple, by_topic.values()):
+            if numbers not in classes:
+                members = sorted([one for number in numbers for one in groups[number]])
+                classes[numbers] = self._class(self._not_drained(tuple(members)))
+        return {topic: classes[tuple(numbers)] for topic, numbers in by_topic.items()}
 
     def _not_drained(self, members: tuple[int, ...]) -> tuple[int, ...]:
         if not self.drained:
@@ -160,13 +155,13 @@ class _Builder:
             self.class_members.append({ids[member]: member for member in members})
         return found
 
-    def _add_topic(self, topic: str, group: int, shared: int) -> None:
+    def _add_topic(self, topic: str, shared: int) -> None:
         world = self.world
         queues = _sorted_queues(self.request.queues[topic])
         start = len(world.queues)
         stop = start + len(queues)
         world.queues += queues
-        world.topics.append(TopicShare(topic, start, stop, group))
+        world.topics.append(TopicShare(topic, start, stop))
         zones = self._zones(queues) if self.zoned else []
         world.queue_zone += zones
         owners = self.request.owners

@@ -56,7 +56,8 @@ class AllocationRequest:
 class Allocation:
     """Who should own what: topic -> client id -> queues in the strategy's order.
 
-    And the topics that failed.
+    A client that a topic does not name owns nothing of it, as one that it names with (). And the
+    topics that failed.
     """
 
     topics: Mapping[str, Mapping[str, tuple[MessageQueue, ...]]]

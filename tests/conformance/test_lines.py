@@ -64,6 +64,13 @@ def test_errors_of_an_allocation() -> None:
     assert stranger["result"] == {"b": []}
 
 
+def test_a_client_that_gets_nothing() -> None:
+    """Every client asked for stands in the answer, also where the strategy does not name it."""
+    case = {"id": 1, "kind": "allocate", "strategy": "STICKY", "queues": QUEUES[:1]}
+    ((found, _),) = answered({**case, "clients": ["a", "b"], "for": ["b", "a", "stranger"]})
+    assert found["result"] == {"b": [], "a": QUEUES[:1], "stranger": []}
+
+
 def test_sorting() -> None:
     """Queues are sorted by their numbers, texts as Java compares them: by UTF-16 units."""
     queues = [["t", "b", 10], ["t", "b", 2], ["t", "\U0001f600", 0], ["t", "\uffee", 0]]
