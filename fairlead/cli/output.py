@@ -1,6 +1,6 @@
 """How results reach the user: as a table to read, or as JSON for programs. Nothing is cut off."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -37,15 +37,35 @@ def write_rows(rows: Iterable[Row], columns: Sequence[str], output: OutputFormat
             _write_table(list(rows), columns)
 
 
-def queues_text(queues: Iterable[Sequence[Any]]) -> str:
-    """Write queues in their order, each broker's numbers behind it; a dash for none."""
-    parts: list[tuple[str, list[str]]] = []
+def queues_text(queues: Iterable[Sequence[Any]], between: str = "  ") -> str:
+    """Write queues in their order, such as ``orders/main/0-3,7``; a dash for none.
+
+    Each broker's numbers stand behind it; runs of three and more are ranges.
+    """
+    parts: list[tuple[str, list[int]]] = []
     for topic, broker_name, queue_id in queues:
-        place = f"{topic}/{broker_name}"
+        place = f"{topic}/{broker_name}/"
         if not parts or parts[-1][0] != place:
             parts.append((place, []))
-        parts[-1][1].append(str(queue_id))
-    return "  ".join(f"{place} {','.join(numbers)}" for place, numbers in parts) or "-"
+        parts[-1][1].append(queue_id)
+    return between.join(place + ",".join(_runs(numbers)) for place, numbers in parts) or "-"
+
+
+_RUN_MIN = 3
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[str]:
+    """Yield numbers in their order, runs of neighbours as first-last."""
+    first = 0
+    for index in range(1, len(numbers) + 1):
+        if index < len(numbers) and numbers[index] == numbers[index - 1] + 1:
+            continue
+        run = numbers[first:index]
+        if len(run) < _RUN_MIN:
+            yield from map(str, run)
+        else:
+            yield f"{run[0]}-{run[-1]}"
+        first = index
 
 
 def _write_table(rows: Sequence[Row], columns: Sequence[str]) -> None:

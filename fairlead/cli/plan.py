@@ -1,24 +1,20 @@
 """`fairlead plan`: what would move if a group were changed; nothing is written."""
 
-import re
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import typer
 
-from fairlead.cli.documents import read_document, read_json
+from fairlead.cli.documents import read_document
 from fairlead.cli.options import OutputOption
-from fairlead.cli.output import OutputFormat, queues_text, write_rows
+from fairlead.cli.output import OutputFormat
+from fairlead.cli.plan_flags import joins_of, routes_of, strategy_of
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
+    from fairlead.planning.forecast import RefusedRecordError
     from fairlead.planning.picture import Picture
-    from fairlead.planning.plan import Plan
-
-_ROUTE: Final = re.compile(r"([^/=]+)(?:/([^=]+))?=(\d{1,6})")
-_COLUMNS: Final = ("client", "before", "after", "gains", "loses")
 
 
 def plan(
@@ -28,107 +24,75 @@ def plan(
         typer.Option("--file", "-f", help="The group as a JSON document; - is standard input."),
     ],
     join: Annotated[
-        list[str] | None, typer.Option("--join", help="A client id that joins; may be given again.")
+        list[str] | None,
+        typer.Option(
+            "--join", help="A client that joins: c9 or c9,zone=east,capacity=2,topics=a+b."
+        ),
     ] = None,
     leave: Annotated[
-        list[str] | None, typer.Option("--leave", help="A client id that leaves.")
+        list[str] | None, typer.Option("--leave", help="A client that leaves.")
     ] = None,
     route: Annotated[
         list[str] | None,
         typer.Option("--route", help="topic=N or topic/broker=N: so many queues from now on."),
     ] = None,
     strategy: Annotated[
-        str | None, typer.Option("--strategy", "-s", help="Another strategy.")
+        str | None,
+        typer.Option("--strategy", "-s", help="Another strategy, with no options but --options."),
     ] = None,
     options: Annotated[
-        str | None, typer.Option("--options", help="Its options, as JSON; weights are among them.")
+        str | None,
+        typer.Option("--options", help="Its options, as JSON, in place of those that it has."),
     ] = None,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
     """Show who would get what, how many queues move, and how even it would be.
 
-    docs/planning.md has the document. Nothing is written anywhere.
+    All changes count at once, in one decision. docs/planning.md has the document. Nothing is
+    written anywhere.
     """
-    from fairlead.core.allocation import AllocationError
-    from fairlead.planning.group_file import BadGroupError, read_group
-    from fairlead.planning.picture import UnknownStrategyError
+    from fairlead.cli.plan_table import show_table
+    from fairlead.planning.changes import BadChangeError, Changes, records_of
+    from fairlead.planning.forecast import RefusedRecordError
     from fairlead.planning.plan import plan as work_out
 
-    document = read_document(file, "--file")
+    before = _read(file)
+    changes = Changes(
+        joins=joins_of(join or ()),
+        leaves=tuple(leave or ()),
+        routes=routes_of(route or ()),
+        rules=tuple(strategy_of(strategy, options, before.rules.strategy)),
+    )
     try:
-        before = read_group(document)
-        after = _changed(before, join or [], leave or [])
-        after = _routed(after, route or [])
-        if strategy is not None:
-            after = replace(after, strategy=strategy, options={})
-        if options is not None:
-            after = replace(after, options=read_json(options, "--options"))
-        found = work_out(before, after)
+        found = work_out(before, records_of(before, changes))
+    except BadChangeError as error:
+        raise UsageError(
+            f"--{error.kind}: {error.detail}.", remedy=_sentence(error.remedy)
+        ) from error
+    except RefusedRecordError as error:
+        raise _refused(error) from error
+    if output is OutputFormat.TABLE:
+        show_table(found)
+    else:
+        indent = orjson.OPT_INDENT_2 if output is OutputFormat.JSON else None
+        typer.echo(orjson.dumps(found.document(), option=indent))
+
+
+def _read(file: Path) -> "Picture":
+    from fairlead.planning.group_file import BadGroupError, read_group
+
+    try:
+        return read_group(read_document(file, "--file"))
     except BadGroupError as error:
         raise UsageError(f"--file: {error}.", remedy="See docs/planning.md.") from error
-    except UnknownStrategyError as error:
-        raise UsageError(f"strategy: {error}.", remedy="Name one of them.") from error
-    except AllocationError as error:
-        raise UsageError(
-            f"options: {error.message}.", remedy="See strategies/README.md."
-        ) from error
-    _show(found, output)
 
 
-def _changed(picture: "Picture", join: list[str], leave: list[str]) -> "Picture":
-    from fairlead.core.allocation import Candidate
-
-    everything = frozenset(queue.topic for queue in picture.queues)
-    for client_id in leave:
-        if client_id not in picture.members:
-            known = ", ".join(sorted(picture.members))
-            raise UsageError(f"--leave: {client_id} is no member.", remedy=f"Members: {known}.")
-    for client_id in join:
-        if client_id in picture.members:
-            raise UsageError(f"--join: {client_id} is a member.", remedy="Name a new client.")
-    members = {name: each for name, each in picture.members.items() if name not in leave}
-    members |= {client_id: Candidate(client_id, everything) for client_id in join}
-    return replace(picture, members=members)
+def _refused(error: "RefusedRecordError") -> UsageError:
+    """Return an error of the engine in the words of the flags."""
+    refused = error.rejection
+    flag = "--options" if (refused.field or "").startswith("value.options") else "--strategy"
+    return UsageError(f"{flag}: {refused.detail}.", remedy=_sentence(refused.remedy))
 
 
-def _routed(picture: "Picture", routes: list[str]) -> "Picture":
-    from fairlead.core.model import MessageQueue
-
-    queues = picture.queues
-    for text in routes:
-        found = _ROUTE.fullmatch(text)
-        if found is None:
-            raise UsageError(f"--route: {text!r} is no route.", remedy="topic=16, topic/broker=16")
-        topic, broker_name, number = found.groups()
-        brokers = sorted({queue.broker_name for queue in queues if queue.topic == topic})
-        if broker_name is None and len(brokers) != 1:
-            names = ", ".join(brokers) or "none yet"
-            raise UsageError(f"--route: {topic} has brokers: {names}.", remedy="topic/broker=16")
-        name = broker_name or brokers[0]
-        others = {queue for queue in queues if (queue.topic, queue.broker_name) != (topic, name)}
-        queues = frozenset(others | {MessageQueue(topic, name, n) for n in range(int(number))})
-    return replace(picture, queues=queues)
-
-
-def _show(found: "Plan", output: OutputFormat) -> None:
-    if output is not OutputFormat.TABLE:
-        typer.echo(orjson.dumps(found.document(), option=orjson.OPT_INDENT_2))
-        return
-    rows: list[dict[str, Any]] = [
-        {
-            "client": member.client_id,
-            "before": len(member.before),
-            "after": len(member.after),
-            "gains": queues_text(member.gained),
-            "loses": queues_text(member.lost),
-        }
-        for member in found.members
-    ]
-    write_rows(rows, _COLUMNS, output)
-    least = "not known" if found.minimum is None else f"{found.minimum} for an even share"
-    typer.echo(f"moves: {found.moves}; the least possible: {least}")
-    typer.echo(f"spread, most less least: {found.spread_before} before, {found.spread_after} after")
-    if found.orphans:
-        typer.echo(f"{found.orphans} queues would belong to nobody")
-    for topic, reason in found.failures.items():
-        typer.echo(f"{topic} cannot be allocated and keeps what it has: {reason}")
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

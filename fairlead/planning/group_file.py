@@ -1,103 +1,239 @@
-"""Reads a group from a JSON document, for a plan without a cluster."""
+"""A group as a JSON document: for a plan without a cluster, and to keep a live one."""
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from fairlead.core.allocation import Candidate
-from fairlead.core.model import MessageQueue
-from fairlead.planning.picture import Picture, owners_of
+from fairlead.core.allocation import Strategy
+from fairlead.core.model import MemberProfile, MessageQueue, Route, RouteBroker
+from fairlead.core.ordering import java_order, queue_order
+from fairlead.core.records import Heartbeat, RuleSet
+from fairlead.core.routes import PERM_READ
+from fairlead.core.rules import EngineRules
+from fairlead.core.targets import subscribed_topics
+from fairlead.planning.changes import broker_of
+from fairlead.planning.forecast import RefusedRecordError, applied, settled
+from fairlead.planning.picture import GENERATION, Picture, empty_group, heartbeat_of
+from fairlead.wire.limits import ROUTE_QUEUES_MAX
+from fairlead.wire.member_records import CAPACITY_MAX
 from strategies.options import written_queue
+from strategies.registry import STRATEGIES
 
-__all__ = ["BadGroupError", "read_group"]
+__all__ = ["BadGroupError", "group_document", "read_group"]
+
+_FIELDS = ("group", "strategy", "options", "slots", "rules", "members", "topics", "owned")
+_MEMBER = ("client_id", "topics", "zone", "capacity")
 
 
 class BadGroupError(ValueError):
     """A document is no group; the message names the field and what it must be."""
 
 
-def read_group(document: Mapping[str, Any]) -> Picture:
+def read_group(
+    document: Mapping[str, Any], strategies: Mapping[str, Strategy] = STRATEGIES
+) -> Picture:
     """Return the group of a document.
 
-    ``group``, ``strategy``, ``options`` and ``slots`` may be left out. ``members`` is a list of ids
-    or of objects with ``client_id``, ``topics`` (all unless given), ``zone``, ``capacity``.
-    ``topics`` is an object: topic to an object of broker names and numbers of queues. ``owned`` is
-    an object of client ids and their queues, each [topic, broker_name, queue_id]; left out, the
-    queues are where the group's strategy puts them.
+    ``members`` is a list of ids or of objects with ``client_id``, ``topics`` (all unless given),
+    ``zone``, ``capacity``. ``topics`` is an object: topic to an object of broker names and numbers
+    of queues, or of objects with ``queues`` and ``zones``. The others may be left out: ``group``;
+    ``strategy``, ``options``, ``slots``, and ``rules``, an object of every other rule by its name;
+    ``owned``, an object of client ids and their queues, each [topic, broker_name, queue_id].
+    Without it the queues are where the group's rules put them.
 
     Raises:
-        BadGroupError: a field is missing or wrong.
-        UnknownStrategyError, AllocationError: the strategy of now cannot say who owns what.
+        BadGroupError: a field is missing, unknown or wrong.
     """
-    queues = _queues(document.get("topics"))
-    everything = frozenset(queue.topic for queue in queues)
+    _check_names(document, _FIELDS, "")
+    group = str(document.get("group", "group"))
+    routes = _routes(document.get("topics"))
+    state = empty_group(group)
+    state.routes = routes
+    picture = Picture(state, EngineRules(GENERATION, strategies))
     members = _list(document, "members")
-    picture = Picture(
-        group=str(document.get("group", "")),
-        members={each.client_id: each for each in (_member(one, everything) for one in members)},
-        queues=queues,
-        strategy=str(document.get("strategy", "AVG")),
-        options=_object(document, "options"),
-        slots=str(document.get("slots", "subscribers")),
-    )
+    beats = [_member(group, one, routes) for one in members]
+    _refuse_twice([beat.member.client_id for beat in beats])
+    try:
+        picture = applied(picture, [*_rules(group, document), *beats])
+    except RefusedRecordError as error:
+        raise BadGroupError(f"{_place(error)}: {error.rejection.detail}") from error
     owned = document.get("owned")
-    owners = owners_of(picture.allocation()) if owned is None else _owners(owned)
-    return replace(picture, owners=owners)
+    if owned is None:
+        return settled(picture)
+    return picture.owned(_owners(owned, picture))
 
 
-def _queues(topics: object) -> frozenset[MessageQueue]:
+def group_document(picture: Picture) -> dict[str, Any]:
+    """Return a group as a document that :func:`read_group` reads.
+
+    Rules set for all groups and defaults are written as its own: a document stands alone.
+    """
+    rules = picture.rules
+    named = {name: value for name, value in picture.state.rules.items() if name not in _SHORT}
+    members, owners = picture.members, picture.owners
+    subscribed = subscribed_topics(picture.state)
+    owned: dict[str, list[list[Any]]] = {client_id: [] for client_id in members}
+    for queue in sorted(owners, key=queue_order):
+        owned[owners[queue]].append(list(queue))
+    return {
+        "group": picture.state.group,
+        "strategy": rules.strategy,
+        "options": dict(rules.strategy_options),
+        "slots": rules.slots,
+        "rules": named,
+        "members": [
+            {
+                "client_id": client_id,
+                "topics": sorted(members[client_id].topics, key=java_order),
+                "zone": members[client_id].profile.zone,
+                "capacity": members[client_id].profile.capacity,
+            }
+            for client_id in sorted(members, key=java_order)
+        ],
+        "topics": {
+            topic: _brokers(picture.state.routes.get(topic))
+            for topic in sorted({*picture.state.routes, *subscribed}, key=java_order)
+        },
+        "owned": {client_id: owned[client_id] for client_id in sorted(owned, key=java_order)},
+    }
+
+
+_SHORT = ("strategy", "slots")
+"""Rules that have fields of their own in a document."""
+
+
+def _brokers(route: Route | None) -> dict[str, Any]:
+    return {
+        broker.broker_name: broker.read_queue_nums
+        if broker.zones is None
+        else {
+            "queues": broker.read_queue_nums,
+            "zones": list(broker.zones[: broker.read_queue_nums]),
+        }
+        for broker in (route.brokers if route else ())
+        if broker.perm & PERM_READ
+    }
+
+
+def _rules(group: str, document: Mapping[str, Any]) -> list[RuleSet]:
+    named = dict(_object(document, "rules"))
+    if "strategy" in document or "options" in document:
+        options = _object(document, "options")
+        named["strategy"] = {"name": document.get("strategy", "AVG"), "options": options}
+    if "slots" in document:
+        named["slots"] = document["slots"]
+    return [RuleSet(group, rule, (), value) for rule, value in named.items()]
+
+
+def _place(error: RefusedRecordError) -> str:
+    """Return the field of the document that a refused record comes from."""
+    record = error.record
+    assert isinstance(record, RuleSet)
+    path = (error.rejection.field or "").removeprefix("value").removeprefix(".")
+    if record.rule == "strategy":
+        return "options" if path.startswith("options") else "strategy"
+    if record.rule in _SHORT:
+        return record.rule
+    return f"rules.{record.rule}.{path}" if path else f"rules.{record.rule}"
+
+
+def _routes(topics: object) -> dict[str, Route]:
     if not isinstance(topics, dict) or not topics:
         raise BadGroupError('topics: it must be an object, such as {"orders": {"main": 8}}')
-    found = set()
+    found = {}
     for topic, brokers in topics.items():
         if not isinstance(brokers, dict):
             raise BadGroupError(f"topics.{topic}: it must be an object of broker names and numbers")
-        for broker_name, number in brokers.items():
-            if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-                raise BadGroupError(f"topics.{topic}.{broker_name}: it must be a number of queues")
-            found |= {MessageQueue(topic, broker_name, queue_id) for queue_id in range(number)}
-    return frozenset(found)
+        found[topic] = Route(
+            topic, "planned", tuple(_broker(topic, name, one) for name, one in brokers.items())
+        )
+    return found
 
 
-def _member(value: object, everything: frozenset[str]) -> Candidate:
-    match value:
-        case str(client_id):
-            return Candidate(client_id, everything)
-        case {"client_id": str(client_id), **more}:
-            topics = more.get("topics")
-            if topics is not None and not isinstance(topics, list):
-                raise BadGroupError(f"members: the topics of {client_id} must be a list")
-            zone, capacity = more.get("zone"), more.get("capacity", 1)
-            if not isinstance(capacity, int) or capacity < 1:
-                raise BadGroupError(f"members: the capacity of {client_id} must be 1 or more")
-            subscribed = everything if topics is None else frozenset(map(str, topics))
-            return Candidate(client_id, subscribed, None if zone is None else str(zone), capacity)
-        case _:
-            raise BadGroupError("members: each must be a client id, or an object with client_id")
+def _broker(topic: str, broker_name: str, value: object) -> RouteBroker:
+    place = f"topics.{topic}.{broker_name}"
+    zones: list[Any] = []
+    if isinstance(value, dict):
+        _check_names(value, ("queues", "zones"), f"{place}.")
+        zones = _list(value, "zones", place) if value.get("zones") is not None else []
+        if not all(zone is None or isinstance(zone, str) for zone in zones):
+            raise BadGroupError(f"{place}.zones: each must be a zone, or null")
+        value = value.get("queues")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= ROUTE_QUEUES_MAX:
+        text = f"{place}: it must be a number of queues, at most {ROUTE_QUEUES_MAX}"
+        raise BadGroupError(text)
+    if len(zones) > value:
+        raise BadGroupError(f"{place}.zones: there are {len(zones)} for {value} queues")
+    return broker_of(broker_name, value, zones)
 
 
-def _owners(owned: object) -> dict[MessageQueue, str]:
+def _member(group: str, value: object, routes: Mapping[str, Route]) -> Heartbeat:
+    if isinstance(value, str):
+        return heartbeat_of(group, value, routes, MemberProfile())
+    if not isinstance(value, dict) or not isinstance(value.get("client_id"), str):
+        raise BadGroupError("members: each must be a client id, or an object with client_id")
+    client_id: str = value["client_id"]
+    _check_names(value, _MEMBER, f"members: {client_id}: ")
+    topics = value.get("topics")
+    if topics is None:
+        topics = list(routes)
+    if not isinstance(topics, list) or not all(isinstance(topic, str) for topic in topics):
+        raise BadGroupError(f"members: the topics of {client_id} must be a list of names")
+    for topic in topics:
+        if topic not in routes:
+            raise BadGroupError(f"members: {client_id} subscribes to {topic}, not in topics")
+    zone, capacity = value.get("zone"), value.get("capacity", 1)
+    if zone is not None and not isinstance(zone, str):
+        raise BadGroupError(f"members: the zone of {client_id} must be a text, or null")
+    whole = isinstance(capacity, int) and not isinstance(capacity, bool)
+    if not whole or not 1 <= capacity <= CAPACITY_MAX:
+        raise BadGroupError(f"members: the capacity of {client_id} must be 1 to {CAPACITY_MAX}")
+    return heartbeat_of(group, client_id, topics, MemberProfile(zone=zone, capacity=capacity))
+
+
+def _refuse_twice(client_ids: list[str]) -> None:
+    for client_id, number in Counter(client_ids).items():
+        if number > 1:
+            raise BadGroupError(f"members: {client_id} is there {number} times")
+
+
+def _owners(owned: object, picture: Picture) -> dict[MessageQueue, str]:
     if not isinstance(owned, dict):
         raise BadGroupError("owned: it must be an object of client ids and their queues")
-    found = {}
+    members, readable = picture.members, set(picture.queues)
+    found: dict[MessageQueue, str] = {}
     for client_id, queues in owned.items():
-        for written in queues if isinstance(queues, list) else [queues]:
+        if client_id not in members:
+            raise BadGroupError(f"owned.{client_id}: there is no such member")
+        if not isinstance(queues, list):
+            raise BadGroupError(f"owned.{client_id}: it must be a list of queues")
+        for written in queues:
             queue = written_queue(written)
             if queue is None:
                 text = f"owned.{client_id}: a queue is [topic, broker_name, queue_id]"
                 raise BadGroupError(text)
-            found[queue] = str(client_id)
+            if queue not in readable:
+                raise BadGroupError(f"owned.{client_id}: {list(queue)} is no queue of topics")
+            if queue in found:
+                raise BadGroupError(f"owned.{client_id}: {list(queue)} has an owner already")
+            found[queue] = client_id
     return found
 
 
-def _list(document: Mapping[str, Any], name: str) -> list[Any]:
+def _check_names(value: Mapping[str, Any], names: tuple[str, ...], place: str) -> None:
+    for name in value:
+        if name not in names:
+            raise BadGroupError(f"{place}{name}: unknown; known are {', '.join(names)}")
+
+
+def _list(document: Mapping[str, Any], name: str, place: str = "") -> list[Any]:
     value = document.get(name)
     if not isinstance(value, list):
-        raise BadGroupError(f"{name}: it must be a list")
+        raise BadGroupError(f"{place and place + '.'}{name}: it must be a list")
     return value
 
 
-def _object(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _object(document: Mapping[str, Any], name: str) -> dict[str, Any]:
     value = document.get(name, {})
     if not isinstance(value, dict):
         raise BadGroupError(f"{name}: it must be an object")

@@ -1,77 +1,120 @@
-"""A group as it is or as it might be: members, queues, owners and strategy."""
+"""A group as the engine holds it: members, routes, owners and rules; what a plan starts from."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
-from fairlead.core.allocation import Allocation, AllocationRequest, Candidate
-from fairlead.core.model import MessageQueue
-from fairlead.core.ordering import java_order, queue_order
-from strategies.registry import STRATEGIES
+from fairlead.core.membership import effective_members
+from fairlead.core.model import (
+    Epoch,
+    MemberKey,
+    MemberProfile,
+    MessageQueue,
+    Position,
+    Process,
+    Subscription,
+)
+from fairlead.core.records import Heartbeat
+from fairlead.core.rules import EngineRules, GroupRules, Moment, rules_of
+from fairlead.core.state import Grant, GroupState, Member, QueueState
+from fairlead.core.targets import shared_queues
 
-__all__ = ["Picture", "UnknownStrategyError", "owners_of"]
+__all__ = [
+    "GENERATION",
+    "MOMENT",
+    "SOMEWHERE",
+    "Picture",
+    "empty_group",
+    "heartbeat_of",
+    "owned_by",
+]
 
+GENERATION = 1
+MOMENT = Moment(clock_ms=0, append_ms=0, marker=GENERATION)
+"""The one moment of a plan: nothing in it takes time, so nobody's lease ends."""
 
-class UnknownStrategyError(LookupError):
-    """There is no strategy of this name; the message names those that there are."""
+SOMEWHERE = Position(0, 0)
+"""Where a plan lets a queue be read from: positions decide nothing about owners."""
+
+_INCARNATION = "planned"
+_BEFORE = Epoch(GENERATION, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One state of a group.
+    """One state of a group, and the rules that the engine gives to each of its steps.
 
-    Attributes:
-        group: its name.
-        members: who is in it, by client id.
-        queues: the readable queues.
-        owners: who holds which queue now.
-        strategy: by its name on the wire.
-        options: of the strategy.
-        slots: ``subscribers`` or ``group``.
+    ``state.routes`` may know topics that nobody subscribes to: a member that joins may.
     """
 
-    group: str
-    members: Mapping[str, Candidate]
-    queues: frozenset[MessageQueue]
-    owners: Mapping[MessageQueue, str] = field(default_factory=dict)
-    strategy: str = "AVG"
-    options: Mapping[str, Any] = field(default_factory=dict)
-    slots: str = "subscribers"
+    state: GroupState
+    engine: EngineRules
 
-    def allocation(self) -> Allocation:
-        """Return what the strategy answers, asked as the engine asks it.
+    @property
+    def members(self) -> dict[str, Member]:
+        """The members that share the queues, by client id."""
+        return effective_members(self.state.members)
 
-        Raises:
-            UnknownStrategyError: there is none of that name.
-            AllocationError: the options are bad.
+    @property
+    def rules(self) -> GroupRules:
+        """The rules in force."""
+        return rules_of(self.state.rules, self.engine)
+
+    @property
+    def queues(self) -> list[MessageQueue]:
+        """The readable queues of every topic that somebody subscribes to."""
+        return [queue for held in shared_queues(self.state).values() for queue in held]
+
+    @property
+    def owners(self) -> dict[MessageQueue, str]:
+        """Who holds which readable queue and was not told to give it up."""
+        members, queues = self.members, self.state.queues
+        found = {}
+        for queue in self.queues:
+            value = queues.get(queue)
+            if value is None or not value.chain or value.chain[-1].dropped:
+                continue
+            client_id = value.chain[-1].member.client_id
+            if client_id in members:
+                found[queue] = client_id
+        return found
+
+    def owned(self, owners: Mapping[MessageQueue, str]) -> "Picture":
+        """Return the picture in which these queues have these owners, and no other queue has one.
+
+        Each owner is a member.
         """
-        strategy = STRATEGIES.get(self.strategy)
-        if strategy is None:
-            known = ", ".join(sorted(STRATEGIES))
-            raise UnknownStrategyError(f"there is no strategy {self.strategy!r}; known: {known}")
-        by_topic: dict[str, list[MessageQueue]] = {}
-        for queue in sorted(self.queues, key=queue_order):
-            by_topic.setdefault(queue.topic, []).append(queue)
-        request = AllocationRequest(
-            self.group,
-            tuple(self.members[client_id] for client_id in sorted(self.members, key=java_order)),
-            {topic: tuple(queues) for topic, queues in by_topic.items()},
-            {
-                queue: client_id
-                for queue, client_id in self.owners.items()
-                if client_id in self.members and queue in self.queues
-            },
-            self.slots,
-            self.options,
-        )
-        return strategy.allocate(request)
+        state = self.state.copy()
+        members = effective_members(state.members)
+        state.queues = {
+            queue: owned_by(members[client_id].key) for queue, client_id in owners.items()
+        }
+        state.targets = dict(owners)
+        return replace(self, state=state)
 
 
-def owners_of(allocation: Allocation) -> dict[MessageQueue, str]:
-    """Return the owner of each queue that has one."""
-    return {
-        queue: client_id
-        for shares in allocation.topics.values()
-        for client_id, owned in shares.items()
-        for queue in owned
-    }
+def empty_group(group: str) -> GroupState:
+    """Return a group that nobody is in yet."""
+    return GroupState(group, created_ms=0, generation=GENERATION)
+
+
+def owned_by(member: MemberKey) -> QueueState:
+    """Return a queue that a member holds and nobody waits for."""
+    return QueueState(base=SOMEWHERE, chain=(Grant(member, _BEFORE),))
+
+
+def heartbeat_of(
+    group: str, client_id: str, topics: Iterable[str], profile: MemberProfile
+) -> Heartbeat:
+    """Return the first heartbeat of a member that is only planned, or only written down."""
+    return Heartbeat(
+        group,
+        MemberKey(client_id, _INCARNATION),
+        Process(0, _INCARNATION),
+        incarnations=1,
+        sequence=1,
+        generation=GENERATION,
+        profile=profile,
+        subscriptions=tuple(Subscription(topic) for topic in sorted(topics)),
+        applied=None,
+        digest=0,
+    )

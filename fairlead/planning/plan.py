@@ -1,38 +1,66 @@
 """Compares a group before and after a change: who gains what, what moves, how even it is."""
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fairlead.core.allocation import AllocationError
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order, queue_order
-from fairlead.planning.picture import Picture, UnknownStrategyError, owners_of
+from fairlead.core.outputs import Failure
+from fairlead.core.records import GroupRecord
+from fairlead.planning.even_share import EvenShare, even_share
+from fairlead.planning.forecast import forecast
+from fairlead.planning.picture import Picture
+from fairlead.planning.skew import Scales, Skew, scales_of, skew_of
 
-__all__ = ["MemberPlan", "Plan", "plan"]
+__all__ = ["Change", "MemberPlan", "Plan", "plan"]
 
-MINIMAL = "STICKY"
-"""The strategy that moves no queue more than an even share asks for."""
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something now, and what it would be."""
+
+    before: Any
+    after: Any
+
+    def document(self) -> dict[str, Any]:
+        """The change as JSON."""
+        return {"before": self.before, "after": self.after}
 
 
 @dataclass(frozen=True, slots=True)
 class MemberPlan:
-    """What changes for one member; queues in RocketMQ's order."""
+    """What changes for one member; queues in RocketMQ's order.
+
+    ``weight``: of its queues. ``capacity``: what it can carry. ``role``: stays, joins or leaves.
+    """
 
     client_id: str
+    role: str
     before: tuple[MessageQueue, ...]
     after: tuple[MessageQueue, ...]
+    gained: tuple[MessageQueue, ...]
+    lost: tuple[MessageQueue, ...]
+    weight: Change
+    capacity: float
 
     @property
-    def gained(self) -> tuple[MessageQueue, ...]:
-        """What it has not now."""
-        return tuple(queue for queue in self.after if queue not in self.before)
+    def weighs(self) -> bool:
+        """Whether one of its queues weighs more or less than 1."""
+        return (self.weight.before, self.weight.after) != (len(self.before), len(self.after))
 
-    @property
-    def lost(self) -> tuple[MessageQueue, ...]:
-        """What it has now and would not have."""
-        return tuple(queue for queue in self.before if queue not in self.after)
+    def document(self) -> dict[str, Any]:
+        """The member as JSON."""
+        return {
+            "client_id": self.client_id,
+            "role": self.role,
+            **{
+                name: [list(queue) for queue in getattr(self, name)]
+                for name in ("before", "after", "gained", "lost")
+            },
+            "weight": self.weight.document(),
+            "capacity": self.capacity,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,102 +68,143 @@ class Plan:
     """A change, worked out.
 
     Attributes:
+        group: its name.
+        strategy: in force before and after.
+        queues: how many there are before and after.
         members: of before and after, sorted as RocketMQ sorts them.
-        moves: queues with another owner than now, those of members that leave among them.
-        minimum: the least possible for an even share; None if that strategy fails or is not there.
-        spread_before: queues of the member that has most less those of the one that has least.
-        spread_after: the same, after the change.
+        moves: queues whose holder would be told to stop, and that can still be read: those of
+            members that leave among them, those that nobody would get too.
+        moves_anyway: so many would move if nothing were changed.
+        even_share: what an even share would cost; None if there is none.
+        by_queues: the skew of the numbers of queues, before and after.
+        by_load: the skew of the weight of the queues / capacity; both by the scales of after.
         orphans: queues that would belong to nobody.
-        failures: topics that cannot be allocated, with the reason; they keep what they have.
+        gone: queues that somebody holds and that would not be readable any more.
+        failures: topics that cannot be allocated; they keep what they have.
+        alarms: those that the engine would raise.
     """
 
+    group: str
+    strategy: Change
+    queues: Change
     members: tuple[MemberPlan, ...]
     moves: int
-    minimum: int | None
-    spread_before: int
-    spread_after: int
-    orphans: int
-    failures: Mapping[str, str]
+    moves_anyway: int
+    even_share: EvenShare | None
+    by_queues: tuple[Skew, Skew]
+    by_load: tuple[Skew, Skew]
+    orphans: tuple[MessageQueue, ...]
+    gone: tuple[MessageQueue, ...]
+    failures: Mapping[str, Failure] = field(default_factory=dict)
+    alarms: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The plan as JSON."""
+        even = self.even_share
         return {
-            "members": [
-                {
-                    "client_id": member.client_id,
-                    **{
-                        name: [list(queue) for queue in getattr(member, name)]
-                        for name in ("before", "after", "gained", "lost")
-                    },
-                }
-                for member in self.members
-            ],
+            "group": self.group,
+            "strategy": self.strategy.document(),
+            "queues": self.queues.document(),
+            "members": [member.document() for member in self.members],
             "moves": self.moves,
-            "minimum": self.minimum,
-            "spread": {"before": self.spread_before, "after": self.spread_after},
-            "orphans": self.orphans,
-            "failures": dict(self.failures),
+            "moves_anyway": self.moves_anyway,
+            "even_share": None
+            if even is None
+            else {"moves": even.moves, "exact": even.exact, "by": even.by},
+            "skew": {
+                "by_queues": _skews(self.by_queues),
+                "by_load": _skews(self.by_load),
+            },
+            "orphans": [list(queue) for queue in self.orphans],
+            "gone": [list(queue) for queue in self.gone],
+            "failures": {
+                topic: {"code": failure.code, "message": failure.message}
+                for topic, failure in self.failures.items()
+            },
+            "alarms": list(self.alarms),
         }
 
 
-def plan(before: Picture, after: Picture) -> Plan:
-    """Work a change out; the owners of ``before`` are those of now.
+def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
+    """Work out what follows for a group from some records; its owners are those of now.
 
     Raises:
-        UnknownStrategyError: the strategy after the change does not exist.
-        AllocationError: its options are bad.
+        RefusedRecordError: the engine would refuse one of the records.
     """
-    allocation = after.allocation()
-    owners = owners_of(allocation)
-    for topic in allocation.failures:
-        # As in the engine: what cannot be allocated keeps its last assignment.
-        kept = {q: who for q, who in before.owners.items() if q.topic == topic}
-        owners |= {queue: who for queue, who in kept.items() if queue in after.queues}
+    now = forecast(before)
+    found = forecast(before, records)
+    after = found.picture
+    readable = found.readable(before)
+    old, new = before.owners, after.owners
+    old_scales = scales_of(now.rules.strategy, now.requests)
+    scales = scales_of(found.rules.strategy, found.requests)
+    scales = replace(scales, capacities={**old_scales.capacities, **scales.capacities})
     return Plan(
-        members=_members(before, after, owners),
-        moves=_moves(before, after, owners),
-        minimum=_minimum(before, after),
-        spread_before=_spread(before, before.owners),
-        spread_after=_spread(after, owners),
-        orphans=sum(1 for queue in after.queues if queue not in owners),
-        failures={topic: error.message for topic, error in allocation.failures.items()},
+        group=before.state.group,
+        strategy=Change(now.rules.strategy, found.rules.strategy),
+        queues=Change(len(before.queues), len(readable)),
+        members=_members(before, after, scales),
+        moves=len(found.moved(before)),
+        moves_anyway=len(now.dropped),
+        even_share=even_share(before, records),
+        by_queues=(
+            _skew(old, old_scales.consumers),
+            _skew(new, scales.consumers),
+        ),
+        by_load=(
+            _skew(old, old_scales.consumers, scales),
+            _skew(new, scales.consumers, scales),
+        ),
+        orphans=tuple(sorted(readable - new.keys(), key=queue_order)),
+        gone=tuple(sorted(old.keys() - readable, key=queue_order)),
+        failures={topic: found.failures[topic] for topic in sorted(found.failures)},
+        alarms=found.alarms,
     )
 
 
-def _members(
-    before: Picture, after: Picture, owners: Mapping[MessageQueue, str]
-) -> tuple[MemberPlan, ...]:
-    names = sorted({*before.members, *after.members}, key=java_order)
-    return tuple(
-        MemberPlan(client_id, _owned(before.owners, client_id), _owned(owners, client_id))
-        for client_id in names
+def _members(before: Picture, after: Picture, scales: Scales) -> tuple[MemberPlan, ...]:
+    were, are = before.members, after.members
+    held, holds = _by_member(before.owners), _by_member(after.owners)
+    found = []
+    for client_id in sorted({*were, *are}, key=java_order):
+        old, new = held.get(client_id, ()), holds.get(client_id, ())
+        role = "leaves" if client_id not in are else "stays" if client_id in were else "joins"
+        kept = {*old} & {*new}
+        found.append(
+            MemberPlan(
+                client_id,
+                role,
+                before=old,
+                after=new,
+                gained=tuple(queue for queue in new if queue not in kept),
+                lost=tuple(queue for queue in old if queue not in kept),
+                weight=Change(scales.weight(old), scales.weight(new)),
+                capacity=scales.capacity(client_id),
+            )
+        )
+    return tuple(found)
+
+
+def _by_member(owners: Mapping[MessageQueue, str]) -> dict[str, tuple[MessageQueue, ...]]:
+    found: dict[str, list[MessageQueue]] = {}
+    for queue in sorted(owners, key=queue_order):
+        found.setdefault(owners[queue], []).append(queue)
+    return {client_id: tuple(queues) for client_id, queues in found.items()}
+
+
+def _skew(
+    owners: Mapping[MessageQueue, str], consumers: Iterable[str], scales: Scales | None = None
+) -> Skew:
+    """Return the skew of the numbers of queues, or of the loads if there are scales."""
+    held = _by_member(owners)
+    shares = {client_id: held.get(client_id, ()) for client_id in consumers}
+    if scales is None:
+        return skew_of(len(queues) for queues in shares.values())
+    return skew_of(
+        scales.weight(queues) / scales.capacity(client_id) for client_id, queues in shares.items()
     )
 
 
-def _owned(owners: Mapping[MessageQueue, str], client_id: str) -> tuple[MessageQueue, ...]:
-    return tuple(
-        sorted((queue for queue, who in owners.items() if who == client_id), key=queue_order)
-    )
-
-
-def _moves(before: Picture, after: Picture, owners: Mapping[MessageQueue, str]) -> int:
-    return sum(
-        1
-        for queue, who in before.owners.items()
-        if queue in after.queues and owners.get(queue) != who
-    )
-
-
-def _minimum(before: Picture, after: Picture) -> int | None:
-    options = after.options if after.strategy == MINIMAL else {}
-    try:
-        allocation = replace(after, strategy=MINIMAL, options=options).allocation()
-    except (AllocationError, UnknownStrategyError):
-        return None
-    return _moves(before, after, owners_of(allocation))
-
-
-def _spread(picture: Picture, owners: Mapping[MessageQueue, str]) -> int:
-    counts = Counter(owners.values())
-    held = [counts[client_id] for client_id in picture.members]
-    return max(held, default=0) - min(held, default=0)
+def _skews(skews: tuple[Skew, Skew]) -> dict[str, Any]:
+    before, after = skews
+    return {"before": before.document(), "after": after.document()}

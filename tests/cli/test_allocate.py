@@ -16,7 +16,7 @@ def test_table() -> None:
     flags = ["-q", "orders/b/2", "-q", "orders/b/0-1", "-c", "z,a", "-s", "AVG_BY_CIRCLE"]
     ended = RUN.invoke(app, ["allocate", *flags])
     rows = [line.split() for line in ended.stdout.splitlines() if "orders" in line]
-    assert rows == [["a", "2", "orders/b", "0,2"], ["z", "1", "orders/b", "1"]]
+    assert rows == [["a", "2", "orders/b/0,2"], ["z", "1", "orders/b/1"]]
 
 
 def test_orphans() -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.output import OutputFormat, queues_text, write_rows
 
 LONG_ID = "10.0.0.7@4121#" + "x" * 200
 ROWS = [
@@ -40,3 +40,24 @@ def test_nothing(output: OutputFormat, shown: str, capsys: pytest.CaptureFixture
     """No rows are an empty document, or none."""
     write_rows([], COLUMNS, output)
     assert capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize(
+    "numbers, text",
+    [
+        ([], "-"),
+        ([3], "t/b/3"),
+        ([0, 1], "t/b/0,1"),
+        ([0, 1, 2, 5, 7, 8, 9], "t/b/0-2,5,7-9"),
+        ([3, 2, 1, 1], "t/b/3,2,1,1"),
+    ],
+)
+def test_queues(numbers: list[int], text: str) -> None:
+    """Queues stay in their order, and runs of three and more are ranges."""
+    assert queues_text([("t", "b", number) for number in numbers]) == text
+
+
+def test_brokers() -> None:
+    """Each broker's numbers stand behind it, once for each run of it."""
+    queues = [("t", "a", 0), ("t", "b", 0), ("t", "a", 1)]
+    assert queues_text(queues) == "t/a/0  t/b/0  t/a/1"

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairlead.cli.main import app
-from fairlead.planning.group_file import BadGroupError, read_group
+from fairlead.planning.group_file import BadGroupError, group_document, read_group
 from fairlead.planning.plan import plan
 
 RUN = CliRunner()
@@ -19,13 +19,18 @@ GROUP: dict[str, Any] = {
 }
 
 
-def planned(tmp_path: Path, *flags: str, group: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Run the command and return its JSON."""
+def shown(tmp_path: Path, *flags: str, group: dict[str, Any] | None = None) -> str:
+    """Run the command and return what it shows."""
     path = tmp_path / "group.json"
     path.write_text(json.dumps(group or GROUP))
-    ended = RUN.invoke(app, ["plan", "--file", str(path), *flags, "-o", "json"])
-    assert ended.exit_code == 0, ended.output
-    found: dict[str, Any] = json.loads(ended.stdout)
+    ended = RUN.invoke(app, ["plan", "--file", str(path), *flags])
+    assert ended.exit_code == 0, ended.output + str(ended.exception)
+    return ended.stdout
+
+
+def planned(tmp_path: Path, *flags: str, group: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Run the command and return its JSON."""
+    found: dict[str, Any] = json.loads(shown(tmp_path, *flags, "-o", "json", group=group))
     return found
 
 
@@ -36,12 +41,19 @@ def counts(found: dict[str, Any]) -> dict[str, tuple[int, int]]:
     }
 
 
+def spreads(found: dict[str, Any], by: str = "by_queues") -> tuple[float, float]:
+    """Return the spread before and after."""
+    skew = found["skew"][by]
+    return (skew["before"]["spread"], skew["after"]["spread"])
+
+
 def test_join_and_leave(tmp_path: Path) -> None:
     """Members of before and after are shown; the queues of the one who leaves move."""
     found = planned(tmp_path, "--join", "c", "--leave", "a")
     assert counts(found) == {"a": (3, 0), "b": (3, 3), "c": (0, 3)}
+    assert [each["role"] for each in found["members"]] == ["leaves", "stays", "joins"]
     assert found["moves"] == 6
-    assert found["spread"] == {"before": 0, "after": 0}
+    assert spreads(found) == (0, 0)
 
 
 def test_route(tmp_path: Path) -> None:
@@ -49,6 +61,23 @@ def test_route(tmp_path: Path) -> None:
     found = planned(tmp_path, "--route", "orders=8", "--strategy", "AVG_BY_CIRCLE")
     assert counts(found) == {"a": (3, 4), "b": (3, 4)}
     assert found["moves"] == 2
+    assert found["queues"] == {"before": 6, "after": 8}
+
+
+def test_shrunk_route(tmp_path: Path) -> None:
+    """Queues that cannot be read any more are gone, and are no moves."""
+    found = planned(tmp_path, "--route", "orders/main=4")
+    assert counts(found) == {"a": (3, 2), "b": (3, 2)}
+    assert found["gone"] == [["orders", "main", 4], ["orders", "main", 5]]
+    assert found["moves"] == 1
+
+
+def test_new_topic(tmp_path: Path) -> None:
+    """A client that joins may bring a topic of its own, with queues on two brokers."""
+    join = ["--join", "c,zone=east,capacity=2,topics=bills+orders"]
+    found = planned(tmp_path, *join, "--route", "bills/x=2", "--route", "bills/y=1")
+    assert counts(found) == {"a": (3, 2), "b": (3, 2), "c": (0, 5)}
+    assert found["members"][2]["capacity"] == 2
 
 
 def test_owners_of_now(tmp_path: Path) -> None:
@@ -56,26 +85,132 @@ def test_owners_of_now(tmp_path: Path) -> None:
     owned = {"b": [["orders", "main", number] for number in range(4)]}
     found = planned(tmp_path, group={**GROUP, "owned": owned})
     assert counts(found) == {"a": (0, 3), "b": (4, 3)}
-    assert found["moves"] == 3
+    assert found["moves"] == found["moves_anyway"] == 3
 
 
 def test_failure_keeps(tmp_path: Path) -> None:
     """A topic that cannot be allocated keeps what it has."""
     found = planned(tmp_path, "--strategy", "MACHINE_ROOM_NEARBY", "--options", '{"room":"zone"}')
     assert (found["moves"], list(found["failures"])) == (0, ["orders"])
+    assert found["failures"]["orders"]["code"] == "room_unknown"
+    assert found["alarms"] == ["allocation_failed"]
+
+
+def test_everybody_leaves(tmp_path: Path) -> None:
+    """When nobody is left every queue belongs to nobody, and no share is even or uneven."""
+    found = planned(tmp_path, "--leave", "a", "--leave", "b")
+    assert (len(found["orphans"]), found["moves"], found["even_share"]["moves"]) == (6, 6, 6)
+    assert found["skew"]["by_queues"]["after"]["ratio"] is None
+
+
+def test_designated(tmp_path: Path) -> None:
+    """Who may not consume owns nothing, and makes no share uneven."""
+    rules = {"designated": {"only": ["b", "c"]}}
+    found = planned(tmp_path, "--join", "c", group={**GROUP, "rules": rules})
+    assert counts(found) == {"a": (0, 0), "b": (6, 3), "c": (0, 3)}
+    assert spreads(found) == (0, 0)
+    assert found["even_share"] == {"moves": 3, "exact": True, "by": "queues"}
+
+
+def test_nobody_is_designated(tmp_path: Path) -> None:
+    """When the last designated member leaves nobody consumes, and an alarm would say so."""
+    rules = {"designated": {"only": ["b"]}}
+    found = planned(tmp_path, "--leave", "b", group={**GROUP, "rules": rules})
+    assert (len(found["orphans"]), found["alarms"]) == (6, ["designation_empty"])
+
+
+def test_even_share(tmp_path: Path) -> None:
+    """What an even share asks for is told beside what the strategy moves."""
+    group = {"members": ["a", "b", "c"], "topics": {"orders": {"main": 12}}}
+    found = planned(tmp_path, "--join", "d", group=group)
+    assert found["moves"] == 6
+    assert found["even_share"] == {"moves": 3, "exact": True, "by": "queues"}
+
+
+def test_even_share_of_overlaps(tmp_path: Path) -> None:
+    """Where subscriptions overlap nobody claims to know the least."""
+    group = {
+        "strategy": "STICKY",
+        "members": ["a", {"client_id": "b", "topics": ["orders"]}],
+        "topics": {"orders": {"main": 6}, "bills": {"main": 2}},
+    }
+    found = planned(tmp_path, "--join", "c", group=group)
+    assert found["even_share"]["exact"] is False
+    assert "an even share by number of queues can be had with" in shown(
+        tmp_path, "--join", "c", group=group
+    )
+
+
+def test_weights(tmp_path: Path) -> None:
+    """Skew by load is weight / capacity, before and after by the scales of after."""
+    weights = {"weights": [[["orders", "main", 0], 5]], "capacity": {"b": 2}}
+    flags = ["--strategy", "STICKY", "--options", json.dumps(weights)]
+    found = planned(tmp_path, *flags)
+    loads = found["skew"]["by_load"]
+    assert (loads["before"]["most"], loads["before"]["least"]) == (7, 1.5)
+    weight = {each["client_id"]: each["weight"]["after"] for each in found["members"]}
+    assert loads["after"]["most"] == max(weight["a"], weight["b"] / 2)
+    text = shown(tmp_path, *flags)
+    assert "skew by weight / capacity: most − least 5.5 →" in text
+    assert "an even share by capacity, weights aside, is" in text
+
+
+def test_zones(tmp_path: Path) -> None:
+    """Zones of queues and members count as in the engine."""
+    east = {"client_id": "a", "zone": "east"}
+    group = {
+        "strategy": "STICKY",
+        "members": [east, "b"],
+        "topics": {"orders": {"main": {"queues": 3, "zones": [None, "east", "east"]}, "x": 1}},
+    }
+    found = planned(tmp_path, group=group)
+    assert found["members"][0]["after"] == [["orders", "main", 1], ["orders", "main", 2]]
+
+
+def test_options_replace(tmp_path: Path) -> None:
+    """Options are the whole of them; another strategy begins without any."""
+    group = {**GROUP, "strategy": "STICKY", "options": {"capacity": {"a": 2}}}
+    assert counts(planned(tmp_path, group=group))["a"] == (4, 4)
+    assert counts(planned(tmp_path, "--options", "{}", group=group))["a"] == (4, 3)
+    assert counts(planned(tmp_path, "--strategy", "STICKY", group=group))["a"] == (4, 3)
 
 
 def test_table(tmp_path: Path) -> None:
-    """The table names what each member gains and loses."""
-    path = tmp_path / "group.json"
-    path.write_text(json.dumps(GROUP))
-    shown = RUN.invoke(app, ["plan", "--file", str(path), "--strategy", "AVG_BY_CIRCLE"]).stdout
-    rows = [line.split() for line in shown.splitlines() if line.startswith((" a", " b"))]
-    assert rows == [
-        ["a", "3", "3", "orders/main", "4", "orders/main", "1"],
-        ["b", "3", "3", "orders/main", "1", "orders/main", "4"],
+    """The table names what each member gains and loses, and the lines below what it costs."""
+    lines = shown(tmp_path, "--strategy", "AVG_BY_CIRCLE", "--join", "c").splitlines()
+    assert lines[0] == "orders: AVG → AVG_BY_CIRCLE, 2 → 3 members, 6 queues"
+    rows = [line.split() for line in lines[2:10]]
+    assert [row for row in rows if row and "─" not in row[0]] == [
+        ["client", "queues", "gains", "+,", "loses", "−"],
+        ["a", "3", "→", "2", "+", "orders/main/3"],
+        ["−", "orders/main/1,2"],
+        ["b", "3", "→", "2", "+", "orders/main/1"],
+        ["−", "orders/main/3,5"],
+        ["c", "joins", "0", "→", "2", "+", "orders/main/2,5"],
     ]
-    assert "moves: 2;" in shown
+    assert lines[-2:] == [
+        "moves: 4 queues; the least possible for an even share by number of queues is 2",
+        "skew by queues: most − least 0 → 0, most / mean 1.000 → 1.000",
+    ]
+
+
+def test_long_names(tmp_path: Path) -> None:
+    """No id is cut off, and long lists of queues are ranges that go on in the next line."""
+    topic, broker, client = "t" * 90, "b" * 90, "c" * 200
+    group = {"members": ["a"], "topics": {topic: {broker: 64}}}
+    lines = shown(tmp_path, "--join", client, group=group).splitlines()
+    assert any(client in line and f"+ {topic}/{broker}/32-63" in line for line in lines)
+    group = {"members": ["a"], "topics": {"x": {"main": 64}}}
+    circle = shown(tmp_path, "--join", "d", "-s", "AVG_BY_CIRCLE", group=group)
+    assert max(map(len, circle.splitlines())) <= 80
+    assert "− x/main/1,3,5,7" in circle
+
+
+def test_lines(tmp_path: Path) -> None:
+    """A plan is one document, on one line if that is asked for."""
+    text = shown(tmp_path, "--join", "c", "-o", "jsonl")
+    assert json.loads(text) == planned(tmp_path, "--join", "c")
+    assert text.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -83,10 +218,20 @@ def test_table(tmp_path: Path) -> None:
     [
         (["--leave", "x"], "--leave: x is no member"),
         (["--join", "a"], "--join: a is a member"),
+        (["--join", "c", "--join", "c"], "--join: c is a member"),
+        (["--join", "c d"], "'c d' is no client id"),
+        (["--join", "c,capacity=0"], "'0' is no capacity"),
+        (["--join", "c,zone="], "'' is no zone"),
+        (["--join", "c,zone=a,zone=b"], "zone is there twice"),
+        (["--join", "c,topics=x+"], "'' is no topic"),
         (["--route", "orders"], "'orders' is no route"),
-        (["--route", "nope=3"], "nope has brokers: none yet"),
-        (["--strategy", "NONE"], "there is no strategy 'NONE'"),
+        (["--route", "nope=3"], "nobody subscribes to nope"),
+        (["--join", "c,topics=nope", "--route", "nope=3"], "nope has brokers: none yet"),
+        (["--route", "orders=100001"], "orders cannot have 100001 queues"),
+        (["--strategy", "NONE"], "--strategy: there is no strategy 'NONE'"),
+        (["--strategy", "STICKY", "--options", '{"x": 1}'], "--options: x: unknown"),
         (["--options", "{"], "--options: it is no JSON"),
+        (["--options", "[]"], "--options: it is no JSON object"),
     ],
 )
 def test_mistakes(tmp_path: Path, flags: list[str], said: str) -> None:
@@ -101,13 +246,28 @@ def test_mistakes(tmp_path: Path, flags: list[str], said: str) -> None:
 @pytest.mark.parametrize(
     "wrong, path",
     [
+        ({"topic": {}}, "topic: unknown"),
         ({"topics": {}}, "topics:"),
         ({"topics": {"orders": {"main": -1}}}, "topics.orders.main:"),
+        ({"topics": {"orders": {"main": {"queues": 1, "zone": "a"}}}}, "topics.orders.main.zone:"),
+        ({"topics": {"orders": {"main": {"queues": 0, "zones": ["a"]}}}}, "topics.orders.main.zon"),
         ({"members": "a"}, "members:"),
         ({"members": [7]}, "members:"),
+        ({"members": ["a", "a"]}, "members: a is there 2 times"),
+        ({"members": [{"client_id": "a", "topics": ["x"]}]}, "members: a subscribes to x"),
+        ({"members": [{"client_id": "a", "capacity": True}]}, "members: the capacity of a"),
+        ({"members": [{"client_id": "a", "group": "x"}]}, "members: a: group: unknown"),
         ({"owned": {"a": [["orders", 1]]}}, "owned.a:"),
         ({"owned": {"a": [["orders", "main", True]]}}, "owned.a:"),
+        ({"owned": {"a": [["orders", "main", 6]]}}, "owned.a: .* is no queue of topics"),
+        ({"owned": {"a": [["orders", "main", 1]] * 2}}, "owned.a: .* has an owner already"),
+        ({"owned": {"x": []}}, "owned.x: there is no such member"),
         ({"options": 1}, "options:"),
+        ({"options": {"x": 1}}, "options: x: no such option"),
+        ({"strategy": "NONE"}, "strategy: there is no strategy 'NONE'"),
+        ({"slots": "all"}, "slots: slots cannot be 'all'"),
+        ({"rules": {"designated": {"only": 1}}}, "rules.designated.only: only must be a list"),
+        ({"rules": {"nope": 1}}, "rules.nope"),
     ],
 )
 def test_documents_that_cannot_be(wrong: dict[str, Any], path: str) -> None:
@@ -118,5 +278,44 @@ def test_documents_that_cannot_be(wrong: dict[str, Any], path: str) -> None:
 
 def test_no_change_moves_nothing() -> None:
     """A group that stays as it is moves nothing."""
-    group = read_group(GROUP)
-    assert plan(group, group).moves == 0
+    assert plan(read_group(GROUP), ()).moves == 0
+
+
+def test_kept() -> None:
+    """A group that is written down and read again is the same."""
+    zoned = {"client_id": "c", "zone": "east", "capacity": 2, "topics": ["bills"]}
+    group = {
+        **GROUP,
+        "members": ["b", "a", zoned],
+        "topics": {
+            "orders": {"main": 6},
+            "bills": {"x": {"queues": 2, "zones": ["east", None]}, "y": 1},
+        },
+        "strategy": "STICKY",
+        "options": {"drained": ["a"]},
+        "slots": "group",
+        "rules": {"designated": {"only": ["a", "b", "c"], "topics": None, "if_nobody": "all"}},
+        "owned": {"a": [["orders", "main", 0]], "c": [["bills", "y", 0]]},
+    }
+    kept = group_document(read_group(group))
+    assert group_document(read_group(kept)) == kept
+    assert plan(read_group(kept), ()) == plan(read_group(group), ())
+    assert kept["owned"] == {"a": [["orders", "main", 0]], "b": [], "c": [["bills", "y", 0]]}
+    assert kept["rules"] == group["rules"]
+
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "planning.md").read_text(encoding="utf-8")
+
+
+def test_documented_group() -> None:
+    """The document of docs/planning.md is one."""
+    group = json.loads(PAGE.partition("```json\n")[2].partition("```")[0])
+    assert set(read_group(group).members) == {"a", "b"}
+
+
+def test_documented_table(tmp_path: Path) -> None:
+    """The table of docs/planning.md is what the command shows."""
+    members = [f"10.0.0.{number}@4121" for number in (1, 2, 3)]
+    group = {"group": "orders", "members": members, "topics": {"orders": {"main": 32}}}
+    text = shown(tmp_path, "--join", "10.0.0.4@4121", group=group)
+    assert "\n".join(line.rstrip() for line in text.splitlines()) in PAGE

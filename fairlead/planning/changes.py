@@ -1,0 +1,140 @@
+"""Changes of a group, as the records by which they would come."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fairlead.core.model import MemberProfile, Route, RouteBroker
+from fairlead.core.records import GroupRecord, Leave, RouteChanged, RuleSet
+from fairlead.core.routes import PERM_READ
+from fairlead.core.targets import subscribed_topics
+from fairlead.planning.picture import Picture, heartbeat_of
+from fairlead.wire.limits import ROUTE_QUEUES_MAX
+
+__all__ = ["BadChangeError", "Changes", "Join", "RouteSize", "broker_of", "records_of"]
+
+_LAST = 2**63 - 1
+"""A sequence that no record of a member has reached."""
+
+
+class BadChangeError(ValueError):
+    """A change does not fit the group. ``kind`` is join, leave or route; ``remedy`` what to do."""
+
+    def __init__(self, kind: str, detail: str, remedy: str) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind = kind
+        self.detail = detail
+        self.remedy = remedy
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A client that joins. ``topics`` None: those that the group subscribes to."""
+
+    client_id: str
+    topics: tuple[str, ...] | None = None
+    zone: str | None = None
+    capacity: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RouteSize:
+    """A topic has so many queues on a broker from now on. ``broker_name`` None: on its only one."""
+
+    topic: str
+    broker_name: str | None
+    queues: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What is asked: all of it at once. ``rules``: each by its name, with its value."""
+
+    joins: tuple[Join, ...] = ()
+    leaves: tuple[str, ...] = ()
+    routes: tuple[RouteSize, ...] = ()
+    rules: tuple[tuple[str, Any], ...] = ()
+
+
+def records_of(picture: Picture, changes: Changes) -> tuple[GroupRecord, ...]:
+    """Return the records that bring the changes about, in the order in which they apply.
+
+    Raises:
+        BadChangeError: a change does not fit the group.
+    """
+    group = picture.state.group
+    return (
+        *(RuleSet(group, rule, (), value) for rule, value in changes.rules),
+        *_joins(picture, changes.joins),
+        *_leaves(picture, changes.leaves),
+        # Last: a route counts only once somebody subscribes to its topic.
+        *_routes(picture, changes),
+    )
+
+
+def _joins(picture: Picture, joins: Sequence[Join]) -> Iterable[GroupRecord]:
+    known = set(picture.members)
+    everything = tuple(subscribed_topics(picture.state))
+    for join in joins:
+        if join.client_id in known:
+            raise BadChangeError("join", f"{join.client_id} is a member", "name a new client")
+        known.add(join.client_id)
+        topics = everything if join.topics is None else join.topics
+        if not topics:
+            raise BadChangeError("join", f"{join.client_id} has no topic", "say topics=orders")
+        profile = MemberProfile(zone=join.zone, capacity=join.capacity)
+        yield heartbeat_of(picture.state.group, join.client_id, topics, profile)
+
+
+def _leaves(picture: Picture, leaves: Sequence[str]) -> Iterable[GroupRecord]:
+    members = picture.state.members
+    known = picture.members
+    for client_id in dict.fromkeys(leaves):
+        if client_id not in known:
+            names = ", ".join(sorted(known)) or "none"
+            raise BadChangeError("leave", f"{client_id} is no member", f"members: {names}")
+        for key in sorted(members):
+            if key.client_id == client_id:
+                yield Leave(picture.state.group, key, _LAST)
+
+
+def _routes(picture: Picture, changes: Changes) -> Iterable[GroupRecord]:
+    routes = dict(picture.state.routes)
+    subscribed = {*subscribed_topics(picture.state)}
+    subscribed.update(topic for join in changes.joins for topic in join.topics or ())
+    for size in changes.routes:
+        if size.topic not in subscribed:
+            detail = f"nobody subscribes to {size.topic}"
+            raise BadChangeError("route", detail, f"topics: {', '.join(sorted(subscribed))}")
+        route = routes.get(size.topic, Route(size.topic, "planned", ()))
+        names = [broker.broker_name for broker in route.brokers if broker.perm & PERM_READ]
+        if size.broker_name is None and len(names) != 1:
+            detail = f"{size.topic} has brokers: {', '.join(sorted(names)) or 'none yet'}"
+            raise BadChangeError("route", detail, "say topic/broker=16")
+        if size.queues > ROUTE_QUEUES_MAX:
+            detail = f"{size.topic} cannot have {size.queues} queues"
+            raise BadChangeError("route", detail, f"at most {ROUTE_QUEUES_MAX}")
+        routes[size.topic] = _resized(route, size.broker_name or names[0], size.queues)
+    for topic in dict.fromkeys(size.topic for size in changes.routes):
+        yield RouteChanged(topic, routes[topic])
+
+
+def _resized(route: Route, broker_name: str, queues: int) -> Route:
+    others = tuple(broker for broker in route.brokers if broker.broker_name != broker_name)
+    zones: tuple[str | None, ...] = ()
+    for broker in route.brokers:
+        if broker.broker_name == broker_name:
+            zones = broker.zones or ()
+    return replace(route, brokers=(*others, broker_of(broker_name, queues, zones)))
+
+
+def broker_of(broker_name: str, queues: int, zones: Sequence[str | None] = ()) -> RouteBroker:
+    """Return a broker with so many queues to read and write; zones that are missing are unknown."""
+    filled = (*zones[:queues], *[None] * (queues - len(zones)))
+    return RouteBroker(
+        broker_name,
+        perm=6,
+        read_queue_nums=queues,
+        write_queue_nums=queues,
+        zones=filled if any(filled) else None,
+    )

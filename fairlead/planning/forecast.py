@@ -1,0 +1,145 @@
+"""What the engine would decide: its own functions, on a copy of a group, after some records.
+
+The records are those that would come: the heartbeat of a client that joins, the leave of one that
+goes, a route, a rule. All of them count in one decision.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fairlead.core.allocation import Allocation, AllocationRequest, Strategy
+from fairlead.core.apply import apply_record
+from fairlead.core.decide import aim_queues
+from fairlead.core.draft import Draft
+from fairlead.core.model import MessageQueue, Source
+from fairlead.core.outputs import Failure, Rejection
+from fairlead.core.records import Arrival, GroupRecord
+from fairlead.core.routes import readable_queues
+from fairlead.core.rules import GroupRules, rules_of
+from fairlead.core.state import QueueState
+from fairlead.core.targets import compute_targets, subscribed_topics
+from fairlead.planning.picture import MOMENT, SOMEWHERE, Picture
+
+__all__ = ["Forecast", "RefusedRecordError", "applied", "forecast", "settled"]
+
+_NO_CAP = 1 << 30
+"""Of the chain of a queue, so that it is dropped and granted in one decision.
+
+The engine does it in two, with the release between them; who gets the queue is the same.
+"""
+
+
+class RefusedRecordError(ValueError):
+    """The engine would refuse a record; ``rejection`` says why, and what to do."""
+
+    def __init__(self, record: GroupRecord, rejection: Rejection) -> None:
+        super().__init__(rejection.detail)
+        self.record = record
+        self.rejection = rejection
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """A group after the decision.
+
+    Attributes:
+        picture: the group, every queue where it goes to.
+        rules: in force.
+        dropped: the queues whose holders are told to stop, in the order of the commands.
+        failures: topics that cannot be allocated; they keep what they have.
+        alarms: of the decision.
+        requests: what the strategy was asked, once for each set of members that share topics.
+    """
+
+    picture: Picture
+    rules: GroupRules
+    dropped: tuple[MessageQueue, ...]
+    failures: Mapping[str, Failure]
+    alarms: tuple[str, ...]
+    requests: tuple[AllocationRequest, ...]
+
+    def readable(self, before: Picture) -> frozenset[MessageQueue]:
+        """Return the queues that can be read now, also of topics to which nobody subscribes now."""
+        routes = self.picture.state.routes
+        topics = {*subscribed_topics(before.state), *subscribed_topics(self.picture.state)}
+        return frozenset(
+            queue
+            for topic in sorted(topics & routes.keys())
+            for queue in readable_queues(routes[topic])
+        )
+
+    def moved(self, before: Picture) -> tuple[MessageQueue, ...]:
+        """Return the queues whose holders are told to stop, and that can still be read."""
+        readable = self.readable(before)
+        return tuple(queue for queue in self.dropped if queue in readable)
+
+
+def applied(picture: Picture, records: Iterable[GroupRecord]) -> Picture:
+    """Return the group after these records, before anything follows from them.
+
+    Raises:
+        RefusedRecordError: the engine would refuse one.
+    """
+    draft = _draft(picture)
+    for number, record in enumerate(records):
+        apply_record(draft, Arrival(Source("", 0, number, 0), 0, record))
+        if draft.rejections:
+            raise RefusedRecordError(record, draft.rejections[0])
+    return replace(picture, state=draft.state)
+
+
+def forecast(picture: Picture, records: Sequence[GroupRecord] = ()) -> Forecast:
+    """Return what follows for a group from these records.
+
+    Raises:
+        RefusedRecordError: the engine would refuse one.
+    """
+    requests: list[AllocationRequest] = []
+    overheard = {
+        name: _Overheard(strategy, requests) for name, strategy in picture.engine.strategies.items()
+    }
+    engine = replace(picture.engine, strategies=overheard, chain_cap=_NO_CAP)
+    draft = _draft(replace(applied(picture, records), engine=engine))
+    compute_targets(draft)
+    for queue in draft.state.targets:
+        value = draft.state.queues.get(queue, QueueState())
+        draft.set_queue(queue, replace(value, base=SOMEWHERE))
+    aim_queues(draft)
+    return Forecast(
+        picture=replace(picture, state=draft.state),
+        rules=draft.rules,
+        dropped=tuple(move.queue for move in draft.moves if move.stage == "dropped"),
+        failures=dict(draft.state.failures),
+        alarms=tuple(sorted(draft.alarms)),
+        requests=tuple(requests),
+    )
+
+
+def settled(picture: Picture) -> Picture:
+    """Return the group when what is under way is over: each queue without an owner has its next."""
+    return picture.owned({**forecast(picture).picture.owners, **picture.owners})
+
+
+def _draft(picture: Picture) -> Draft:
+    rules = rules_of(picture.state.rules, picture.engine)
+    return Draft(picture.state.copy(), MOMENT, picture.engine, rules, dirty=True)
+
+
+class _Overheard:
+    """A strategy of which it is known what it was asked; everything else is its own."""
+
+    def __init__(self, strategy: Strategy, requests: list[AllocationRequest]) -> None:
+        self._strategy = strategy
+        self._requests = requests
+
+    @property
+    def name(self) -> str:
+        return self._strategy.name
+
+    def allocate(self, request: AllocationRequest) -> Allocation:
+        self._requests.append(request)
+        return self._strategy.allocate(request)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._strategy, name)
