@@ -33,7 +33,9 @@ _TEXT = (
 def text_files() -> tuple[Path, ...]:
     """Return every text file that the project keeps, in order of its path."""
     inside = (path for room in _ROOMS for path in (ROOT / room).rglob("*"))
-    files = [*ROOT.glob("*"), ROOT / ".gitignore", ROOT / ".dockerignore", *inside]
+    # Of a second working tree .git is a file, with the place of the first.
+    top = (path for path in ROOT.glob("*") if path.name != ".git")
+    files = [*top, ROOT / ".gitignore", ROOT / ".dockerignore", *inside]
     return tuple(
         sorted(
             path

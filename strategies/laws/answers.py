@@ -1,0 +1,208 @@
+"""Laws about one answer: whose queues, how many owners, how even, and what makes no difference."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from fairlead.core.allocation import Allocation
+from fairlead.core.model import MessageQueue
+from strategies.laws.law import Law
+from strategies.laws.trial import Trial, alike, owners_of
+
+__all__ = [
+    "ANY_ORDER",
+    "EVERY_QUEUE_OWNED",
+    "FREE",
+    "ONE_OWNER",
+    "OWNERS_CHANGE_NOTHING",
+    "TWICE_IS_ONCE",
+    "spread_by_topic",
+    "spread_in_total",
+]
+
+
+def _nothing_fails(trial: Trial) -> Iterator[str]:
+    for topic, error in trial.allocation.failures.items():
+        yield f"{topic!a} failed: {error.code}: {error.message}"
+
+
+NOTHING_FAILS: Final = Law("every topic is allocated", _nothing_fails)
+
+
+def _sharers_only(trial: Trial) -> Iterator[str]:
+    for topic, client_id, owned in _shares(trial.allocation):
+        if owned and client_id not in trial.sharers(topic):
+            yield f"{client_id!a} was given queues of {topic!a}"
+
+
+SHARERS_ONLY: Final = Law("only clients that share a topic are given queues of it", _sharers_only)
+
+
+def _queues_of_the_topic(trial: Trial) -> Iterator[str]:
+    for topic, client_id, owned in _shares(trial.allocation):
+        asked = trial.request.queues.get(topic, ())
+        for queue in owned:
+            if queue not in asked:
+                yield f"{client_id!a} was given {queue!a} for {topic!a}"
+
+
+QUEUES_OF_THE_TOPIC: Final = Law(
+    "only queues of the request are given, each under its topic", _queues_of_the_topic
+)
+
+
+def _one_owner(trial: Trial) -> Iterator[str]:
+    given = Counter(queue for _, _, owned in _shares(trial.allocation) for queue in owned)
+    for queue, times in given.items():
+        if times > 1:
+            yield f"{queue!a} was given {times} times"
+
+
+ONE_OWNER: Final = Law("no queue is given twice", _one_owner)
+
+
+def _same_again(trial: Trial) -> Iterator[str]:
+    if not _equal(trial.allocation, trial.ask(trial.request)):
+        yield "a second answer to the same request is another one"
+
+
+SAME_AGAIN: Final = Law("the same request has the same answer", _same_again)
+
+
+def _no_order_of_mappings(trial: Trial) -> Iterator[str]:
+    request = trial.request
+    turned = replace(
+        request,
+        queues=dict([*request.queues.items()][::-1]),
+        owners=dict([*request.owners.items()][::-1]),
+        queue_zones=dict([*request.queue_zones.items()][::-1]),
+    )
+    if not _equal(trial.allocation, trial.ask(turned)):
+        yield "with topics, owners and zones in another order the answer is another one"
+
+
+NO_ORDER_OF_MAPPINGS: Final = Law(
+    "the order in which topics, owners and zones come changes nothing", _no_order_of_mappings
+)
+
+
+def _settled(trial: Trial) -> Iterator[str]:
+    settled = trial.ask(replace(trial.request, owners=trial.owners))
+    if not _equal(trial.allocation, settled):
+        yield "asked again with its answer as the current owners it answers otherwise"
+
+
+SETTLED: Final = Law("an answer that is in force stays", _settled)
+
+FREE: Final = (
+    NOTHING_FAILS,
+    SHARERS_ONLY,
+    QUEUES_OF_THE_TOPIC,
+    ONE_OWNER,
+    SAME_AGAIN,
+    NO_ORDER_OF_MAPPINGS,
+    SETTLED,
+)
+"""What the engine relies on: else queues keep old owners, are orphaned, or never come to rest."""
+
+
+def _every_queue_owned(trial: Trial) -> Iterator[str]:
+    request = trial.request
+    for topic, queues in request.queues.items():
+        if any(topic in each.topics for each in request.candidates):
+            for queue in queues:
+                if queue not in trial.owners:
+                    yield f"{queue!a} has no owner"
+
+
+EVERY_QUEUE_OWNED: Final = Law(
+    "each queue of a topic that somebody subscribes has an owner", _every_queue_owned
+)
+
+
+def _owners_change_nothing(trial: Trial) -> Iterator[str]:
+    request = trial.request
+    somebody = [each.client_id for each in request.candidates[:1]]
+    for owners in ({}, {queue: one for queue in trial.queues() for one in somebody}):
+        if not _equal(trial.allocation, trial.ask(replace(request, owners=owners))):
+            yield "with other current owners the answer is another one"
+
+
+OWNERS_CHANGE_NOTHING: Final = Law(
+    "the answer does not depend on the current owners", _owners_change_nothing
+)
+
+
+def _any_order(trial: Trial) -> Iterator[str]:
+    request = trial.request
+    turned = replace(
+        request,
+        candidates=request.candidates[::-1],
+        queues={topic: queues[::-1] for topic, queues in request.queues.items()},
+    )
+    if owners_of(trial.ask(turned)) != trial.owners:
+        yield "with candidates and queues in another order the owners are others"
+
+
+ANY_ORDER: Final = Law("candidates and queues need not be sorted", _any_order)
+
+
+def _twice_is_once(trial: Trial) -> Iterator[str]:
+    request = trial.request
+    doubled = replace(
+        request,
+        candidates=tuple(each for each in request.candidates for _ in range(2)),
+        queues={topic: (*queues, *queues) for topic, queues in request.queues.items()},
+    )
+    if not _equal(trial.allocation, trial.ask(doubled)):
+        yield "with each candidate and each queue twice the answer is another one"
+
+
+TWICE_IS_ONCE: Final = Law("a candidate or a queue that comes twice counts once", _twice_is_once)
+
+
+def spread_by_topic(most: int) -> Law:
+    """Return the law that two who share a topic differ by so many of its queues at most."""
+
+    def broken(trial: Trial) -> Iterator[str]:
+        for topic in trial.request.queues:
+            counts = Counter(
+                {
+                    client_id: len(owned)
+                    for client_id, owned in trial.allocation.topics.get(topic, {}).items()
+                }
+            )
+            numbers = [counts[client_id] for client_id in trial.sharers(topic)]
+            if numbers and max(numbers) - min(numbers) > most:
+                yield f"{topic!a}: the most is {max(numbers)}, the least {min(numbers)} queues"
+
+    return Law(f"two who share a topic differ by {most} of its queues at most", broken)
+
+
+def spread_in_total(most: int) -> Law:
+    """Return the law that members with the same topics differ by so many queues in all at most."""
+
+    def broken(trial: Trial) -> Iterator[str]:
+        counts = Counter(trial.owners.values())
+        numbers = [counts[each.client_id] for each in trial.request.candidates]
+        if alike(trial.request) and numbers and max(numbers) - min(numbers) > most:
+            yield f"the most is {max(numbers)}, the least {min(numbers)} queues"
+
+    return Law(f"members with the same topics differ by {most} queues in all at most", broken)
+
+
+def _shares(allocation: Allocation) -> Iterator[tuple[str, str, tuple[MessageQueue, ...]]]:
+    for topic, shares in allocation.topics.items():
+        for client_id, owned in shares.items():
+            yield topic, client_id, owned
+
+
+def _equal(one: Allocation, other: Allocation) -> bool:
+    """Compare two answers; who owns nothing may be listed with nothing or left out."""
+    return _essence(one) == _essence(other)
+
+
+def _essence(allocation: Allocation) -> object:
+    given = {(topic, client): tuple(own) for topic, client, own in _shares(allocation) if own}
+    return given, {topic: error.code for topic, error in allocation.failures.items()}
