@@ -31,8 +31,6 @@ def averagely(
     def block(index: int) -> Sequence[MessageQueue]:
         each, rest = divmod(len(queues), len(client_ids))
         size = each + 1 if index < rest else each
-        if len(queues) <= len(client_ids):
-            size = 1
         start = index * size if index < rest else index * size + rest
         return queues[start : start + size]
 

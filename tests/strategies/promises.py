@@ -177,7 +177,8 @@ def options(draw: st.DrawFn, name: str, request: AllocationRequest) -> Mapping[s
         case "CONFIG":
             every = [list(queue) for queue in _every(request)]
             listed = draw(st.lists(st.sampled_from(every), unique_by=tuple))
-            return {"queues": [*listed, ["unknown", "broker", 0]]}
+            gone = [["unknown", "broker", 0], [every[0][0], "gone", 0]]
+            return {"queues": [*listed, *gone]}
         case "MACHINE_ROOM":
             return {"rooms": draw(st.lists(st.sampled_from([*ROOMS, "", "nowhere"])))}
         case "CONSISTENT_HASH":

@@ -1,22 +1,15 @@
-"""RocketMQ's strategies for a whole group: topics, subscriptions, zones; and what holds for all."""
+"""RocketMQ's strategies for a whole group: topics, subscriptions, zones."""
 
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as any_of
-
 from fairlead.core.allocation import AllocationRequest, Candidate
 from fairlead.core.model import MessageQueue
-from strategies.registry import ROCKETMQ, STRATEGIES
+from strategies.registry import STRATEGIES
 
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
-    "MACHINE_ROOM": {"rooms": ["r0", "r1", "r2"]},
     "MACHINE_ROOM_NEARBY": {"room": "zone", "inner": "AVG_BY_CIRCLE"},
 }
-COMPLETE = sorted(set(ROCKETMQ) - {"CONFIG"})
-"""CONFIG owns what it was told; the others share every queue of these worlds."""
 
 
 def request(
@@ -42,32 +35,6 @@ def request(
             queue: queue.broker_name.partition("@")[0] for own in held.values() for queue in own
         },
     )
-
-
-@pytest.mark.parametrize("name", COMPLETE)
-@given(
-    queues=any_of.integers(1, 20),
-    topics_of=any_of.dictionaries(
-        any_of.text("xyz", min_size=1, max_size=5),
-        any_of.sampled_from([frozenset("a"), frozenset("b"), frozenset("ab")]),
-        min_size=1,
-        max_size=8,
-    ),
-)
-def test_each_queue_has_one_owner(
-    name: str, queues: int, topics_of: Mapping[str, frozenset[str]]
-) -> None:
-    """Each queue of a topic with subscribers has exactly one owner, and he subscribes to it."""
-    asked = request(queues, topics_of, name)
-    allocation = STRATEGIES[name].allocate(asked)
-    for topic, held in asked.queues.items():
-        subscribers = {client_id for client_id, topics in topics_of.items() if topic in topics}
-        if not subscribers:
-            assert not allocation.topics[topic]
-            continue
-        owned = [queue for share in allocation.topics[topic].values() for queue in share]
-        assert sorted(owned) == sorted(held)
-        assert set(allocation.topics[topic]) == subscribers
 
 
 def test_slots_of_the_group() -> None:
