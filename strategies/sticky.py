@@ -44,6 +44,7 @@ class Sticky:
     """The strategy STICKY for all topics of a group together."""
 
     name = "STICKY"
+    takes_weights = True
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse options that cannot be.
@@ -60,8 +61,10 @@ class Sticky:
         options = sticky_options(request.options)
         world = sticky_world(request, options)
         owner = [NOBODY] * len(world.queues)
-        if options.weights:
-            _share_by_weight(world, options.weights, options.damping, owner)
+        # What an operator says of a queue wins over what was measured.
+        weights = {**request.weights, **options.weights}
+        if weights:
+            _share_by_weight(world, weights, options.damping, owner)
         else:
             _share_alike(world, world.class_queues, owner)
         return Allocation(_topics(world, owner))

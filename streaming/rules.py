@@ -8,7 +8,7 @@ the rejects would be no rule, and nobody would be told.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import orjson
@@ -246,6 +246,8 @@ def _rules_of(group: str, fields: Mapping[str, Any]) -> dict[RuleName, Any]:
         rules[group, "designated"] = {"topics": None, "if_nobody": IF_NOBODY[0]} | fields[
             "designated"
         ]
+    if "weighing" in fields:
+        rules[group, "weighing"] = fields["weighing"]
     for name, built_in in _BUILT_IN.items():
         if fields.get(name, built_in) != built_in:
             rules[group, name] = fields[name]
@@ -260,6 +262,7 @@ def _engine_defaults() -> dict[str, Any]:
         "strategy_options": dict(rules.strategy_options),
         **{name: getattr(rules, name) for name in _TIMING},
         "slots": rules.slots,
+        "weighing": asdict(rules.weighing),
         **_BUILT_IN,
     }
 

@@ -36,7 +36,7 @@ class Callbacks:
         self._thread = Thread(target=self._serve, name="fairlead-callbacks", daemon=True)
         self._lock = Lock()
         self._held: dict[Queue, Epoch] = {}
-        self._progress: dict[Queue, tuple[Epoch, int]] = {}
+        self._progress: dict[Queue, ProgressMade] = {}
         self._report: Callable[[Event], None] = lambda _event: None
         self._still_mine: Callable[[Queue], Epoch | None] = lambda _queue: None
 
@@ -65,8 +65,9 @@ class Callbacks:
     def abandon_work(self, queue: Queue, epoch: Epoch) -> None:
         """Believe no progress of it any more; on_revoked is running, or waits to be called."""
         with self._lock:
-            if self._progress.get(queue, (epoch, 0))[0] == epoch:
-                self._progress.pop(queue, None)
+            known = self._progress.get(queue)
+            if known is not None and known.epoch == epoch:
+                del self._progress[queue]
 
     def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
         """Have on_revoked called for each."""
@@ -79,22 +80,26 @@ class Callbacks:
             return []
         with self._lock:
             taken, self._progress = self._progress, {}
-        return [ProgressMade(queue, epoch, offset) for queue, (epoch, offset) in taken.items()]
+        return list(taken.values())
 
     def closed(self) -> None:
         """End the thread after what it still has to call."""
         self._tasks.put(None)
 
     # What the application calls.
-    def processed(self, queue: Queue, next_offset: int, epoch: Epoch | None) -> bool:
+    def processed(
+        self, queue: Queue, next_offset: int, epoch: Epoch | None, end: int | None = None
+    ) -> bool:
         """Note progress; refuse it for what is not, or no longer, this client's."""
         mine = self._still_mine(queue)
         if mine is None or (epoch is not None and epoch != mine):
             return False
         with self._lock:
             known = self._progress.get(queue)
-            if known is None or known[0] != mine or known[1] < next_offset:
-                self._progress[queue] = (mine, next_offset)
+            if known is not None and known.epoch == mine:
+                next_offset = max(next_offset, known.offset)
+                end = known.end if end is None else end
+            self._progress[queue] = ProgressMade(queue, mine, next_offset, end)
         return True
 
     # What the callbacks' own thread does.

@@ -45,7 +45,9 @@ class Client(Member):
         super().__init__(Settings(**settings), offset_store=offset_store, observer=observer)
         self._callbacks = Callbacks(on_assigned, on_revoked, self._observer)
 
-    def processed(self, queue: Queue, next_offset: int, epoch: Epoch | None = None) -> bool:
+    def processed(
+        self, queue: Queue, next_offset: int, epoch: Epoch | None = None, *, end: int | None = None
+    ) -> bool:
         """Everything of the queue below `next_offset` is processed; from any thread.
 
         Args:
@@ -53,11 +55,13 @@ class Client(Member):
             next_offset: the next offset to read.
             epoch: the epoch under which it was processed, if the application keeps it; without, a
                 late report about an earlier tenure of the queue may be taken for this one's.
+            end: the next offset to be written, if the application knows it (RocketMQ's maxOffset,
+                Kafka's high watermark): what the group's queues weigh is measured by it.
 
         Returns:
             Whether it counts: False when the queue is not, or no longer, this client's.
         """
-        return not self._forked and self._callbacks.processed(queue, next_offset, epoch)
+        return not self._forked and self._callbacks.processed(queue, next_offset, epoch, end)
 
     def close(self, timeout_ms: int | None = None) -> None:
         """Stop every queue, release each, leave; from a callback it returns without waiting."""

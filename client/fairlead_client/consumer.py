@@ -227,6 +227,10 @@ class Consumer(Member):
                 continue
             mine = (self._settings.group, self.client_id)
             woken = woken or any(decode_key(record.key or b"") == mine for record in records)
+        for partition, (queue, epoch) in self._reading.items():
+            end = self._kafka.highwater(partition)
+            if end is not None:
+                self._deliveries.end_seen(queue, epoch, end)
         if woken:
             self._deliveries.wait_for_change(self._seen_changes, HEED_SECONDS)
 

@@ -18,11 +18,15 @@ from fairlead_client.session.events import Event, ProgressMade, WorkStopped
 
 @dataclass(slots=True)
 class Work:
-    """One queue under one epoch; `in_hand` are offsets handed out and not finished, in order."""
+    """One queue under one epoch; `in_hand` are offsets handed out and not finished, in order.
+
+    `end` is the next offset to be written, as the last fetch said.
+    """
 
     epoch: Epoch
     next_offset: int
     in_hand: list[int] = field(default_factory=list)
+    end: int | None = None
     stopping_since: float | None = None
 
     @property
@@ -93,7 +97,7 @@ class Deliveries:
         with self._changed:
             queues, self._progress = self._progress, set()
             return [
-                ProgressMade(queue, work.epoch, work.position)
+                ProgressMade(queue, work.epoch, work.position, work.end)
                 for queue in sorted(queues)
                 if (work := self._works.get(queue)) is not None
             ]
@@ -131,6 +135,14 @@ class Deliveries:
             work.in_hand.append(message.offset)
             work.next_offset = message.offset + 1
             return True
+
+    def end_seen(self, queue: Queue, epoch: Epoch, end: int) -> None:
+        """A fetch said which offset of the queue is written next."""
+        with self._changed:
+            work = self._works.get(queue)
+            if work is not None and work.epoch == epoch and work.end != end:
+                work.end = end
+                self._progress.add(queue)
 
     def done(self, message: Message) -> bool:
         """Finish a message; False when it is not in hand any more."""

@@ -134,7 +134,8 @@ class Encoder:
 
 
 def _progress(entry: Progress) -> bytes:
-    return _dumps({"queue": entry.queue, "epoch": entry.epoch, "position": entry.position})
+    made = {"queue": entry.queue, "epoch": entry.epoch, "position": entry.position}
+    return _dumps(made if entry.end is None else made | {"end": entry.end})
 
 
 def _claim(claim: Claim) -> bytes:

@@ -51,11 +51,15 @@ POSITION_ZERO = Position(0, 0)
 
 
 class Progress(NamedTuple):
-    """How far one queue is processed, contiguously, under one epoch."""
+    """How far one queue is processed, contiguously, under one epoch.
+
+    `end` is the next offset to be written, as far as the application told it.
+    """
 
     queue: Queue
     epoch: Epoch
     position: Position
+    end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

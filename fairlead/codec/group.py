@@ -7,7 +7,7 @@ moving, stand in the liveness piece.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 import orjson
@@ -29,10 +29,11 @@ from fairlead.codec.tables import keys_of, plain_queues, queues_of, read_queues
 from fairlead.core.model import MemberKey
 from fairlead.core.outputs import Failure
 from fairlead.core.state import GroupState, PendingRequest, Tombstone
+from fairlead.core.weighing import Measure
 
 __all__ = ["BODY_VERSION", "decode_group", "encode_group", "same_body"]
 
-BODY_VERSION = 1
+BODY_VERSION = 2
 _UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 
 
@@ -114,6 +115,11 @@ def _plain(state: GroupState) -> dict[str, Any]:
             [what, topic, request.asked_ms, request.times]
             for (what, topic), request in sorted(state.requests.items())
         ],
+        "measures": [
+            [queue_rows[queue], *astuple(measure)]
+            for queue, measure in sorted(state.measures.items())
+        ],
+        "weights": [[queue_rows[queue], weight] for queue, weight in sorted(state.weights.items())],
     }
 
 
@@ -149,4 +155,14 @@ def _read_1(plain: dict[str, Any]) -> GroupState:
     )
 
 
-_DECODERS: Mapping[int, Callable[[dict[str, Any]], GroupState]] = {1: _read_1}
+def _read_2(plain: dict[str, Any]) -> GroupState:
+    """Read what version 1 has, and what queues were measured to weigh."""
+    queues = read_queues(plain["queues"])
+    return replace(
+        _read_1(plain),
+        measures={queues[row]: Measure(*measure) for row, *measure in plain["measures"]},
+        weights={queues[row]: weight for row, weight in plain["weights"]},
+    )
+
+
+_DECODERS: Mapping[int, Callable[[dict[str, Any]], GroupState]] = {1: _read_1, 2: _read_2}

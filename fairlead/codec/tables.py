@@ -25,7 +25,7 @@ def keys_of(state: GroupState) -> list[MemberKey]:
 
 def queues_of(state: GroupState) -> list[MessageQueue]:
     """Return every queue that a state mentions, sorted."""
-    found = {*state.queues, *state.targets}
+    found = {*state.queues, *state.targets, *state.measures, *state.weights}
     for claims in state.claims.values():
         for part in claims.read.values():
             found.update(claim.queue for claim in part)

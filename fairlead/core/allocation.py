@@ -40,7 +40,8 @@ class AllocationRequest:
     ``queues`` maps each topic to its readable queues; ``owners`` maps a queue to the client id that
     holds it now; ``slots`` is ``subscribers`` (a topic is shared by its subscribers) or ``group``
     (every member counts, as in RocketMQ). ``queue_zones`` says where a queue's leader stands, as
-    far as that is known.
+    far as that is known. ``weights`` are measured ones, for a strategy that ``takes_weights``: a
+    queue that is not named weighs 1.
     """
 
     group: str
@@ -50,6 +51,7 @@ class AllocationRequest:
     slots: str = "subscribers"
     options: Mapping[str, Any] = field(default_factory=dict)
     queue_zones: Mapping[MessageQueue, str] = field(default_factory=dict)
+    weights: Mapping[MessageQueue, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ class Strategy(Protocol):
     """An allocation strategy. ``name`` is its name on the wire.
 
     It may have ``check_options(options)``, which raises AllocationError for options that a rule
-    shall not put in force. It is called when such a rule comes.
+    shall not put in force. It is called when such a rule comes. With ``takes_weights = True`` it
+    is given what queues weigh, and asked anew when that changes.
     """
 
     @property

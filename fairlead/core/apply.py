@@ -9,7 +9,7 @@ from dataclasses import replace
 from fairlead.core.barrier import apply_claims, remember_release
 from fairlead.core.draft import Draft
 from fairlead.core.handover import Resolved, answer_never, progress, release
-from fairlead.core.membership import apply_heartbeat, apply_leave
+from fairlead.core.membership import apply_heartbeat, apply_leave, subscribed_topics
 from fairlead.core.model import NOTHING, Epoch
 from fairlead.core.offsets import first_base
 from fairlead.core.records import (
@@ -27,8 +27,8 @@ from fairlead.core.records import (
 from fairlead.core.routes import readable_queues
 from fairlead.core.rule_cause import cause_of_rule
 from fairlead.core.rules import RuleError, rules_of, with_rule
+from fairlead.core.scales import forget, measure, weigh_when_due
 from fairlead.core.state import QueueState
-from fairlead.core.targets import subscribed_topics
 
 __all__ = ["KINDS", "apply_record"]
 
@@ -54,7 +54,7 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
         case Leave() as leave:
             apply_leave(draft, arrival, leave)
         case Progress() as made:
-            _apply_progress(draft, made)
+            _apply_progress(draft, arrival, made)
         case Claims() as claims:
             apply_claims(draft, claims)
         case Release() as released:
@@ -71,7 +71,8 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
             draft.reject(arrival, "unsupported_kind", "kind", texts)
 
 
-def _apply_progress(draft: Draft, made: Progress) -> None:
+def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
+    weigh_when_due(draft, arrival.clock_ms)
     for entry in made.queues:
         value = draft.state.queues.get(entry.queue)
         ended = None
@@ -81,6 +82,7 @@ def _apply_progress(draft: Draft, made: Progress) -> None:
         if ended is not None:
             draft.set_queue(entry.queue, ended.queue)
             draft.resolved(entry.queue, ended.grants, ended.queue.base)
+            measure(draft, arrival.clock_ms, entry)
 
 
 def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
@@ -144,6 +146,7 @@ def _start_anew(draft: Draft, topic: str, void: Epoch) -> None:
             draft.command_drop(queue, newest)
         anew = QueueState(base=None, chain=chain, late=True, void=void)
         draft.set_queue(queue, anew)
+        forget(draft, queue)
 
 
 def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
@@ -189,4 +192,4 @@ def _apply_rule(draft: Draft, arrival: Arrival, rule: RuleSet) -> None:
         draft.state.rules[rule.rule] = rule.value
     draft.rules = rules_of(draft.state.rules, draft.engine)
     draft.because_of(cause_of_rule(rule, arrival.source))
-    draft.dirty = True
+    draft.dirty = draft.weigh_now = True

@@ -7,12 +7,13 @@ both.
 
 from fairlead.core.draft import Draft
 from fairlead.core.handover import aim
-from fairlead.core.membership import effective_members
+from fairlead.core.membership import effective_members, subscribed_topics
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Request, What
+from fairlead.core.scales import forget
 from fairlead.core.state import GroupState, Member, PendingRequest, QueueState
-from fairlead.core.targets import shared_queues, subscribed_topics
+from fairlead.core.targets import shared_queues
 
 __all__ = ["aim_queues", "ask_for_the_missing", "request_wait_ms"]
 
@@ -32,6 +33,7 @@ def aim_queues(draft: Draft) -> None:
         value = state.queues.get(queue, QueueState())
         if winners and queue not in shared and not value.chain:
             state.queues.pop(queue, None)
+            forget(draft, queue)
             continue
         target = _target(state, queue, winners) if queue in shared else None
         aimed = aim(value, target, draft.next_epoch(), draft.engine.chain_cap)

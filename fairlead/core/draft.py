@@ -55,6 +55,10 @@ class Draft:
     alarms: set[str] = field(default_factory=set)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     evicted: bool = False
+    weighed_ms: int = 0
+    """The clock up to which this step has looked at what queues weigh."""
+    weigh_now: bool = False
+    """What queues weigh is looked at in this step, whether or not a trigger is due."""
 
     def because(
         self,
@@ -69,7 +73,7 @@ class Draft:
 
     def because_of(self, cause: Cause) -> None:
         """Remember a cause by the record that told it: two records may set one rule in one step."""
-        self.causes[cause.at] = cause
+        self.causes[cause.at or (cause.kind, cause.topic)] = cause
 
     def reject(
         self, arrival: Arrival, reason: str, field_path: str | None, texts: tuple[str, str]

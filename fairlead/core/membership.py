@@ -10,9 +10,10 @@ from dataclasses import replace
 from fairlead.core.draft import Draft
 from fairlead.core.handover import lapse
 from fairlead.core.model import MemberKey
+from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Gone, Notice
 from fairlead.core.records import Arrival, Heartbeat, Leave
-from fairlead.core.state import Liveness, Member, Tombstone
+from fairlead.core.state import GroupState, Liveness, Member, Tombstone
 
 __all__ = [
     "apply_heartbeat",
@@ -20,6 +21,7 @@ __all__ = [
     "bury_leavers",
     "effective_members",
     "lapse_members",
+    "subscribed_topics",
     "tell_duplicates",
 ]
 
@@ -38,6 +40,12 @@ def effective_members(members: dict[MemberKey, Member]) -> dict[str, Member]:
         if rival is None or _rank(member) > _rank(rival):
             best[member.key.client_id] = member
     return best
+
+
+def subscribed_topics(state: GroupState) -> list[str]:
+    """Return the topics that some target member subscribes to, sorted as RocketMQ sorts them."""
+    members = effective_members(state.members).values()
+    return sorted({topic for member in members for topic in member.topics}, key=java_order)
 
 
 def _rank(member: Member) -> tuple[int, str, int, str]:

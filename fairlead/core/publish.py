@@ -6,7 +6,7 @@ writes nothing.
 
 from fairlead.core.draft import Draft
 from fairlead.core.handover import Phase, phase_of
-from fairlead.core.membership import effective_members
+from fairlead.core.membership import effective_members, subscribed_topics
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import (
@@ -19,7 +19,7 @@ from fairlead.core.outputs import (
     Output,
 )
 from fairlead.core.state import GroupState, QueueState
-from fairlead.core.targets import shared_queues, subscribed_topics
+from fairlead.core.targets import shared_queues
 
 __all__ = ["outputs_of", "summary_of"]
 

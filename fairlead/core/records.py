@@ -68,11 +68,15 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class QueueProgress:
-    """The contiguous processed position of one queue under one epoch."""
+    """The contiguous processed position of one queue under one epoch.
+
+    ``end`` is the next offset to be written, as the member's last fetch saw it; None: not told.
+    """
 
     queue: MessageQueue
     epoch: Epoch
     position: Position
+    end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,13 @@ does not matter.
 from fairlead.core.model import MessageQueue, Route
 from fairlead.core.ordering import queue_order
 
-__all__ = ["PERM_READ", "queue_zones", "readable_queues"]
+__all__ = ["PERM_READ", "PERM_WRITE", "queue_zones", "readable_queues", "writable_queues"]
 
 PERM_READ = 4
 """PermName.PERM_READ."""
+
+PERM_WRITE = 2
+"""PermName.PERM_WRITE."""
 
 
 def readable_queues(route: Route) -> tuple[MessageQueue, ...]:
@@ -23,6 +26,20 @@ def readable_queues(route: Route) -> tuple[MessageQueue, ...]:
         for queue_id in range(broker.read_queue_nums)
     }
     return tuple(sorted(queues, key=queue_order))
+
+
+def writable_queues(route: Route) -> dict[MessageQueue, bool]:
+    """Return, for each readable queue in RocketMQ's order, whether a producer may write to it.
+
+    Source: MQClientInstance#topicRouteData2TopicPublishInfo: the write bit, queues 0 to
+    writeQueueNums - 1. A broker without its master cannot be written to now, but will be again.
+    """
+    brokers = {broker.broker_name: broker for broker in route.brokers}
+    return {
+        queue: bool(brokers[queue.broker_name].perm & PERM_WRITE)
+        and queue.queue_id < brokers[queue.broker_name].write_queue_nums
+        for queue in readable_queues(route)
+    }
 
 
 def queue_zones(route: Route) -> dict[MessageQueue, str]:

@@ -11,6 +11,7 @@ from typing import Any
 from fairlead.core.allocation import AllocationError, Strategy
 from fairlead.core.designation import Designation, DesignationError, read_designation
 from fairlead.core.outputs import Cause
+from fairlead.core.weighing import BY_COUNT, Weighing, WeighingError, read_weighing
 
 __all__ = [
     "CHAIN_CAP",
@@ -44,6 +45,8 @@ class GroupRules:
     slots: str = "subscribers"
     designated: Designation | None = None
     """Who alone consumes; None: every member does."""
+    weighing: Weighing = BY_COUNT
+    """What queues weigh, for a strategy that balances by weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,9 @@ def _in_force(
         return replace(rules, slots=str(value))
     if rule == "designated":
         return _with_designated(rules, value)
-    known = "strategy, timing, slots, designated"
+    if rule == "weighing":
+        return _with_weighing(rules, value)
+    known = "strategy, timing, slots, designated, weighing"
     detail = f"this engine has no rule {rule!r}"
     raise RuleError("unsupported_rule", "rule", detail, f"use one of {known}")
 
@@ -221,5 +226,16 @@ def _with_designated(rules: GroupRules, value: object) -> GroupRules:
     try:
         return replace(rules, designated=read_designation(value))
     except DesignationError as error:
-        path = f"value.{error.field_path}" if error.field_path else "value"
-        raise RuleError("bad_rule", path, error.detail, error.remedy) from error
+        raise _bad_value(error) from error
+
+
+def _with_weighing(rules: GroupRules, value: object) -> GroupRules:
+    try:
+        return replace(rules, weighing=read_weighing(value))
+    except WeighingError as error:
+        raise _bad_value(error) from error
+
+
+def _bad_value(error: DesignationError | WeighingError) -> RuleError:
+    path = f"value.{error.field_path}" if error.field_path else "value"
+    return RuleError("bad_rule", path, error.detail, error.remedy)

@@ -22,6 +22,7 @@ from fairlead.core.model import (
 )
 from fairlead.core.outputs import Failure, What
 from fairlead.core.records import Claim
+from fairlead.core.weighing import Measure
 
 __all__ = [
     "Barrier",
@@ -192,6 +193,9 @@ class GroupState:
 
     When they change, it is redone.
     """
+    measures: dict[MessageQueue, Measure] = field(default_factory=dict)
+    weights: dict[MessageQueue, float] = field(default_factory=dict)
+    """The measured weights in force; a queue that is not named weighs 1."""
 
     @property
     def epoch(self) -> Epoch:
@@ -212,4 +216,6 @@ class GroupState:
             rules=dict(self.rules),
             claims=dict(self.claims),
             requests=dict(self.requests),
+            measures=dict(self.measures),
+            weights=dict(self.weights),
         )

@@ -23,14 +23,16 @@ from fairlead.core.membership import (
     bury_leavers,
     effective_members,
     lapse_members,
+    subscribed_topics,
     tell_duplicates,
 )
 from fairlead.core.outputs import Output, Rejection
 from fairlead.core.publish import outputs_of
 from fairlead.core.records import Arrival, Heartbeat, Reset, RuleSet
 from fairlead.core.rules import EngineRules, Moment, changed_rules, rules_of
+from fairlead.core.scales import weigh_queues, weigh_when_due
 from fairlead.core.state import GroupState
-from fairlead.core.targets import allocation_text, compute_targets, subscribed_topics
+from fairlead.core.targets import allocation_text, compute_targets
 
 __all__ = ["StepResult", "due_ms", "step"]
 
@@ -143,11 +145,15 @@ def _note_rules_of_all(draft: Draft) -> None:
     for cause in change.causes:
         if cause.rule in changed:
             draft.because_of(cause)
+            draft.weigh_now = True
 
 
 def _decide(draft: Draft) -> None:
     state, clock, period = draft.state, draft.moment.clock_ms, draft.rules.trigger_ms
     triggered = clock // period > state.recomputed_ms // period
+    if draft.weigh_now:
+        weigh_queues(draft, clock)
+    weigh_when_due(draft, clock)
     if triggered:
         state.recomputed_ms = clock
     if triggered or draft.dirty or state.allocated_by != allocation_text(draft):

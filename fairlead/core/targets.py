@@ -17,11 +17,12 @@ from fairlead.core.allocation import (
 )
 from fairlead.core.designation import Sharing, sharing
 from fairlead.core.draft import Draft
-from fairlead.core.membership import effective_members
+from fairlead.core.membership import effective_members, subscribed_topics
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
 from fairlead.core.routes import queue_zones, readable_queues
+from fairlead.core.scales import takes_weights
 from fairlead.core.state import GroupState, Member
 
 ERROR_TEXT_MAX = 200
@@ -37,14 +38,7 @@ __all__ = [
     "allocation_text",
     "compute_targets",
     "shared_queues",
-    "subscribed_topics",
 ]
-
-
-def subscribed_topics(state: GroupState) -> list[str]:
-    """Return the topics that some target member subscribes to, sorted as RocketMQ sorts them."""
-    members = effective_members(state.members).values()
-    return sorted({topic for member in members for topic in member.topics}, key=java_order)
 
 
 def shared_queues(state: GroupState) -> dict[str, tuple[MessageQueue, ...]]:
@@ -142,7 +136,14 @@ def _ask(
         queue: zone for topic in queues for queue, zone in queue_zones(state.routes[topic]).items()
     }
     request = AllocationRequest(
-        state.group, candidates, queues, owners, rules.slots, rules.strategy_options, zones
+        state.group,
+        candidates,
+        queues,
+        owners,
+        rules.slots,
+        rules.strategy_options,
+        zones,
+        state.weights if takes_weights(draft) else {},
     )
     strategy = draft.engine.strategies.get(rules.strategy)
     if strategy is None:

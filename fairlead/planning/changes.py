@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fairlead.core.membership import subscribed_topics
 from fairlead.core.model import MemberProfile, Route, RouteBroker
 from fairlead.core.records import GroupRecord, Leave, RouteChanged, RuleSet
 from fairlead.core.routes import PERM_READ
-from fairlead.core.targets import subscribed_topics
 from fairlead.planning.picture import Picture, heartbeat_of
 from fairlead.wire.limits import ROUTE_QUEUES_MAX
 

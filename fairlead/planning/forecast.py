@@ -18,7 +18,7 @@ from fairlead.core.records import Arrival, GroupRecord
 from fairlead.core.routes import readable_queues
 from fairlead.core.rules import GroupRules, rules_of
 from fairlead.core.state import QueueState
-from fairlead.core.targets import compute_targets, subscribed_topics
+from fairlead.core.targets import compute_targets
 from fairlead.planning.picture import MOMENT, SOMEWHERE, Picture
 
 __all__ = ["Forecast", "RefusedRecordError", "applied", "forecast", "settled"]

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairlead.core.allocation import Strategy
+from fairlead.core.membership import subscribed_topics
 from fairlead.core.model import MemberProfile, MessageQueue, Route, RouteBroker
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.records import Heartbeat, RuleSet
 from fairlead.core.routes import PERM_READ
 from fairlead.core.rules import EngineRules
-from fairlead.core.targets import subscribed_topics
 from fairlead.planning.changes import broker_of
 from fairlead.planning.forecast import RefusedRecordError, applied, settled
 from fairlead.planning.picture import GENERATION, Picture, empty_group, heartbeat_of

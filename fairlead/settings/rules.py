@@ -18,6 +18,16 @@ Mode = Literal["cooperative", "eager"]
 OnMute = Literal["wait", "force"]
 
 
+class WeighingRule(BaseModel):
+    """What queues weigh, for a strategy that balances by weight."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    by: Literal["count", "rate", "lag"]
+    over_ms: Annotated[int, Field(ge=1_000, le=3_600_000)] = 60_000
+    change_percent: Annotated[int, Field(ge=0, le=10_000)] = 50
+
+
 class GroupRules(BaseModel):
     """Every rule of a group, with its value.
 
@@ -36,6 +46,7 @@ class GroupRules(BaseModel):
     slots: Slots
     mode: Mode
     on_mute: OnMute
+    weighing: WeighingRule
 
 
 class GroupOverrides(BaseModel):
@@ -57,8 +68,9 @@ class GroupOverrides(BaseModel):
     mode: Mode | None = None
     on_mute: OnMute | None = None
     designated: dict[str, Any] | None = None
+    weighing: WeighingRule | None = None
 
     def over(self, defaults: GroupRules) -> GroupRules:
         """Return the defaults with this group's own values in their place."""
-        own = self.model_dump(exclude_none=True, exclude={"designated"})
+        own = {name: value for name, value in self if value is not None and name != "designated"}
         return defaults.model_copy(update=own)

@@ -84,6 +84,8 @@ def cause_body(cause: Cause) -> dict[str, Any]:
         body["queue"] = [*cause.queue]
     if cause.rule is not None:
         body |= _rule_body(cause)
+    if cause.because is not None:
+        body["because"] = cause.because
     if cause.at is not None:
         body["at"] = [cause.at.topic, cause.at.partition, cause.at.offset]
     return body
@@ -96,7 +98,6 @@ def _rule_body(cause: Cause) -> dict[str, Any]:
         "group": cause.group,
         "removed": cause.removed or None,
         "by": cause.by,
-        "because": cause.because,
     }
     return {name: value for name, value in told.items() if value is not None}
 

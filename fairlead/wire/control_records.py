@@ -5,13 +5,14 @@ strategy of that name exists, is not decided here.
 """
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 
 from fairlead.core.designation import ENTRIES_MAX, IF_NOBODY
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import Reset, RuleSet
+from fairlead.core.weighing import CHANGE_PERCENT, OVER_MS, WeighBy
 from fairlead.wire.errors import WireError
 from fairlead.wire.fields import Fields
 from fairlead.wire.placement import ALL_GROUPS, check_key, key_mismatch, read_array_key
@@ -183,6 +184,16 @@ def _designated(fields: Fields) -> tuple[str, ...]:
     return ()
 
 
+def _weighing(fields: Fields) -> tuple[str, ...]:
+    value = _closed(fields, ("by",), ("over_ms", "change_percent"))
+    value.word("by", get_args(WeighBy))
+    if "over_ms" in value.body:
+        value.integer("over_ms", *OVER_MS)
+    if "change_percent" in value.body:
+        value.integer("change_percent", *CHANGE_PERCENT)
+    return ()
+
+
 def _some_texts(fields: Fields, name: str, rule: TextRule) -> None:
     if not 1 <= len(fields.texts(name, rule)) <= ENTRIES_MAX:
         raise bad_value(fields.path(name), f"1 to {ENTRIES_MAX} of them, or null as the rule")
@@ -205,6 +216,7 @@ _VALUES: dict[str, Callable[[Fields], tuple[str, ...]]] = {
     _PER_CLIENT: _drain,
     _PER_QUEUE: _pin,
     "designated": _designated,
+    "weighing": _weighing,
     "on_mute": _words("wait", "force"),
 }
 """Rule -> the reader that checks its value and returns whom it is for."""

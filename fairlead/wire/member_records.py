@@ -60,9 +60,10 @@ _PROCESS = frozenset(("start_ms", "uuid", "incarnations"))
 _SUBSCRIPTION = frozenset(("topic", "expression_type", "expression", "tags", "sub_version"))
 _LEAVE = frozenset((*_SENDER, "sequence"))
 _PROGRESS = frozenset((*_SENDER, "queues"))
-_PROGRESS_ENTRY = frozenset(("queue", "epoch", "position"))
+_POSITION = ("queue", "epoch", "position")
+_PROGRESS_ENTRY = frozenset((*_POSITION, "end"))
 _CLAIMS = frozenset((*_SENDER, "generation", "part", "parts", "queues"))
-_CLAIM = frozenset((*_PROGRESS_ENTRY, "state"))
+_CLAIM = frozenset((*_POSITION, "state"))
 _RELEASE = frozenset((*_SENDER, "queue", "epoch", "position"))
 _TICK = frozenset(("v", "kind", "generation"))
 
@@ -143,12 +144,18 @@ def read_leave(fields: Fields) -> Leave:
 def read_progress(fields: Fields) -> Progress:
     """Read the progress of some queues; no queue twice."""
     fields.known(_PROGRESS)
-    queues = tuple(
-        QueueProgress(entry.queue("queue"), entry.epoch("epoch"), entry.position("position"))
-        for entry in fields.entries("queues", _PROGRESS_ENTRY)
-    )
+    queues = tuple(_read_made(entry) for entry in fields.entries("queues", _PROGRESS_ENTRY))
     _check_queues(queues)
     return Progress(fields.text("group", GROUP), fields.member(), queues)
+
+
+def _read_made(entry: Fields) -> QueueProgress:
+    return QueueProgress(
+        entry.queue("queue"),
+        entry.epoch("epoch"),
+        entry.position("position"),
+        None if entry.body.get("end") is None else entry.integer("end"),
+    )
 
 
 def read_claims(fields: Fields) -> Claims:

@@ -1,4 +1,4 @@
-"""One state with something in every field, and the bytes that version 1 makes of it."""
+"""One state with something in every field, and the bytes that each version makes of it."""
 
 from fairlead.core.model import (
     Epoch,
@@ -24,6 +24,7 @@ from fairlead.core.state import (
     QueueState,
     Tombstone,
 )
+from fairlead.core.weighing import Measure
 
 A, B, GONE = MemberKey("c1", "i1"), MemberKey("c2", "i1"), MemberKey("c2", "i0")
 Q0, Q1 = MessageQueue("orders", "main", 0), MessageQueue("orders", "main", 1)
@@ -80,10 +81,12 @@ def golden_state() -> GroupState:
         recomputed_ms=95,
         empty_since_ms=None,
         allocated_by="AVG {} subscribers",
+        measures={Q0: Measure(10, 90, 26, 6, 0.25, 5.5)},
+        weights={Q1: 0.0, Q0: 2.5},
     )
 
 
-GOLDEN_BODY = bytes.fromhex("013e521b26") + (
+BODY_1 = bytes.fromhex("013e521b26") + (
     b'{"allocated_by":"AVG {} subscribers","barrier":[3,50,60,true,[[0,0,2,1,0,6]]],"claims":['
     b'[0,3,2,[[1,[[0,2,1,0,5,true]]]]]],"clients":["c1","c2"],"created_ms":1,"empty_since_ms":'
     b'null,"epoch":[3,41],"failures":[["orders","no_members","nobody"]],"group":"orders","keys'
@@ -96,6 +99,20 @@ GOLDEN_BODY = bytes.fromhex("013e521b26") + (
     b'ase_ms":1000,"margin_ms":5}},"states":[[0,[1,20],"release",true,[2,9],[[0,3,40,true],[2,'
     b'3,41,false]]],[1,null,"",false,[0,0],[]]],"targets":[[0,1],[1,0]],"tombstones":[[1,500,t'
     b"rue,true]]}"
+)
+GOLDEN_BODY = bytes.fromhex("020e83a175") + (
+    b'{"allocated_by":"AVG {} subscribers","barrier":[3,50,60,true,[[0,0,2,1,0,6]]],"claims":['
+    b'[0,3,2,[[1,[[0,2,1,0,5,true]]]]]],"clients":["c1","c2"],"created_ms":1,"empty_since_ms":'
+    b'null,"epoch":[3,41],"failures":[["orders","no_members","nobody"]],"group":"orders","keys'
+    b'":[["c1","i1"],["c2","i0"],["c2","i1"]],"measures":[[0,10,90,26,6,0.25,5.5]],"members":['
+    b'[0,1,"u1",1,3,false,true,0,["push","clustering","timestamp",5,true,"other","0","",null,1'
+    b',10000],[["orders","tag","a||b",["a","b"],7]]],[2,2,"u2",2,0,true,false,1,["push","clust'
+    b'ering","last_offset",null,false,"other","0","","z",1,10000],[]]],"queues":[["orders","ma'
+    b'in",[0,1]]],"requests":[["offsets","orders",70,2]],"routes":[["orders","id1","main:2",[['
+    b'"main",6,2,2,"main",{"0":"h:1"},["1",null],[null,"z"]],["other",4,0,0,"",{},null,null]]]'
+    b'],"rules":{"pause":null,"timing":{"lease_ms":1000,"margin_ms":5}},"states":[[0,[1,20],"r'
+    b'elease",true,[2,9],[[0,3,40,true],[2,3,41,false]]],[1,null,"",false,[0,0],[]]],"targets"'
+    b':[[0,1],[1,0]],"tombstones":[[1,500,true,true]],"weights":[[0,2.5],[1,0.0]]}'
 )
 GOLDEN_LIVENESS = bytes.fromhex(
     "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"

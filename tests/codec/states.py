@@ -26,6 +26,7 @@ from fairlead.core.state import (
     QueueState,
     Tombstone,
 )
+from fairlead.core.weighing import Measure
 
 int64 = st.integers(-(2**63), 2**63 - 1)
 clocks = st.integers(0, 2**62)
@@ -96,6 +97,10 @@ barriers = st.builds(
 livenesses = st.builds(
     Liveness, clocks, int64, st.none() | clocks, st.integers(0, 99), st.integers(0, 2**62)
 )
+numbers = st.floats(0, 1e15)
+measures = st.builds(
+    Measure, clocks, clocks, st.integers(0, 2**62), st.integers(0, 2**62), numbers, numbers
+)
 
 
 @st.composite
@@ -149,4 +154,6 @@ def group_states(draw: st.DrawFn, group: str = "orders") -> GroupState:
         recomputed_ms=draw(clocks),
         empty_since_ms=draw(st.none() | clocks),
         allocated_by=draw(texts),
+        measures=draw(st.dictionaries(queues, measures, max_size=3)),
+        weights=draw(st.dictionaries(queues, numbers, max_size=3)),
     )

@@ -48,7 +48,7 @@ def test_round_trip() -> None:
 
 BODY_HEAD = (
     b'{"defaults":{"timing":{"lease_ms":5}},"generation":3,'
-    b'"groups":[["broken",0,[],"quarantined"],["orders",984,["orders","payments"],"stable"]],'
+    b'"groups":[["broken",0,[],"quarantined"],["orders",1049,["orders","payments"],"stable"]],'
     b'"quarantined":{"broken":[40,60,2,"ValueError",true,'
     b'[["fairlead.control",1,3,800,40,null,null],'
     b'["fairlead.heartbeats",1,80,900,40,"b3JkZXJz","eyJ2IjoxfQ=="]]]}}'

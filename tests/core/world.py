@@ -166,9 +166,18 @@ class World:
             "releases", Release(GROUP, key_of(client, life), queue_of(number), epoch, position)
         )
 
-    def progress(self, client: str, number: int, epoch: Epoch, offset: int, life: int = 1) -> None:
-        """A client tells how far it has come."""
-        made = QueueProgress(queue_of(number), epoch, Position(0, offset))
+    def progress(
+        self,
+        client: str,
+        number: int,
+        epoch: Epoch,
+        offset: int,
+        *,
+        life: int = 1,
+        end: int | None = None,
+    ) -> None:
+        """A client tells how far it has come, and perhaps where the queue ends."""
+        made = QueueProgress(queue_of(number), epoch, Position(0, offset), end)
         self.add("heartbeats", Progress(GROUP, key_of(client, life), (made,)))
 
     def claims(self, client: str, *claims: tuple[int, Epoch, int, bool], life: int = 1) -> None:

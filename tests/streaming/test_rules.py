@@ -117,7 +117,7 @@ def test_unreadable_records(settings: Settings, log: Log) -> None:
 def test_built_in() -> None:
     """What the engine does anyhow is no rule: it would reject the record."""
     wanted = wanted_rules(_settings())
-    assert {rule for _, rule in wanted} == {"strategy", "timing", "slots"}
+    assert {rule for _, rule in wanted} == {"strategy", "timing", "slots", "weighing"}
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,13 @@ import pytest
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import OffsetsKnown, Reset, RouteChanged, RuleSet
 from fairlead.core.rules import GroupRules, RuleError, with_rule
+from fairlead.core.weighing import Weighing, read_weighing
 from fairlead.wire.control_records import rule_key
 from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode_rule
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
+from tests.wire.page import labelled, validator
 from tests.wire.wire_records import LIMITS, SHARDS, example, raw
 
 QUEUE = ["orders", "main", 2]
@@ -175,6 +177,33 @@ def test_designation_written() -> None:
         rule = RuleSet("orders", "designated", (), value, "alice")
         written = raw("control", encode_rule(rule), rule_key("orders", "designated", ()))
         assert _decoded(written) == rule
+
+
+@pytest.mark.parametrize(
+    "value, path",
+    [
+        ({"by": "size"}, "value.by"),
+        ({"by": "rate", "over_ms": 999}, "value.over_ms"),
+        ({"by": "lag", "change_percent": 50.5}, None),
+        ({"by": "lag", "change_percent": "50"}, "value.change_percent"),
+        ({"by": "lag", "damping": 50}, "value"),
+        ({"over_ms": 60_000}, "value"),
+    ],
+)
+def test_bad_weighing(value: Any, path: str | None) -> None:
+    """A rule about weights of another form is refused by the path of what is wrong."""
+    with pytest.raises(WireError) as caught:
+        _decoded(_rule(["orders", "weighing"], "weighing", value))
+    assert caught.value.field == path
+    assert caught.value.remedy
+
+
+def test_weighing_on_the_page() -> None:
+    """The page's example of a rule about weights is what schema, decoder and core make of it."""
+    body = labelled("weighing")
+    assert [error.message for error in validator("rule").iter_errors(body)] == []
+    rule = _decoded(raw("control", orjson.dumps(body), b'["orders","weighing"]'))
+    assert read_weighing(rule.value) == Weighing("rate", 60_000, 50)
 
 
 @pytest.mark.parametrize("name", ["margin_ms", "drain_deadline_ms"])

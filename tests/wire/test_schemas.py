@@ -100,11 +100,15 @@ def test_each_field_missing(kind: str) -> None:
 RULES: list[tuple[str, Any]] = [
     (rule, value)
     for rule in ("strategy", "timing", "slots", "mode", "pause", "drain", "pin", "designated",
-                 "on_mute")
+                 "weighing", "on_mute")
     for value in [
         *VALUES, "subscribers", "group", "cooperative", "eager", "wait", "force",
         {"margin_ms": 0}, {"margin_ms": 1}, {"drain_deadline_ms": 0}, {"drain_deadline_ms": 1},
         {"queue": ["orders", "main", 2], "client_id": "c"},
+        {"by": "count"}, {"by": "rate", "over_ms": 1_000}, {"by": "lag", "change_percent": 0},
+        {"by": "size"}, {"by": "rate", "over_ms": 999}, {"by": "rate", "over_ms": 3_600_001},
+        {"by": "lag", "change_percent": 10_001}, {"by": "lag", "change_percent": None},
+        {"by": "lag", "damping": 1}, {"over_ms": 60_000},
         {"only": ["a*"]},
         {"only": ["a*", "10.0.0.0/8"], "topics": None, "if_nobody": "nobody"},
         {"only": ["a"], "topics": ["orders"], "if_nobody": "all"},

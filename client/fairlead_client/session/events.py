@@ -72,11 +72,12 @@ class NoticeRead:
 
 @dataclass(frozen=True, slots=True)
 class ProgressMade:
-    """Everything of the queue below `offset` is processed."""
+    """Everything of the queue below `offset` is processed; `end` will be written next."""
 
     queue: Queue
     epoch: Epoch
     offset: int
+    end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

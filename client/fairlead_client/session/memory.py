@@ -69,6 +69,7 @@ class QueueMemory:
     position: Position = POSITION_ZERO
     gate: Gate | None = None
     drain_since_ms: int = 0
+    end: int | None = None
     unsent: bool = False
     committed: Position | None = None
     commit_at_ms: int = 0
@@ -81,7 +82,7 @@ class QueueMemory:
     @property
     def progress(self) -> Progress:
         """Where the work on the queue is, or where it ended."""
-        return Progress(self.queue, self.started, self.position)
+        return Progress(self.queue, self.started, self.position, self.end)
 
 
 @dataclass(slots=True)

@@ -74,6 +74,7 @@ def _start(memory: Memory, queue: QueueMemory, epoch: Epoch, position: Position)
     queue.position = position
     queue.gate = None
     queue.committed = None
+    queue.end = None
     queue.unsent = True
     memory.counts["starts"] += 1
     memory.changed()

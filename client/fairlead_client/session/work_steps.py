@@ -81,6 +81,9 @@ def make_progress(memory: Memory, event: ProgressMade) -> SessionState:
     """The application got further in the work of this very epoch."""
     queue = _working(memory, event.queue, event.epoch)
     if queue is not None:
+        if event.end is not None and event.end != queue.end:
+            queue.end = event.end
+            queue.unsent = True
         memory.signal(queue, Signal.PROGRESS, event.offset)
     return memory.state
 

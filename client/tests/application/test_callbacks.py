@@ -104,6 +104,14 @@ def test_progress(app: App) -> None:
     assert app.callbacks.take_progress() == []
 
 
+def test_end(app: App) -> None:
+    """The newest end counts, also when the next report leaves it out."""
+    assert app.callbacks.processed(QUEUE, 5, None, 90)
+    assert app.callbacks.processed(QUEUE, 6, None, 80)
+    assert app.callbacks.processed(QUEUE, 7, None)
+    assert app.callbacks.take_progress() == [ProgressMade(QUEUE, EPOCH, 7, 80)]
+
+
 def test_progress_of_another_tenure(app: App) -> None:
     """Progress under another epoch, or of a queue that is not ours, is refused."""
     assert not app.callbacks.processed(QUEUE, 5, Epoch(1, 0))

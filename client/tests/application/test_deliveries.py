@@ -70,6 +70,16 @@ def test_any_order(order: tuple[int, int, int]) -> None:
     assert book.deliveries.take_progress() == []
 
 
+def test_end() -> None:
+    """Where a queue ends is progress when it has changed, under this epoch alone."""
+    book = Book()
+    book.deliveries.end_seen(QUEUE, EPOCH, 20)
+    assert book.deliveries.take_progress() == [ProgressMade(QUEUE, EPOCH, 3, 20)]
+    book.deliveries.end_seen(QUEUE, EPOCH, 20)
+    book.deliveries.end_seen(QUEUE, Epoch(EPOCH.generation, EPOCH.number + 1), 30)
+    assert book.deliveries.take_progress() == []
+
+
 def test_lease_over() -> None:
     """Nothing is handed out of a queue that is not this client's by the clock."""
     assert not Book().hand_out(3, mine=None)

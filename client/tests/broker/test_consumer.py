@@ -58,6 +58,17 @@ def take(consumer: Consumer, count: int) -> list[Message]:
     return messages
 
 
+def await_end(engine: "ScriptedEngine", queue: Queue, end: int) -> None:
+    """Wait until a progress record says where a queue ends."""
+
+    def tells(record: dict[str, Any]) -> bool:
+        return any(
+            entry["queue"] == list(queue) and entry.get("end") == end for entry in record["queues"]
+        )
+
+    engine.await_record("progress", tells)
+
+
 def test_two_queues(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
@@ -71,6 +82,8 @@ def test_two_queues(
     for queue, first in zip(queues, (15, 0), strict=True):
         offsets = [message.offset for message in messages if message.queue == queue]
         assert offsets == list(range(first, 20))
+    for queue in queues:
+        await_end(engine, queue, 20)
     last = messages[-1]
     assert (last.value, last.epoch) == (str(last.offset).encode(), one.still_mine(last.queue))
 

@@ -184,8 +184,9 @@ def test_progress_and_commits(
     one.assigned.get(timeout=WAIT_SECONDS)
     # Committed before the first delivery, because it follows an operator's reset.
     assert committed(engine.group, data_topic, 1) == (2, '{"v":1,"reset":4}')
-    one.client.processed(queue, 8)
-    engine.await_record("progress", lambda record: record["queues"][0]["position"] == [4, 8])
+    one.client.processed(queue, 8, end=11)
+    told = engine.await_record("progress", lambda record: record["queues"][0]["position"] == [4, 8])
+    assert told["queues"][0]["end"] == 11
     engine.await_record("heartbeat", lambda record: record["sequence"] > 2)
     one.client.close()
     assert committed(engine.group, data_topic, 1) == (8, '{"v":1,"reset":4}')

@@ -72,6 +72,24 @@ def test_committed_already(script: "Script") -> None:
     assert kinds(script.feed(events.WorkStopped(queue, script.epoch(1), 4))) == ["SendRelease"]
 
 
+def test_end(script: "Script") -> None:
+    """A changed end is sent as progress, an unchanged one is not, and a new tenure forgets it."""
+    queue = script.an_add(1).queue
+    script.add(1)
+    script.live(1_000)
+    told = []
+    for end in (9, 9, 12):
+        script.feed(events.ProgressMade(queue, script.epoch(1), 0, end))
+        done = script.live(1_000)
+        told.append([a.entries[0].end for a in done if isinstance(a, actions.SendProgress)])
+    assert told == [[9], [], [12]]
+    script.drop(1)
+    script.stopped(1, 4)
+    script.add(2)
+    done = script.live(1_000)
+    assert [a.entries[0].end for a in done if isinstance(a, actions.SendProgress)] == [None]
+
+
 def test_without_commits(scripts: Callable[..., "Script"]) -> None:
     """A client that commits nothing releases at once, and starts after a reset at once."""
     script = scripts(commits=False)
