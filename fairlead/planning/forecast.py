@@ -12,6 +12,7 @@ from fairlead.core.allocation import Allocation, AllocationRequest, Strategy
 from fairlead.core.apply import apply_record
 from fairlead.core.decide import aim_queues
 from fairlead.core.draft import Draft
+from fairlead.core.membership import subscribed_topics
 from fairlead.core.model import MessageQueue, Source
 from fairlead.core.outputs import Failure, Rejection
 from fairlead.core.records import Arrival, GroupRecord
