@@ -45,6 +45,7 @@ class Sticky:
 
     name = "STICKY"
     takes_weights = True
+    takes_rules = ("pin", "ban", "weight", "capacity")
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse options that cannot be.
@@ -58,7 +59,7 @@ class Sticky:
 
         Raises: AllocationError: ``bad_option``.
         """
-        options = sticky_options(request.options)
+        options = sticky_options(request.options).under(request.placement)
         world = sticky_world(request, options)
         owner = [NOBODY] * len(world.queues)
         # What an operator says of a queue wins over what was measured.

@@ -5,11 +5,12 @@ id]``. A field nobody knows is an error too: a typing mistake must not pass for 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fairlead.core.allocation import AllocationError
+from fairlead.core.allocation import AllocationError, Placement
 from fairlead.core.model import MessageQueue
+from fairlead.core.single_rules import read_decimal
 from strategies.options import written_queue
 
 __all__ = ["StickyOptions", "sticky_options"]
@@ -22,8 +23,6 @@ _FIELDS = (
     "bans", "broker_zones", "capacity", "damping", "drained", "pins", "queue_zones", "weights",
     "zone_first", "zones",
 )  # fmt: skip
-_OF_THE_REQUEST = ("current", "subscriptions")
-"""What a written case says in its options and a request says in its own fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +43,16 @@ class StickyOptions:
     bans: Mapping[MessageQueue, frozenset[str]] = field(default_factory=dict)
     drained: frozenset[str] = frozenset()
 
+    def under(self, placement: Placement) -> "StickyOptions":
+        """Return the options with what rules say of single queues and clients in their place."""
+        return replace(
+            self,
+            pins={**self.pins, **{queue: (name,) for queue, name in placement.pins.items()}},
+            bans={**self.bans, **{at: frozenset(ids) for at, ids in placement.bans.items()}},
+            weights={**self.weights, **placement.weights},
+            capacity={**self.capacity, **placement.capacities},
+        )
+
 
 def sticky_options(options: Mapping[str, Any]) -> StickyOptions:
     """Return the options, checked.
@@ -51,7 +60,7 @@ def sticky_options(options: Mapping[str, Any]) -> StickyOptions:
     Raises: AllocationError: ``bad_option``, worded "<field>: what is wrong and what is expected".
     """
     for name in options:
-        if name not in _FIELDS and name not in _OF_THE_REQUEST:
+        if name not in _FIELDS:
             raise _bad(str(name), "unknown; expected one of " + ", ".join(_FIELDS))
     zone_first = options.get("zone_first", False)
     if not isinstance(zone_first, bool):
@@ -106,6 +115,10 @@ def _text(name: str, value: Any) -> str:
 
 
 def _number(name: str, value: Any, least: float = 0) -> float:
+    # A rule holds no fractions: there they are written as text.
+    if isinstance(value, str):
+        decimal = read_decimal(value)
+        value = value if decimal is None else decimal
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float)

@@ -11,7 +11,14 @@ from typing import Any, Protocol
 
 from fairlead.core.model import MessageQueue
 
-__all__ = ["Allocation", "AllocationError", "AllocationRequest", "Candidate", "Strategy"]
+__all__ = [
+    "Allocation",
+    "AllocationError",
+    "AllocationRequest",
+    "Candidate",
+    "Placement",
+    "Strategy",
+]
 
 
 class AllocationError(Exception):
@@ -34,6 +41,21 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Placement:
+    """What operators said of single queues and clients at run time.
+
+    ``pins``: the client that shall own a queue; ``bans``: clients that shall not; ``weights`` of
+    queues, 0 or more; ``capacities`` of clients, more than 0. Each goes before what the strategy's
+    options say of the same queue or client.
+    """
+
+    pins: Mapping[MessageQueue, str] = field(default_factory=dict)
+    bans: Mapping[MessageQueue, tuple[str, ...]] = field(default_factory=dict)
+    weights: Mapping[MessageQueue, float] = field(default_factory=dict)
+    capacities: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class AllocationRequest:
     """Everything a strategy may look at. Candidates and queues come sorted as RocketMQ sorts them.
 
@@ -41,7 +63,8 @@ class AllocationRequest:
     holds it now; ``slots`` is ``subscribers`` (a topic is shared by its subscribers) or ``group``
     (every member counts, as in RocketMQ). ``queue_zones`` says where a queue's leader stands, as
     far as that is known. ``weights`` are measured ones, for a strategy that ``takes_weights``: a
-    queue that is not named weighs 1.
+    queue that is not named weighs 1. ``placement`` has the rules of single queues and clients that
+    the strategy says it takes (``takes_rules``), and no others.
     """
 
     group: str
@@ -52,6 +75,7 @@ class AllocationRequest:
     options: Mapping[str, Any] = field(default_factory=dict)
     queue_zones: Mapping[MessageQueue, str] = field(default_factory=dict)
     weights: Mapping[MessageQueue, float] = field(default_factory=dict)
+    placement: Placement = field(default_factory=Placement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +95,9 @@ class Strategy(Protocol):
 
     It may have ``check_options(options)``, which raises AllocationError for options that a rule
     shall not put in force. It is called when such a rule comes. With ``takes_weights = True`` it
-    is given what queues weigh, and asked anew when that changes.
+    is given what queues weigh, and asked anew when that changes. And ``takes_rules``: the rules of
+    single queues and clients that it takes, some of ``pin``, ``ban``, ``weight``, ``capacity``; it
+    is given them in the request, and while there are others an alarm says that they do nothing.
     """
 
     @property

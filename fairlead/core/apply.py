@@ -26,7 +26,7 @@ from fairlead.core.records import (
 )
 from fairlead.core.routes import readable_queues
 from fairlead.core.rule_cause import cause_of_rule
-from fairlead.core.rules import RuleError, rules_of, with_rule
+from fairlead.core.rules import RuleError, put_rule, rules_of
 from fairlead.core.scales import forget, measure, weigh_when_due
 from fairlead.core.state import QueueState
 
@@ -174,22 +174,18 @@ def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
 
 
 def _apply_rule(draft: Draft, arrival: Arrival, rule: RuleSet) -> None:
+    before = draft.state.rules
     try:
-        if rule.value is not None:
-            with_rule(draft.rules, rule.rule, rule.value, draft.engine.strategies)
+        after = put_rule(before, rule, draft.rules, draft.engine.strategies)
     except RuleError as error:
         draft.counts["rule", "rejected"] += 1
         draft.reject(arrival, error.reason, error.field_path, (error.detail, error.remedy))
         return
-    before = draft.state.rules.get(rule.rule)
-    if before == rule.value:
+    if before == after:
         draft.counts["rule", "duplicate"] += 1
         return
     draft.counts["rule", "applied"] += 1
-    if rule.value is None:
-        draft.state.rules.pop(rule.rule)
-    else:
-        draft.state.rules[rule.rule] = rule.value
+    draft.state.rules = after
     draft.rules = rules_of(draft.state.rules, draft.engine)
     draft.because_of(cause_of_rule(rule, arrival.source))
     draft.dirty = draft.weigh_now = True

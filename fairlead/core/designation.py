@@ -31,6 +31,9 @@ __all__ = [
 ENTRIES_MAX = 1_000
 """No more entries, and no more topics, in one rule."""
 
+DESIGNATIONS_KEPT = 256
+"""So many rules are remembered as they were read."""
+
 IF_NOBODY = ("nobody", "all")
 """Who consumes a topic that no designated member subscribes to; the first is the default."""
 
@@ -95,7 +98,8 @@ class Designation:
 class Sharing:
     """Who shares which of a group's topics; those that are in neither belong to nobody.
 
-    ``empty``: the topics of the rule without a designated member, which is worth an alarm.
+    ``empty``: the topics of the rule without a designated member; ``idle``: the topics that would
+    be shared by all, if anybody could own them. Both are worth an alarm.
     """
 
     common: frozenset[str]
@@ -105,6 +109,7 @@ class Sharing:
     empty: frozenset[str] = frozenset()
     designated: frozenset[str] = frozenset()
     """The client ids of the designated members."""
+    idle: frozenset[str] = frozenset()
 
     def allows(self, topic: str, client_id: str) -> bool:
         """Tell whether a member may be given queues of a topic."""
@@ -123,12 +128,13 @@ def sharing(
 
     Args:
         designation: the rule in force; None: there is none.
-        subscriptions: the topics of each member, by client id.
+        subscriptions: the topics of each member that may own anything, by client id.
         topics: those to be shared.
     """
     shared = frozenset(topics)
+    subscribed = frozenset(topic for each in subscriptions.values() for topic in each)
     if designation is None:
-        return Sharing(shared)
+        return Sharing(shared & subscribed, idle=shared - subscribed)
     designated = frozenset(filter(designation.entries.names, subscriptions))
     served = {topic for name in sorted(designated) for topic in subscriptions[name]}
     ruled = shared if designation.topics is None else shared & designation.topics
@@ -136,7 +142,8 @@ def sharing(
     common = shared - ruled
     if designation.if_nobody == "all":
         common |= empty
-    return Sharing(common, ruled & served, empty, designated)
+    idle = common - subscribed
+    return Sharing(common - idle, ruled & served, empty, designated, idle)
 
 
 def read_designation(value: object) -> Designation:
@@ -159,10 +166,18 @@ def read_designation(value: object) -> Designation:
     if if_nobody not in IF_NOBODY:
         remedy = f"say {' or '.join(IF_NOBODY)}"
         raise DesignationError("if_nobody", f"if_nobody cannot be {if_nobody!r}", remedy)
-    entries = read_entries(only)
+    return _designation(only, topics, if_nobody)
+
+
+# A group's rules are read at each of its steps: without this so would be a thousand entries.
+@lru_cache(maxsize=DESIGNATIONS_KEPT)
+def _designation(
+    only: tuple[str, ...], topics: tuple[str, ...] | None, if_nobody: str
+) -> Designation:
     words = json.dumps([only, topics, if_nobody]).encode()
     text = hashlib.sha256(words).hexdigest()[:16]
-    return Designation(entries, None if topics is None else frozenset(topics), if_nobody, text)
+    named = None if topics is None else frozenset(topics)
+    return Designation(read_entries(only), named, if_nobody, text)
 
 
 def _texts(values: object, name: str, noun: str, remedy: str) -> tuple[str, ...]:
@@ -171,14 +186,13 @@ def _texts(values: object, name: str, noun: str, remedy: str) -> tuple[str, ...]
     if not 1 <= len(values) <= ENTRIES_MAX:
         detail = f"{name} has {len(values)} entries"
         raise DesignationError(name, detail, f"give 1 to {ENTRIES_MAX}, or remove the rule")
-    for index, entry in enumerate(values):
-        if not isinstance(entry, str) or not entry:
-            raise DesignationError(f"{name}[{index}]", f"{entry!r} is no {noun}", "give a text")
+    if set(map(type, values)) != {str} or "" in values:
+        for index, entry in enumerate(values):
+            if not isinstance(entry, str) or not entry:
+                raise DesignationError(f"{name}[{index}]", f"{entry!r} is no {noun}", "give a text")
     return tuple(values)
 
 
-# A group's rules are read at each of its steps: without this so would be a thousand entries.
-@lru_cache(maxsize=1_024)
 def read_entries(only: tuple[str, ...]) -> Entries:
     """Return whom these entries name.
 

@@ -19,7 +19,7 @@ from fairlead.core.outputs import (
     Output,
 )
 from fairlead.core.state import GroupState, QueueState
-from fairlead.core.targets import shared_queues
+from fairlead.core.targets import alarms_of, shared_queues
 
 __all__ = ["outputs_of", "summary_of"]
 
@@ -135,7 +135,7 @@ def _decision(draft: Draft, before: Epoch) -> Decision:
         moves=tuple(draft.moves),
         state=summary_of(state),
         failures=tuple(state.failures[topic] for topic in sorted(state.failures)),
-        alarms=tuple(sorted(draft.alarms)),
+        alarms=alarms_of(draft),
         clock_ms=moment.clock_ms,
         at_ms=moment.append_ms,
         cut=Cut(draft.engine.generation, moment.shard, moment.step, moment.positions),

@@ -11,6 +11,14 @@ from typing import Any
 from fairlead.core.allocation import AllocationError, Strategy
 from fairlead.core.designation import Designation, DesignationError, read_designation
 from fairlead.core.outputs import Cause
+from fairlead.core.records import RuleSet
+from fairlead.core.single_rules import (
+    SINGLE_RULES,
+    SingleRuleError,
+    check_single_rules,
+    read_single_rule,
+    subject_text,
+)
 from fairlead.core.weighing import BY_COUNT, Weighing, WeighingError, read_weighing
 
 __all__ = [
@@ -21,6 +29,7 @@ __all__ = [
     "Moment",
     "RuleError",
     "changed_rules",
+    "put_rule",
     "rules_of",
     "with_rule",
 ]
@@ -47,6 +56,8 @@ class GroupRules:
     """Who alone consumes; None: every member does."""
     weighing: Weighing = BY_COUNT
     """What queues weigh, for a strategy that balances by weight."""
+    single: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Rules of single queues and clients, as :mod:`fairlead.core.single_rules` keeps them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +123,9 @@ def rules_of(own: Mapping[str, Any], engine: EngineRules) -> GroupRules:
     A rule that was accepted once and no longer makes sense (its strategy is gone) stays out of
     force. This is read at every step: options were checked when their rule came.
     """
-    rules = engine.defaults
-    for name in sorted(own):
+    single = {name: own[name] for name in SINGLE_RULES if name in own}
+    rules = replace(engine.defaults, single=single) if single else engine.defaults
+    for name in sorted(own.keys() - single.keys()):
         try:
             rules = _in_force(rules, name, own[name], engine.strategies)
         except RuleError:
@@ -122,21 +134,55 @@ def rules_of(own: Mapping[str, Any], engine: EngineRules) -> GroupRules:
 
 
 def changed_rules(before: GroupRules, after: GroupRules) -> frozenset[str]:
-    """Return the names of the rules whose values differ."""
-    return frozenset(
-        _RULE_OF.get(each.name, "timing")
+    """Return the names of the rules of a whole group whose values differ."""
+    changed = [
+        each.name
         for each in fields(GroupRules)
         if getattr(before, each.name) != getattr(after, each.name)
+    ]
+    return frozenset(
+        "timing" if name.endswith("_ms") else name.removesuffix("_options") for name in changed
     )
 
 
-_RULE_OF = {
-    "strategy": "strategy",
-    "strategy_options": "strategy",
-    "slots": "slots",
-    "designated": "designated",
-}
-"""Field of the rules of a group -> the rule that sets it; ``timing`` sets every other one."""
+def put_rule(
+    own: Mapping[str, Any], rule: RuleSet, rules: GroupRules, strategies: Mapping[str, Strategy]
+) -> dict[str, Any]:
+    """Return a group's own rules after a record that has just come; they may be as before.
+
+    Args:
+        own: rule -> value, or rule -> subject -> value for rules of single queues and clients.
+        rule: the record.
+        rules: those in force for the group.
+        strategies: those that there are.
+
+    Raises:
+        RuleError: the rule is not known, not supported, its value is bad, or it is one too many.
+    """
+    value = rule.value
+    if rule.rule in SINGLE_RULES:
+        value = _single(own.get(rule.rule, {}), rule) or None
+    elif value is not None:
+        with_rule(rules, rule.rule, value, strategies)
+    after = dict(own)
+    after.pop(rule.rule, None)
+    return after if value is None else {**after, rule.rule: value}
+
+
+def _single(held: Mapping[str, Any], rule: RuleSet) -> dict[str, Any]:
+    after = dict(held)
+    if rule.value is None:
+        after.pop(subject_text(rule.subject), None)
+        return after
+    after[subject_text(rule.subject)] = rule.value
+    try:
+        read_single_rule(rule.rule, rule.value)
+        check_single_rules(rule.rule, after)
+    except SingleRuleError as error:
+        path = f"value.{error.field_path}" if error.field_path else "value"
+        raise RuleError(error.reason, path, error.detail, error.remedy) from error
+    return after
+
 
 TIMING_MAX_MS = 3_600_000
 """No time of a rule may be longer than an hour."""
@@ -173,7 +219,7 @@ def _in_force(
         return _with_designated(rules, value)
     if rule == "weighing":
         return _with_weighing(rules, value)
-    known = "strategy, timing, slots, designated, weighing"
+    known = ", ".join(("strategy, timing, slots, designated, weighing", *SINGLE_RULES))
     detail = f"this engine has no rule {rule!r}"
     raise RuleError("unsupported_rule", "rule", detail, f"use one of {known}")
 

@@ -2,7 +2,8 @@
 
 Asks the group's strategy and checks its answer; decides nothing about when a queue moves. A topic
 whose allocation fails keeps its last assignment and is tried again at the next trigger, the other
-topics go on. Under the rule ``designated`` the strategy is shown the designated members alone.
+topics go on. Under the rule ``designated`` the strategy is shown the designated members alone, and
+drained members never.
 """
 
 import json
@@ -23,6 +24,7 @@ from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
 from fairlead.core.routes import queue_zones, readable_queues
 from fairlead.core.scales import takes_weights
+from fairlead.core.single_rules import OF_STRATEGIES, drained_of, placement_of
 from fairlead.core.state import GroupState, Member
 
 ERROR_TEXT_MAX = 200
@@ -32,9 +34,15 @@ FAILED_ALLOCATION = "failed_allocation"
 DESIGNATION_EMPTY = "designation_empty"
 """The alarm that a topic has no designated member."""
 
+DRAINED_EMPTY = "drained_empty"
+"""The alarm that every member that subscribes to a topic is drained."""
+
+RULE_WITHOUT_EFFECT = "rule_without_effect"
+"""The alarm that the strategy in force does not take a rule of single queues or clients."""
+
 __all__ = [
-    "DESIGNATION_EMPTY",
     "FAILED_ALLOCATION",
+    "alarms_of",
     "allocation_text",
     "compute_targets",
     "shared_queues",
@@ -62,16 +70,15 @@ def compute_targets(draft: Draft) -> None:
     """Replace the group's targets by a new allocation of every topic that can be allocated."""
     state = draft.state
     queues = shared_queues(state)
-    members = effective_members(state.members)
-    subscriptions = {client_id: member.topics for client_id, member in members.items()}
-    shares = sharing(
-        draft.rules.designated, subscriptions, [topic for topic, held in queues.items() if held]
-    )
+    members = _possible_owners(draft)
+    shares = _sharing(draft, members, queues)
     allocation = _allocate(draft, members, shares, queues)
     targets: dict[MessageQueue, str] = {}
     failures: dict[str, Failure] = {}
     for topic, held in queues.items():
-        error = allocation.failures.get(topic) or _refusal(allocation, shares, topic, held)
+        error = allocation.failures.get(topic)
+        if error is None:
+            error = _refusal(allocation.topics.get(topic, {}), members, shares, topic, held)
         if error is None:
             for client_id, owned in allocation.topics.get(topic, {}).items():
                 targets.update(dict.fromkeys(owned, client_id))
@@ -80,17 +87,48 @@ def compute_targets(draft: Draft) -> None:
         kept = {queue: state.targets[queue] for queue in held if queue in state.targets}
         # A failing strategy is no reason for anybody else to go on consuming.
         targets.update(
-            (queue, owner) for queue, owner in kept.items() if shares.allows(topic, owner)
+            (queue, owner)
+            for queue, owner in kept.items()
+            if owner in members and shares.allows(topic, owner)
         )
     if failures != state.failures and failures:
         draft.alarms.add("allocation_failed")
-    # An alarm alone makes a record: it is raised beside something that does so anyhow.
-    if shares.empty and (draft.dirty or draft.causes or draft.moves or targets != state.targets):
-        draft.alarms.add(DESIGNATION_EMPTY)
     draft.counts.update((FAILED_ALLOCATION, failure.code) for failure in failures.values())
     state.failures = failures
     state.targets = targets
     state.allocated_by = allocation_text(draft)
+
+
+def alarms_of(draft: Draft) -> tuple[str, ...]:
+    """Return the alarms of a decision: of what happened, and those that stand while they hold."""
+    queues = shared_queues(draft.state)
+    shares = _sharing(draft, _possible_owners(draft), queues)
+    strategy = draft.engine.strategies.get(draft.rules.strategy)
+    taken = getattr(strategy, "takes_rules", ())
+    alarms = {
+        DESIGNATION_EMPTY: bool(shares.empty),
+        DRAINED_EMPTY: bool(shares.idle),
+        RULE_WITHOUT_EFFECT: any(
+            name in draft.rules.single and name not in taken for name in OF_STRATEGIES
+        ),
+    }
+    return tuple(sorted(draft.alarms | {alarm for alarm, stands in alarms.items() if stands}))
+
+
+def _possible_owners(draft: Draft) -> dict[str, Member]:
+    """Return the members that may own anything, by client id."""
+    drained = drained_of(draft.rules.single)
+    members = effective_members(draft.state.members)
+    return {name: member for name, member in members.items() if name not in drained}
+
+
+def _sharing(
+    draft: Draft, members: dict[str, Member], queues: dict[str, tuple[MessageQueue, ...]]
+) -> Sharing:
+    subscriptions = {client_id: member.topics for client_id, member in members.items()}
+    return sharing(
+        draft.rules.designated, subscriptions, [topic for topic, held in queues.items() if held]
+    )
 
 
 def _allocate(
@@ -135,6 +173,12 @@ def _ask(
     zones = {
         queue: zone for topic in queues for queue, zone in queue_zones(state.routes[topic]).items()
     }
+    strategy = draft.engine.strategies.get(rules.strategy)
+    if strategy is None:
+        known = ", ".join(sorted(draft.engine.strategies))
+        missing = AllocationError("unknown_strategy", f"{rules.strategy}; known: {known}")
+        return Allocation({}, dict.fromkeys(queues, missing))
+    taken = getattr(strategy, "takes_rules", ())
     request = AllocationRequest(
         state.group,
         candidates,
@@ -144,12 +188,8 @@ def _ask(
         rules.strategy_options,
         zones,
         state.weights if takes_weights(draft) else {},
+        placement_of({name: held for name, held in rules.single.items() if name in taken}),
     )
-    strategy = draft.engine.strategies.get(rules.strategy)
-    if strategy is None:
-        known = ", ".join(sorted(draft.engine.strategies))
-        missing = AllocationError("unknown_strategy", f"{rules.strategy}; known: {known}")
-        return Allocation({}, dict.fromkeys(queues, missing))
     try:
         return strategy.allocate(request)
     except AllocationError as error:
@@ -165,17 +205,36 @@ def _described(error: Exception) -> str:
     return f"{type(error).__name__}: {text[:ERROR_TEXT_MAX]}"
 
 
+TWO_OWNERS = (
+    "two clients would own one queue, so nothing is changed: let one client consume (the rule "
+    "designated), or take a strategy that shares, such as AVG or STICKY"
+)
+
+
 def _refusal(
-    allocation: Allocation, shares: Sharing, topic: str, held: tuple[MessageQueue, ...]
+    answer: Mapping[str, tuple[MessageQueue, ...]],
+    members: dict[str, Member],
+    shares: Sharing,
+    topic: str,
+    held: tuple[MessageQueue, ...],
 ) -> AllocationError | None:
-    shared, seen = set(held), set()
-    for client_id, owned in allocation.topics.get(topic, {}).items():
+    shared = set(held)
+    owners: dict[MessageQueue, str] = {}
+    for client_id, owned in answer.items():
+        if owned and client_id not in members:
+            detail = f"{client_id} was given queues of {topic}, and is no member that may own any"
+            return AllocationError("unknown_client", detail)
         if owned and not shares.allows(topic, client_id):
             return AllocationError("not_designated", f"{client_id} was given queues of {topic}")
         for queue in owned:
             if queue not in shared:
-                return AllocationError("unknown_queue", f"{client_id} was given {queue}")
-            if queue in seen:
-                return AllocationError("two_owners", f"{queue} was given twice")
-            seen.add(queue)
+                return AllocationError("unknown_queue", f"{client_id} was given {_named(queue)}")
+            if queue in owners:
+                both = f"{_named(queue)} to {owners[queue]} and {client_id}"
+                return AllocationError("two_owners", f"{TWO_OWNERS}; {both}")
+            owners[queue] = client_id
     return None
+
+
+def _named(queue: MessageQueue) -> str:
+    return "/".join(map(str, queue))

@@ -19,7 +19,7 @@ from fairlead.core.records import Arrival, GroupRecord
 from fairlead.core.routes import readable_queues
 from fairlead.core.rules import GroupRules, rules_of
 from fairlead.core.state import QueueState
-from fairlead.core.targets import compute_targets
+from fairlead.core.targets import alarms_of, compute_targets
 from fairlead.planning.picture import MOMENT, SOMEWHERE, Picture
 
 __all__ = ["Forecast", "RefusedRecordError", "applied", "forecast", "settled"]
@@ -112,7 +112,7 @@ def forecast(picture: Picture, records: Sequence[GroupRecord] = ()) -> Forecast:
         rules=draft.rules,
         dropped=tuple(move.queue for move in draft.moves if move.stage == "dropped"),
         failures=dict(draft.state.failures),
-        alarms=tuple(sorted(draft.alarms)),
+        alarms=alarms_of(draft),
         requests=tuple(requests),
     )
 

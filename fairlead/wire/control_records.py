@@ -12,6 +12,7 @@ import orjson
 from fairlead.core.designation import ENTRIES_MAX, IF_NOBODY
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import Reset, RuleSet
+from fairlead.core.single_rules import BANNED_MAX, read_decimal
 from fairlead.core.weighing import CHANGE_PERCENT, OVER_MS, WeighBy
 from fairlead.wire.errors import WireError
 from fairlead.wire.fields import Fields
@@ -20,6 +21,7 @@ from fairlead.wire.reasons import Reason
 from fairlead.wire.strict_json import check_plain
 from fairlead.wire.texts import (
     CLIENT_ID,
+    DECIMAL,
     GROUP,
     GROUP_OR_ALL,
     NOTE,
@@ -35,8 +37,8 @@ _RULE = frozenset(("v", "kind", "group", "rule", "value", "by"))
 _RESET = frozenset(("v", "kind", "group", "queue", "offset", "by"))
 _BECAUSE = "because"
 _RESET_WORD = "reset"
-_PER_CLIENT = "drain"
-_PER_QUEUE = "pin"
+_PER_CLIENT = frozenset(("drain", "capacity"))
+_PER_QUEUE = frozenset(("pin", "ban", "weight"))
 _TIMES_MS = {
     "lease_ms": (1_000, 600_000),
     "margin_ms": (1, 600_000),
@@ -50,7 +52,7 @@ def rule_key(group: str, rule: str, subject: tuple[str, ...]) -> bytes:
 
     ``subject`` is empty, (client id,) or (topic, broker name, queue id in digits).
     """
-    if rule == _PER_QUEUE:
+    if rule in _PER_QUEUE:
         topic, broker_name, queue_id = subject
         return orjson.dumps([group, rule, topic, broker_name, int(queue_id)])
     return orjson.dumps([group, rule, *subject])
@@ -116,12 +118,12 @@ def _known(fields: Fields, names: frozenset[str]) -> str | None:
 
 def _read_subject(rule: str, rest: list[Any]) -> tuple[str, ...]:
     """Return whom a rule is for, from what follows group and rule in its key."""
-    if rule == _PER_QUEUE:
+    if rule in _PER_QUEUE:
         try:
             return _subject(read_queue(rest, "key"))
         except WireError:
             raise key_mismatch(_RULE_KEY) from None
-    if rule == _PER_CLIENT:
+    if rule in _PER_CLIENT:
         if len(rest) != 1 or type(rest[0]) is not str or not CLIENT_ID.allows(rest[0]):
             raise key_mismatch(_RULE_KEY)
         return (rest[0],)
@@ -174,6 +176,31 @@ def _pin(fields: Fields) -> tuple[str, ...]:
     return _subject(value.queue("queue"))
 
 
+def _ban(fields: Fields) -> tuple[str, ...]:
+    value = _closed(fields, ("queue", "client_ids"))
+    _some_texts(value, "client_ids", CLIENT_ID, BANNED_MAX)
+    return _subject(value.queue("queue"))
+
+
+def _weight(fields: Fields) -> tuple[str, ...]:
+    value = _closed(fields, ("queue", "weight"))
+    _decimal(value, "weight")
+    return _subject(value.queue("queue"))
+
+
+def _capacity(fields: Fields) -> tuple[str, ...]:
+    value = _closed(fields, ("client_id", "capacity"))
+    if not _decimal(value, "capacity"):
+        raise bad_value(value.path("capacity"), "more than 0; drain a client to give it nothing")
+    return (value.text("client_id", CLIENT_ID),)
+
+
+def _decimal(fields: Fields, name: str) -> float:
+    number = read_decimal(fields.text(name, DECIMAL))
+    assert number is not None, "its rule allows what can be read"
+    return number
+
+
 def _designated(fields: Fields) -> tuple[str, ...]:
     value = _closed(fields, ("only",), ("topics", "if_nobody"))
     _some_texts(value, "only", CLIENT_ID)
@@ -194,9 +221,9 @@ def _weighing(fields: Fields) -> tuple[str, ...]:
     return ()
 
 
-def _some_texts(fields: Fields, name: str, rule: TextRule) -> None:
-    if not 1 <= len(fields.texts(name, rule)) <= ENTRIES_MAX:
-        raise bad_value(fields.path(name), f"1 to {ENTRIES_MAX} of them, or null as the rule")
+def _some_texts(fields: Fields, name: str, rule: TextRule, most: int = ENTRIES_MAX) -> None:
+    if not 1 <= len(fields.texts(name, rule)) <= most:
+        raise bad_value(fields.path(name), f"1 to {most} of them, or null as the rule")
 
 
 def _words(*words: str) -> Callable[[Fields], tuple[str, ...]]:
@@ -213,8 +240,11 @@ _VALUES: dict[str, Callable[[Fields], tuple[str, ...]]] = {
     "slots": _words("subscribers", "group"),
     "mode": _words("cooperative", "eager"),
     "pause": _pause,
-    _PER_CLIENT: _drain,
-    _PER_QUEUE: _pin,
+    "drain": _drain,
+    "capacity": _capacity,
+    "pin": _pin,
+    "ban": _ban,
+    "weight": _weight,
     "designated": _designated,
     "weighing": _weighing,
     "on_mute": _words("wait", "force"),

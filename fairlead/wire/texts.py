@@ -4,11 +4,14 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from fairlead.core.single_rules import read_decimal
+
 __all__ = [
     "ADDRESS",
     "BROKER_ID",
     "BROKER_NAME",
     "CLIENT_ID",
+    "DECIMAL",
     "DIGEST",
     "EXPRESSION",
     "GROUP",
@@ -89,6 +92,10 @@ DIGEST = _pattern(r"[0-9a-f]{16}", "16 lower-case hexadecimal digits")
 LABEL = _pattern(r"[ -~]{1,255}", "1-255 printable ASCII characters")
 ADDRESS = _pattern(r"[ -~]{0,255}", "0-255 printable ASCII characters")
 BROKER_ID = _pattern(r"0|[1-9][0-9]{0,18}", "a broker id in decimal digits")
+DECIMAL = TextRule(
+    lambda text: read_decimal(text) is not None,
+    'digits as text, such as "2.5": at most nine before the point and six after it',
+)
 STRATEGY_NAME = _pattern(r"[A-Za-z0-9_.-]{1,120}", "1-120 characters of [A-Za-z0-9_.-]")
 TAG = _pattern(_PLAIN + "{1,255}", "1-255 characters, no control characters")
 NOTE = _pattern(_PLAIN + "{1,255}", "1-255 characters, no control characters")

@@ -2,15 +2,24 @@
 
 A line that starts with ``>`` is a command; the lines after it, up to the next command or prose line
 (``#``), are what the core wrote. The vocabulary is :data:`COMMANDS`; an epoch is written ``1.3``, a
-queue by its number.
+queue by its number. A rule may end with ``because`` and why.
 """
 
 import json
 from collections.abc import Callable, Iterator
 
 from fairlead.core.model import Epoch, Position
-from fairlead.core.outputs import Assignment, Decision, Gone, Notice, Output, Rejection, Request
-from tests.core.world import World
+from fairlead.core.outputs import (
+    Assignment,
+    Cause,
+    Decision,
+    Gone,
+    Notice,
+    Output,
+    Rejection,
+    Request,
+)
+from tests.core.world import World, queue_of
 
 __all__ = ["COMMANDS", "replay"]
 
@@ -66,7 +75,42 @@ def _leave(world: World, words: list[str]) -> None:
 
 
 def _rule(world: World, words: list[str]) -> None:
-    world.rule(words[0], json.loads(" ".join(words[1:])))
+    said, because = _reason(words[1:])
+    world.rule(words[0], json.loads(" ".join(said)), because=because)
+
+
+def _reason(words: list[str]) -> tuple[list[str], str | None]:
+    if "because" not in words:
+        return words, None
+    at = words.index("because")
+    return words[:at], " ".join(words[at + 1 :])
+
+
+def _of_queue(
+    rule: str, name: str, read: Callable[[str], object]
+) -> Callable[[World, list[str]], None]:
+    def set_rule(world: World, words: list[str]) -> None:
+        (number, text), because = _reason(words)
+        queue = queue_of(int(number))
+        value = None if text == "none" else {"queue": [*queue], name: read(text)}
+        world.rule(rule, value, queue.topic, queue.broker_name, number, because=because)
+
+    return set_rule
+
+
+def _of_client(rule: str, name: str) -> Callable[[World, list[str]], None]:
+    def set_rule(world: World, words: list[str]) -> None:
+        (client, text), because = _reason(words)
+        value = None if text == "none" else {"client_id": client, name: text}
+        world.rule(rule, value, client, because=because)
+
+    return set_rule
+
+
+def _drain(world: World, words: list[str]) -> None:
+    (client, *ended), because = _reason(words)
+    value = None if ended == ["none"] else {"client_id": client}
+    world.rule("drain", value, client, because=because)
 
 
 def _driver(world: World, words: list[str]) -> None:
@@ -95,6 +139,11 @@ COMMANDS: dict[str, Callable[[World, list[str]], None]] = {
     "claims": _claims,
     "leave": _leave,
     "rule": _rule,
+    "pin": _of_queue("pin", "client_id", str),
+    "ban": _of_queue("ban", "client_ids", lambda text: text.split(",")),
+    "weight": _of_queue("weight", "weight", str),
+    "capacity": _of_client("capacity", "capacity"),
+    "drain": _drain,
     "driver": _driver,
     "marker": _marker,
     "time": _time,
@@ -141,8 +190,23 @@ def _worded(output: Output) -> Iterator[str]:
                 f"{state.phase}, {state.unassigned} of {state.queues} unassigned"
                 + "".join(f", alarm {alarm}" for alarm in output.alarms)
             )
+            yield from (f"  {_set(cause)}" for cause in output.cause if cause.rule is not None)
+            yield from (f"  {each.topic} fails: {each.code}" for each in output.failures)
         case Rejection():
             yield f"reject {output.reason}"
+
+
+def _set(cause: Cause) -> str:
+    """Word a cause that is a rule."""
+    queue = None if cause.queue is None else str(cause.queue.queue_id)
+    subject = cause.client_id or queue
+    return (
+        f"{cause.rule}"
+        + (f" of {subject}" if subject else "")
+        + (" removed" if cause.removed else "")
+        + f" by {cause.by}"
+        + (f", because {cause.because}" if cause.because else "")
+    )
 
 
 def _assignment(told: Assignment) -> Iterator[str]:

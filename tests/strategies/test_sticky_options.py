@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from fairlead.core.allocation import AllocationError
+from fairlead.core.allocation import AllocationError, Placement
+from fairlead.core.model import MessageQueue
 from strategies.sticky_options import StickyOptions, sticky_options
 from tests.strategies.test_sticky import allocate, everybody
 
@@ -31,6 +32,10 @@ QUEUE = ["orders", "broker-0", 0]
         ({"weights": [[["orders", "broker-0", "0"], 1]]}, "weights: ['orders', 'broker-0', '0']"),
         ({"capacity": {"a": 0}}, "capacity: 0 is out of range; expected a number from 1e-09"),
         ({"capacity": {"a": 10**400}}, "capacity: 1000"),
+        ({"current": {"a": [QUEUE]}}, "current: unknown; expected one of bans"),
+        ({"subscriptions": {"a": ["orders"]}}, "subscriptions: unknown; expected one of bans"),
+        ({"damping": "0,5"}, "damping: '0,5' is out of range; expected a number from 0"),
+        ({"damping": "-0.5"}, "damping: '-0.5' is out of range"),
         ({"damping": "much"}, "damping: 'much' is out of range; expected a number from 0"),
         ({"pins": [[QUEUE, None]]}, "pins: None is not a name"),
         ({"bans": "all"}, "bans: 'all' is not a list"),
@@ -45,7 +50,40 @@ def test_refused(options: dict[str, Any], message: str) -> None:
     assert caught.value.message.startswith(message)
 
 
+def test_fractions() -> None:
+    """What a rule writes as text, since records hold no fractions, is a number."""
+    options = {"damping": "0.25", "weights": [[QUEUE, "2.5"]], "capacity": {"a": "1.5"}}
+    numbers = {"damping": 0.25, "weights": [[QUEUE, 2.5]], "capacity": {"a": 1.5}}
+    assert sticky_options(options) == sticky_options(numbers)
+    assert sticky_options({"damping": "0"}).damping == 0
+
+
+def test_under_rules() -> None:
+    """What a rule says of a queue or client takes the place of the option, and of nothing else."""
+    queue, other = MessageQueue("orders", "broker-0", 0), MessageQueue("orders", "broker-0", 1)
+    options = sticky_options(
+        {
+            "pins": [[QUEUE, "a"], [QUEUE, "b"], [[*other], "a"]],
+            "bans": [[QUEUE, "a"], [[*other], "a"]],
+            "weights": [[QUEUE, 2], [[*other], 3]],
+            "capacity": {"a": 2, "b": 3},
+        }
+    )
+    ruled = options.under(
+        Placement(
+            pins={queue: "c"},
+            bans={queue: ("c", "d")},
+            weights={queue: 9.0},
+            capacities={"a": 9.0},
+        )
+    )
+    assert ruled.pins == {queue: ("c",), other: ("a",)}
+    assert ruled.bans == {queue: frozenset({"c", "d"}), other: frozenset({"a"})}
+    assert ruled.weights == {queue: 9.0, other: 3}
+    assert ruled.capacity == {"a": 9.0, "b": 3}
+    assert options.under(Placement()) == options
+
+
 def test_defaults() -> None:
     """Without options everything is as it stands in the request."""
     assert sticky_options({}) == StickyOptions()
-    assert sticky_options({"current": {}, "subscriptions": {}}) == StickyOptions()

@@ -97,10 +97,15 @@ def test_each_field_missing(kind: str) -> None:
             _agree(kind, body)
 
 
+DECIMALS: list[Any] = [
+    "0", "1", "2.5", "0.000001", "999999999.999999", "0.0", "0.000", "00", "01", ".5", "5.", "-1",
+    "+1", "1e3", "1000000000", "0.0000001", "1,5", "٣", " 1", "1\t", "", "NaN", 1, 2.5, None, True,
+]  # fmt: skip
+
 RULES: list[tuple[str, Any]] = [
     (rule, value)
-    for rule in ("strategy", "timing", "slots", "mode", "pause", "drain", "pin", "designated",
-                 "weighing", "on_mute")
+    for rule in ("strategy", "timing", "slots", "mode", "pause", "drain", "capacity", "pin", "ban",
+                 "weight", "designated", "weighing", "on_mute")
     for value in [
         *VALUES, "subscribers", "group", "cooperative", "eager", "wait", "force",
         {"margin_ms": 0}, {"margin_ms": 1}, {"drain_deadline_ms": 0}, {"drain_deadline_ms": 1},
@@ -109,6 +114,16 @@ RULES: list[tuple[str, Any]] = [
         {"by": "size"}, {"by": "rate", "over_ms": 999}, {"by": "rate", "over_ms": 3_600_001},
         {"by": "lag", "change_percent": 10_001}, {"by": "lag", "change_percent": None},
         {"by": "lag", "damping": 1}, {"over_ms": 60_000},
+        *({"client_id": "c", "capacity": number} for number in DECIMALS),
+        *({"queue": ["orders", "main", 2], "weight": number} for number in DECIMALS),
+        {"queue": ["orders", "main", 2], "client_ids": ["c", "d"]},
+        {"queue": ["orders", "main", 2], "client_ids": []},
+        {"queue": ["orders", "main", 2], "client_ids": ["c", "c"]},
+        {"queue": ["orders", "main", 2], "client_ids": ["c d"]},
+        {"queue": ["orders", "main", 2], "client_ids": "c"},
+        {"queue": ["orders", "main", 2], "client_ids": [f"c{number}" for number in range(100)]},
+        {"queue": ["orders", "main", 2], "client_ids": [f"c{number}" for number in range(101)]},
+        {"queue": ["..", "main", 2], "weight": "1"},
         {"only": ["a*"]},
         {"only": ["a*", "10.0.0.0/8"], "topics": None, "if_nobody": "nobody"},
         {"only": ["a"], "topics": ["orders"], "if_nobody": "all"},

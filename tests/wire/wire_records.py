@@ -45,10 +45,10 @@ def key_of(body: dict[str, Any]) -> bytes | None:
         return None
     if kind == "rule":
         value = body["value"]
-        if body["rule"] == "drain" and value:
-            return orjson.dumps([body["group"], "drain", value["client_id"]])
-        if body["rule"] == "pin" and value:
-            return orjson.dumps([body["group"], "pin", *value["queue"]])
+        if body["rule"] in ("drain", "capacity") and value:
+            return orjson.dumps([body["group"], body["rule"], value["client_id"]])
+        if body["rule"] in ("pin", "ban", "weight") and value:
+            return orjson.dumps([body["group"], body["rule"], *value["queue"]])
         return orjson.dumps([body["group"], body["rule"]])
     if kind == "reset":
         return orjson.dumps([body["group"], "reset", *body["queue"]])
