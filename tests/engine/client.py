@@ -1,5 +1,6 @@
 """A client as the protocol describes it, small: it obeys its assignment record and says so."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid5
@@ -113,14 +114,19 @@ class Client:
             },
         )
 
-    def work(self, messages: int) -> None:
-        """Process some messages of each held queue, and tell how far it has come."""
+    def work(self, messages: int, written: Mapping[int, int] | None = None) -> None:
+        """Process some messages of each held queue, and tell how far it has come.
+
+        ``written`` says, by queue id, what producers wrote of it: so many are processed instead,
+        and the client tells where the queue ends.
+        """
         queues = []
         for queue, (epoch, state) in sorted(self.held.items()):
             if state == "held":
-                self.processed[queue] = self.processed.get(queue, 0) + messages
-                position = [0, self.processed[queue]]
-                queues.append({"queue": [*queue], "epoch": epoch, "position": position})
+                made = messages if written is None else written[queue[2]]
+                reached = self.processed[queue] = self.processed.get(queue, 0) + made
+                entry = {"queue": [*queue], "epoch": epoch, "position": [0, reached]}
+                queues.append(entry if written is None else {**entry, "end": reached})
         if queues:
             record = {"kind": "progress", **self._from(), "queues": queues}
             self.topics.append_of("heartbeats", self.group, record)

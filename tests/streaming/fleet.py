@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, Self, cast
 
 import orjson
@@ -49,6 +49,11 @@ class Fleet:
             self._claim()
             client.beat()
         return client
+
+    def work(self, client: Client, written: Mapping[int, int]) -> None:
+        """Let a client process what was written, by queue id, to the queues that it holds."""
+        with self._lock:
+            client.work(0, written)
 
     def kill(self, client: Client) -> None:
         """Let a client die without a word."""

@@ -3,6 +3,8 @@
 import itertools
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -120,16 +122,64 @@ def test_malformed_record(engine: Engine) -> None:
 def test_fault_stays_in_its_group(engine: Engine) -> None:
     """When a step raises for one group, another group of the same shard gets its decision."""
     broken, healthy = _groups_of_one_shard()
-    rule = {"kind": "rule", "group": broken, "rule": "strategy", "by": "test"}
-    value = {"v": 1, **rule, "value": {"name": "FAULTY", "options": {}}}
-    shard = partition_of_group(broken, SHARDS)
-    engine.log.append("control", orjson.dumps(value), orjson.dumps([broken, "strategy"]), shard)
+    _set_rule(engine, broken, "strategy", {"name": "FAULTY", "options": {}})
     victim = engine.fleet.join("c1", broken)
     failed = ("fairlead_steps_total", {"outcome": "failed"})
     await_metric(engine.settings.metrics, lambda found: found.value(*failed) > 0, engine.log.check)
     client = engine.fleet.join("c1", healthy)
     engine.log.await_record("assignments", _adds(client, healthy))
     engine.fleet.kill(victim)
+
+
+def _set_rule(engine: Engine, group: str, rule: str, value: Any) -> None:
+    body = {"v": 1, "kind": "rule", "group": group, "rule": rule, "value": value, "by": "test"}
+    shard = partition_of_group(group, SHARDS)
+    engine.log.append("control", orjson.dumps(body), orjson.dumps([group, rule]), shard)
+
+
+@contextmanager
+def _traffic(engine: Engine, *clients: Client, written: dict[int, int]) -> Iterator[None]:
+    """Let clients process what is written to their queues, five times a second."""
+    over = Event()
+
+    def flow() -> None:
+        while not over.wait(0.2):
+            for client in clients:
+                engine.fleet.work(client, written)
+
+    thread = Thread(target=flow)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_measured_weights(engine: Engine) -> None:
+    """A queue with most of the traffic comes to be alone, and the audit record says why."""
+    _set_rule(engine, "weighed", "timing", {"trigger_ms": 1_000})
+    _set_rule(engine, "weighed", "strategy", {"name": "STICKY"})
+    _set_rule(engine, "weighed", "weighing", {"by": "rate", "over_ms": 1_000})
+    clients = [engine.fleet.join(name, "weighed") for name in ("c1", "c2")]
+
+    def weighed(record: "ConsumerRecord") -> bool:
+        body = body_of(record)
+        return body["group"] == "weighed" and "weights_changed" in body["triggers"]
+
+    def alone(record: "ConsumerRecord") -> bool:
+        body = body_of(record)
+        kept = [each["queue"] for each in body.get("assigned", []) if each["state"] != "draining"]
+        return body.get("group") == "weighed" and kept == [["orders", "main", 0]]
+
+    with _traffic(engine, *clients, written={0: 90, 1: 10, 2: 10, 3: 10}):
+        decision = body_of(engine.log.await_record("decisions", weighed))
+        engine.log.await_record("assignments", alone)
+    [cause] = [one for one in decision["cause"] if one["kind"] == "weights_changed"]
+    assert cause["topic"] == "orders"
+    assert cause["because"].startswith("measured by rate: main/0 1 to 3")
+    for client in clients:
+        engine.fleet.kill(client)
 
 
 def test_worker_dies(engine: Engine) -> None:
