@@ -38,7 +38,7 @@ DRAINED_EMPTY = "drained_empty"
 """The alarm that every member that subscribes to a topic is drained."""
 
 RULE_WITHOUT_EFFECT = "rule_without_effect"
-"""The alarm that the strategy in force does not take a rule of single queues or clients."""
+"""The alarm that the strategy in force does not take a rule that the group has of its own."""
 
 __all__ = [
     "FAILED_ALLOCATION",
@@ -108,9 +108,8 @@ def alarms_of(draft: Draft) -> tuple[str, ...]:
     alarms = {
         DESIGNATION_EMPTY: bool(shares.empty),
         DRAINED_EMPTY: bool(shares.idle),
-        RULE_WITHOUT_EFFECT: any(
-            name in draft.rules.single and name not in taken for name in OF_STRATEGIES
-        ),
+        RULE_WITHOUT_EFFECT: ("weighing" in draft.state.rules and not takes_weights(draft))
+        or any(name in draft.rules.single and name not in taken for name in OF_STRATEGIES),
     }
     return tuple(sorted(draft.alarms | {alarm for alarm, stands in alarms.items() if stands}))
 

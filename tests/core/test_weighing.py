@@ -261,8 +261,10 @@ def test_a_strategy_without_weights_is_not_disturbed() -> None:
     for _ in range(60):
         group.second([90, 10, 10, 10])
     assert group.weighed() == []
+    assert group.decisions[-1].alarms == ("rule_without_effect",)
     group.world.rule("strategy", {"name": "STICKY", "options": {}})
     group.step()
+    assert group.decisions[-1].alarms == ()
     assert [cause.kind for cause in group.decisions[-1].cause] == [
         "rules_changed",
         "weights_changed",
