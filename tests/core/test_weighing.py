@@ -264,7 +264,7 @@ def test_a_strategy_without_weights_is_not_disturbed() -> None:
     assert group.decisions[-1].alarms == ("rule_without_effect",)
     group.world.rule("strategy", {"name": "STICKY", "options": {}})
     group.step()
-    assert group.decisions[-1].alarms == ()
+    assert not group.decisions[-1].alarms
     assert [cause.kind for cause in group.decisions[-1].cause] == [
         "rules_changed",
         "weights_changed",
