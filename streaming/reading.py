@@ -9,6 +9,7 @@ from kafka.errors import KafkaError
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import KafkaSettings
+from fairlead.wire.raw import LOG_APPEND_TIME, RawRecord
 from streaming.connection import REQUEST_TIMEOUT_MS, client_options
 
 _POLL_MS: Final = 200
@@ -43,6 +44,19 @@ def read_to_end(
         raise _unreadable(topic, str(error)) from error
     finally:
         consumer.close()
+
+
+def raw_of(record: ConsumerRecord) -> RawRecord:
+    """Return a record as the engine reads it."""
+    return RawRecord(
+        record.topic,
+        record.partition,
+        record.offset,
+        record.timestamp,
+        record.timestamp_type == LOG_APPEND_TIME,
+        record.key,
+        record.value,
+    )
 
 
 def read_bounds(

@@ -4,19 +4,14 @@ One subscription, because the set of sources is part of a checkpoint. Only what 
 on: bytes with their place in the log. Nothing is parsed here.
 """
 
-from typing import Final
-
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark reader knows
 
 from fairlead.settings import EngineSettings, KafkaSettings
-from fairlead.wire.raw import RawRecord
+from fairlead.wire.raw import LOG_APPEND_TIME, RawRecord
 from fairlead.wire.topics import TopicNames
 from streaming.connection import spark_options
 from streaming.topics import input_topics
-
-LOG_APPEND_TIME: Final = 1
-"""Kafka's number for a timestamp that the broker set at the append."""
 
 
 def read_input(

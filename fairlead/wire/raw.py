@@ -3,9 +3,12 @@
 Nothing here knows what the bytes mean.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-__all__ = ["OutgoingRecord", "Partitions", "RawRecord"]
+__all__ = ["LOG_APPEND_TIME", "OutgoingRecord", "Partitions", "RawRecord"]
+
+LOG_APPEND_TIME: Final = 1
+"""Kafka's number for a timestamp that the broker set at the append."""
 
 
 class RawRecord(NamedTuple):

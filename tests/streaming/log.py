@@ -11,9 +11,7 @@ from kafka.consumer.fetcher import ConsumerRecord
 
 from fairlead.settings import KafkaSettings
 from fairlead.wire.partition import partition_of_group
-from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
-from streaming.source import LOG_APPEND_TIME
 
 WAIT_SECONDS_MAX: Final = 120.0
 
@@ -115,17 +113,3 @@ def body_of(record: ConsumerRecord) -> dict[str, Any]:
     """Return a record's value, parsed; a deletion is empty."""
     body: dict[str, Any] = orjson.loads(record.value) if record.value is not None else {}
     return body
-
-
-def raw_of(record: ConsumerRecord) -> RawRecord:
-    """Return a record as the engine reads it."""
-    stamped_by_broker = record.timestamp_type == LOG_APPEND_TIME
-    return RawRecord(
-        record.topic,
-        record.partition,
-        record.offset,
-        record.timestamp,
-        stamped_by_broker,
-        record.key,
-        record.value,
-    )

@@ -17,7 +17,8 @@ from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from streaming.clock import Ticker
-from tests.streaming.log import Log, raw_of
+from streaming.reading import raw_of
+from tests.streaming.log import Log
 
 if TYPE_CHECKING:
     from collections.abc import Callable

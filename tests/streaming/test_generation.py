@@ -20,7 +20,8 @@ from streaming.generation import (
     earlier_generations,
     refuse_lost_state,
 )
-from tests.streaming.log import Log, raw_of
+from streaming.reading import raw_of
+from tests.streaming.log import Log
 
 
 def test_claims_grow(settings: Settings, log: Log) -> None:

@@ -14,10 +14,11 @@ from sinks import FileSink
 from strategies.registry import STRATEGIES
 from streaming.checkpoint import Checkpoint
 from streaming.query import QueryPlan, shard_context
+from streaming.reading import raw_of
 from tests.engine.client import Client
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import held_by
-from tests.streaming.log import Log, body_of, raw_of
+from tests.streaming.log import Log, body_of
 from tests.streaming.processes import EngineProcess, kill_at_once
 
 pytestmark = pytest.mark.spark

@@ -14,8 +14,9 @@ from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from strategies.registry import STRATEGIES
+from streaming.reading import raw_of
 from streaming.rules import RuleInForce, publish_rules, rule_changes, wanted_rules
-from tests.streaming.log import Log, raw_of
+from tests.streaming.log import Log
 
 SHARDS = 4
 

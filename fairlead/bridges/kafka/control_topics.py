@@ -17,14 +17,13 @@ from fairlead.topics.reachability import require_reachable
 from fairlead.wire.decode import decode, decode_request
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
-from fairlead.wire.raw import OutgoingRecord, RawRecord
+from fairlead.wire.raw import LOG_APPEND_TIME, OutgoingRecord, RawRecord
 from fairlead.wire.topics import TopicNames
 
 __all__ = ["ControlTopics"]
 
 _LIMITS: Final = WireLimits(shards=1)
 """Routes and requests do not depend on the number of shards."""
-_LOG_APPEND_TIME: Final = 1
 _RECONNECT_MS_MAX: Final = 1_000
 
 log = structlog.get_logger(__name__)
@@ -221,7 +220,7 @@ def _raw(record: Any) -> RawRecord:
         record.partition,
         record.offset,
         record.timestamp,
-        record.timestamp_type == _LOG_APPEND_TIME,
+        record.timestamp_type == LOG_APPEND_TIME,
         record.key,
         record.value,
     )

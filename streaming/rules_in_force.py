@@ -1,0 +1,146 @@
+"""Which rules a group has, as the control topic tells it: each with who set it, when and why.
+
+Decides as the engine does, by its functions: what the engine refuses is not in force, and the rule
+before it stays as long as the log still has it. Who has an engine in doubt asks its decisions.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kafka.consumer.fetcher import ConsumerRecord
+
+from fairlead.core.allocation import Strategy
+from fairlead.core.records import RuleSet
+from fairlead.core.rules import EngineRules, GroupRules, RuleError, put_rule, rules_of
+from fairlead.settings import KafkaSettings
+from fairlead.wire.decode import decode
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.partition import partition_of_group
+from fairlead.wire.placement import ALL_GROUPS
+from fairlead.wire.topics import TopicNames
+from streaming.reading import raw_of, read_to_end
+
+__all__ = ["RefusedRule", "RulesInForce", "WrittenRule", "read_rules_in_force", "rules_in_force"]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenRule:
+    """A rule and its place in the control topic; ``written_ms`` is when the broker appended it."""
+
+    rule: RuleSet
+    partition: int
+    offset: int
+    written_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRule:
+    """The newest record of a rule, if the engine refuses it: the one before it stays."""
+
+    written: WrittenRule
+    error: RuleError
+
+
+@dataclass(slots=True)
+class RulesInForce:
+    """The rules of one group, its own and those of all groups.
+
+    Attributes:
+        strategies: those that the engine has, by name.
+        own: rule and subject -> the record that set it.
+        of_all: the same for the rules of all groups.
+        own_values: the group's rules as its state keeps them.
+        values_of_all: those of all groups, likewise.
+        refused: rule and subject, with the group (or ``*``) -> its newest record, if refused.
+    """
+
+    strategies: Mapping[str, Strategy]
+    own: dict[tuple[str, tuple[str, ...]], WrittenRule] = field(default_factory=dict)
+    of_all: dict[tuple[str, tuple[str, ...]], WrittenRule] = field(default_factory=dict)
+    own_values: dict[str, Any] = field(default_factory=dict)
+    values_of_all: dict[str, Any] = field(default_factory=dict)
+    refused: dict[tuple[str, str, tuple[str, ...]], RefusedRule] = field(default_factory=dict)
+
+    @property
+    def rules(self) -> GroupRules:
+        """What is in force for the group: its own over those of all groups over the defaults."""
+        return rules_of(self.own_values, self._engine())
+
+    def take(self, written: WrittenRule) -> None:
+        """Put a record in force, the next one of the log.
+
+        Raises:
+            RuleError: the engine refuses it.
+        """
+        rule = written.rule
+        engine = self._engine()
+        if rule.group == ALL_GROUPS:
+            self.values_of_all = put_rule(
+                self.values_of_all, rule, EngineRules(0, self.strategies).defaults, self.strategies
+            )
+        else:
+            rules = rules_of(self.own_values, engine)
+            self.own_values = put_rule(self.own_values, rule, rules, self.strategies)
+        records = self.of_all if rule.group == ALL_GROUPS else self.own
+        records.pop((rule.rule, rule.subject), None)
+        if rule.value is not None:
+            records[rule.rule, rule.subject] = written
+
+    def copy(self) -> "RulesInForce":
+        """Return rules that can go on without changing these."""
+        return replace(
+            self, own=dict(self.own), of_all=dict(self.of_all), refused=dict(self.refused)
+        )
+
+    def _engine(self) -> EngineRules:
+        engine = EngineRules(0, self.strategies)
+        return replace(engine, defaults=rules_of(self.values_of_all, engine))
+
+
+def read_rules_in_force(
+    kafka: KafkaSettings, group: str, shards: int, strategies: Mapping[str, Strategy]
+) -> RulesInForce:
+    """Return the rules of a group as the control topic has them now.
+
+    Args:
+        kafka: the cluster.
+        group: its name, or ``*`` for the rules of all groups alone.
+        shards: partitions of the control topic.
+        strategies: those that the engine has.
+
+    Raises:
+        EnvironmentMissingError: the control topic cannot be read.
+    """
+    partition = 0 if group == ALL_GROUPS else partition_of_group(group, shards)
+    topic = TopicNames(kafka.topic_prefix).name("control")
+    return rules_in_force(read_to_end(kafka, topic, [partition]), group, shards, strategies)
+
+
+def rules_in_force(
+    records: Iterable[ConsumerRecord], group: str, shards: int, strategies: Mapping[str, Strategy]
+) -> RulesInForce:
+    """Return the rules of a group from the records of its partition, in their order."""
+    found = RulesInForce(strategies)
+    for record in records:
+        rule = _rule_of(record, shards)
+        if rule is None or rule.group not in (group, ALL_GROUPS):
+            continue
+        written = WrittenRule(rule, record.partition, record.offset, record.timestamp)
+        place = (rule.group, rule.rule, rule.subject)
+        found.refused.pop(place, None)
+        try:
+            found.take(written)
+        except RuleError as error:
+            found.refused[place] = RefusedRule(written, error)
+    return found
+
+
+def _rule_of(record: ConsumerRecord, shards: int) -> RuleSet | None:
+    """Return the rule of a record; None for what the engine rejects by its form, and for resets."""
+    try:
+        read = decode("control", raw_of(record), WireLimits(shards))
+    except WireError:
+        return None
+    return read if isinstance(read, RuleSet) else None

@@ -1,0 +1,100 @@
+"""The rules of a group, read from the control topic as the engine would take them."""
+
+from typing import Any
+
+from fairlead.core.records import RuleSet
+from fairlead.settings import Settings
+from fairlead.wire.control_records import rule_key
+from fairlead.wire.encode import encode_rule
+from fairlead.wire.partition import partition_of_group
+from strategies.registry import STRATEGIES
+from streaming.rules_in_force import RulesInForce, read_rules_in_force
+from tests.streaming.log import SHARDS, Log
+
+GROUP = "orders"
+PIN = ("pin", ("orders", "main", "3"))
+
+
+def _set(log: Log, rule: RuleSet) -> int:
+    """Append a rule to its place; one of all groups to the partition of the test's group."""
+    key = rule_key(rule.group, rule.rule, rule.subject)
+    return log.append("control", encode_rule(rule), key, partition_of_group(GROUP, SHARDS))
+
+
+def _read(settings: Settings, group: str = GROUP) -> RulesInForce:
+    return read_rules_in_force(settings.kafka, group, SHARDS, STRATEGIES)
+
+
+def _timing(group: str, by: str, **times: int) -> RuleSet:
+    return RuleSet(group, "timing", (), times, by)
+
+
+def _pin(client_id: str | None, **said: Any) -> RuleSet:
+    value = client_id and {"queue": ["orders", "main", 3], "client_id": client_id}
+    return RuleSet(GROUP, *PIN, value, "alice", **said)
+
+
+def test_nothing(settings: Settings, log: Log) -> None:
+    """Without a record the engine's own defaults are in force."""
+    assert log.records("control") == []
+    found = _read(settings)
+    assert (found.own, found.of_all, found.refused) == ({}, {}, {})
+    assert (found.rules.strategy, found.rules.lease_ms) == ("AVG", 10_000)
+
+
+def test_own_over_all(settings: Settings, log: Log) -> None:
+    """A group's own rules go before those of all groups; each says who set it, where and when."""
+    _set(log, _timing("*", "conf", lease_ms=20_000, margin_ms=4_000))
+    _set(log, _timing(GROUP, "alice", lease_ms=30_000))
+    _set(log, RuleSet(GROUP, "strategy", (), {"name": "STICKY"}, "bob", "zones"))
+    place = _set(log, _pin("c1", because="its cache is warm"))
+    found = _read(settings)
+    assert (found.rules.lease_ms, found.rules.margin_ms) == (30_000, 4_000)
+    assert found.rules.strategy == "STICKY"
+    assert found.rules.single["pin"].keys() == {"orders/main/3"}
+    assert set(found.own) == {("timing", ()), ("strategy", ()), PIN}
+    assert found.of_all["timing", ()].rule.by == "conf"
+    pinned = found.own[PIN]
+    assert (pinned.rule.because, pinned.offset) == ("its cache is warm", place)
+    assert pinned.partition == partition_of_group(GROUP, SHARDS)
+    assert pinned.written_ms > 1_700_000_000_000
+
+
+def test_removed_and_refused(settings: Settings, log: Log) -> None:
+    """A rule that is removed is gone; one that the engine refuses leaves the one before it."""
+    _set(log, _pin("c1"))
+    _set(log, _pin(None))
+    _set(log, RuleSet(GROUP, "strategy", (), {"name": "STICKY"}, "alice"))
+    _set(log, RuleSet(GROUP, "strategy", (), {"name": "STICKIER"}, "bob"))
+    _set(log, RuleSet(GROUP, "slots", (), "group", "alice"))
+    log.append("control", None, b'["orders","slots"]', partition_of_group(GROUP, SHARDS))
+    log.append("control", b"{", b'["orders","slots"]', partition_of_group(GROUP, SHARDS))
+    _set(log, RuleSet("others", "slots", (), "group", "alice"))
+    found = _read(settings)
+    assert set(found.own) == {("strategy", ())}
+    assert found.rules.strategy == "STICKY"
+    refused = found.refused[GROUP, "strategy", ()]
+    assert (refused.written.rule.by, refused.error.reason) == ("bob", "unknown_strategy")
+    _set(log, RuleSet(GROUP, "strategy", (), {"name": "AVG"}, "bob"))
+    assert _read(settings).refused == {}
+
+
+def test_what_would_follow(settings: Settings, log: Log) -> None:
+    """One more record can be tried on a copy, which leaves what was read as it was."""
+    _set(log, _pin("c1"))
+    found = _read(settings)
+    tried = found.copy()
+    written = found.own[PIN]
+    tried.take(type(written)(_pin(None), 0, 1, 2))
+    assert tried.rules.single == {}
+    assert found.rules.single["pin"]
+
+
+def test_all_groups(settings: Settings, log: Log) -> None:
+    """The rules of all groups can be read alone."""
+    value = encode_rule(RuleSet("*", "slots", (), "group", "conf"))
+    for partition in range(SHARDS):
+        log.append("control", value, b'["*","slots"]', partition)
+    found = _read(settings, "*")
+    assert found.rules.slots == "group"
+    assert found.own == {}
