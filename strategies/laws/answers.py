@@ -1,11 +1,11 @@
 """Laws about one answer: whose queues, how many owners, how even, and what makes no difference."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any, Final
 
-from fairlead.core.allocation import Allocation
+from fairlead.core.allocation import Allocation, AllocationRequest, Placement
 from fairlead.core.model import MessageQueue
 from strategies.laws.law import Law
 from strategies.laws.trial import Trial, alike, owners_of
@@ -71,19 +71,14 @@ SAME_AGAIN: Final = Law("the same request has the same answer", _same_again)
 
 
 def _no_order_of_mappings(trial: Trial) -> Iterator[str]:
-    request = trial.request
-    turned = replace(
-        request,
-        queues=dict([*request.queues.items()][::-1]),
-        owners=dict([*request.owners.items()][::-1]),
-        queue_zones=dict([*request.queue_zones.items()][::-1]),
-    )
+    placement = replace(trial.request.placement, **_turned(trial.request.placement))
+    turned = replace(trial.request, **_turned(trial.request) | {"placement": placement})
     if not _equal(trial.allocation, trial.ask(turned)):
-        yield "with topics, owners and zones in another order the answer is another one"
+        yield "with topics, owners and the like in another order the answer is another one"
 
 
 NO_ORDER_OF_MAPPINGS: Final = Law(
-    "the order in which topics, owners and zones come changes nothing", _no_order_of_mappings
+    "the order in which topics, owners and the like come changes nothing", _no_order_of_mappings
 )
 
 
@@ -206,3 +201,13 @@ def _equal(one: Allocation, other: Allocation) -> bool:
 def _essence(allocation: Allocation) -> object:
     given = {(topic, client): tuple(own) for topic, client, own in _shares(allocation) if own}
     return given, {topic: error.code for topic, error in allocation.failures.items()}
+
+
+def _turned(holder: AllocationRequest | Placement) -> dict[str, Any]:
+    """Return each mapping of a request, or of its placement, the other way round."""
+    found = {each.name: getattr(holder, each.name) for each in fields(holder)}
+    return {
+        name: dict([*value.items()][::-1])
+        for name, value in found.items()
+        if isinstance(value, Mapping)
+    }

@@ -13,6 +13,7 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Decision, Rejection
 from fairlead.core.rules import GroupRules, Moment, with_rule
 from fairlead.core.step import step
+from tests.core.settling import settle
 from tests.core.world import World, queue_of, settled
 
 FOUR = ("192.168.0.6@1", "192.168.0.7@1", "192.168.0.8@1", "192.168.0.9@1")
@@ -41,46 +42,14 @@ def _two_topics(*clients: str) -> World:
     return world
 
 
-def _averagely(queues: list[int], clients: list[str], client: str) -> list[int]:
-    """Return the share that RocketMQ's AVG gives a client, as the client itself computes it."""
-    index, each = clients.index(client), len(queues) // len(clients)
-    rest = len(queues) % len(clients)
-    start = index * each + min(index, rest)
-    return queues[start : start + each + (index < rest)]
-
-
-def _release_dropped(world: World) -> None:
-    """Each client releases what it was told to drop."""
-    assert world.state is not None
-    for queue, value in world.state.queues.items():
-        for grant in value.chain:
-            if grant.dropped:
-                world.release(grant.member.client_id, queue.queue_id, grant.epoch, 10)
-    world.run()
-
-
 def test_nine_queues_of_one() -> None:
     """Of nine queues and four clients the designated one owns nine, the others none."""
     world = settled(*FOUR, queues=9)
     assert _owned(world, *FOUR) == [3, 2, 2, 2]
     world.rule("designated", ONLY_ONE)
     world.run()
-    _release_dropped(world)
+    settle(world)
     assert _owned(world, *FOUR) == [9, 0, 0, 0]
-
-
-def test_strategy_rewritten_in_the_client() -> None:
-    """Where each client runs AVG itself and gives its share up, 3 queues are owned, 6 orphaned."""
-    queues = list(range(9))
-    entries = read_entries(tuple(ONLY_ONE["only"]))
-    owned = [
-        number
-        for client in FOUR
-        if entries.names(client)
-        for number in _averagely(queues, sorted(FOUR), client)
-    ]
-    assert owned == [0, 1, 2]
-    assert len(set(queues) - set(owned)) == 6
 
 
 @pytest.mark.parametrize("if_nobody, owned", [("nobody", [0, 0]), ("all", [2, 2])])
@@ -104,7 +73,7 @@ def test_last_lapses(if_nobody: str) -> None:
     world = settled("a", "b")
     world.rule("designated", {"only": ["a"], "if_nobody": if_nobody})
     world.run()
-    _release_dropped(world)
+    settle(world)
     assert world.owned("a") == [0, 1, 2, 3]
     for _ in range(2):
         world.pass_time(7_000)
@@ -170,7 +139,7 @@ def test_same_result_writes_nothing() -> None:
     world = settled("a")
     world.rule("designated", {"only": ["x"]})
     world.run()
-    _release_dropped(world)
+    settle(world)
     for _ in range(9):
         world.pass_time(9_000)
         world.beat("a")

@@ -2,13 +2,15 @@
 
 A line that starts with ``>`` is a command; the lines after it, up to the next command or prose line
 (``#``), are what the core wrote. The vocabulary is :data:`COMMANDS`; an epoch is written ``1.3``, a
-queue by its number. A rule may end with ``because`` and why.
+queue by its number. A rule may end with ``because`` and why. ``run`` is one step with everything
+that was written; ``settle`` steps until everybody has obeyed, and tells the decisions and in one
+line each who got what.
 """
 
 import json
 from collections.abc import Callable, Iterator
 
-from fairlead.core.model import Epoch, Position
+from fairlead.core.model import Epoch, MemberProfile, Position
 from fairlead.core.outputs import (
     Assignment,
     Cause,
@@ -19,6 +21,9 @@ from fairlead.core.outputs import (
     Rejection,
     Request,
 )
+from strategies.registry import STRATEGIES
+from tests.core.rewritten import REWRITTEN
+from tests.core.settling import owners, settle, shares
 from tests.core.world import World, queue_of
 
 __all__ = ["COMMANDS", "replay"]
@@ -30,14 +35,24 @@ def _epoch(text: str) -> Epoch:
 
 
 def _beat(world: World, words: list[str]) -> None:
+    words, zones = _cut(words, "in")
+    profile = MemberProfile(consume_from="first_offset", zone=zones[0]) if zones else None
     for word in words:
         client, _, life = word.partition("/")
-        world.beat(client, life=int(life or 1))
+        world.beat(client, life=int(life or 1), profile=profile)
 
 
 def _route(world: World, words: list[str]) -> None:
+    words, zones = _cut(words, "in")
     queues = None if words[0] == "deleted" else int(words[0])
-    world.route(queues, identity=words[1] if len(words) > 1 else "one")
+    identity = words[1] if len(words) > 1 else "one"
+    world.route(queues, identity=identity, zones=tuple(zones) or None)
+
+
+def _cut(words: list[str], word: str) -> tuple[list[str], list[str]]:
+    """Return what stands before a word, and what after it."""
+    place = words.index(word) if word in words else len(words)
+    return words[:place], words[place + 1 :]
 
 
 def _bounds(world: World, words: list[str]) -> None:
@@ -149,12 +164,12 @@ COMMANDS: dict[str, Callable[[World, list[str]], None]] = {
     "time": _time,
     "cap": _cap,
 }
-"""Command -> what it appends or changes; ``run`` steps the group over everything appended."""
+"""Command -> what it appends or changes; ``run`` and ``settle`` step over everything appended."""
 
 
 def replay(script: str) -> str:
     """Run a transcript's commands and return it with the answers that the core gives now."""
-    world = World()
+    world = World(strategies={**STRATEGIES, REWRITTEN.name: REWRITTEN})
     lines: list[str] = []
     for line in script.splitlines():
         if line.startswith("#") or not line.strip():
@@ -163,6 +178,9 @@ def replay(script: str) -> str:
             continue
         lines.append(line)
         name, *words = line[1:].split()
+        if name == "settle":
+            lines.extend(f"  {text}" for text in _settled(world))
+            continue
         if name != "run":
             COMMANDS[name](world, words)
             continue
@@ -171,6 +189,14 @@ def replay(script: str) -> str:
         if not world.outputs:
             lines.append("  (nothing)")
     return "\n".join(lines) + "\n"
+
+
+def _settled(world: World) -> Iterator[str]:
+    before = owners(world)
+    for output in settle(world):
+        if isinstance(output, Decision | Rejection):
+            yield from _worded(output)
+    yield from shares(world, before, owners(world))
 
 
 def _worded(output: Output) -> Iterator[str]:
@@ -193,7 +219,7 @@ def _worded(output: Output) -> Iterator[str]:
             yield from (f"  {_set(cause)}" for cause in output.cause if cause.rule is not None)
             yield from (f"  {each.topic} fails: {each.code}" for each in output.failures)
         case Rejection():
-            yield f"reject {output.reason}"
+            yield f"reject {output.reason} at {output.field}: {output.detail}; {output.remedy}"
 
 
 def _set(cause: Cause) -> str:

@@ -59,9 +59,15 @@ def key_of(client: str, life: int = 1) -> MemberKey:
     return MemberKey(client, f"{client}-{life}")
 
 
-def route_of(queues: int, topic: str = "orders", identity: str = "one", perm: int = 6) -> Route:
-    """Return a route of one broker."""
-    return Route(topic, identity, (RouteBroker("main", perm, queues, queues),))
+def route_of(
+    queues: int,
+    topic: str = "orders",
+    identity: str = "one",
+    perm: int = 6,
+    zones: tuple[str, ...] | None = None,
+) -> Route:
+    """Return a route of one broker; ``zones`` says where the leader of each queue stands."""
+    return Route(topic, identity, (RouteBroker("main", perm, queues, queues, zones=zones),))
 
 
 @dataclass(slots=True)
@@ -135,9 +141,15 @@ class World:
         sequence = self.sequences[key] = self.sequences.get(key, 0) + 1
         self.add("heartbeats", Leave(GROUP, key, sequence))
 
-    def route(self, queues: int | None, topic: str = "orders", identity: str = "one") -> None:
+    def route(
+        self,
+        queues: int | None,
+        topic: str = "orders",
+        identity: str = "one",
+        zones: tuple[str, ...] | None = None,
+    ) -> None:
         """A bridge publishes the topic's route; None: the topic was deleted."""
-        route = None if queues is None else route_of(queues, topic, identity)
+        route = None if queues is None else route_of(queues, topic, identity, zones=zones)
         self.add("routes", RouteChanged(topic, route))
 
     def bounds(

@@ -1,10 +1,8 @@
-"""Each law finds a strategy that breaks it; and the worked example keeps what it promises."""
+"""Each law finds a strategy that breaks it."""
 
-import importlib.util
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pytest
 
@@ -28,7 +26,6 @@ from strategies.laws import (
     spread_in_total,
 )
 from strategies.registry import STRATEGIES
-from tests.strategies.readme import write_example
 
 Shares = dict[str, dict[str, tuple[MessageQueue, ...]]]
 (
@@ -179,14 +176,3 @@ def test_raising() -> None:
     """What a strategy raises is told with the request for which it does."""
     with pytest.raises(BrokenLawError, match=r"STICKY: it raised .*bad.*\nAllocationRequest\("):
         check_laws(STICKY, options={"bad": 1})
-
-
-def test_worked_example(tmp_path: Path) -> None:
-    """The strategy of the page keeps the laws that its test names."""
-    path = write_example(tmp_path)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.test_first_come()

@@ -49,6 +49,11 @@ def test_examples() -> None:
     assert _troubles(world) == []
 
 
+def test_laws() -> None:
+    """The test that the page gives its example passes: the example keeps what it promises."""
+    _shown()["test_first_come"]()
+
+
 def test_names_are_in_force() -> None:
     """Every strategy that the page's table names can be chosen by a rule."""
     names = re.findall(r"^\| `([A-Z_]+)` \|", PAGE, re.MULTILINE)

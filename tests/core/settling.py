@@ -1,0 +1,73 @@
+"""Lets everybody obey until nothing is left to do, and says in one line each who got what."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from fairlead.core.membership import effective_members
+from fairlead.core.model import MessageQueue
+from fairlead.core.ordering import java_order
+from fairlead.core.outputs import Output
+from tests.core.world import World
+
+__all__ = ["owners", "settle", "shares"]
+
+_STEPS_MAX = 10
+
+
+def settle(world: World) -> list[Output]:
+    """Step until no drop is open, each released at offset 10; return all that was written."""
+    written: list[Output] = []
+    for _ in range(_STEPS_MAX):
+        world.run()
+        written += world.outputs
+        if not _release_dropped(world):
+            return written
+    raise AssertionError(written)
+
+
+def _release_dropped(world: World) -> bool:
+    """Every client releases what it was told to drop; tell whether there was anything."""
+    assert world.state is not None
+    dropped = [
+        (grant.member.client_id, queue.queue_id, grant.epoch)
+        for queue, value in world.state.queues.items()
+        for grant in value.chain
+        if grant.dropped
+    ]
+    for client_id, number, epoch in dropped:
+        world.release(client_id, number, epoch, 10)
+    return bool(dropped)
+
+
+def owners(world: World) -> Mapping[MessageQueue, str]:
+    """Return who may work on which queue."""
+    if world.state is None:
+        return {}
+    return {
+        queue: value.chain[0].member.client_id
+        for queue, value in world.state.queues.items()
+        if value.chain
+    }
+
+
+def shares(
+    world: World, before: Mapping[MessageQueue, str], after: Mapping[MessageQueue, str]
+) -> Iterator[str]:
+    """Say for each member what it drops, keeps and adds, and how many queues changed hands."""
+    assert world.state is not None
+    members = effective_members(world.state.members)
+    for client_id in sorted(members, key=java_order):
+        had = [queue for queue, owner in before.items() if owner == client_id]
+        has = [queue for queue, owner in after.items() if owner == client_id]
+        parts = (
+            ("drops", [queue for queue in had if queue not in has]),
+            ("keeps", [queue for queue in has if queue in had]),
+            ("adds", [queue for queue in has if queue not in had]),
+        )
+        told = ", ".join(f"{what} {_numbers(queues)}" for what, queues in parts if queues)
+        yield f"{client_id} has {len(has)}{told and ': '}{told}"
+    moved = sum(queue in after and after[queue] != owner for queue, owner in before.items())
+    yield f"{moved} changed hands"
+
+
+def _numbers(queues: Iterable[MessageQueue]) -> str:
+    return " ".join(str(number) for number in sorted(queue.queue_id for queue in queues))
