@@ -32,6 +32,19 @@ class NoStrategy:
     """Has nothing of a strategy."""
 
 
+class Nameless(FirstCome):
+    """Has an empty name."""
+
+    name = ""
+
+
+class Demanding(FirstCome):
+    """Cannot be made without an argument."""
+
+    def __init__(self, rack: str) -> None:
+        self.rack = rack
+
+
 def test_own() -> None:
     """A class that is named stands beside the product's strategies."""
     found = all_strategies([f"{__name__}:FirstCome"])
@@ -45,6 +58,8 @@ def test_own() -> None:
         (f"{__name__}:Missing", "cannot be loaded"),
         (f"{__name__}:NoStrategy", "is no strategy"),
         (f"{__name__}:Taken", "'AVG', which is taken"),
+        (f"{__name__}:Nameless", "is no strategy"),
+        (f"{__name__}:Demanding", "cannot be loaded .*'rack'"),
     ],
 )
 def test_refused(text: str, said: str) -> None:
@@ -52,6 +67,12 @@ def test_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said) as refused:
         all_strategies([text])
     assert f"engine.strategies: {text}" in str(refused.value)
+
+
+def test_named_twice() -> None:
+    """A name that an own strategy has is taken for the next one, too."""
+    with pytest.raises(UsageError, match="'FIRST_COME', which is taken"):
+        all_strategies([f"{__name__}:FirstCome"] * 2)
 
 
 def test_they_travel() -> None:
