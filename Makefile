@@ -19,11 +19,11 @@ BENCH_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format test test-fast test-long bench lock image image-steps clean
+.PHONY: help setup python java demo check format test test-fast test-long bench bench-strategies strategy-figures lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
-	  while IFS=$$'\t' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+	  while IFS=$$'\t' read -r name text; do printf '  make %-16s %s\n' "$$name" "$$text"; done
 
 setup: java $(STAMP) ## .venv with the fairlead command, jars, class-data archive
 	@$(say) "jars: fetched once, checked by SHA-256"
@@ -80,6 +80,14 @@ test-long: setup check ## every test, the slow ones included
 bench: setup ## latency of joins and leaves on the real broker and job
 	@$(say) "fairlead bench $(BENCH_ARGS)"
 	@$(BIN)/fairlead bench $(BENCH_ARGS)
+
+bench-strategies: java $(STAMP) ## our strategies beside Kafka's own assignors: time, moves, spread
+	@$(say) "fairlead bench-strategies $(BENCH_ARGS)"
+	@$(BIN)/fairlead bench-strategies $(BENCH_ARGS)
+
+strategy-figures: bench-strategies ## that, and its figures written into docs/strategy-benchmark.md
+	@$(say) "docs/strategy-benchmark.md"
+	@$(BIN)/python benchmarks/strategy_figures.py
 
 lock: $(STAMP) ## resolve the dependencies anew into the hashed locks
 	@$(say) "uv, in an environment of its own"

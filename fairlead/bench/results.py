@@ -8,6 +8,7 @@ from fairlead.bench.batch_clock import TOTAL
 from fairlead.bench.changes import Change, LogTimes, cut
 from fairlead.bench.percentiles import Summary, summarise
 from fairlead.bench.starts import WITH_ARCHIVE
+from fairlead.bench.target import Target
 
 BATCHES_MAX: Final = 3.2
 """The median may take so many of the run's own median batches, …"""
@@ -17,28 +18,6 @@ P50_MS_MAX: Final = 1_000.0
 P95_MS_MAX: Final = 1_600.0
 START_MS_MAX: Final = 10_000.0
 _COMMIT: Final = "commit"
-
-
-NOT_MEASURED: Final = "not measured"
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One figure that must hold; ``measured`` is None if this run did not measure it."""
-
-    name: str
-    measured: float | None
-    at_most: float
-
-    @property
-    def holds(self) -> bool | None:
-        """Whether it does; None if that is not known."""
-        return None if self.measured is None else self.measured <= self.at_most
-
-    def document(self) -> dict[str, Any]:
-        """The target as JSON."""
-        note = {} if self.measured is not None else {"note": NOT_MEASURED}
-        return {**asdict(self), "holds": self.holds, **note}
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,9 +81,11 @@ def bench(
 
 
 def _show(results: "Results", report: Path, output: OutputFormat) -> None:
+    from fairlead.bench.target import COLUMNS
+
     if output is OutputFormat.TABLE:
         write_rows(_summaries(results), _COLUMNS, output)
-        write_rows(_targets(results), ("target", "measured", "at most", "holds"), output)
+        write_rows((target.row() for target in results.targets), COLUMNS, output)
         typer.echo(f"engine at rest: {results.at_rest:.1%} of one processor core")
         typer.echo(f"report: {report}")
     else:
@@ -101,16 +103,3 @@ def _summaries(results: "Results") -> Iterator[dict[str, Any]]:
     }
     for name, summary in rows.items():
         yield {"in milliseconds": name, **summary.document()}
-
-
-def _targets(results: "Results") -> Iterator[dict[str, Any]]:
-    from fairlead.bench.results import NOT_MEASURED
-
-    for target in results.targets:
-        known = target.measured is not None
-        yield {
-            "target": target.name,
-            "measured": target.measured if known else NOT_MEASURED,
-            "at most": target.at_most,
-            "holds": ("yes" if target.holds else "NO") if known else None,
-        }

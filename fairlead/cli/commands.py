@@ -36,4 +36,8 @@ COMMANDS: dict[str, CommandEntry] = {
     "bench": CommandEntry(
         "fairlead.cli.bench:bench", "Measure joins and leaves on the real broker and job."
     ),
+    "bench-strategies": CommandEntry(
+        "fairlead.cli.bench_strategies:bench_strategies",
+        "Measure our strategies beside Kafka's own assignors.",
+    ),
 }

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Final, Literal
 
-JarSetName = Literal["connector", "broker", "broker-logging", "rocketmq"]
+JarSetName = Literal["connector", "broker", "broker-logging", "rocketmq", "kafka-assignors"]
 JAR_SET_NAMES: Final[tuple[JarSetName, ...]] = ("connector", "broker", "broker-logging")
-"""What a set-up fetches; the set "rocketmq" is fetched by the tests that need it."""
+"""What a set-up fetches; the others are fetched by the tests and the benchmark that need them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,5 +88,6 @@ def test_help() -> None:
     """Make without a target lists the targets of the README."""
     done = _run("make")
     assert done.returncode == 0
-    for target in ("setup", "demo", "test", "test-fast", "test-long", "bench", "check", "lock"):
+    targets = ("setup", "demo", "test", "test-fast", "test-long", "bench", "bench-strategies")
+    for target in (*targets, "check", "lock"):
         assert f"  make {target} " in done.stdout

@@ -1,0 +1,1 @@
+"""The benchmark of the strategies: ours and Kafka's own assignors over the same groups."""
