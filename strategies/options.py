@@ -6,7 +6,11 @@ from typing import Any
 from fairlead.core.allocation import AllocationError
 from fairlead.core.model import MessageQueue
 
-__all__ = ["bad_option", "queue_of", "refuse_unknown", "written_queue"]
+__all__ = ["QUEUE_FORM", "bad_option", "queue_of", "refuse_unknown", "written_queue"]
+
+QUEUE_FORM = "[topic, broker_name, queue_id], the id a whole number of 32 bits"
+_QUEUE_ID_MAX = 2**31 - 1
+"""RocketMQ's queue ids are Java's int."""
 
 
 def bad_option(name: str, expected: str) -> AllocationError:
@@ -29,7 +33,9 @@ def refuse_unknown(options: Mapping[str, Any], *known: str) -> None:
 def written_queue(value: object) -> MessageQueue | None:
     """Read a queue written as [topic, broker_name, queue_id]; None if it is anything else."""
     match value:
-        case [str(topic), str(broker_name), int(queue_id)] if not isinstance(queue_id, bool):
+        case [str(topic), str(broker_name), int(queue_id)] if (
+            not isinstance(queue_id, bool) and -_QUEUE_ID_MAX - 1 <= queue_id <= _QUEUE_ID_MAX
+        ):
             return MessageQueue(topic, broker_name, queue_id)
         case _:
             return None
@@ -43,5 +49,5 @@ def queue_of(value: object, name: str) -> MessageQueue:
     """
     queue = written_queue(value)
     if queue is None:
-        raise bad_option(name, "a queue, [topic, broker_name, queue_id]")
+        raise bad_option(name, f"a queue: {QUEUE_FORM}")
     return queue

@@ -11,7 +11,7 @@ from typing import Any
 from fairlead.core.allocation import AllocationError, Placement
 from fairlead.core.model import MessageQueue
 from fairlead.core.single_rules import read_decimal
-from strategies.options import written_queue
+from strategies.options import QUEUE_FORM, written_queue
 
 __all__ = ["StickyOptions", "sticky_options"]
 
@@ -139,7 +139,7 @@ def _pairs(options: Mapping[str, Any], name: str) -> Iterator[tuple[MessageQueue
 def _queue(name: str, value: Any) -> MessageQueue:
     queue = written_queue(value)
     if queue is None:
-        raise _bad(name, f"{value!r} is not a queue; expected [topic, broker name, queue id]")
+        raise _bad(name, f"{value!r} is not a queue; expected {QUEUE_FORM}")
     return queue
 
 

@@ -18,19 +18,33 @@ _IDLE_POLLS_MAX: Final = 150
 
 
 def read_to_end(
-    kafka: KafkaSettings, topic: str, partitions: Sequence[int]
+    kafka: KafkaSettings, topic: str, partitions: Sequence[int], since_ms: int | None = None
 ) -> Iterator[ConsumerRecord]:
     """Yield the records of some partitions up to their ends of now, in order within each.
+
+    Nothing is written by it: no topic is made and no offset committed.
+
+    Args:
+        kafka: the cluster.
+        topic: a topic that exists.
+        partitions: which of its partitions.
+        since_ms: begin with the first record of each that has this timestamp or a later one;
+            None: with the first.
 
     Raises:
         EnvironmentMissingError: the topic cannot be read.
     """
     assigned = [TopicPartition(topic, partition) for partition in partitions]
-    consumer = KafkaConsumer(**client_options(kafka, "reader"))
+    consumer = KafkaConsumer(**client_options(kafka, "reader"), allow_auto_create_topics=False)
     try:
         consumer.assign(assigned)
         consumer.seek_to_beginning()
         ends = consumer.end_offsets(assigned, timeout_ms=REQUEST_TIMEOUT_MS)
+        if since_ms is not None:
+            found = consumer.offsets_for_times(dict.fromkeys(assigned, since_ms))
+            for partition in assigned:
+                first = found.get(partition)
+                consumer.seek(partition, ends[partition] if first is None else first.offset)
         idle = 0
         # By position and not by record: the last offsets of a compacted topic may be empty.
         while any(consumer.position(partition) < end for partition, end in ends.items()):
@@ -79,6 +93,30 @@ def read_bounds(
         topics = ", ".join(sorted({topic for topic, _ in places}))
         raise _unreadable(topics, str(error)) from error
     return {(each.topic, each.partition): (firsts[each], ends[each]) for each in partitions}
+
+
+def read_newest(kafka: KafkaSettings, topic: str, partition: int) -> ConsumerRecord | None:
+    """Return the newest record of a partition of a topic that is not compacted; None: it is empty.
+
+    Raises:
+        EnvironmentMissingError: the topic cannot be read.
+    """
+    first, end = read_bounds(kafka, [(topic, partition)])[topic, partition]
+    if first == end:
+        return None
+    newest = TopicPartition(topic, partition)
+    consumer = KafkaConsumer(**client_options(kafka, "reader"), allow_auto_create_topics=False)
+    try:
+        consumer.assign([newest])
+        consumer.seek(newest, end - 1)
+        for _ in range(_IDLE_POLLS_MAX):
+            for records in consumer.poll(timeout_ms=_POLL_MS).values():
+                return records[0]
+    except KafkaError as error:
+        raise _unreadable(topic, str(error)) from error
+    finally:
+        consumer.close()
+    raise _unreadable(topic, "it stopped to answer")
 
 
 def _unreadable(topic: str, reason: str) -> EnvironmentMissingError:

@@ -12,8 +12,10 @@ from fairlead.cli.options import OutputOption
 from fairlead.cli.output import OutputFormat, queues_text, write_rows
 from fairlead.errors import UsageError
 
-_QUEUES: Final = re.compile(r"([^/]+)/([^/]+)/(\d+)(?:-(\d+))?")
+_QUEUES: Final = re.compile(r"([^/]+)/([^/]+)/([0-9]+)(?:-([0-9]+))?")
 _QUEUES_MAX: Final = 1_000_000
+_KIND: Final = "allocate"
+_FIELDS: Final = ("id", "kind", "strategy", "queues", "clients", "options", "for")
 
 
 def allocate(
@@ -44,11 +46,11 @@ def allocate(
     from fairlead.conformance.answer import answer
 
     document: dict[str, Any] = {"strategy": "AVG", "queues": [], "clients": []}
-    document |= {} if case is None else read_document(case, "--case")
+    document |= {} if case is None else _document(case)
     given = {
         "strategy": strategy,
         "queues": _written_queues(queues),
-        "clients": None if clients is None else [text for text in clients.split(",") if text],
+        "clients": None if clients is None else [*filter(None, map(str.strip, clients.split(",")))],
         "options": None if options is None else read_json(options, "--options"),
     }
     document |= {name: value for name, value in given.items() if value is not None}
@@ -56,7 +58,7 @@ def allocate(
         if not document[name]:
             raise UsageError(f"--{name}: there are none.", remedy=f"Give --{name}, or --case.")
     document |= {"queues": _sorted(document, "queues"), "clients": _sorted(document, "clients")}
-    answered = answer({**document, "kind": "allocate"})
+    answered = answer({**document, "kind": _KIND})
     if "error" in answered:
         error = answered["error"]
         raise UsageError(f"{error['code']}: {error['message']}", remedy="Correct the case.")
@@ -67,11 +69,25 @@ def allocate(
             for client_id, owned in shares.items()
         )
         write_rows(rows, ("client", "number", "queues"), output)
-        orphans = len(document["queues"]) - len({tuple(q) for own in shares.values() for q in own})
-        if orphans:
-            typer.echo(f"{orphans} of {len(document['queues'])} queues belong to nobody")
+        queues_known = {tuple(queue) for queue in document["queues"]}
+        orphans = queues_known - {tuple(queue) for own in shares.values() for queue in own}
+        # Of some clients' shares alone nobody can tell.
+        if orphans and document.get("for") is None:
+            typer.echo(f"{len(orphans)} of {len(queues_known)} queues belong to nobody")
     else:
         write_rows([{"strategy": document["strategy"], "result": shares}], (), output)
+
+
+def _document(case: Path) -> dict[str, Any]:
+    """Read the fields of a case; a field nobody knows may be a known one mistyped."""
+    found = read_document(case, "--case")
+    unknown = sorted(set(found) - set(_FIELDS))
+    if unknown:
+        known = ", ".join(_FIELDS)
+        raise UsageError(f"--case: {unknown[0]}: no such field.", remedy=f"A case has {known}.")
+    if found.get("kind", _KIND) != _KIND:
+        raise UsageError(f"--case: kind: it is not {_KIND}.", remedy="Use fairlead conform.")
+    return found
 
 
 def _sorted(document: dict[str, Any], name: str) -> list[Any]:
@@ -92,8 +108,10 @@ def _range(text: str) -> Iterator[list[Any]]:
     if found is None:
         raise UsageError(f"--queues: {text!r} is no range of queues.", remedy="orders/main/0-7")
     topic, broker_name, first, last = found.groups()
-    numbers = range(int(first), int(last or first) + 1)
-    if len(numbers) > _QUEUES_MAX:
+    start, end = int(first), int(last or first)
+    if end < start:
+        raise UsageError(f"--queues: {text!r} ends before it begins.", remedy="orders/main/0-7")
+    if end - start >= _QUEUES_MAX:
         raise UsageError(f"--queues: {text!r} is too many.", remedy=f"At most {_QUEUES_MAX}.")
-    for queue_id in numbers:
+    for queue_id in range(start, end + 1):
         yield [topic, broker_name, queue_id]

@@ -87,6 +87,18 @@ def _totals(found: "Plan", *, weighed: bool) -> Iterator[str]:
         yield f"{topic} cannot be allocated and keeps what it has: {failure.message}"
     for alarm in found.alarms:
         yield f"alarm: {alarm}"
+    for remark in found.remarks:
+        yield f"note: {remark}"
+    yield from _passing(found)
+
+
+def _passing(found: "Plan") -> Iterator[str]:
+    ways: dict[tuple[str, str], list[MessageQueue]] = {}
+    for one in found.passing:
+        way = (one.holder or "nobody", one.successor or "nobody")
+        ways.setdefault(way, []).append(one.queue)
+    for (holder, successor), queues in ways.items():
+        yield f"  {holder} → {successor}: {queues_text(queues)}"
 
 
 def _queues(number: int) -> str:

@@ -103,21 +103,31 @@ def _shares(
 
 
 def _owners(options: Mapping[str, Any]) -> dict[MessageQueue, str]:
-    current = options.get("current") or {}
-    if not isinstance(current, dict) or not all(isinstance(own, list) for own in current.values()):
-        raise bad_option("current", "an object: client id to its queues")
+    """Return who owns what; of two owners the first in RocketMQ's order."""
+    current = _lists(options, "current", "queues")
     return {
-        queue_of(queue, f"current.{client_id}"): client_id
-        for client_id, owned in current.items()
-        for queue in owned
+        queue_of(queue, f"current.{client_id}[{place}]"): client_id
+        for client_id in sorted(current, key=java_order, reverse=True)
+        for place, queue in enumerate(current[client_id])
     }
 
 
 def _subscriptions(options: Mapping[str, Any], topics: frozenset[str]) -> dict[str, frozenset[str]]:
-    given = options.get("subscriptions") or {}
+    given = _lists(options, "subscriptions", "topics")
+    for client_id, own in given.items():
+        for place, topic in enumerate(own):
+            if not isinstance(topic, str):
+                raise bad_option(f"subscriptions.{client_id}[{place}]", "a text")
+    return {client_id: topics & frozenset(own) for client_id, own in given.items()}
+
+
+def _lists(options: Mapping[str, Any], name: str, of: str) -> Mapping[str, list[Any]]:
+    given = options.get(name)
+    if given is None:
+        return {}
     if not isinstance(given, dict) or not all(isinstance(own, list) for own in given.values()):
-        raise bad_option("subscriptions", "an object: client id to its topics")
-    return {client_id: topics & frozenset(map(str, own)) for client_id, own in given.items()}
+        raise bad_option(name, f"an object: client id to its {of}")
+    return given
 
 
 def _sort_queues(case: Mapping[str, Any]) -> list[list[Any]]:

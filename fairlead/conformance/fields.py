@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairlead.core.model import MessageQueue
-from strategies.options import written_queue
+from strategies.options import QUEUE_FORM, written_queue
 
 __all__ = ["BadCaseError", "client_ids_of", "options_of", "queues_of", "written"]
 
@@ -68,5 +68,5 @@ def _list(case: Mapping[str, Any], name: str) -> list[Any]:
 def _queue(value: object, path: str) -> MessageQueue:
     queue = written_queue(value)
     if queue is None:
-        raise BadCaseError(f"{path}: it must be [topic, broker_name, queue_id]")
+        raise BadCaseError(f"{path}: it must be {QUEUE_FORM}")
     return queue

@@ -1,9 +1,13 @@
-"""Answers cases line by line; a bad line is answered too and never stops the run."""
+"""Answers cases line by line; a bad line is answered too and never stops the run.
 
+Whatever JSON can say comes through: half a surrogate pair, which Java knows as a character, and
+numbers of any length in an id. Answers are ASCII, so that no character can be lost on the way.
+"""
+
+import json
+import math
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
-
-import orjson
+from typing import Any, Final, NamedTuple
 
 from fairlead.conformance.answer import BAD_CASE, answer
 
@@ -26,9 +30,12 @@ def answer_lines(lines: Iterable[bytes]) -> Iterator[AnsweredLine]:
         if not line.strip():
             continue
         try:
-            case = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
+            case = _READER.decode(line.decode("utf-8"))
+        except ValueError as error:
             yield _no_case(number, f"no JSON: {error}")
+            continue
+        except RecursionError:
+            yield _no_case(number, "no JSON: it is nested too deep")
             continue
         if not isinstance(case, dict):
             yield _no_case(number, "a case is a JSON object")
@@ -37,9 +44,28 @@ def answer_lines(lines: Iterable[bytes]) -> Iterator[AnsweredLine]:
         bad = answered.get("error", {}).get("code") == BAD_CASE
         if bad:
             answered = {"id": answered["id"], "line": number, "error": answered["error"]}
-        yield AnsweredLine(orjson.dumps(answered), is_case=not bad)
+        yield AnsweredLine(_written(answered), is_case=not bad)
 
 
 def _no_case(number: int, message: str) -> AnsweredLine:
     error = {"code": BAD_CASE, "message": message}
-    return AnsweredLine(orjson.dumps({"id": None, "line": number, "error": error}), is_case=False)
+    return AnsweredLine(_written({"id": None, "line": number, "error": error}), is_case=False)
+
+
+def _written(answered: dict[str, Any]) -> bytes:
+    return _WRITER.encode(answered).encode("ascii")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text} is no number that can be written back")
+    return number
+
+
+def _refuse_constant(text: str) -> float:
+    raise ValueError(f"{text} is no JSON")
+
+
+_READER: Final = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse_constant)
+_WRITER: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":"))

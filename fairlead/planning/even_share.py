@@ -16,6 +16,7 @@ __all__ = ["EvenShare", "even_share"]
 
 _STICKY = "STICKY"
 _OF_WEIGHTS = ("weights", "damping")
+_OF_OWNERS = ("pin", "ban", "capacity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,13 @@ class EvenShare:
 def even_share(picture: Picture, records: Sequence[GroupRecord]) -> EvenShare | None:
     """Return what an even share would cost after these records; None: it cannot be allocated.
 
-    Members, subscriptions and the rules that say who may consume are those of the group. Capacities
-    and the options of STICKY hold if that is the group's strategy, but no weight of a queue.
+    Members, subscriptions and the rules that say who may own what are those of the group, as far as
+    its strategy heeds them: pins, bans and capacities if it takes them, and the options of STICKY.
     """
-    shares = _EvenShares(sticky=forecast(picture, records).rules.strategy == _STICKY)
+    rules = forecast(picture, records).rules
+    own = picture.engine.strategies.get(rules.strategy)
+    taken = tuple(rule for rule in _OF_OWNERS if rule in getattr(own, "takes_rules", ()))
+    shares = _EvenShares(takes_rules=taken, sticky=rules.strategy == _STICKY)
     engine = replace(picture.engine, strategies=dict.fromkeys(picture.engine.strategies, shares))
     found = forecast(replace(picture, engine=engine), records)
     if found.failures:
@@ -54,10 +58,12 @@ def even_share(picture: Picture, records: Sequence[GroupRecord]) -> EvenShare | 
 class _EvenShares:
     """STICKY without weights in place of any strategy.
 
-    ``sticky``: it is the group's own. Noted are whether its moves are the fewest (``exact``) and
-    whether every member can carry as much (``alike``).
+    ``takes_rules``: those of single queues and clients that the group's own strategy takes;
+    ``sticky``: it is STICKY. Noted are whether its moves are the fewest (``exact``) and whether
+    every member can carry as much (``alike``).
     """
 
+    takes_rules: tuple[str, ...]
     sticky: bool
     exact: bool = True
     alike: bool = True
@@ -68,18 +74,21 @@ class _EvenShares:
 
     def allocate(self, request: AllocationRequest) -> Allocation:
         asked = self._without_weights(request)
-        world = sticky_world(asked, sticky_options(asked.options))
-        classes = Counter(member for members in world.classes for member in members)
+        world = sticky_world(asked, sticky_options(asked.options).under(asked.placement))
+        shared = zip(world.classes, world.class_queues, strict=True)
+        classes = Counter(member for members, queues in shared if queues for member in members)
         # As strategies.sticky has it: exact where no member shares queues with different members.
         self.exact &= all(number == 1 for number in classes.values())
         self.alike &= len(set(world.capacity)) <= 1
         return STRATEGIES[_STICKY].allocate(asked)
 
     def _without_weights(self, request: AllocationRequest) -> AllocationRequest:
-        if self.sticky:
-            options = {
-                name: value for name, value in request.options.items() if name not in _OF_WEIGHTS
-            }
-            return replace(request, options=options)
-        alike = tuple(replace(candidate, capacity=1) for candidate in request.candidates)
-        return replace(request, candidates=alike, options={})
+        candidates = request.candidates
+        if "capacity" not in self.takes_rules:
+            candidates = tuple(replace(one, capacity=1) for one in candidates)
+        options = {
+            name: value
+            for name, value in request.options.items()
+            if self.sticky and name not in _OF_WEIGHTS
+        }
+        return replace(request, candidates=candidates, options=options, weights={})

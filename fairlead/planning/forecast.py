@@ -11,16 +11,16 @@ from typing import Any
 from fairlead.core.allocation import Allocation, AllocationRequest, Strategy
 from fairlead.core.apply import apply_record
 from fairlead.core.decide import aim_queues
-from fairlead.core.draft import Draft
 from fairlead.core.membership import subscribed_topics
 from fairlead.core.model import MessageQueue, Source
 from fairlead.core.outputs import Failure, Rejection
 from fairlead.core.records import Arrival, GroupRecord
 from fairlead.core.routes import readable_queues
-from fairlead.core.rules import GroupRules, rules_of
+from fairlead.core.rules import GroupRules
+from fairlead.core.scales import weigh_queues
 from fairlead.core.state import QueueState
 from fairlead.core.targets import alarms_of, compute_targets
-from fairlead.planning.picture import MOMENT, SOMEWHERE, Picture
+from fairlead.planning.picture import SOMEWHERE, Picture
 
 __all__ = ["Forecast", "RefusedRecordError", "applied", "forecast", "settled"]
 
@@ -82,11 +82,13 @@ def applied(picture: Picture, records: Iterable[GroupRecord]) -> Picture:
     Raises:
         RefusedRecordError: the engine would refuse one.
     """
-    draft = _draft(picture)
+    draft = picture.draft()
     for number, record in enumerate(records):
         apply_record(draft, Arrival(Source("", 0, number, 0), 0, record))
         if draft.rejections:
             raise RefusedRecordError(record, draft.rejections[0])
+    if draft.weigh_now:
+        weigh_queues(draft, picture.clock_ms)
     return replace(picture, state=draft.state)
 
 
@@ -101,7 +103,7 @@ def forecast(picture: Picture, records: Sequence[GroupRecord] = ()) -> Forecast:
         name: _Overheard(strategy, requests) for name, strategy in picture.engine.strategies.items()
     }
     engine = replace(picture.engine, strategies=overheard, chain_cap=_NO_CAP)
-    draft = _draft(replace(applied(picture, records), engine=engine))
+    draft = applied(replace(picture, engine=engine), records).draft()
     compute_targets(draft)
     for queue in draft.state.targets:
         value = draft.state.queues.get(queue, QueueState())
@@ -118,13 +120,8 @@ def forecast(picture: Picture, records: Sequence[GroupRecord] = ()) -> Forecast:
 
 
 def settled(picture: Picture) -> Picture:
-    """Return the group when what is under way is over: each queue without an owner has its next."""
-    return picture.owned({**forecast(picture).picture.owners, **picture.owners})
-
-
-def _draft(picture: Picture) -> Draft:
-    rules = rules_of(picture.state.rules, picture.engine)
-    return Draft(picture.state.copy(), MOMENT, picture.engine, rules, dirty=True)
+    """Return the group after the decision that its engine would make now."""
+    return picture.owned(forecast(picture).picture.owners)
 
 
 class _Overheard:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from fairlead.core.draft import Draft
 from fairlead.core.membership import effective_members
 from fairlead.core.model import (
     Epoch,
@@ -20,7 +21,6 @@ from fairlead.core.targets import shared_queues
 
 __all__ = [
     "GENERATION",
-    "MOMENT",
     "SOMEWHERE",
     "Picture",
     "empty_group",
@@ -29,8 +29,6 @@ __all__ = [
 ]
 
 GENERATION = 1
-MOMENT = Moment(clock_ms=0, append_ms=0, marker=GENERATION)
-"""The one moment of a plan: nothing in it takes time, so nobody's lease ends."""
 
 SOMEWHERE = Position(0, 0)
 """Where a plan lets a queue be read from: positions decide nothing about owners."""
@@ -44,10 +42,12 @@ class Picture:
     """One state of a group, and the rules that the engine gives to each of its steps.
 
     ``state.routes`` may know topics that nobody subscribes to: a member that joins may.
+    ``clock_ms`` is the one moment of a plan: nothing in it takes time, so nobody's lease ends.
     """
 
     state: GroupState
     engine: EngineRules
+    clock_ms: int = 0
 
     @property
     def members(self) -> dict[str, Member]:
@@ -73,10 +73,17 @@ class Picture:
             value = queues.get(queue)
             if value is None or not value.chain or value.chain[-1].dropped:
                 continue
-            client_id = value.chain[-1].member.client_id
-            if client_id in members:
-                found[queue] = client_id
+            holder = value.chain[-1].member
+            member = members.get(holder.client_id)
+            # Not a former life of the client: the engine takes its queues for the newest one.
+            if member is not None and member.key == holder:
+                found[queue] = holder.client_id
         return found
+
+    def draft(self) -> Draft:
+        """Return a step in the making, on a copy of the group."""
+        moment = Moment(self.clock_ms, append_ms=0, marker=GENERATION)
+        return Draft(self.state.copy(), moment, self.engine, self.rules, dirty=True)
 
     def owned(self, owners: Mapping[MessageQueue, str]) -> "Picture":
         """Return the picture in which these queues have these owners, and no other queue has one.

@@ -13,7 +13,7 @@ from fairlead.planning.forecast import forecast
 from fairlead.planning.picture import Picture
 from fairlead.planning.skew import Scales, Skew, scales_of, skew_of
 
-__all__ = ["Change", "MemberPlan", "Plan", "plan"]
+__all__ = ["Change", "MemberPlan", "Passing", "Plan", "plan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,15 @@ class Change:
     def document(self) -> dict[str, Any]:
         """The change as JSON."""
         return {"before": self.before, "after": self.after}
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """A queue on its way. ``holder`` None: nobody holds it; ``successor`` None: nobody gets it."""
+
+    queue: MessageQueue
+    holder: str | None
+    successor: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +91,8 @@ class Plan:
         gone: queues that somebody holds and that would not be readable any more.
         failures: topics that cannot be allocated; they keep what they have.
         alarms: those that the engine would raise.
+        passing: queues that were on their way already; they count where they go to.
+        remarks: what is unusual about the group of now, in words.
     """
 
     group: str
@@ -97,6 +108,8 @@ class Plan:
     gone: tuple[MessageQueue, ...]
     failures: Mapping[str, Failure] = field(default_factory=dict)
     alarms: tuple[str, ...] = ()
+    passing: tuple[Passing, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The plan as JSON."""
@@ -122,6 +135,11 @@ class Plan:
                 for topic, failure in self.failures.items()
             },
             "alarms": list(self.alarms),
+            "passing": [
+                {"queue": list(one.queue), "holder": one.holder, "successor": one.successor}
+                for one in self.passing
+            ],
+            "remarks": list(self.remarks),
         }
 
 
@@ -136,8 +154,7 @@ def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
     after = found.picture
     readable = found.readable(before)
     old, new = before.owners, after.owners
-    old_scales = scales_of(now.rules.strategy, now.requests)
-    scales = scales_of(found.rules.strategy, found.requests)
+    old_scales, scales = scales_of(now), scales_of(found)
     scales = replace(scales, capacities={**old_scales.capacities, **scales.capacities})
     return Plan(
         group=before.state.group,

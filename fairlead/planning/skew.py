@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fairlead.core.allocation import AllocationRequest
 from fairlead.core.model import MessageQueue
-from strategies.sticky_options import StickyOptions, sticky_options
+from fairlead.core.single_rules import placement_of
+from fairlead.planning.forecast import Forecast
+from strategies.sticky_options import sticky_options
 
 __all__ = ["Scales", "Skew", "scales_of", "skew_of"]
 
@@ -50,7 +51,7 @@ def skew_of(numbers: Iterable[float]) -> Skew:
 
 @dataclass(frozen=True, slots=True)
 class Scales:
-    """What queues weigh and members can carry, as the strategy was told; 1 where nothing is said.
+    """What queues weigh and members can carry; 1 where nothing is said.
 
     ``consumers`` are the members that may own a queue: they subscribe to a topic that has queues,
     and no rule keeps them from it.
@@ -69,17 +70,22 @@ class Scales:
         return self.capacities.get(client_id, 1)
 
 
-def scales_of(strategy: str, requests: Iterable[AllocationRequest]) -> Scales:
-    """Return the scales of a group from what its strategy was asked."""
-    weights: dict[MessageQueue, float] = {}
-    capacities: dict[str, float] = {}
-    consumers = set()
-    for request in requests:
-        options = sticky_options(request.options) if strategy == "STICKY" else StickyOptions()
-        weights |= options.weights
-        filled = {topic for topic, queues in request.queues.items() if queues}
-        for one in request.candidates:
-            capacities[one.client_id] = options.capacity.get(one.client_id, one.capacity)
-            if one.client_id not in options.drained and filled & one.topics:
-                consumers.add(one.client_id)
-    return Scales(weights, capacities, frozenset(consumers))
+def scales_of(found: Forecast) -> Scales:
+    """Return the scales of a group: what rules and members say, also if its strategy ignores it."""
+    rules, state = found.rules, found.picture.state
+    given = rules.strategy_options if rules.strategy == "STICKY" else {}
+    options = sticky_options(given).under(placement_of(rules.single))
+    consumers = {
+        one.client_id
+        for request in found.requests
+        for one in request.candidates
+        if any(request.queues.get(topic) for topic in one.topics)
+    }
+    return Scales(
+        weights={**state.weights, **options.weights},
+        capacities={
+            client_id: options.capacity.get(client_id, member.profile.capacity)
+            for client_id, member in found.picture.members.items()
+        },
+        consumers=frozenset(consumers - options.drained),
+    )

@@ -25,6 +25,31 @@ def test_orphans() -> None:
     assert "4 of 4 queues belong to nobody" in RUN.invoke(app, ["allocate", *flags]).stdout
 
 
+def test_orphans_are_told_once() -> None:
+    """A queue that is given twice, or made up by CONFIG, is not counted against the others."""
+    twice = ["-q", "t/b/0-1", "-q", "t/b/0-1", "-c", "a, b"]
+    assert "belong to nobody" not in RUN.invoke(app, ["allocate", *twice]).stdout
+    listed = ["-q", "t/b/0-5", "-c", "a", "-s", "CONFIG", "--options", '{"queues":[["t","b",77]]}']
+    assert "6 of 6 queues belong to nobody" in RUN.invoke(app, ["allocate", *listed]).stdout
+
+
+def test_some_clients(tmp_path: Path) -> None:
+    """Where a document asks for some clients only, nothing is said of who has the other queues."""
+    path = tmp_path / "case.json"
+    path.write_text('{"queues":[["t","b",0],["t","b",1]],"clients":["a","b"],"for":["b"]}')
+    shown = RUN.invoke(app, ["allocate", "--case", str(path)]).stdout
+    assert "t/b/1" in shown
+    assert "belong to nobody" not in shown
+
+
+def test_nothing_steers_the_terminal() -> None:
+    """What would steer a terminal is written out in a table, and stands as it is in JSON."""
+    flags = ["allocate", "-q", "t/b/0", "-c", "x\x1b[31m\U0001f600"]
+    assert " x\\x1b[31m\U0001f600 " in RUN.invoke(app, flags).stdout
+    shares = json.loads(RUN.invoke(app, [*flags, "-o", "jsonl"]).stdout)["result"]
+    assert shares == {"x\x1b[31m\U0001f600": [["t", "b", 0]]}
+
+
 def test_document(tmp_path: Path) -> None:
     """A document has the fields of a case; flags win over it."""
     case = {"strategy": "AVG", "queues": [["t", "b", 1], ["t", "b", 0]], "clients": ["b"]}
@@ -40,6 +65,10 @@ def test_document(tmp_path: Path) -> None:
         (["-c", "a"], "--queues: there are none"),
         (["-q", "t/b/0"], "--clients: there are none"),
         (["-q", "t/b", "-c", "a"], "'t/b' is no range of queues"),
+        (["-q", "t/b/\u0663", "-c", "a"], "is no range of queues"),
+        (["-q", "t/b/3-0", "-c", "a"], "'t/b/3-0' ends before it begins"),
+        (["-q", f"t/b/0-{10**30}", "-c", "a"], "is too many"),
+        (["-q", f"t/b/{2**31}", "-c", "a"], "bad_case: queues[0]: it must be [topic, broker_name"),
         (["-q", "t/b/0", "-c", "a", "-s", "NONE"], "unknown_strategy"),
         (["-q", "t/b/0", "-c", "a", "--options", "{"], "--options: it is no JSON"),
         (["-q", "t/b/0", "-c", "a", "-s", "CONFIG", "--options", '{"x":1}'], "bad_option: x"),
@@ -50,6 +79,24 @@ def test_mistakes(flags: list[str], said: str) -> None:
     ended = RUN.invoke(app, ["allocate", *flags])
     assert ended.exit_code != 0
     assert said in ended.output + str(ended.exception)
+
+
+@pytest.mark.parametrize(
+    "case, said",
+    [
+        ("", "--case: it is no JSON"),
+        ("[]", "--case: it is no JSON object"),
+        ('{"strategies": "STICKY"}', "--case: strategies: no such field"),
+        ('{"kind": "sort_clients"}', "--case: kind: it is not allocate"),
+        ('{"queues": 1, "clients": ["a"]}', "bad_case: queues: it must be a list"),
+        ('{"queues": [["t", "b", 0]], "clients": [""]}', "client_id_empty"),
+    ],
+)
+def test_mistakes_in_a_document(case: str, said: str) -> None:
+    """A mistake in a document is told by its field, on standard input too."""
+    ended = RUN.invoke(app, ["allocate", "--case", "-"], input=case)
+    assert ended.exit_code != 0
+    assert said in str(ended.exception)
 
 
 def test_conform() -> None:

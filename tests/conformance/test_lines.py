@@ -33,6 +33,10 @@ def test_fields_that_cannot_be() -> None:
         ({"kind": "guess"}, "kind:"),
         ({"strategy": 1}, "strategy:"),
         ({"queues": [["t", "b", True]]}, "queues[0]:"),
+        ({"queues": [["t", "b", 0], ["t", "b", 2**31]]}, "queues[1]:"),
+        ({"queues": [["t", "b", -(2**31) - 1]]}, "queues[0]:"),
+        ({"queues": [["t", "b", 10**30]]}, "queues[0]:"),
+        ({"queues": [["t", "b", 1.0]]}, "queues[0]:"),
         ({"clients": [1]}, "clients[0]:"),
         ({"clients": "a"}, "clients:"),
         ({"options": []}, "options:"),
@@ -80,3 +84,65 @@ def test_sorting() -> None:
     )
     assert found[0][0]["result"] == [queues[1], queues[0], queues[2], queues[3]]
     assert found[1][0]["result"] == ["CID-10", "CID-2", "\U0001f600", "\uffee"]
+
+
+def test_greatest_queue_ids() -> None:
+    """A queue id is as great, or as small, as Java's int."""
+    queues = [["t", "b", 2**31 - 1], ["t", "b", -(2**31)]]
+    ((found, is_case),) = answered({"kind": "sort_queues", "queues": queues})
+    assert (found["result"], is_case) == (queues[::-1], True)
+
+
+def test_options_that_cannot_be() -> None:
+    """An option that has a wrong form is an answer that names it, not a bad case."""
+    base = {"kind": "allocate", "queues": QUEUES, "clients": ["a"]}
+    for strategy, options, path in (
+        ("CONFIG", {"queues": [["t", "b", 2**31]]}, "queues[0]:"),
+        ("STICKY", {"pins": [[["t", "b", 2**31], "a"]]}, "pins:"),
+        ("STICKY", {"current": []}, "current:"),
+        ("STICKY", {"current": {"a": [QUEUES[0], ["t", "b"]]}}, "current.a[1]:"),
+        ("STICKY", {"subscriptions": 0}, "subscriptions:"),
+        ("STICKY", {"subscriptions": {"a": ["orders", 1]}}, "subscriptions.a[1]:"),
+    ):
+        ((found, is_case),) = answered({**base, "strategy": strategy, "options": options})
+        assert isinstance(found["error"], dict)
+        assert (is_case, found["error"]["code"]) == (True, "bad_option")
+        assert found["error"]["message"].startswith(path)
+
+
+def test_two_owners_of_now() -> None:
+    """A queue that two own now is the first one's in RocketMQ's order, however they are listed."""
+    base = {"kind": "allocate", "strategy": "STICKY", "queues": QUEUES[:2], "clients": ["a", "b"]}
+    owned = {"b": QUEUES[:2], "a": QUEUES[:1]}
+    lines = [
+        {**base, "options": {"current": dict(items)}}
+        for items in (owned.items(), reversed(owned.items()))
+    ]
+    assert [found["result"] for found, _ in answered(*lines)] == [
+        {"a": QUEUES[:1], "b": QUEUES[1:2]}
+    ] * 2
+
+
+def test_whatever_json_can_say() -> None:
+    """Half a surrogate pair and an id of any length come through as they were, in ASCII."""
+    ids = ["\ud800", "\U0001f600", "\u2028", "\uffff"]
+    case = {"id": [10**40, "\udfff"], "kind": "sort_clients", "clients": ids}
+    (line,) = answer_lines([json.dumps(case).encode()])
+    assert line.text.isascii()
+    assert json.loads(line.text) == {"id": case["id"], "result": [ids[2], ids[0], ids[1], ids[3]]}
+
+
+def test_no_json() -> None:
+    """What is no JSON, or nested without end, is a bad case and stops nothing."""
+    lines = [
+        b'{"id":1e999}',
+        b'{"id":NaN}',
+        b"\xff",
+        b"\xef\xbb\xbf{}",
+        b"[" * 100_000,
+        b'"x',
+        b"{}",
+    ]
+    found = answered(*lines)
+    assert [each["line"] for each, _ in found] == [1, 2, 3, 4, 5, 6, 7]
+    assert {is_case for _, is_case in found} == {False}

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from tests.judge.cases import ON_A_NODE, SAME_PLACE
+from tests.judge.cases import ON_A_NODE, QUEUE_ID_MAX, SAME_PLACE
 
 Case = Mapping[str, Any]
 Counts = Mapping[tuple[str, str], int]
@@ -52,6 +52,8 @@ def _of_case(case: Case) -> Iterator[str]:
         yield "clients: an id twice"
     if len(set(queues)) < len(queues):
         yield "queues: one twice"
+    if any(queue[2] == QUEUE_ID_MAX for queue in queues):
+        yield "queues: the greatest id"
 
 
 def _of_answer(answer: Case) -> Iterator[str]:

@@ -17,6 +17,8 @@ PER_STRATEGY: Final = 1000
 PER_SORT: Final = 300
 QUEUES_MAX: Final = 40
 CLIENTS_MAX: Final = 20
+QUEUE_ID_MAX: Final = 2**31 - 1
+"""Of Java's int. Lesser than 0 none is drawn: RocketMQ subtracts to compare, and would overflow."""
 
 # U+E000 to U+FFFF sort above supplementary characters by code unit and below them by code point.
 WIDE: Final = ("é", "ß", "ø", "中", "文", "ع", "\u0301", "\ue000", "\ufb01", "\ufffd", "\uffff")
@@ -138,6 +140,8 @@ class Draw:
         ]
         if self.often(0.1):
             drawn = [*drawn, *self.chance.choices(drawn, k=2)][:QUEUES_MAX]
+        if self.often(0.03):
+            drawn[0][2] = QUEUE_ID_MAX
         return drawn
 
     def asked(self, clients: list[str]) -> Case:

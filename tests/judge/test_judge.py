@@ -3,16 +3,15 @@
 import copy
 import json
 import secrets
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import pytest
 
-from fairlead.conformance.answer import answer
+from fairlead.conformance.lines import answer_lines
 from tests.judge.branches import ALL, Counts, count, table
-from tests.judge.cases import PER_STRATEGY, STRATEGIES, Case, generate
+from tests.judge.cases import STRATEGIES, Case, generate
 from tests.judge.comparison import differences
 from tests.judge.real_classes import judged
 
@@ -20,6 +19,9 @@ pytestmark = pytest.mark.java
 
 FIXED_SEED: Final = 20_260
 CASES_MIN: Final = 5_000
+CASES_OF_A_STRATEGY_MIN: Final = 800
+OFTEN: Final = 0.1
+"""The share of a strategy's cases that have each of what is odd and common."""
 # CONFIG refuses nothing, so none of its cases can end in an error.
 REFUSING: Final = tuple(name for name in STRATEGIES if name != "CONFIG")
 MET: Final[Mapping[str, tuple[str, ...]]] = {
@@ -65,13 +67,16 @@ MET: Final[Mapping[str, tuple[str, ...]]] = {
 MET_BY_ALL: Final = (
     "asked: a stranger",
     "asked: nobody",
+    "names: half a surrogate pair",
+    "queues: the greatest id",
+    "share: none for all",
+)
+OFTEN_MET_BY_ALL: Final = (
     "clients: an id twice",
     "clients: more than queues",
     "names: a supplementary character",
-    "names: half a surrogate pair",
     "names: not ASCII",
     "queues: one twice",
-    "share: none for all",
 )
 
 
@@ -98,9 +103,9 @@ def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def _ours(cases: list[Case]) -> list[Case]:
-    """What we answer, as a reader of its JSON sees it."""
-    answers: list[Case] = json.loads(json.dumps([answer(case) for case in cases]))
-    return answers
+    """What `fairlead conform` answers to the lines that the judge is asked, too."""
+    lines = (json.dumps(case).encode("ascii") for case in cases)
+    return [json.loads(line.text) for line in answer_lines(lines)]
 
 
 def test_every_case_is_answered_alike(trial: Trial) -> None:
@@ -109,12 +114,13 @@ def test_every_case_is_answered_alike(trial: Trial) -> None:
     assert not found, f"seed {trial.seed}: {len(found)} cases differ; the first:\n{found[0]}"
 
 
-def test_the_cases_reach_the_corners(trial: Trial) -> None:
+def test_the_cases_reach_the_corners(trial: Trial, capsys: pytest.CaptureFixture[str]) -> None:
     """Enough cases per strategy, a tenth with an error, a tenth not ASCII, no branch unmet."""
     counts = trial.counts
-    sys.stdout.write(f"seed {trial.seed}\n{table(counts)}\n")
+    with capsys.disabled():
+        print(f"\nseed {trial.seed}\n{table(counts)}")  # noqa: T201 - for whoever runs the tests
     assert len(trial.cases) >= CASES_MIN
-    assert {counts[name, ALL] for name in STRATEGIES} == {PER_STRATEGY}
+    assert min(counts[name, ALL] for name in STRATEGIES) >= CASES_OF_A_STRATEGY_MIN
     # A fresh seed may miss a rare branch; that is no failure of ours.
     required = STRATEGIES if trial.seed == FIXED_SEED else ()
     unmet = [
@@ -124,10 +130,10 @@ def test_the_cases_reach_the_corners(trial: Trial) -> None:
         if not counts.get((name, branch))
     ]
     assert unmet == []
-    for name in STRATEGIES:
-        assert counts[name, "names: not ASCII"] >= PER_STRATEGY / 10
-    for name in REFUSING:
-        assert counts[name, "error: any"] >= PER_STRATEGY / 10
+    often = [(name, branch) for name in STRATEGIES for branch in OFTEN_MET_BY_ALL]
+    often += [(name, "error: any") for name in REFUSING]
+    rare = [each for each in often if counts.get(each, 0) < OFTEN * counts[each[0], ALL]]
+    assert rare == []
 
 
 def test_seed_decides_all() -> None:

@@ -1,0 +1,75 @@
+"""Fairlead's topics on a live cluster, read and nothing else."""
+
+import contextlib
+from collections.abc import Sequence
+
+from kafka import KafkaAdminClient
+from kafka.errors import KafkaError
+
+from fairlead.errors import EnvironmentMissingError
+from fairlead.settings import KafkaSettings
+from fairlead.topics import require_reachable
+from fairlead.wire.raw import Partitions, RawRecord
+from fairlead.wire.topics import TopicNames
+from streaming.connection import client_options
+from streaming.reading import raw_of, read_newest, read_to_end
+
+__all__ = ["KafkaSource"]
+
+_READ = ("heartbeats", "releases", "control", "routes", "assignments")
+
+
+class KafkaSource:
+    """A source of records (``fairlead.planning.topic_source``) on a cluster."""
+
+    def __init__(self, kafka: KafkaSettings) -> None:
+        """Ask the cluster how many partitions the topics have.
+
+        Raises:
+            EnvironmentMissingError: it does not answer, or a topic is not there.
+        """
+        self._kafka = kafka
+        self.names = TopicNames(kafka.topic_prefix)
+        counts = self._counts()
+        missing = [
+            self.names.name(topic) for topic in _READ if self.names.name(topic) not in counts
+        ]
+        if missing:
+            raise EnvironmentMissingError(
+                f"topics: {', '.join(missing)} missing at {kafka.bootstrap}.",
+                remedy="Check kafka.bootstrap and kafka.topic_prefix; an engine makes the topics.",
+            )
+        self.partitions = Partitions(
+            shards=counts[self.names.name("heartbeats")],
+            assignments=counts[self.names.name("assignments")],
+        )
+
+    def read(
+        self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
+    ) -> list[RawRecord]:
+        """Return what stands in some partitions of a topic, in order within each."""
+        found = read_to_end(self._kafka, self.names.name(suffix), partitions, since_ms)
+        return [raw_of(record) for record in found]
+
+    def newest_ms(self, suffix: str, partition: int) -> int | None:
+        """Return when the newest record of a partition was appended; None: there is none."""
+        record = read_newest(self._kafka, self.names.name(suffix), partition)
+        return None if record is None else record.timestamp
+
+    def _counts(self) -> dict[str, int]:
+        options = client_options(self._kafka, "plan")
+        require_reachable(options["bootstrap_servers"])
+        names = [self.names.name(topic) for topic in _READ]
+        try:
+            with contextlib.closing(KafkaAdminClient(**options)) as admin:
+                described = admin.describe_topics(names)
+        except KafkaError as error:
+            raise EnvironmentMissingError(
+                f"kafka.bootstrap: the cluster does not answer ({error}).",
+                remedy="Start the broker, or name another one.",
+            ) from error
+        return {
+            topic["name"]: len(topic["partitions"])
+            for topic in described
+            if topic["error_code"] == 0
+        }

@@ -1,0 +1,236 @@
+"""A live group, from what stands in Fairlead's topics: members, what they hold, rules and routes.
+
+Decides what of it is sure. Members are those whose heartbeats the engine counts; owners are those
+of the newest assignment records. A queue on its way from one member to another is planned from
+where it goes to, and what is unusual is told in words.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from fairlead.core.allocation import Strategy
+from fairlead.core.apply import apply_record
+from fairlead.core.model import Epoch, MemberKey, MessageQueue
+from fairlead.core.ordering import queue_order
+from fairlead.core.records import Release
+from fairlead.core.routes import writable_queues
+from fairlead.core.rules import EngineRules
+from fairlead.core.scales import weigh_queues
+from fairlead.core.state import Grant, QueueState
+from fairlead.engine.context import ShardContext
+from fairlead.planning.forecast import forecast
+from fairlead.planning.picture import SOMEWHERE, Picture
+from fairlead.planning.plan import Passing
+from fairlead.planning.roll_call import RollCall, call_roll
+from fairlead.planning.sets import Sets, ToldSet, newest_entries, read_sets
+from fairlead.planning.topic_source import TopicSource
+from fairlead.wire.assignment_records import HeldEntry
+from fairlead.wire.decode import decode
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import INT64_MAX, WireLimits
+from fairlead.wire.member_records import LEASE_MS_MAX
+from fairlead.wire.partition import partition_of_group
+
+__all__ = ["LiveGroup", "UnknownGroupError", "measured_for_ms", "read_live_group"]
+
+_TICKS_BESIDE: Final = 5
+"""So many ticks beside lease and margin are read: a record may come a little late."""
+_MEASURED_MS_MAX: Final = 600_000
+"""Progress is read for no longer than this, whatever window the rule ``weighing`` has."""
+_BESIDE_MS: Final = 60_000
+"""A release is looked for from so long before the record that asked for it."""
+
+
+class UnknownGroupError(LookupError):
+    """No record is of this group; ``known`` are groups of which there are some."""
+
+    def __init__(self, group: str, known: frozenset[str]) -> None:
+        super().__init__(group)
+        self.group = group
+        self.known = known
+
+
+@dataclass(frozen=True, slots=True)
+class LiveGroup:
+    """A group as it is now.
+
+    Attributes:
+        picture: every queue where it is or goes to.
+        roll: who is in it, by which rules.
+        told: what each member was told to hold.
+        passing: the queues on their way.
+        newest_ms: when the newest heartbeats record of its partition was appended.
+    """
+
+    picture: Picture
+    roll: RollCall
+    told: Mapping[MemberKey, ToldSet]
+    passing: tuple[Passing, ...]
+    newest_ms: int | None
+
+
+def read_live_group(
+    source: TopicSource, group: str, strategies: Mapping[str, Strategy], tick_ms: int
+) -> LiveGroup:
+    """Return a group as its topics say it is now.
+
+    Args:
+        source: the topics.
+        group: its name.
+        strategies: those that the engine has.
+        tick_ms: the period of the engine's ticks.
+
+    Raises:
+        UnknownGroupError: no record is of this group.
+        EnvironmentMissingError: a topic cannot be read.
+        AppendTimeMissingError: a topic that carries the clock has no broker's append time.
+    """
+    shard = partition_of_group(group, source.partitions.shards)
+    context = ShardContext(
+        EngineRules(INT64_MAX, strategies), shard, source.partitions, source.names, tick_ms
+    )
+    sets = read_sets(source.read("assignments", range(source.partitions.assignments)), group)
+    newest_ms = source.newest_ms("heartbeats", shard)
+    roll = _call_roll(source, group, context, sets, newest_ms)
+    if not sets.told and not roll.state.members and not roll.state.rules:
+        raise UnknownGroupError(group, sets.groups | roll.groups)
+    newest = newest_entries(sets.told)
+    released = _released(source, sets, newest, shard)
+    granted = {
+        queue: (member, entry)
+        for queue, (member, entry) in newest.items()
+        if (queue, member, entry.epoch) not in released
+    }
+    picture = _weighed(_picture(roll, granted), roll)
+    calm = _calm(picture, granted, sets)
+    return LiveGroup(calm, roll, sets.told, tuple(_passing(picture, calm, granted)), newest_ms)
+
+
+def _call_roll(
+    source: TopicSource, group: str, context: ShardContext, sets: Sets, newest_ms: int | None
+) -> RollCall:
+    """Call the roll by the last heartbeats, and by more where these leave something open."""
+    standing = [*source.read("control", [context.shard]), *source.read("routes", [0])]
+    roll = call_roll(group, standing, context)
+    if newest_ms is None:
+        return roll
+    beside_ms = roll.rules.margin_ms + _TICKS_BESIDE * context.tick_ms
+
+    def heard_since(since_ms: int) -> RollCall:
+        beats = source.read("heartbeats", [context.shard], since_ms)
+        return call_roll(group, [*standing, *beats], context)
+
+    needed_ms = max(roll.rules.lease_ms + beside_ms, measured_for_ms(roll))
+    roll = heard_since(newest_ms - needed_ms)
+    open_since = list(_open_since(roll, sets, newest_ms - LEASE_MS_MAX - beside_ms))
+    return heard_since(min(open_since)) if open_since else roll
+
+
+def measured_for_ms(roll: RollCall) -> int:
+    """Return for how long progress must be read to know what queues weigh; 0: it decides nothing.
+
+    A window, and two periods of the trigger: one until a queue counts, one to be in force.
+    """
+    rules = roll.rules
+    closed = any(
+        not ready
+        for route in roll.state.routes.values()
+        for ready in writable_queues(route).values()
+    )
+    if rules.weighing.by == "count" and not closed:
+        return 0
+    return min(rules.weighing.over_ms + 2 * rules.trigger_ms, _MEASURED_MS_MAX)
+
+
+def _open_since(roll: RollCall, sets: Sets, longest_ago_ms: int) -> Iterable[int]:
+    """Yield from when on heartbeats must be read to be sure of a member."""
+    for member, held in sets.told.items():
+        if member not in roll.state.members and member not in roll.lapsed:
+            # Silent, or it keeps a longer lease than its group's rule.
+            yield longest_ago_ms
+        elif held.entries and all(entry.state == "draining" for entry in held.entries):
+            # It gives everything up: perhaps because of a leave that it wrote before it was told.
+            yield min(longest_ago_ms, held.at_ms - LEASE_MS_MAX)
+
+
+_Granted = Mapping[MessageQueue, tuple[MemberKey, HeldEntry]]
+
+
+def _picture(roll: RollCall, granted: _Granted) -> Picture:
+    """Return the group with every grant of its members that is not known to have ended."""
+    state = roll.state
+    for queue in sorted(granted, key=queue_order):
+        member, entry = granted[queue]
+        if member not in state.members:
+            continue
+        grant = Grant(member, entry.epoch, dropped=entry.state == "draining")
+        state.queues[queue] = QueueState(base=SOMEWHERE, chain=(grant,))
+    return Picture(state, roll.engine, roll.clock_ms)
+
+
+def _weighed(picture: Picture, roll: RollCall) -> Picture:
+    """Return the group with its queues weighed by the engine's own functions.
+
+    The engine has measured for longer, and changes a weight in force only if it is far off: its
+    weights are near these, and not always the same.
+    """
+    if not measured_for_ms(roll):
+        return picture
+    draft = picture.draft()
+    for arrival in roll.progress:
+        apply_record(draft, arrival)
+    weigh_queues(draft, picture.clock_ms)
+    state = replace(picture.state, measures=draft.state.measures, weights=draft.state.weights)
+    return replace(picture, state=state)
+
+
+_Released = tuple[MessageQueue, MemberKey, Epoch]
+
+
+def _released(
+    source: TopicSource, sets: Sets, newest: _Granted, shard: int
+) -> frozenset[_Released]:
+    """Return the grants that were to be given up and have been.
+
+    A member's record is not written again when it has given up what it was told to.
+    """
+    draining = {member for member, entry in newest.values() if entry.state == "draining"}
+    if not draining:
+        return frozenset()
+    since_ms = min(sets.told[member].at_ms for member in draining) - _BESIDE_MS
+    limits = WireLimits(source.partitions.shards)
+    found = set()
+    for row in source.read("releases", [shard], since_ms):
+        try:
+            record = decode("releases", row, limits)
+        except WireError:
+            # The engine refuses it as well.
+            continue
+        if isinstance(record, Release):
+            found.add((record.queue, record.member, record.epoch))
+    return frozenset(found)
+
+
+def _calm(picture: Picture, granted: _Granted, sets: Sets) -> Picture:
+    """Return the group when what is under way is over.
+
+    A group at rest is left as it is, so that what the engine holds is not second-guessed. Where a
+    queue is on its way, or a member waits, the engine decides again: it is taken at its word.
+    """
+    held, goes_to = picture.owners, forecast(picture).picture.owners
+    waits = any(member.key not in sets.told for member in picture.members.values())
+    moving = any(
+        queue not in held and (queue in granted or queue in goes_to) for queue in picture.queues
+    )
+    return picture.owned(goes_to if waits or moving else held)
+
+
+def _passing(picture: Picture, calm: Picture, granted: _Granted) -> Iterable[Passing]:
+    held, goes_to = picture.owners, calm.owners
+    for queue in picture.queues:
+        successor = goes_to.get(queue)
+        holder = granted[queue][0].client_id if queue in granted else None
+        stays = queue in held and held[queue] == successor
+        if not stays and (holder is not None or successor is not None):
+            yield Passing(queue, holder, successor)

@@ -1,0 +1,69 @@
+"""What the engine told a member, read back: the whole set that stands in its assignment record."""
+
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from fairlead.core.model import Epoch, MemberKey, MessageQueue
+from fairlead.wire.errors import WireError
+from fairlead.wire.fields import Fields, Tally
+from fairlead.wire.limits import PARTS_MAX
+from fairlead.wire.reasons import Reason
+from fairlead.wire.strict_json import read_strict
+from fairlead.wire.texts import GROUP
+
+__all__ = ["AssignmentPart", "HeldEntry", "read_assignment"]
+
+_ENTRY = frozenset(("queue", "epoch", "state"))
+_STATES = ("held", "draining", "gated")
+
+
+@dataclass(frozen=True, slots=True)
+class HeldEntry:
+    """One queue of a member's set: the epoch of its grant, and how far the handover has come."""
+
+    queue: MessageQueue
+    epoch: Epoch
+    state: Literal["held", "draining", "gated"]
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentPart:
+    """One part of the newest set of one member. ``at_ms``: when what led to it was appended."""
+
+    group: str
+    member: MemberKey
+    generation: int
+    epoch: Epoch
+    part: int
+    parts: int
+    assigned: tuple[HeldEntry, ...]
+    at_ms: int
+
+
+def read_assignment(value: bytes) -> AssignmentPart | None:
+    """Return what a record of the assignments topic says; None: it is another kind, a notice.
+
+    Raises:
+        WireError: it is not what the protocol says.
+    """
+    body = read_strict(value)
+    if type(body) is not dict:
+        raise WireError(Reason.NOT_AN_OBJECT, None, "the value is no object", "send one object")
+    fields = Fields(body, Tally())
+    if fields.get("kind", "assignment") != "assignment":
+        return None
+    return AssignmentPart(
+        group=fields.text("group", GROUP),
+        member=fields.member(),
+        generation=fields.integer("generation", 1),
+        epoch=fields.epoch("epoch"),
+        part=fields.integer("part", 0, PARTS_MAX - 1),
+        parts=fields.integer("parts", 1, PARTS_MAX),
+        assigned=tuple(_entry(entry) for entry in fields.entries("assigned", _ENTRY)),
+        at_ms=fields.time_ms("at_ms"),
+    )
+
+
+def _entry(fields: Fields) -> HeldEntry:
+    state = cast('Literal["held", "draining", "gated"]', fields.word("state", _STATES))
+    return HeldEntry(fields.queue("queue"), fields.epoch("epoch"), state)

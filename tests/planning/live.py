@@ -1,0 +1,100 @@
+"""A live group in memory: worlds to look at, and the looks."""
+
+from collections.abc import Mapping
+
+from fairlead.codec.group import decode_group
+from fairlead.codec.shard import open_shard
+from fairlead.core.model import MessageQueue
+from fairlead.core.state import GroupState
+from fairlead.planning.changes import Changes, records_of
+from fairlead.planning.live_group import LiveGroup, read_live_group
+from fairlead.planning.plan import Plan, plan
+from fairlead.planning.remarks import remarks_on
+from strategies.registry import STRATEGIES
+from tests.engine.client import Client
+from tests.engine.topics import shard_of
+from tests.engine.world import World
+from tests.planning.memory_source import MemorySource
+
+GROUP = "orders"
+TICK_MS = 1_000
+
+
+def look(world: World, group: str = GROUP) -> LiveGroup:
+    """Return the group as its topics tell it."""
+    return read_live_group(MemorySource(world.topics), group, STRATEGIES, TICK_MS)
+
+
+def remarks(world: World, group: str = GROUP) -> tuple[str, ...]:
+    """Return what is said of the group, by a clock that goes right."""
+    return remarks_on(look(world, group), TICK_MS, world.topics.now_ms)
+
+
+def state_of(world: World, group: str = GROUP) -> GroupState:
+    """Return the group as the engine has it."""
+    stored = world.stored[shard_of(group)]
+    assert stored is not None
+    slot = open_shard(stored).slots[group]
+    return decode_group(slot.body, slot.liveness, group)
+
+
+def owners_of(state: GroupState) -> dict[MessageQueue, str]:
+    """Return who holds what in the engine's state and was not told to give it up."""
+    return {
+        queue: value.chain[-1].member.client_id
+        for queue, value in state.queues.items()
+        if value.chain and not value.chain[-1].dropped
+    }
+
+
+def planned(world: World, changes: Changes) -> Plan:
+    """Return the plan of some changes of the live group."""
+    before = look(world).picture
+    return plan(before, records_of(before, changes))
+
+
+def after_of(found: Plan) -> dict[MessageQueue, str]:
+    """Return who would have what."""
+    return {queue: member.client_id for member in found.members for queue in member.after}
+
+
+def world_of(*client_ids: str, queues: Mapping[str, int] | None = None) -> World:
+    """Return a group of some clients that has come to rest."""
+    world = World(queues=dict(queues or {"orders": 12, "payments": 5}))
+    for client_id in client_ids:
+        world.join(client_id, subscribed=tuple(world.queues))
+    world.pass_seconds(8)
+    return world
+
+
+def heard_alone(world: World, seconds: int, *clients: Client, ticking: bool = True) -> None:
+    """Let time pass in which only these clients heartbeat and no engine reads."""
+    for _ in range(seconds):
+        world.topics.now_ms += 1_000
+        if ticking:
+            world.topics.tick(world.generation)
+        for client in clients:
+            client.beat()
+
+
+def worked(world: World, seconds: int, rates: Mapping[int, int]) -> None:
+    """Let time pass in which so many messages a second come to each queue of orders."""
+    for _ in range(seconds):
+        world.pass_seconds(1)
+        now_s = world.topics.now_ms // 1_000
+        for client in world.clients:
+            told = [
+                {"queue": [*queue], "epoch": epoch, "position": [0, end], "end": end}
+                for queue, (epoch, state) in sorted(client.held.items())
+                if state == "held" and queue[0] == "orders"
+                for end in [rates.get(queue[2], 10) * now_s]
+            ]
+            sender = {"group": GROUP, "client_id": client.client_id}
+            sender["incarnation"] = client.incarnation
+            record = {"kind": "progress", **sender, "queues": told}
+            world.topics.append_of("heartbeats", GROUP, record)
+
+
+def orders(number: int) -> MessageQueue:
+    """Return a queue of orders."""
+    return MessageQueue("orders", "main", number)

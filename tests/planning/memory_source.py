@@ -1,0 +1,46 @@
+"""The topics of an engine in memory, as a plan reads them."""
+
+from collections.abc import Sequence
+
+from fairlead.wire.raw import RawRecord
+from tests.engine.topics import NAMES, PARTITIONS, Topics
+
+
+class MemorySource:
+    """Reads what clients, bridges and the engine wrote; compacted topics are compacted."""
+
+    names = NAMES
+    partitions = PARTITIONS
+
+    def __init__(self, topics: Topics) -> None:
+        self._topics = topics
+        self.reads: list[tuple[str, int | None]] = []
+        """Topic and begin of each read."""
+
+    def read(
+        self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
+    ) -> list[RawRecord]:
+        """Return what stands in some partitions."""
+        self.reads.append((suffix, since_ms))
+        return [
+            row
+            for partition in partitions
+            for row in self._log(suffix, partition)
+            if since_ms is None or row.append_ms >= since_ms
+        ]
+
+    def newest_ms(self, suffix: str, partition: int) -> int | None:
+        """Return when the newest record was appended."""
+        log = self._log(suffix, partition)
+        return log[-1].append_ms if log else None
+
+    def _log(self, suffix: str, partition: int) -> list[RawRecord]:
+        place = (self.names.name(suffix), partition)
+        log = list(self._topics.rows.get(place, ()))
+        for offset, record in enumerate(self._topics.written.get(place, ())):
+            stamp = (offset, self._topics.now_ms, False)
+            log.append(RawRecord(record.topic, record.partition, *stamp, record.key, record.value))
+        if suffix not in ("control", "routes", "assignments"):
+            return log
+        newest = {row.key: row for row in log}
+        return sorted(newest.values(), key=lambda row: row.offset)

@@ -1,0 +1,178 @@
+"""What a plan of a live group says is what the engine then decides."""
+
+from typing import Any
+
+import pytest
+
+from fairlead.core.membership import effective_members
+from fairlead.planning.changes import Changes, Join, RouteSize
+from fairlead.planning.plan import Plan
+from tests.engine.client import Client
+from tests.engine.topics import route
+from tests.engine.world import World
+from tests.planning.live import (
+    GROUP,
+    after_of,
+    look,
+    orders,
+    owners_of,
+    planned,
+    remarks,
+    state_of,
+    worked,
+    world_of,
+)
+
+RULES: list[tuple[str, dict[str, Any]]] = [
+    ("AVG", {}),
+    ("AVG", {"designated": {"only": ["c2", "c3", "c9"], "topics": ["orders"]}}),
+    ("STICKY", {}),
+    ("STICKY", {"designated": {"only": ["c1", "c3", "c9"]}}),
+    ("STICKY", {"pins": [[["orders", "main", 0], "c9"], [["orders", "main", 1], "c1"]]}),
+    ("CONSISTENT_HASH", {}),
+]
+
+
+@pytest.fixture(params=RULES, ids=lambda given: f"{given[0]}-{'-'.join(given[1])}")
+def ruled(request: pytest.FixtureRequest) -> World:
+    """A group at rest of three clients, under some rules."""
+    strategy, options = request.param
+    options = dict(options)
+    world = world_of("c1", "c2", "c3")
+    designated = options.pop("designated", None)
+    if designated is not None:
+        world.topics.rule(GROUP, "designated", designated)
+    world.topics.rule(GROUP, "strategy", {"name": strategy, "options": options})
+    world.pass_seconds(12)
+    return world
+
+
+def decided(world: World, found: Plan) -> None:
+    """Let the engine decide, and hold what it decides against the plan."""
+    before = len(world.decisions)
+    world.run_all()
+    decision = next(each for each in world.decisions[before:] if each["group"] == GROUP)
+    assert state_of(world).targets == after_of(found)
+    dropped = {tuple(move["queue"]) for move in decision["moves"] if move["stage"] == "dropped"}
+    assert dropped == {queue for member in found.members for queue in member.lost}
+    assert found.moves == len(dropped)
+    assert list(found.alarms) == decision["alarms"]
+    world.pass_seconds(12)
+    state = state_of(world)
+    assert owners_of(state) == look(world).picture.owners
+    assert owners_of(state) == after_of(found)
+
+
+def test_join(ruled: World) -> None:
+    """Who would get what if a client joined is who gets it when it joins."""
+    found = planned(ruled, Changes(joins=(Join("c9"),)))
+    ruled.join("c9", subscribed=tuple(ruled.queues))
+    decided(ruled, found)
+
+
+def test_leave(ruled: World) -> None:
+    """What a leave would move is what it moves."""
+    found = planned(ruled, Changes(leaves=("c2",)))
+    leaver = ruled.clients[1]
+    leaver.sequence += 1
+    record = {"kind": "leave", "group": GROUP, "client_id": "c2", "sequence": leaver.sequence}
+    ruled.topics.append_of("heartbeats", GROUP, {**record, "incarnation": leaver.incarnation})
+    before = len(ruled.decisions)
+    ruled.run_all()
+    leaver.gone = True
+    assert state_of(ruled).targets == after_of(found)
+    dropped = [
+        move
+        for each in ruled.decisions[before:]
+        for move in each["moves"]
+        if move["stage"] == "dropped"
+    ]
+    assert found.moves == len(dropped)
+
+
+def test_growth(ruled: World) -> None:
+    """What a route that grows would bring is what it brings."""
+    found = planned(ruled, Changes(routes=(RouteSize("orders", None, 20),)))
+    ruled.topics.route("orders", 20)
+    ruled.queues["orders"] = 20
+    decided(ruled, found)
+
+
+def test_rules(ruled: World) -> None:
+    """What another strategy and other designated machines would move is what they move."""
+    only, chosen = {"only": ["c1", "c2"]}, {"name": "AVG_BY_CIRCLE", "options": {}}
+    found = planned(ruled, Changes(rules=(("designated", only), ("strategy", chosen))))
+    ruled.topics.rule(GROUP, "designated", only)
+    ruled.topics.rule(GROUP, "strategy", chosen)
+    decided(ruled, found)
+
+
+def test_all_at_once(ruled: World) -> None:
+    """Several changes count in one decision, as they do when they are read in one batch."""
+    changes = Changes(
+        joins=(Join("c9", topics=("payments",), capacity=3), Join("c8")),
+        routes=(RouteSize("payments", "main", 9),),
+        rules=(("slots", "group"),),
+    )
+    found = planned(ruled, changes)
+    joined = [Client(ruled.topics, GROUP, name) for name in ("c9", "c8")]
+    joined[0].subscribed, joined[1].subscribed = ("payments",), tuple(ruled.queues)
+    for client, capacity in zip(joined, (3, 1), strict=True):
+        client.claim(1)
+        client.beat(capacity=capacity)
+    ruled.topics.route("payments", 9)
+    ruled.topics.rule(GROUP, "slots", "group")
+    before = len(ruled.decisions)
+    ruled.run_all()
+    assert len(ruled.decisions) == before + 1
+    state = state_of(ruled)
+    winners = effective_members(state.members)
+    wanted = {
+        queue: name for queue, name in state.targets.items() if queue.topic in winners[name].topics
+    }
+    assert after_of(found) == wanted
+
+
+def test_measured_weights() -> None:
+    """Queues weigh what their owners told of late, as in the engine, and that is said."""
+    world = world_of("c1", "c2", queues={"orders": 6})
+    world.topics.rule(GROUP, "strategy", {"name": "STICKY", "options": {}})
+    world.topics.rule(GROUP, "weighing", {"by": "rate", "over_ms": 30_000})
+    worked(world, 90, {0: 200, 1: 100})
+    live, state = look(world), state_of(world)
+    assert state.weights
+    assert live.picture.state.weights.keys() == state.weights.keys()
+    for queue, weight in state.weights.items():
+        assert live.picture.state.weights[queue] == pytest.approx(weight, rel=0.5)
+    assert remarks(world)[0].startswith("queues weigh what the last 70 s of progress say;")
+    found = planned(world, Changes(joins=(Join("c9"),)))
+    hot = next(member for member in found.members if orders(0) in member.after)
+    weights = live.picture.state.weights
+    assert hot.weight.after == sum(weights[queue] for queue in hot.after) > 2
+    world.join("c9")
+    decided(world, found)
+
+
+def test_weights_of_another_strategy() -> None:
+    """A group that would turn to STICKY would have its measured weights at once."""
+    world = world_of("c1", "c2", queues={"orders": 6})
+    world.topics.rule(GROUP, "weighing", {"by": "rate", "over_ms": 30_000})
+    worked(world, 60, {0: 40, 1: 40, 2: 40})
+    assert look(world).picture.state.weights == {}
+    found = planned(world, Changes(rules=(("strategy", {"name": "STICKY", "options": {}}),)))
+    assert found.moves == 1
+    world.topics.rule(GROUP, "strategy", {"name": "STICKY", "options": {}})
+    decided(world, found)
+
+
+def test_drained_read_only_queue() -> None:
+    """A queue that nobody may write and that is read to its end weighs nothing."""
+    world = world_of("c1", "c2", queues={"orders": 4})
+    world.topics.rule(GROUP, "strategy", {"name": "STICKY", "options": {}})
+    closed = route("orders", 4)
+    closed["brokers"][0]["write_queue_nums"] = 2
+    world.topics.append("routes", 0, b"orders", closed)
+    worked(world, 50, {})
+    live = look(world)
+    assert live.picture.state.weights == {orders(2): 0, orders(3): 0}
+    assert state_of(world).weights == live.picture.state.weights

@@ -1,0 +1,163 @@
+"""`fairlead plan` of a live group, held against what the real job then decides."""
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
+from typer.testing import CliRunner
+
+from fairlead.cli.main import app
+from fairlead.errors import EnvironmentMissingError, UsageError
+from fairlead.local.decisions import DecisionReader, Ownership, Queue
+from fairlead.settings import Settings
+from fairlead.wire.partition import partition_of_group
+from tests.streaming.fleet import Fleet
+from tests.streaming.log import SHARDS, Log
+from tests.streaming.running import job
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+QUEUES = 9
+SETTLE_SECONDS_MAX = 60.0
+RULES: dict[str, dict[str, Any]] = {
+    "averagely": {},
+    "designated": {"designated": {"only": ["c1", "c3"]}},
+    "sticky": {"strategy": {"name": "STICKY", "options": {"capacity": {"c1": 2}}}},
+    "pinned": {
+        "strategy": {"name": "STICKY"},
+        "pin": {"queue": ["orders", "main", 0], "client_id": "c3"},
+    },
+}
+
+
+def run_plan(settings: Settings, *flags: str) -> dict[str, Any]:
+    """Run the command on the test's topics and return its JSON."""
+    where = ["--bootstrap", settings.kafka.bootstrap, "--topic-prefix", settings.kafka.topic_prefix]
+    ended = CliRunner().invoke(app, ["plan", *where, *flags, "-o", "json"])
+    if ended.exception is not None:
+        raise ended.exception
+    found: dict[str, Any] = json.loads(ended.stdout)
+    return found
+
+
+def set_rule(log: Log, group: str, rule: str, value: Mapping[str, Any]) -> None:
+    """Be an operator."""
+    body = {"v": 1, "kind": "rule", "group": group, "rule": rule, "value": value, "by": "test"}
+    key = orjson.dumps([group, rule, *value.get("queue", ())])
+    log.append("control", orjson.dumps(body), key, partition_of_group(group, SHARDS))
+
+
+def decided(log: Log, group: str) -> Ownership:
+    """Return what the decisions of a group add up to by now."""
+    reader, found = DecisionReader(group), Ownership()
+    for record in log.records("decisions"):
+        decision = reader.read(record.value)
+        if decision is not None:
+            found.take(decision)
+    return found
+
+
+def settled(log: Log, group: str, *members: str) -> Ownership:
+    """Wait until a group is at rest with these members."""
+    deadline = time.monotonic() + SETTLE_SECONDS_MAX
+    while not (found := decided(log, group)).is_settled_among(frozenset(members), QUEUES):
+        log.check()
+        assert time.monotonic() < deadline, found.newest
+        time.sleep(0.2)
+    return found
+
+
+def owners_of(found: Ownership) -> dict[Queue, str]:
+    """Return who owns what."""
+    return {queue: client_id for queue, (client_id, _) in found.granted.items()}
+
+
+def side_of(plan: dict[str, Any], side: str) -> dict[Queue, str]:
+    """Return who owns what before or after, by a plan."""
+    return {Queue(*queue): each["client_id"] for each in plan["members"] for queue in each[side]}
+
+
+def test_plan_and_join(settings: Settings, log: Log, spark: "SparkSession") -> None:
+    """Who would get what if a client joined is who gets it from the job when it joins."""
+    with Fleet(settings.kafka, QUEUES) as fleet, job(spark, settings, log):
+        for group, rules in RULES.items():
+            for rule, value in rules.items():
+                set_rule(log, group, rule, value)
+            for client_id in ("c1", "c2"):
+                fleet.join(client_id, group)
+        for group in RULES:
+            before = settled(log, group, "c1", "c2")
+            plan = run_plan(settings, group, "--join", "c3")
+            assert (plan["remarks"], plan["passing"], plan["moves_anyway"]) == ([], [], 0)
+            assert side_of(plan, "before") == owners_of(before)
+            fleet.join("c3", group)
+            after = settled(log, group, "c1", "c2", "c3")
+            assert owners_of(after) == side_of(plan, "after")
+            assert after.moves - before.moves == plan["moves"] > 0
+        pinned = run_plan(settings, "pinned")
+        assert side_of(pinned, "before")[Queue("orders", "main", 0)] == "c3"
+
+
+def state_of_cluster(settings: Settings) -> dict[str, Any]:
+    """Return what a command could have changed: topics, ends of their logs, consumer groups."""
+    admin = KafkaAdminClient(bootstrap_servers=settings.kafka.bootstrap)
+    consumer = KafkaConsumer(bootstrap_servers=settings.kafka.bootstrap)
+    described = admin.describe_topics(sorted(consumer.topics()))
+    found = {
+        "groups": sorted(map(str, admin.list_groups())),
+        "topics": {
+            topic["name"]: consumer.end_offsets(
+                [
+                    TopicPartition(topic["name"], number)
+                    for number in range(len(topic["partitions"]))
+                ]
+            )
+            for topic in described
+        },
+    }
+    consumer.close()
+    admin.close()
+    return found
+
+
+def test_nothing_is_written(
+    settings: Settings, log: Log, spark: "SparkSession", tmp_path: Path
+) -> None:
+    """A plan adds no record, topic, consumer group or commit, and can be saved for later."""
+    with Fleet(settings.kafka, QUEUES) as fleet, job(spark, settings, log):
+        for client_id in ("c1", "c2"):
+            fleet.join(client_id, "orders")
+        settled(log, "orders", "c1", "c2")
+    before = state_of_cluster(settings)
+    saved = tmp_path / "group.json"
+    changes = ["--join", "c3", "--leave", "c1", "--route", "orders=12", "--strategy", "STICKY"]
+    plan = run_plan(settings, "orders", *changes, "--save", str(saved))
+    assert state_of_cluster(settings) == before
+    assert len(side_of(plan, "after")) == 12
+    from_file = run_plan(settings, "--file", str(saved), *changes)
+    assert {**from_file, "remarks": plan["remarks"]} == plan
+
+
+def test_wrong_addresses(settings: Settings, log: Log) -> None:
+    """An unknown group, missing topics and a cluster that is not there are told with a remedy."""
+    log.append_of("heartbeats", "bills", b"nonsense")
+    with pytest.raises(UsageError, match="there is no group orders at"):
+        run_plan(settings, "orders")
+    before = state_of_cluster(settings)
+    elsewhere = settings.model_copy(
+        update={"kafka": settings.kafka.model_copy(update={"topic_prefix": "elsewhere."})}
+    )
+    with pytest.raises(EnvironmentMissingError, match=r"elsewhere\.heartbeats.* missing"):
+        run_plan(elsewhere, "orders")
+    assert state_of_cluster(settings)["topics"].keys() == before["topics"].keys()
+    nowhere = settings.model_copy(
+        update={"kafka": settings.kafka.model_copy(update={"bootstrap": "127.0.0.1:1"})}
+    )
+    with pytest.raises(EnvironmentMissingError, match="no broker accepts a connection"):
+        run_plan(nowhere, "orders")
