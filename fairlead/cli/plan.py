@@ -84,11 +84,12 @@ def plan(
     start = start_of(group, file, settings)
     if save_to is not None:
         save(start.picture, save_to)
+    name, current = start.picture.state.group, start.picture.rules.strategy
     changes = Changes(
         joins=joins_of(join or ()),
         leaves=tuple(leave or ()),
         routes=routes_of(route or ()),
-        rules=tuple(strategy_of(strategy, options, start.picture.rules.strategy)),
+        rules=strategy_of(name, strategy, options, current),
     )
     found = _work_out(start.picture, changes)
     _show(replace(found, passing=start.passing, remarks=start.remarks), output)

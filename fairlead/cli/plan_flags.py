@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from fairlead.cli.documents import read_json
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
+    from fairlead.core.records import RuleSet
     from fairlead.planning.changes import Join, RouteSize
 
 __all__ = ["joins_of", "routes_of", "strategy_of"]
@@ -75,7 +76,9 @@ def routes_of(texts: Iterable[str]) -> "tuple[RouteSize, ...]":
     return tuple(found)
 
 
-def strategy_of(name: str | None, options: str | None, current: str) -> list[tuple[str, Any]]:
+def strategy_of(
+    group: str, name: str | None, options: str | None, current: str
+) -> "tuple[RuleSet, ...]":
     """Return the rule that ``--strategy`` and ``--options`` ask for, if they do.
 
     Options are the whole of them: what is not named is not set any more.
@@ -83,9 +86,11 @@ def strategy_of(name: str | None, options: str | None, current: str) -> list[tup
     Raises:
         UsageError: the options are no JSON object.
     """
+    from fairlead.core.records import RuleSet
+
     if name is None and options is None:
-        return []
+        return ()
     read = {} if options is None else read_json(options, "--options")
     if not isinstance(read, dict):
         raise UsageError("--options: it is no JSON object.", remedy="Begin with {.")
-    return [("strategy", {"name": name or current, "options": read})]
+    return (RuleSet(group, "strategy", (), {"name": name or current, "options": read}),)

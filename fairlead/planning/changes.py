@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from fairlead.core.membership import subscribed_topics
 from fairlead.core.model import MemberProfile, Route, RouteBroker
@@ -48,12 +47,12 @@ class RouteSize:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is asked: all of it at once. ``rules``: each by its name, with its value."""
+    """What is asked: all of it at once."""
 
     joins: tuple[Join, ...] = ()
     leaves: tuple[str, ...] = ()
     routes: tuple[RouteSize, ...] = ()
-    rules: tuple[tuple[str, Any], ...] = ()
+    rules: tuple[RuleSet, ...] = ()
 
 
 def records_of(picture: Picture, changes: Changes) -> tuple[GroupRecord, ...]:
@@ -62,9 +61,8 @@ def records_of(picture: Picture, changes: Changes) -> tuple[GroupRecord, ...]:
     Raises:
         BadChangeError: a change does not fit the group.
     """
-    group = picture.state.group
     return (
-        *(RuleSet(group, rule, (), value) for rule, value in changes.rules),
+        *changes.rules,
         *_joins(picture, changes.joins),
         *_leaves(picture, changes.leaves),
         # Last: a route counts only once somebody subscribes to its topic.

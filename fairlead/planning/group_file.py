@@ -1,7 +1,8 @@
 """A group as a JSON document: for a plan without a cluster, and to keep a live one."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from math import inf
 from typing import Any
 
 from fairlead.core.allocation import Strategy
@@ -11,6 +12,7 @@ from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.records import Heartbeat, RuleSet
 from fairlead.core.routes import PERM_READ
 from fairlead.core.rules import EngineRules
+from fairlead.core.single_rules import SINGLE_RULES
 from fairlead.planning.changes import broker_of
 from fairlead.planning.forecast import RefusedRecordError, applied, settled
 from fairlead.planning.picture import GENERATION, Picture, empty_group, heartbeat_of
@@ -21,8 +23,16 @@ from strategies.registry import STRATEGIES
 
 __all__ = ["BadGroupError", "group_document", "read_group"]
 
-_FIELDS = ("group", "strategy", "options", "slots", "rules", "members", "topics", "owned")
+_FIELDS = (
+    *("group", "strategy", "options", "slots", "rules"),
+    *("members", "topics", "owned", "measured"),
+)
 _MEMBER = ("client_id", "topics", "zone", "capacity")
+_SHORT = ("strategy", "slots")
+"""Rules that have fields of their own in a document."""
+_TIMING = "timing"
+"""The rule that decides nothing in a plan."""
+_OF_CLIENTS = ("capacity", "drain")
 
 
 class BadGroupError(ValueError):
@@ -37,9 +47,10 @@ def read_group(
     ``members`` is a list of ids or of objects with ``client_id``, ``topics`` (all unless given),
     ``zone``, ``capacity``. ``topics`` is an object: topic to an object of broker names and numbers
     of queues, or of objects with ``queues`` and ``zones``. The others may be left out: ``group``;
-    ``strategy``, ``options``, ``slots``, and ``rules``, an object of every other rule by its name;
-    ``owned``, an object of client ids and their queues, each [topic, broker_name, queue_id].
-    Without it the queues are where the group's rules put them.
+    ``strategy``, ``options``, ``slots``, and ``rules``, a list of every other rule, each with its
+    name as ``rule`` and its ``value``; ``owned``, an object of client ids and their queues, each
+    [topic, broker_name, queue_id], without which the queues are where the group's rules put them;
+    ``measured``, a list of [queue, weight].
 
     Raises:
         BadGroupError: a field is missing, unknown or wrong.
@@ -57,6 +68,7 @@ def read_group(
         picture = applied(picture, [*_rules(group, document), *beats])
     except RefusedRecordError as error:
         raise BadGroupError(f"{_place(error)}: {error.rejection.detail}") from error
+    picture.state.weights.update(_measured(document))
     owned = document.get("owned")
     if owned is None:
         return settled(picture)
@@ -66,10 +78,9 @@ def read_group(
 def group_document(picture: Picture) -> dict[str, Any]:
     """Return a group as a document that :func:`read_group` reads.
 
-    Rules set for all groups and defaults are written as its own: a document stands alone.
+    Rules of all groups and defaults are written as its own: a document stands alone.
     """
-    rules = picture.rules
-    named = {name: value for name, value in picture.state.rules.items() if name not in _SHORT}
+    rules, weights = picture.rules, picture.state.weights
     members, owners = picture.members, picture.owners
     subscribed = subscribed_topics(picture.state)
     owned: dict[str, list[list[Any]]] = {client_id: [] for client_id in members}
@@ -80,7 +91,7 @@ def group_document(picture: Picture) -> dict[str, Any]:
         "strategy": rules.strategy,
         "options": dict(rules.strategy_options),
         "slots": rules.slots,
-        "rules": named,
+        "rules": list(_written_rules(picture)),
         "members": [
             {
                 "client_id": client_id,
@@ -95,11 +106,18 @@ def group_document(picture: Picture) -> dict[str, Any]:
             for topic in sorted({*picture.state.routes, *subscribed}, key=java_order)
         },
         "owned": {client_id: owned[client_id] for client_id in sorted(owned, key=java_order)},
+        "measured": [[list(queue), weights[queue]] for queue in sorted(weights, key=queue_order)],
     }
 
 
-_SHORT = ("strategy", "slots")
-"""Rules that have fields of their own in a document."""
+def _written_rules(picture: Picture) -> Iterator[dict[str, Any]]:
+    values = {**picture.of_all, **picture.state.rules}
+    for rule in sorted(values.keys() - {*_SHORT, _TIMING}):
+        held = values[rule]
+        for value in (
+            [held[subject] for subject in sorted(held)] if rule in SINGLE_RULES else [held]
+        ):
+            yield {"rule": rule, "value": value}
 
 
 def _brokers(route: Route | None) -> dict[str, Any]:
@@ -116,13 +134,37 @@ def _brokers(route: Route | None) -> dict[str, Any]:
 
 
 def _rules(group: str, document: Mapping[str, Any]) -> list[RuleSet]:
-    named = dict(_object(document, "rules"))
+    found = []
     if "strategy" in document or "options" in document:
         options = _object(document, "options")
-        named["strategy"] = {"name": document.get("strategy", "AVG"), "options": options}
+        value: Any = {"name": document.get("strategy", "AVG"), "options": options}
+        found.append(RuleSet(group, "strategy", (), value))
     if "slots" in document:
-        named["slots"] = document["slots"]
-    return [RuleSet(group, rule, (), value) for rule, value in named.items()]
+        found.append(RuleSet(group, "slots", (), document["slots"]))
+    for index, written in enumerate(_list(document, "rules") if "rules" in document else ()):
+        rule = written.get("rule") if isinstance(written, dict) else None
+        if not isinstance(rule, str):
+            raise BadGroupError(f"rules[{index}]: it must be an object with rule and value")
+        if rule in _SHORT:
+            raise BadGroupError(f"rules[{index}]: {rule} has a field of its own")
+        value = written.get("value")
+        found.append(RuleSet(group, rule, _subject(index, rule, value), value))
+    return found
+
+
+def _subject(index: int, rule: str, value: Any) -> tuple[str, ...]:
+    """Return whom a rule is for, as its value says; whether it makes sense the engine says."""
+    if rule not in SINGLE_RULES:
+        return ()
+    if not isinstance(value, dict):
+        raise BadGroupError(f"rules[{index}].value: a {rule} is an object")
+    if rule in _OF_CLIENTS:
+        return (str(value.get("client_id")),)
+    queue = written_queue(value.get("queue"))
+    if queue is None:
+        text = f"rules[{index}].value.queue: a queue is [topic, broker_name, queue_id]"
+        raise BadGroupError(text)
+    return (queue.topic, queue.broker_name, str(queue.queue_id))
 
 
 def _place(error: RefusedRecordError) -> str:
@@ -134,7 +176,20 @@ def _place(error: RefusedRecordError) -> str:
         return "options" if path.startswith("options") else "strategy"
     if record.rule in _SHORT:
         return record.rule
-    return f"rules.{record.rule}.{path}" if path else f"rules.{record.rule}"
+    name = " ".join((record.rule, "/".join(record.subject))).strip()
+    return f"rules: {name}: {path}" if path else f"rules: {name}"
+
+
+def _measured(document: Mapping[str, Any]) -> Iterator[tuple[MessageQueue, float]]:
+    for index, pair in enumerate(_list(document, "measured") if "measured" in document else ()):
+        match pair:
+            case [written, int() | float() as weight] if not isinstance(weight, bool):
+                queue = written_queue(written)
+            case _:
+                queue = None
+        if queue is None or not 0 <= weight < inf:
+            raise BadGroupError(f"measured[{index}]: it must be a queue and what it weighs")
+        yield queue, weight
 
 
 def _routes(topics: object) -> dict[str, Route]:

@@ -166,7 +166,7 @@ def _picture(roll: RollCall, granted: _Granted) -> Picture:
             continue
         grant = Grant(member, entry.epoch, dropped=entry.state == "draining")
         state.queues[queue] = QueueState(base=SOMEWHERE, chain=(grant,))
-    return Picture(state, roll.engine, roll.clock_ms)
+    return Picture(state, roll.engine, roll.of_all, roll.clock_ms)
 
 
 def _weighed(picture: Picture, roll: RollCall) -> Picture:

@@ -1,7 +1,8 @@
 """A group as the engine holds it: members, routes, owners and rules; what a plan starts from."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from fairlead.core.draft import Draft
 from fairlead.core.membership import effective_members
@@ -42,11 +43,13 @@ class Picture:
     """One state of a group, and the rules that the engine gives to each of its steps.
 
     ``state.routes`` may know topics that nobody subscribes to: a member that joins may.
-    ``clock_ms`` is the one moment of a plan: nothing in it takes time, so nobody's lease ends.
+    ``of_all`` are the rules of all groups that are in the engine's defaults. ``clock_ms`` is the
+    one moment of a plan: nothing in it takes time, so nobody's lease ends.
     """
 
     state: GroupState
     engine: EngineRules
+    of_all: Mapping[str, Any] = field(default_factory=dict)
     clock_ms: int = 0
 
     @property

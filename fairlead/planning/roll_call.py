@@ -3,8 +3,9 @@
 The functions are the engine's own, and so is the clock: the log's, as far as it was read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fairlead.core.apply import apply_record
 from fairlead.core.draft import Draft
@@ -44,6 +45,7 @@ class RollCall:
     Attributes:
         state: the group, without any queue.
         engine: the engine's rules with those of all groups.
+        of_all: those of all groups alone.
         rules: in force.
         lapsed: members that were heard and have been silent for longer than their lease.
         refused: rules that are not in force although they were set last.
@@ -55,6 +57,7 @@ class RollCall:
 
     state: GroupState
     engine: EngineRules
+    of_all: Mapping[str, Any]
     rules: GroupRules
     lapsed: frozenset[MemberKey]
     refused: tuple[RefusedRule, ...]
@@ -100,6 +103,7 @@ def call_roll(group: str, rows: Sequence[RawRecord], context: ShardContext) -> R
     return RollCall(
         state=draft.state,
         engine=engine,
+        of_all=defaults,
         rules=draft.rules,
         lapsed=frozenset(key for key, stone in draft.state.tombstones.items() if stone.lapsed),
         refused=_refused(verdicts),

@@ -5,11 +5,14 @@ from collections.abc import Mapping
 from fairlead.codec.group import decode_group
 from fairlead.codec.shard import open_shard
 from fairlead.core.model import MessageQueue
+from fairlead.core.records import RuleSet
 from fairlead.core.state import GroupState
 from fairlead.planning.changes import Changes, records_of
 from fairlead.planning.live_group import LiveGroup, read_live_group
 from fairlead.planning.plan import Plan, plan
 from fairlead.planning.remarks import remarks_on
+from fairlead.wire.control_records import rule_key
+from fairlead.wire.encode import encode_rule
 from strategies.registry import STRATEGIES
 from tests.engine.client import Client
 from tests.engine.topics import shard_of
@@ -18,6 +21,24 @@ from tests.planning.memory_source import MemorySource
 
 GROUP = "orders"
 TICK_MS = 1_000
+
+
+def rule(name: str, value: object) -> RuleSet:
+    """Return a rule of the group, for the queue or client that its value names."""
+    subject: tuple[str, ...] = ()
+    if isinstance(value, dict) and "queue" in value:
+        subject = tuple(map(str, value["queue"]))
+    elif isinstance(value, dict) and "client_id" in value:
+        subject = (value["client_id"],)
+    return RuleSet(GROUP, name, subject, value, by="test")
+
+
+def set_rules(world: World, *rules: RuleSet) -> None:
+    """Be an operator who sets rules of the group."""
+    for each in rules:
+        key = rule_key(each.group, each.rule, each.subject)
+        value = encode_rule(each)
+        world.topics.append("control", shard_of(GROUP), key, value)
 
 
 def look(world: World, group: str = GROUP) -> LiveGroup:

@@ -5,7 +5,8 @@ from random import Random
 import pytest
 
 from fairlead.core.membership import effective_members
-from fairlead.planning.changes import Changes, Join, records_of
+from fairlead.planning.changes import Changes, Join, RouteSize, records_of
+from fairlead.planning.group_file import group_document, read_group
 from fairlead.planning.live_group import UnknownGroupError, read_live_group
 from fairlead.planning.plan import plan
 from strategies.registry import STRATEGIES
@@ -19,6 +20,8 @@ from tests.planning.live import (
     orders,
     owners_of,
     remarks,
+    rule,
+    set_rules,
     state_of,
     worked,
     world_of,
@@ -40,6 +43,26 @@ def test_group_at_rest() -> None:
     assert (live.picture.rules.strategy, live.picture.rules.slots) == ("STICKY", "group")
     assert live.picture.state.routes == state.routes
     assert (live.passing, remarks(world)) == ((), ())
+
+
+def test_kept_for_later() -> None:
+    """A live group that is written down and read again gives the same plans, rules of all too."""
+    world = world_of("c1", "c2", "c3")
+    world.topics.rule("*", "designated", {"only": ["c1", "c2", "c9"]})
+    world.topics.rule("*", "strategy", {"name": "STICKY"})
+    set_rules(
+        world,
+        rule("weight", {"queue": ["orders", "main", 3], "weight": "2.5"}),
+        rule("drain", {"client_id": "c2"}),
+    )
+    world.pass_seconds(12)
+    live = look(world).picture
+    kept = read_group(group_document(live))
+    assert kept.owners == live.owners
+    changes = Changes(joins=(Join("c9"),), routes=(RouteSize("orders", None, 20),))
+    found = plan(live, records_of(live, changes))
+    assert plan(kept, records_of(kept, changes)) == found
+    assert {member.client_id for member in found.members if member.after} == {"c1", "c9"}
 
 
 def test_handover() -> None:

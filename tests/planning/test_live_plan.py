@@ -1,7 +1,5 @@
 """What a plan of a live group says is what the engine then decides."""
 
-from typing import Any
-
 import pytest
 
 from fairlead.core.membership import effective_members
@@ -18,31 +16,52 @@ from tests.planning.live import (
     owners_of,
     planned,
     remarks,
+    rule,
+    set_rules,
     state_of,
     worked,
     world_of,
 )
 
-RULES: list[tuple[str, dict[str, Any]]] = [
-    ("AVG", {}),
-    ("AVG", {"designated": {"only": ["c2", "c3", "c9"], "topics": ["orders"]}}),
-    ("STICKY", {}),
-    ("STICKY", {"designated": {"only": ["c1", "c3", "c9"]}}),
-    ("STICKY", {"pins": [[["orders", "main", 0], "c9"], [["orders", "main", 1], "c1"]]}),
-    ("CONSISTENT_HASH", {}),
-]
+STICKY = rule("strategy", {"name": "STICKY"})
+FIRST, SECOND = ["orders", "main", 0], ["orders", "main", 1]
+RULES = {
+    "averagely": (),
+    "averagely-designated": (
+        rule("designated", {"only": ["c2", "c3", "c9"], "topics": ["orders"]}),
+    ),
+    "averagely-drained": (
+        rule("drain", {"client_id": "c1"}),
+        rule("pin", {"queue": FIRST, "client_id": "c9"}),
+    ),
+    "sticky": (STICKY,),
+    "sticky-designated": (STICKY, rule("designated", {"only": ["c1", "c3", "c9"]})),
+    "sticky-pinned": (
+        STICKY,
+        rule("pin", {"queue": FIRST, "client_id": "c9"}),
+        rule("pin", {"queue": SECOND, "client_id": "c1"}),
+        rule("ban", {"queue": ["payments", "main", 0], "client_ids": ["c2", "c3"]}),
+    ),
+    "sticky-weighed": (
+        STICKY,
+        rule("weight", {"queue": FIRST, "weight": "4.5"}),
+        rule("weight", {"queue": SECOND, "weight": "0"}),
+        rule("capacity", {"client_id": "c1", "capacity": "2"}),
+    ),
+    "sticky-options": (
+        rule(
+            "strategy", {"name": "STICKY", "options": {"pins": [[FIRST, "c9"]], "drained": ["c3"]}}
+        ),
+    ),
+    "ring": (rule("strategy", {"name": "CONSISTENT_HASH"}),),
+}
 
 
-@pytest.fixture(params=RULES, ids=lambda given: f"{given[0]}-{'-'.join(given[1])}")
+@pytest.fixture(params=RULES)
 def ruled(request: pytest.FixtureRequest) -> World:
     """A group at rest of three clients, under some rules."""
-    strategy, options = request.param
-    options = dict(options)
     world = world_of("c1", "c2", "c3")
-    designated = options.pop("designated", None)
-    if designated is not None:
-        world.topics.rule(GROUP, "designated", designated)
-    world.topics.rule(GROUP, "strategy", {"name": strategy, "options": options})
+    set_rules(world, *RULES[request.param])
     world.pass_seconds(12)
     return world
 
@@ -99,11 +118,18 @@ def test_growth(ruled: World) -> None:
 
 
 def test_rules(ruled: World) -> None:
-    """What another strategy and other designated machines would move is what they move."""
-    only, chosen = {"only": ["c1", "c2"]}, {"name": "AVG_BY_CIRCLE", "options": {}}
-    found = planned(ruled, Changes(rules=(("designated", only), ("strategy", chosen))))
-    ruled.topics.rule(GROUP, "designated", only)
-    ruled.topics.rule(GROUP, "strategy", chosen)
+    """What another strategy and other rules would move is what they move."""
+    rules = (
+        rule("strategy", {"name": "STICKY", "options": {"zone_first": True}}),
+        rule("designated", {"only": ["c1", "c2", "c3"], "topics": ["orders"]}),
+        rule("drain", {"client_id": "c2"}),
+        rule("pin", {"queue": ["orders", "main", 5], "client_id": "c3"}),
+        rule("ban", {"queue": ["orders", "main", 6], "client_ids": ["c3"]}),
+        rule("weight", {"queue": ["orders", "main", 7], "weight": "3"}),
+        rule("capacity", {"client_id": "c3", "capacity": "1.5"}),
+    )
+    found = planned(ruled, Changes(rules=rules))
+    set_rules(ruled, *rules)
     decided(ruled, found)
 
 
@@ -112,7 +138,7 @@ def test_all_at_once(ruled: World) -> None:
     changes = Changes(
         joins=(Join("c9", topics=("payments",), capacity=3), Join("c8")),
         routes=(RouteSize("payments", "main", 9),),
-        rules=(("slots", "group"),),
+        rules=(rule("slots", "group"),),
     )
     found = planned(ruled, changes)
     joined = [Client(ruled.topics, GROUP, name) for name in ("c9", "c8")]
@@ -159,7 +185,7 @@ def test_weights_of_another_strategy() -> None:
     world.topics.rule(GROUP, "weighing", {"by": "rate", "over_ms": 30_000})
     worked(world, 60, {0: 40, 1: 40, 2: 40})
     assert look(world).picture.state.weights == {}
-    found = planned(world, Changes(rules=(("strategy", {"name": "STICKY", "options": {}}),)))
+    found = planned(world, Changes(rules=(rule("strategy", {"name": "STICKY", "options": {}}),)))
     assert found.moves == 1
     world.topics.rule(GROUP, "strategy", {"name": "STICKY", "options": {}})
     decided(world, found)

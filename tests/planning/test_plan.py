@@ -105,7 +105,7 @@ def test_everybody_leaves(tmp_path: Path) -> None:
 
 def test_designated(tmp_path: Path) -> None:
     """Who may not consume owns nothing, and makes no share uneven."""
-    rules = {"designated": {"only": ["b", "c"]}}
+    rules = [{"rule": "designated", "value": {"only": ["b", "c"]}}]
     found = planned(tmp_path, "--join", "c", group={**GROUP, "rules": rules})
     assert counts(found) == {"a": (0, 0), "b": (6, 3), "c": (0, 3)}
     assert spreads(found) == (0, 0)
@@ -114,7 +114,7 @@ def test_designated(tmp_path: Path) -> None:
 
 def test_nobody_is_designated(tmp_path: Path) -> None:
     """When the last designated member leaves nobody consumes, and an alarm would say so."""
-    rules = {"designated": {"only": ["b"]}}
+    rules = [{"rule": "designated", "value": {"only": ["b"]}}]
     found = planned(tmp_path, "--leave", "b", group={**GROUP, "rules": rules})
     assert (len(found["orphans"]), found["alarms"]) == (6, ["designation_empty"])
 
@@ -266,8 +266,22 @@ def test_mistakes(tmp_path: Path, flags: list[str], said: str) -> None:
         ({"options": {"x": 1}}, "options: x: no such option"),
         ({"strategy": "NONE"}, "strategy: there is no strategy 'NONE'"),
         ({"slots": "all"}, "slots: slots cannot be 'all'"),
-        ({"rules": {"designated": {"only": 1}}}, "rules.designated.only: only must be a list"),
-        ({"rules": {"nope": 1}}, "rules.nope"),
+        ({"rules": {}}, "rules: it must be a list"),
+        ({"rules": ["drain"]}, "rules.0.: it must be an object with rule and value"),
+        (
+            {"rules": [{"rule": "slots", "value": "group"}]},
+            "rules.0.: slots has a field of its own",
+        ),
+        (
+            {"rules": [{"rule": "designated", "value": {"only": 1}}]},
+            "rules: designated: only: only",
+        ),
+        ({"rules": [{"rule": "nope", "value": 1}]}, "rules: nope: .* no rule 'nope'"),
+        ({"rules": [{"rule": "pin", "value": 1}]}, "rules.0..value: a pin is an object"),
+        ({"rules": [{"rule": "pin", "value": {"client_id": "a"}}]}, "rules.0..value.queue:"),
+        ({"rules": [{"rule": "capacity", "value": {"client_id": "a"}}]}, "rules: capacity a: capa"),
+        ({"measured": [[["orders", "main", 0], "2"]]}, "measured.0.:"),
+        ({"measured": [[["orders", "main", 0], -1]]}, "measured.0.:"),
     ],
 )
 def test_documents_that_cannot_be(wrong: dict[str, Any], path: str) -> None:
@@ -294,7 +308,17 @@ def test_kept() -> None:
         "strategy": "STICKY",
         "options": {"drained": ["a"]},
         "slots": "group",
-        "rules": {"designated": {"only": ["a", "b", "c"], "topics": None, "if_nobody": "all"}},
+        "rules": [
+            {"rule": "ban", "value": {"queue": ["orders", "main", 3], "client_ids": ["a", "b"]}},
+            {"rule": "capacity", "value": {"client_id": "a", "capacity": "2.5"}},
+            {"rule": "designated", "value": {"only": ["a", "c"], "if_nobody": "all"}},
+            {"rule": "drain", "value": {"client_id": "b"}},
+            {"rule": "pin", "value": {"queue": ["orders", "main", 2], "client_id": "a"}},
+            {"rule": "weighing", "value": {"by": "rate"}},
+            {"rule": "weight", "value": {"queue": ["orders", "main", 0], "weight": "0.5"}},
+            {"rule": "weight", "value": {"queue": ["orders", "main", 1], "weight": "3"}},
+        ],
+        "measured": [[["bills", "y", 0], 2.5]],
         "owned": {"a": [["orders", "main", 0]], "c": [["bills", "y", 0]]},
     }
     kept = group_document(read_group(group))
