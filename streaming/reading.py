@@ -1,5 +1,6 @@
 """Reads what a topic holds at this moment, from its first record to its end, and where both are."""
 
+import contextlib
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
@@ -9,12 +10,23 @@ from kafka.errors import KafkaError
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import KafkaSettings
+from fairlead.topics import require_reachable
 from fairlead.wire.raw import LOG_APPEND_TIME, RawRecord
 from streaming.connection import REQUEST_TIMEOUT_MS, client_options
 
 _POLL_MS: Final = 200
 _IDLE_POLLS_MAX: Final = 150
 """Half a minute without anything: the broker has gone away."""
+
+
+def consumer_of(kafka: KafkaSettings, name: str) -> KafkaConsumer:
+    """Return a consumer that reads and does nothing else: no topic made, no offset committed.
+
+    ``name`` is what it is called in the broker's log.
+    """
+    return KafkaConsumer(
+        **client_options(kafka, name), allow_auto_create_topics=False, enable_auto_commit=False
+    )
 
 
 def read_to_end(
@@ -35,7 +47,7 @@ def read_to_end(
         EnvironmentMissingError: the topic cannot be read.
     """
     assigned = [TopicPartition(topic, partition) for partition in partitions]
-    consumer = KafkaConsumer(**client_options(kafka, "reader"), allow_auto_create_topics=False)
+    consumer = consumer_of(kafka, "reader")
     try:
         consumer.assign(assigned)
         consumer.seek_to_beginning()
@@ -58,6 +70,26 @@ def read_to_end(
         raise _unreadable(topic, str(error)) from error
     finally:
         consumer.close()
+
+
+def partitions_of(kafka: KafkaSettings, topic: str) -> int:
+    """Return how many partitions a topic has.
+
+    Raises:
+        EnvironmentMissingError: it is not there, or the cluster does not answer.
+    """
+    require_reachable(kafka.bootstrap)
+    try:
+        with contextlib.closing(consumer_of(kafka, "partitions")) as consumer:
+            numbers = consumer.partitions_for_topic(topic)
+    except KafkaError as error:
+        raise _unreadable(topic, str(error)) from error
+    if not numbers:
+        raise EnvironmentMissingError(
+            f"topics: {topic} is missing at {kafka.bootstrap}.",
+            remedy="Check kafka.bootstrap and kafka.topic_prefix; an engine makes the topics.",
+        )
+    return len(numbers)
 
 
 def raw_of(record: ConsumerRecord) -> RawRecord:
@@ -83,7 +115,7 @@ def read_bounds(
     """
     partitions = [TopicPartition(*place) for place in places]
     try:
-        consumer = KafkaConsumer(**client_options(kafka, "bounds"))
+        consumer = consumer_of(kafka, "bounds")
         try:
             firsts = consumer.beginning_offsets(partitions, timeout_ms=REQUEST_TIMEOUT_MS)
             ends = consumer.end_offsets(partitions, timeout_ms=REQUEST_TIMEOUT_MS)
@@ -105,7 +137,7 @@ def read_newest(kafka: KafkaSettings, topic: str, partition: int) -> ConsumerRec
     if first == end:
         return None
     newest = TopicPartition(topic, partition)
-    consumer = KafkaConsumer(**client_options(kafka, "reader"), allow_auto_create_topics=False)
+    consumer = consumer_of(kafka, "reader")
     try:
         consumer.assign([newest])
         consumer.seek(newest, end - 1)

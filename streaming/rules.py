@@ -13,38 +13,29 @@ from typing import Any, Final
 
 import orjson
 import structlog
-from kafka import KafkaProducer
 from kafka.consumer.fetcher import ConsumerRecord
-from kafka.errors import KafkaError
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.designation import IF_NOBODY
 from fairlead.core.records import RuleSet
 from fairlead.core.rules import GroupRules, RuleError, with_rule
-from fairlead.errors import EnvironmentMissingError, UsageError
+from fairlead.errors import UsageError
 from fairlead.settings import Settings
-from fairlead.wire.control_records import rule_key
-from fairlead.wire.decode import decode
-from fairlead.wire.encode import OversizeError, encode_rule
+from fairlead.wire.encode import OversizeError
 from fairlead.wire.errors import WireError
-from fairlead.wire.limits import WireLimits
-from fairlead.wire.partition import partition_of_group
-from fairlead.wire.raw import RawRecord
+from fairlead.wire.placement import ALL_GROUPS
 from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
-from streaming.connection import client_options
 from streaming.reading import read_to_end
+from streaming.rule_writer import as_read, partitions_of_rule, write_rules
 
 log = structlog.get_logger()
 
-ALL_GROUPS: Final = "*"
 AUTHOR: Final = "conf"
 _TIMING: Final = ("lease_ms", "margin_ms", "trigger_ms", "drain_deadline_ms")
 _BUILT_IN: Final = {"mode": "cooperative", "on_mute": "wait"}
 """What the engine does and cannot do otherwise yet: said in conf/, it needs no rule."""
 
-_ONE_SHARD: Final = WireLimits(1)
-_SEND_SECONDS_MAX: Final = 30.0
 
 RuleName = tuple[str, str]
 """Group (or ``*``) and rule."""
@@ -82,29 +73,12 @@ def publish_rules(settings: Settings, shards: int, wanted: Mapping[RuleName, Any
     topic = TopicNames(settings.kafka.topic_prefix).name("control")
     in_force = rules_in_force(read_to_end(settings.kafka, topic, range(shards)))
     changes = list(rule_changes(wanted, in_force, shards))
-    if not changes:
-        return 0
-    producer = KafkaProducer(**client_options(settings.kafka, "rules"), acks="all")
-    try:
-        sent = [
-            producer.send(
-                topic,
-                key=rule_key(change.group, change.rule, ()),
-                value=_encode(change),
-                partition=change.partition,
-            )
-            for change in changes
-        ]
-        for future in sent:
-            future.get(timeout=_SEND_SECONDS_MAX)
-    except KafkaError as error:
-        raise EnvironmentMissingError(
-            f"kafka.bootstrap: {topic} cannot be written ({error}).",
-            remedy="Start the broker, and allow the engine to write to that topic.",
-        ) from error
-    finally:
-        producer.close(timeout=1)
-    log.info("rules published", rules=sorted({f"{c.group}/{c.rule}" for c in changes}))
+    rules = [
+        (change.partition, RuleSet(change.group, change.rule, (), change.value, AUTHOR))
+        for change in changes
+    ]
+    if write_rules(settings.kafka, rules):
+        log.info("rules published", rules=sorted({f"{c.group}/{c.rule}" for c in changes}))
     return len(changes)
 
 
@@ -162,8 +136,7 @@ def rule_changes(
     """Yield what must be written so that the control topic says what conf/ says."""
     built_in = _rules_of(ALL_GROUPS, _engine_defaults())
     for (group, rule), value in wanted.items():
-        partitions = range(shards) if group == ALL_GROUPS else (partition_of_group(group, shards),)
-        for partition in partitions:
+        for partition in partitions_of_rule(RuleSet(group, rule, (), value), shards):
             at = (partition, (group, rule))
             present = in_force[at].value if at in in_force else built_in.get((group, rule))
             if present != value:
@@ -180,7 +153,7 @@ def _accepted(
     accepted: dict[RuleName, Any] = {}
     for (group, rule), value in rules.items():
         try:
-            read = _read_back(RuleSet(group, rule, (), value, AUTHOR))
+            read = as_read(RuleSet(group, rule, (), value, AUTHOR))
             with_rule(GroupRules(), rule, read.value, strategies)
         except (WireError, RuleError) as error:
             raise _refused(table, rule, value, error) from error
@@ -193,15 +166,6 @@ def _accepted(
             ) from error
         accepted[group, rule] = read.value
     return accepted
-
-
-def _read_back(rule: RuleSet) -> RuleSet:
-    """Return a rule as the engine reads it from the control topic; WireError if it does not."""
-    key = rule_key(rule.group, rule.rule, rule.subject)
-    raw = RawRecord("control", 0, 0, 0, True, key, encode_rule(rule))  # noqa: FBT003
-    read = decode("control", raw, _ONE_SHARD)
-    assert isinstance(read, RuleSet)
-    return read
 
 
 def _refused(table: str, rule: str, value: Any, error: WireError | RuleError) -> UsageError:
@@ -285,7 +249,3 @@ def _body(value: bytes | None) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         return {}
     return body if isinstance(body, dict) else {}
-
-
-def _encode(change: RuleChange) -> bytes:
-    return encode_rule(RuleSet(change.group, change.rule, (), change.value, AUTHOR))

@@ -6,7 +6,7 @@ import sys
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["tests.fixtures.kafka", "tests.fixtures.spark"]
+pytest_plugins = ["tests.fixtures.kafka", "tests.fixtures.log", "tests.fixtures.spark"]
 
 # A failing random example is worth keeping; a slow machine is no failure.
 settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=True)

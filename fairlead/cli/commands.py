@@ -28,6 +28,9 @@ COMMANDS: dict[str, CommandEntry] = {
     "allocate": CommandEntry(
         "fairlead.cli.allocate:allocate", "Show who gets which queue under a strategy."
     ),
+    "group": CommandEntry(
+        "fairlead.cli.group:app", "Set, unset and show the rules of a group while it runs."
+    ),
     "plan": CommandEntry("fairlead.cli.plan:plan", "Show what would move if a group were changed."),
     "conform": CommandEntry(
         "fairlead.cli.conform:conform", "Answer cases as RocketMQ's own classes answer them."

@@ -13,6 +13,7 @@ from fairlead.core.designation import Designation, DesignationError, read_design
 from fairlead.core.outputs import Cause
 from fairlead.core.records import RuleSet
 from fairlead.core.single_rules import (
+    OF_STRATEGIES,
     SINGLE_RULES,
     SingleRuleError,
     check_single_rules,
@@ -32,6 +33,7 @@ __all__ = [
     "put_rule",
     "rules_of",
     "with_rule",
+    "without_effect",
 ]
 
 CHAIN_CAP = 1
@@ -131,6 +133,14 @@ def rules_of(own: Mapping[str, Any], engine: EngineRules) -> GroupRules:
         except RuleError:
             continue
     return rules
+
+
+def without_effect(own: Mapping[str, Any], strategy: Strategy | None) -> tuple[str, ...]:
+    """Return the names of a group's own rules that its strategy does not take, in their order."""
+    taken = {*getattr(strategy, "takes_rules", ())}
+    if getattr(strategy, "takes_weights", False):
+        taken.add("weighing")
+    return tuple(name for name in sorted({*OF_STRATEGIES, "weighing"} - taken) if name in own)
 
 
 def changed_rules(before: GroupRules, after: GroupRules) -> frozenset[str]:

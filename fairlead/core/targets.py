@@ -23,8 +23,9 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
 from fairlead.core.routes import queue_zones, readable_queues
+from fairlead.core.rules import without_effect
 from fairlead.core.scales import takes_weights
-from fairlead.core.single_rules import OF_STRATEGIES, drained_of, placement_of
+from fairlead.core.single_rules import drained_of, placement_of
 from fairlead.core.state import GroupState, Member
 
 ERROR_TEXT_MAX = 200
@@ -104,12 +105,10 @@ def alarms_of(draft: Draft) -> tuple[str, ...]:
     queues = shared_queues(draft.state)
     shares = _sharing(draft, _possible_owners(draft), queues)
     strategy = draft.engine.strategies.get(draft.rules.strategy)
-    taken = getattr(strategy, "takes_rules", ())
     alarms = {
         DESIGNATION_EMPTY: bool(shares.empty),
         DRAINED_EMPTY: bool(shares.idle),
-        RULE_WITHOUT_EFFECT: ("weighing" in draft.state.rules and not takes_weights(draft))
-        or any(name in draft.rules.single and name not in taken for name in OF_STRATEGIES),
+        RULE_WITHOUT_EFFECT: bool(without_effect(draft.state.rules, strategy)),
     }
     return tuple(sorted(draft.alarms | {alarm for alarm, stands in alarms.items() if stands}))
 

@@ -58,6 +58,8 @@ class Decision:
         settled: no queue is unassigned, pending or in handover.
         read: per (topic, partition) of the shard, the end of what had been read.
         causes: the records that led to it, as (topic, partition, offset).
+        alarms: words of docs/protocol.md §3.14.
+        failures: topic -> why it keeps its last assignment.
     """
 
     group: str
@@ -69,6 +71,8 @@ class Decision:
     settled: bool
     read: Mapping[tuple[str, int], int]
     causes: tuple[tuple[str, int, int], ...] = ()
+    alarms: tuple[str, ...] = ()
+    failures: Mapping[str, str] = field(default_factory=dict)
 
 
 class DecisionReader:
@@ -112,6 +116,7 @@ def _joined(parts: list[Decision]) -> Decision:
         members=tuple(member for part in parts for member in part.members),
         moves=tuple(move for part in parts for move in part.moves),
         causes=tuple(cause for part in parts for cause in part.causes),
+        failures={topic: why for part in parts for topic, why in part.failures.items()},
     )
 
 
@@ -136,6 +141,8 @@ def _decision(fields: Mapping[str, Any]) -> Decision:
             for cause in fields.get("cause", ())
             if (at := cause.get("at")) is not None
         ),
+        alarms=tuple(fields.get("alarms", ())),
+        failures={each["topic"]: each["message"] for each in fields.get("failures", ())},
     )
 
 

@@ -17,17 +17,19 @@ Contradiction = tuple[str, str, str]
 
 def contradictions(settings: Settings) -> Iterator[Contradiction]:
     """Yield what does not go together."""
-    yield from _rules("group_defaults", settings.group_defaults, settings)
+    yield from rule_contradictions("group_defaults", settings.group_defaults, settings)
     for group in settings.group:
-        yield from _rules(f"group.{group}", settings.rules(group), settings)
+        yield from rule_contradictions(f"group.{group}", settings.rules(group), settings)
     yield from _security(settings.kafka.security)
     if settings.kafka.replication_factor == 0:
         remedy = "set -1 (the broker's default) or the number of replicas"
         yield "kafka.replication_factor", "0 replicas hold nothing", remedy
 
 
-def _rules(table: str, rules: GroupRules, settings: Settings) -> Iterator[Contradiction]:
-    """Yield what is wrong with the durations of one group."""
+def rule_contradictions(
+    table: str, rules: GroupRules, settings: Settings
+) -> Iterator[Contradiction]:
+    """Yield what is wrong with the durations of one group; ``table`` is where they stand."""
     lease_ms_min = HEARTBEATS_PER_LEASE * settings.client.heartbeat_ms
     if rules.lease_ms < lease_ms_min:
         yield (

@@ -12,7 +12,14 @@ from kafka.consumer.fetcher import ConsumerRecord
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import RuleSet
-from fairlead.core.rules import EngineRules, GroupRules, RuleError, put_rule, rules_of
+from fairlead.core.rules import (
+    EngineRules,
+    GroupRules,
+    RuleError,
+    put_rule,
+    rules_of,
+    without_effect,
+)
 from fairlead.settings import KafkaSettings
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
@@ -67,6 +74,19 @@ class RulesInForce:
     def rules(self) -> GroupRules:
         """What is in force for the group: its own over those of all groups over the defaults."""
         return rules_of(self.own_values, self._engine())
+
+    def of(self, group: str) -> Mapping[tuple[str, tuple[str, ...]], WrittenRule]:
+        """Return the records of the group itself, or of all groups if ``*`` is asked for."""
+        return self.of_all if group == ALL_GROUPS else self.own
+
+    def values_of(self, group: str) -> Mapping[str, Any]:
+        """Return the values of the group's own rules, or of those of all groups for ``*``."""
+        return self.values_of_all if group == ALL_GROUPS else self.own_values
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """The names of own rules that the strategy in force does not take."""
+        return without_effect(self.own_values, self.strategies.get(self.rules.strategy))
 
     def take(self, written: WrittenRule) -> None:
         """Put a record in force, the next one of the log.

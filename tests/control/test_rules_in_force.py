@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from fairlead.control.rules_in_force import RulesInForce, read_rules_in_force
 from fairlead.core.records import RuleSet
 from fairlead.settings import Settings
 from fairlead.wire.control_records import rule_key
 from fairlead.wire.encode import encode_rule
 from fairlead.wire.partition import partition_of_group
 from strategies.registry import STRATEGIES
-from streaming.rules_in_force import RulesInForce, read_rules_in_force
 from tests.streaming.log import SHARDS, Log
 
 GROUP = "orders"

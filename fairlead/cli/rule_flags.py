@@ -1,0 +1,88 @@
+"""The flags by which rules are set and unset, each explained once."""
+
+from typing import Annotated
+
+import typer
+
+GroupArgument = Annotated[
+    str, typer.Argument(metavar="GROUP", help="The group; '*' for the rules of all groups.")
+]
+
+StrategyFlag = Annotated[str | None, typer.Option("--strategy", help="The allocation strategy.")]
+OptionsFlag = Annotated[
+    str | None, typer.Option("--options", help="Its options, as JSON; left out: none.")
+]
+LeaseFlag = Annotated[
+    int | None, typer.Option("--lease-ms", help="A silent client is waited for so long.")
+]
+MarginFlag = Annotated[int | None, typer.Option("--margin-ms", help="And this much longer.")]
+TriggerFlag = Annotated[int | None, typer.Option("--trigger-ms", help="Recompute this often.")]
+DrainDeadlineFlag = Annotated[
+    int | None, typer.Option("--drain-deadline-ms", help="A queue is stopped within this time.")
+]
+SlotsFlag = Annotated[
+    str | None, typer.Option("--slots", help="Who shares a topic: subscribers or group.")
+]
+WeighByFlag = Annotated[
+    str | None, typer.Option("--weigh-by", help="What queues weigh: count, rate or lag.")
+]
+WeighOverFlag = Annotated[
+    int | None, typer.Option("--weigh-over-ms", help="Averaged over so long.")
+]
+WeighChangeFlag = Annotated[
+    int | None,
+    typer.Option("--weigh-change-percent", help="A weight that differs by more takes over."),
+]
+OnlyFlag = Annotated[
+    list[str] | None,
+    typer.Option("--only", help="Only these consume: an address, network, glob or client id."),
+]
+TopicsFlag = Annotated[
+    list[str] | None, typer.Option("--topics", help="With --only: for this topic, not for all.")
+]
+IfNobodyFlag = Annotated[
+    str | None,
+    typer.Option("--if-nobody", help="With --only, while no such client is there: nobody or all."),
+]
+PinFlag = Annotated[
+    list[str] | None, typer.Option("--pin", help="topic/broker/3=client: the client owns it.")
+]
+BanFlag = Annotated[
+    list[str] | None,
+    typer.Option("--ban", help="topic/broker/3=client: it never does; several for several."),
+]
+WeightFlag = Annotated[
+    list[str] | None, typer.Option("--weight", help="topic/broker/3=2.5: what the queue weighs.")
+]
+CapacityFlag = Annotated[
+    list[str] | None, typer.Option("--capacity", help="client=2: what the client can do.")
+]
+DrainFlag = Annotated[
+    list[str] | None, typer.Option("--drain", help="The client gives everything away.")
+]
+
+StrategyGone = Annotated[bool, typer.Option("--strategy", help="The strategy and its options.")]
+TimingGone = Annotated[bool, typer.Option("--timing", help="All times.")]
+SlotsGone = Annotated[bool, typer.Option("--slots", help="Who shares a topic.")]
+WeighingGone = Annotated[bool, typer.Option("--weighing", help="What queues weigh.")]
+DesignatedGone = Annotated[bool, typer.Option("--designated", help="Who alone consumes.")]
+QueueGone = "topic/broker/3"
+PinGone = Annotated[list[str] | None, typer.Option("--pin", help=QueueGone)]
+BanGone = Annotated[list[str] | None, typer.Option("--ban", help=QueueGone)]
+WeightGone = Annotated[list[str] | None, typer.Option("--weight", help=QueueGone)]
+CapacityGone = Annotated[list[str] | None, typer.Option("--capacity", help="A client id.")]
+DrainGone = Annotated[list[str] | None, typer.Option("--drain", help="A client id.")]
+AllGone = Annotated[bool, typer.Option("--all", help="Every rule that the group has of its own.")]
+
+BecauseFlag = Annotated[
+    str | None, typer.Option("--because", help="Why, for the audit record: one line.")
+]
+ByFlag = Annotated[
+    str | None, typer.Option("--by", help="Who, for the audit record; user@host if left out.")
+]
+DryRunFlag = Annotated[
+    bool, typer.Option("--dry-run", help="Check, show what would be written, write nothing.")
+]
+WaitFlag = Annotated[
+    float, typer.Option("--wait", min=0, help="So many seconds for the engine's answer.")
+]

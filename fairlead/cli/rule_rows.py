@@ -1,0 +1,123 @@
+"""Rules and what came of them as rows: a table for people, every field for programs."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from fairlead.cli.rule_words import subject_words, value_words
+from fairlead.core.records import RuleSet
+from fairlead.core.rules import GroupRules
+
+if TYPE_CHECKING:
+    from fairlead.control.rules_in_force import RulesInForce, WrittenRule
+    from fairlead.control.session import RuleOutcome
+    from fairlead.local.decisions import Decision
+
+__all__ = ["OUTCOME_COLUMNS", "RULE_COLUMNS", "outcome_rows", "rule_rows", "time_words"]
+
+OUTCOME_COLUMNS = ("rule", "for", "says", "answer", "decisions", "moves")
+RULE_COLUMNS = ("rule", "for", "says", "from", "by", "when", "because")
+_ORDER = ("strategy", "slots", "timing", "weighing", "designated")
+_TIMES = ("lease_ms", "margin_ms", "trigger_ms", "drain_deadline_ms")
+_DROPPED = "dropped"
+
+
+def outcome_rows(outcomes: list["RuleOutcome"], topic: str) -> Iterator[dict[str, Any]]:
+    """Yield what came of each rule. ``topic`` is the control topic's name."""
+    for each in outcomes:
+        epochs = sorted({(one.group, str(one.epoch)) for one in each.decisions})
+        refusal = each.refusal
+        yield {
+            **_rule_row(each.rule),
+            "answer": each.answer,
+            "because": each.rule.because,
+            "by": each.rule.by,
+            "at": [[topic, *place] for place in each.places],
+            "decisions": " ".join(f"{group} {epoch}" for group, epoch in epochs) or None,
+            "moves": sum(map(_moves, each.decisions)) if each.decisions else None,
+            "alarms": sorted({alarm for one in each.decisions for alarm in one.alarms}),
+            "failures": {
+                topic: why for one in each.decisions for topic, why in one.failures.items()
+            },
+            "refused": None
+            if refusal is None
+            else {
+                "reason": refusal.reason,
+                "field": refusal.field,
+                "detail": refusal.detail,
+                "remedy": refusal.remedy,
+            },
+        }
+
+
+def _moves(decision: "Decision") -> int:
+    """Count the queues that change hands by a decision, or begin to."""
+    return len({move.queue for move in decision.moves if move.stage != "resolved"})
+
+
+def rule_rows(found: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]:
+    """Yield each rule in force with where it comes from, rules of the whole group first."""
+    for name in _ORDER:
+        own, of_all = found.own.get((name, ())), found.of_all.get((name, ()))
+        if own is not None:
+            yield _written_row(own, "own", topic)
+        if of_all is not None:
+            shown = _not_hidden(of_all.rule, None if own is None else own.rule)
+            if shown is not None:
+                yield {**_written_row(of_all, "all groups", topic), **_rule_row(shown)}
+        if own is None and of_all is None and name != "designated":
+            yield {**_rule_row(_built_in(found.rules, name)), "from": "built in"}
+    for place in sorted(found.own.keys() - {(name, ()) for name in _ORDER}):
+        yield _written_row(found.own[place], "own", topic)
+
+
+def _not_hidden(of_all: RuleSet, own: RuleSet | None) -> RuleSet | None:
+    """Return what of a rule of all groups is left by a group's own; None: nothing."""
+    if own is None:
+        return of_all
+    if of_all.rule != "timing" or of_all.value is None or own.value is None:
+        return None
+    left = {name: number for name, number in of_all.value.items() if name not in own.value}
+    return RuleSet(of_all.group, of_all.rule, (), left) if left else None
+
+
+def _built_in(rules: GroupRules, name: str) -> RuleSet:
+    """Return what the engine does where no rule says otherwise."""
+    weighing = rules.weighing
+    values: dict[str, Any] = {
+        "strategy": {"name": rules.strategy, "options": dict(rules.strategy_options)},
+        "slots": rules.slots,
+        "timing": {each: getattr(rules, each) for each in _TIMES},
+        "weighing": {
+            "by": weighing.by,
+            "over_ms": weighing.over_ms,
+            "change_percent": weighing.change_percent,
+        },
+    }
+    return RuleSet("", name, (), values[name])
+
+
+def time_words(written_ms: int) -> str:
+    """Return a time to read: UTC, to the second."""
+    return datetime.fromtimestamp(written_ms / 1_000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def _rule_row(rule: RuleSet) -> dict[str, Any]:
+    return {
+        "rule": rule.rule,
+        "for": subject_words(rule),
+        "says": value_words(rule),
+        "value": rule.value,
+    }
+
+
+def _written_row(written: "WrittenRule", origin: str, topic: str) -> dict[str, Any]:
+    return {
+        **_rule_row(written.rule),
+        "from": origin,
+        "by": written.rule.by,
+        "because": written.rule.because,
+        "when": time_words(written.written_ms),
+        "written_ms": written.written_ms,
+        "at": [topic, written.partition, written.offset],
+    }

@@ -1,0 +1,197 @@
+"""Rules in the words of the command line: flags to rules, and rules to what a person reads."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import orjson
+
+from fairlead.core.records import RuleSet
+from fairlead.errors import UsageError
+
+__all__ = [
+    "GivenRules",
+    "completed",
+    "gone_rules",
+    "subject_words",
+    "value_words",
+    "wanted_rules",
+]
+
+_QUEUE: Final = r"([^/=]+)/(.+?)/(\d{1,10})"
+_QUEUE_ALONE: Final = re.compile(_QUEUE)
+_QUEUE_AND_VALUE: Final = re.compile(_QUEUE + "=(.+)", re.DOTALL)
+_OF_QUEUES: Final = ("pin", "ban", "weight")
+_OF_CLIENTS: Final = ("capacity", "drain")
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRules:
+    """What flags say: values by their names on the wire, what was not given left out.
+
+    ``singles``: rule -> the texts of its flag. ``options`` None: not given.
+    """
+
+    strategy: str | None = None
+    options: str | None = None
+    slots: str | None = None
+    timing: Mapping[str, int] = field(default_factory=dict)
+    weighing: Mapping[str, Any] = field(default_factory=dict)
+    designated: Mapping[str, Any] = field(default_factory=dict)
+    singles: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def wanted_rules(group: str, given: GivenRules) -> list[RuleSet]:
+    """Return the rules that flags ask for, in a fixed order, to be `completed`.
+
+    Raises:
+        UsageError: a flag cannot be read.
+    """
+    found: list[tuple[str, tuple[str, ...], Any]] = []
+    if given.strategy is not None or given.options is not None:
+        options = {} if given.options is None else _options(given.options)
+        found.append(("strategy", (), {"name": given.strategy, "options": options}))
+    if given.timing:
+        found.append(("timing", (), dict(given.timing)))
+    if given.slots is not None:
+        found.append(("slots", (), given.slots))
+    if given.weighing:
+        found.append(("weighing", (), dict(given.weighing)))
+    if given.designated:
+        if "only" not in given.designated:
+            raise UsageError(
+                "--only: it is missing.", remedy="--topics and --if-nobody go with --only."
+            )
+        found.append(("designated", (), dict(given.designated)))
+    found += _singles(given.singles)
+    return [RuleSet(group, rule, subject, value) for rule, subject, value in found]
+
+
+def completed(rules: Sequence[RuleSet], present: Mapping[str, Any], strategy: str) -> list[RuleSet]:
+    """Return the rules with what flags left as it is.
+
+    Args:
+        rules: what is wanted.
+        present: the values of the group's own rules, of which times and weighing may be changed in
+            part.
+        strategy: the one in force, whose options ``--options`` alone are.
+    """
+    found = []
+    for rule in rules:
+        value: Any = rule.value
+        if rule.rule == "strategy":
+            value = {**value, "name": value["name"] or strategy}
+        elif rule.rule in ("timing", "weighing"):
+            value = {**present.get(rule.rule, {}), **value}
+        found.append(replace(rule, value=value))
+    return found
+
+
+def gone_rules(
+    group: str, names: Sequence[str], singles: Mapping[str, Sequence[str]]
+) -> list[RuleSet]:
+    """Return the removals of whole rules, and of rules of the queues and clients named.
+
+    Raises:
+        UsageError: a queue cannot be read.
+    """
+    removed = [RuleSet(group, name, (), None) for name in names]
+    for rule in _OF_QUEUES:
+        for text in singles.get(rule, ()):
+            found = _QUEUE_ALONE.fullmatch(text)
+            if found is None:
+                raise UsageError(f"--{rule}: {text!r} is no queue.", remedy="orders/main/3")
+            removed.append(RuleSet(group, rule, _subject(found), None))
+    removed += [
+        RuleSet(group, rule, (client_id,), None)
+        for rule in _OF_CLIENTS
+        for client_id in singles.get(rule, ())
+    ]
+    return removed
+
+
+def subject_words(rule: RuleSet) -> str | None:
+    """Return whom a rule is for, as flags write it; None: the whole group."""
+    return "/".join(rule.subject) or None
+
+
+def value_words(rule: RuleSet) -> str:
+    """Return what a rule says, for people: the name of its subject left out."""
+    value = rule.value
+    if value is None:
+        return "removed"
+    match rule.rule:
+        case "strategy":
+            options = value.get("options")
+            return f"{value['name']} {_json(options)}" if options else str(value["name"])
+        case "timing" | "weighing":
+            return " ".join(f"{name}={each}" for name, each in value.items()) or "-"
+        case "pin":
+            return str(value["client_id"])
+        case "ban":
+            return " ".join(value["client_ids"])
+        case "weight" | "capacity":
+            return str(value[rule.rule])
+        case "drain":
+            return "drained"
+    return value if isinstance(value, str) else _json(value)
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _options(text: str) -> Any:
+    """Read options; a fraction becomes text, since records hold none."""
+    try:
+        return json.loads(text, parse_float=str, parse_constant=str)
+    except json.JSONDecodeError as error:
+        raise UsageError(
+            f"--options: it is no JSON ({error}).", remedy="Quote it as JSON."
+        ) from error
+
+
+def _singles(
+    singles: Mapping[str, Sequence[str]],
+) -> Iterator[tuple[str, tuple[str, ...], Any]]:
+    banned: dict[tuple[str, ...], list[str]] = {}
+    for rule in _OF_QUEUES:
+        for text in singles.get(rule, ()):
+            subject, said = _of_queue(rule, text)
+            topic, broker_name, queue_id = subject
+            queue = [topic, broker_name, int(queue_id)]
+            if rule == "pin":
+                yield rule, subject, {"queue": queue, "client_id": said}
+            elif rule == "weight":
+                yield rule, subject, {"queue": queue, "weight": said}
+            else:
+                banned.setdefault(subject, []).append(said)
+    for subject, clients in banned.items():
+        topic, broker_name, queue_id = subject
+        queue = [topic, broker_name, int(queue_id)]
+        yield "ban", subject, {"queue": queue, "client_ids": clients}
+    for text in singles.get("capacity", ()):
+        client_id, sign, number = text.rpartition("=")
+        if not sign:
+            raise UsageError(f"--capacity: {text!r} has no number.", remedy="client=2")
+        yield "capacity", (client_id,), {"client_id": client_id, "capacity": number}
+    for client_id in singles.get("drain", ()):
+        yield "drain", (client_id,), {"client_id": client_id}
+
+
+def _of_queue(rule: str, text: str) -> tuple[tuple[str, ...], str]:
+    found = _QUEUE_AND_VALUE.fullmatch(text)
+    if found is None:
+        after = "2.5" if rule == "weight" else "client"
+        raise UsageError(
+            f"--{rule}: {text!r} names no queue with what it is to have.",
+            remedy=f"orders/main/3={after}",
+        )
+    return _subject(found), found.group(4)
+
+
+def _subject(found: re.Match[str]) -> tuple[str, str, str]:
+    """Return a queue as the key of a rule has it: its id without leading zeros."""
+    return found.group(1), found.group(2), str(int(found.group(3)))

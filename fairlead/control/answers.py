@@ -1,0 +1,177 @@
+"""What the engine answers to rules: the decision that a rule led to, or the reject of its record.
+
+Both name the record that they answer by its place in the log, so nothing is guessed. A rule that
+changes nothing in any group has no answer; ticks tell whether an engine runs at all.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, Self
+
+import orjson
+from kafka import TopicPartition
+from kafka.consumer.fetcher import ConsumerRecord
+from kafka.errors import KafkaError
+
+from fairlead.errors import EnvironmentMissingError
+from fairlead.local.decisions import Decision, DecisionReader
+from fairlead.settings import KafkaSettings
+from fairlead.wire.topics import TopicNames
+from streaming.reading import consumer_of
+
+__all__ = ["AnswerWatch", "Answers", "Place", "Refusal"]
+
+_POLL_MS: Final = 200
+
+
+class Place(NamedTuple):
+    """Where a rule stands in the control topic."""
+
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a reject says: the reason is stable, the rest is for people."""
+
+    reason: str
+    field: str | None
+    detail: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was heard of some rules.
+
+    Attributes:
+        decisions: place -> the first decision of each group that names the record as a cause.
+        refusals: place -> the reject.
+        passed: places that a decision of the shard has behind it, whatever it was about.
+        ticking: partitions in which an engine has ticked meanwhile.
+    """
+
+    decisions: Mapping[Place, Sequence[Decision]] = field(default_factory=dict)
+    refusals: Mapping[Place, Refusal] = field(default_factory=dict)
+    passed: frozenset[Place] = frozenset()
+    ticking: frozenset[int] = frozenset()
+
+    def has(self, place: Place) -> bool:
+        """Tell whether a rule was answered."""
+        return place in self.decisions or place in self.refusals
+
+
+class AnswerWatch:
+    """Follows decisions, rejects and ticks from the moment on at which it is opened."""
+
+    def __init__(self, kafka: KafkaSettings, shards: Sequence[int]) -> None:
+        """Describe the watch; ``shards`` are the partitions whose ticks are heard."""
+        names = TopicNames(kafka.topic_prefix)
+        self._control = names.name("control")
+        self._decisions = names.name("decisions")
+        self._rejects = names.name("rejects")
+        self._heartbeats = names.name("heartbeats")
+        self._kafka = kafka
+        self._partitions = [
+            TopicPartition(self._decisions, 0),
+            TopicPartition(self._rejects, 0),
+            *(TopicPartition(self._heartbeats, shard) for shard in shards),
+        ]
+        self._readers: dict[str, DecisionReader] = {}
+        self._heard: list[Decision] = []
+        self._refused: dict[Place, Refusal] = {}
+        self._ticking: set[int] = set()
+
+    def __enter__(self) -> Self:
+        """Take the ends of now.
+
+        Raises:
+            EnvironmentMissingError: the topics cannot be read.
+        """
+        self._consumer = consumer_of(self._kafka, "answers")
+        try:
+            self._consumer.assign(self._partitions)
+            self._consumer.seek_to_end()
+            for partition in self._partitions:
+                self._consumer.position(partition)
+        except KafkaError as error:
+            self._consumer.close()
+            raise self._unreadable(error) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._consumer.close()
+
+    def wait(self, places: Sequence[Place], seconds_max: float) -> Answers:
+        """Return what was heard when each rule is answered, or when the time is over.
+
+        Raises:
+            EnvironmentMissingError: the topics cannot be read any more.
+        """
+        deadline = time.monotonic() + seconds_max
+        while True:
+            answers = self._answers(places)
+            left = deadline - time.monotonic()
+            if left <= 0 or all(answers.has(place) for place in places):
+                return answers
+            try:
+                polled = self._consumer.poll(timeout_ms=min(_POLL_MS, int(left * 1_000) + 1))
+            except KafkaError as error:
+                raise self._unreadable(error) from error
+            for records in polled.values():
+                for record in records:
+                    self._take(record)
+
+    def _take(self, record: ConsumerRecord) -> None:
+        if record.topic == self._heartbeats:
+            if record.key is None:
+                self._ticking.add(record.partition)
+            return
+        try:
+            body = orjson.loads(record.value or b"{}")
+            if record.topic == self._rejects:
+                self._take_reject(body)
+            else:
+                reader = self._readers.setdefault(body["group"], DecisionReader(body["group"]))
+                decision = reader.read(record.value)
+                if decision is not None:
+                    self._heard.append(decision)
+        except (KeyError, TypeError, ValueError):
+            # Of another version, or nobody's record: it answers nothing.
+            return
+
+    def _take_reject(self, body: Mapping[str, Any]) -> None:
+        topic, partition, offset = body["at"]
+        if topic == self._control:
+            refusal = Refusal(body["reason"], body["field"], body["detail"], body["remedy"])
+            self._refused[Place(partition, offset)] = refusal
+
+    def _answers(self, places: Sequence[Place]) -> Answers:
+        decisions: dict[Place, list[Decision]] = {}
+        for decision in self._heard:
+            for topic, partition, offset in decision.causes:
+                place = Place(partition, offset)
+                if topic == self._control and place in places:
+                    found = decisions.setdefault(place, [])
+                    if decision.group not in {each.group for each in found}:
+                        found.append(decision)
+        return Answers(
+            decisions,
+            {place: self._refused[place] for place in places if place in self._refused},
+            frozenset(place for place in places if self._is_behind(place)),
+            frozenset(self._ticking),
+        )
+
+    def _is_behind(self, place: Place) -> bool:
+        return any(
+            decision.read.get((self._control, place.partition), 0) > place.offset
+            for decision in self._heard
+        )
+
+    def _unreadable(self, error: KafkaError) -> EnvironmentMissingError:
+        return EnvironmentMissingError(
+            f"kafka.bootstrap: {self._decisions} and {self._rejects} cannot be read ({error}).",
+            remedy="Start the broker, and allow reading these topics.",
+        )

@@ -1,0 +1,118 @@
+"""An operator's session with one group's rules: read them, write changes, hear what comes of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fairlead.control.answers import Answers, AnswerWatch, Place, Refusal
+from fairlead.control.rule_change import RuleChange
+from fairlead.control.rules_in_force import RulesInForce, read_rules_in_force
+from fairlead.core.allocation import Strategy
+from fairlead.core.records import RuleSet
+from fairlead.local.decisions import Decision
+from fairlead.settings import KafkaSettings
+from fairlead.wire.placement import ALL_GROUPS
+from fairlead.wire.topics import TopicNames
+from streaming.reading import partitions_of
+from streaming.rule_writer import partitions_of_rule, write_rules
+
+__all__ = ["Answer", "ControlSession", "RuleOutcome"]
+
+Answer = Literal["in_force", "refused", "unchanged", "unanswered", "not_written"]
+"""What came of a rule.
+
+``unchanged``: it was in force already and is not written again. ``unanswered``: it stands in the
+log, and no engine has said anything of it in time.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOutcome:
+    """What came of one rule.
+
+    Attributes:
+        rule: as the engine reads it.
+        answer: see `Answer`.
+        places: where it stands in the control topic.
+        decisions: those that it led to, one for each group.
+        refusal: why the engine rejected it.
+        passed: the engine has read on behind the record, whatever it answered.
+        ticking: an engine runs.
+    """
+
+    rule: RuleSet
+    answer: Answer
+    places: tuple[Place, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    refusal: Refusal | None = None
+    passed: bool = False
+    ticking: bool = False
+
+
+class ControlSession:
+    """What the control topic says of a group (or, as ``*``, of all groups), and a way to change it.
+
+    ``present`` are the rules in force when the session began.
+    """
+
+    def __init__(
+        self, kafka: KafkaSettings, group: str, strategies: Mapping[str, Strategy]
+    ) -> None:
+        """Read the rules.
+
+        Raises:
+            EnvironmentMissingError: the control topic cannot be read.
+        """
+        self._kafka = kafka
+        self.topic = TopicNames(kafka.topic_prefix).name("control")
+        self._shards = partitions_of(kafka, self.topic)
+        self.present: RulesInForce = read_rules_in_force(kafka, group, self._shards, strategies)
+
+    def write(self, changes: Sequence[RuleChange], seconds_max: float) -> list[RuleOutcome]:
+        """Write what changes something and wait for the engine; return what came of each.
+
+        Raises:
+            EnvironmentMissingError: the topics cannot be read or written.
+        """
+        records = [
+            (number, partition)
+            for number, change in enumerate(changes)
+            if change.changes
+            for partition in partitions_of_rule(change.rule, self._shards)
+        ]
+        if not records:
+            return [RuleOutcome(change.rule, "unchanged") for change in changes]
+        with AnswerWatch(self._kafka, sorted({partition for _, partition in records})) as watch:
+            written = [(partition, changes[number].rule) for number, partition in records]
+            offsets = write_rules(self._kafka, written)
+            places: dict[int, list[Place]] = {}
+            for (number, partition), offset in zip(records, offsets, strict=True):
+                places.setdefault(number, []).append(Place(partition, offset))
+            answers = watch.wait([place for each in places.values() for place in each], seconds_max)
+        return [
+            _outcome(change.rule, places[number], answers)
+            if number in places
+            else RuleOutcome(change.rule, "unchanged")
+            for number, change in enumerate(changes)
+        ]
+
+
+def _outcome(rule: RuleSet, places: Sequence[Place], answers: Answers) -> RuleOutcome:
+    refusals = [answers.refusals[place] for place in places if place in answers.refusals]
+    decisions = [each for place in places for each in answers.decisions.get(place, ())]
+    ticking = all(place.partition in answers.ticking for place in places)
+    answer: Answer = "unanswered"
+    if refusals:
+        answer = "refused"
+    elif decisions or (rule.group == ALL_GROUPS and ticking):
+        # A rule of all groups leads to decisions only in groups that it changes.
+        answer = "in_force"
+    return RuleOutcome(
+        rule,
+        answer,
+        tuple(places),
+        tuple(decisions),
+        refusals[0] if refusals else None,
+        all(place in answers.passed for place in places),
+        ticking,
+    )

@@ -1,0 +1,242 @@
+"""`fairlead group` on a real broker without an engine: what it checks, writes and shows."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from fairlead.cli.main import main
+from fairlead.core.records import RuleSet
+from fairlead.errors import ExitCode
+from fairlead.settings import Settings
+from fairlead.wire.decode import decode
+from fairlead.wire.limits import WireLimits
+from strategies.registry import STRATEGIES
+from strategies.sticky import Sticky
+from streaming.reading import raw_of
+from tests.streaming.log import SHARDS, Log
+
+Capture = pytest.CaptureFixture[str]
+
+
+class Mine(Sticky):
+    """A strategy of the user's own."""
+
+    name = "MINE"
+
+
+class Command:
+    """`fairlead group` on the test's topics."""
+
+    def __init__(self, settings: Settings, capsys: Capture) -> None:
+        self._place = ["--bootstrap", settings.kafka.bootstrap]
+        self._place += ["--topic-prefix", settings.kafka.topic_prefix]
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str, code: ExitCode = ExitCode.OK) -> Any:
+        """Run it, check how it ends, and return its rows; ``text`` has what else it said."""
+        with pytest.raises(SystemExit) as end:
+            main(["group", *arguments, "-o", "json", *self._place])
+        output = self._capsys.readouterr()
+        assert end.value.code == code, output.err
+        self.text = output.err
+        return orjson.loads(output.out) if output.out else []
+
+
+@pytest.fixture
+def command(settings: Settings, capsys: Capture) -> Command:
+    """The command of the test."""
+    return Command(settings, capsys)
+
+
+def _rules(log: Log) -> list[RuleSet]:
+    """Return what stands in the control topic, read as the engine reads it."""
+    found = []
+    for record in log.records("control"):
+        rule = decode("control", raw_of(record), WireLimits(SHARDS))
+        assert isinstance(rule, RuleSet)
+        found.append(rule)
+    return found
+
+
+def test_no_engine(command: Command, log: Log) -> None:
+    """Without an engine the rule stands in the log, and the command says that nobody answered."""
+    (row,) = command(
+        *("set", "orders", "--strategy", "STICKY", "--options", '{"damping": 0.2}'),
+        *("--because", "zones", "--by", "alice", "--wait", "1"),
+        code=ExitCode.ENVIRONMENT,
+    )
+    assert (row["answer"], row["decisions"]) == ("unanswered", None)
+    assert "strategy: no answer within 1 s; it stands in the log all the same" in command.text
+    assert "No engine runs" in command.text
+    value = {"name": "STICKY", "options": {"damping": "0.2"}}
+    assert _rules(log) == [RuleSet("orders", "strategy", (), value, "alice", "zones")]
+    (place,) = row["at"]
+    record = log.records("control")[0]
+    assert place == [record.topic, record.partition, record.offset]
+
+
+def test_dry_run(command: Command, log: Log) -> None:
+    """A dry run shows what would be written, and writes nothing."""
+    rows = command(
+        *("set", "orders", "--strategy", "STICKY", "--pin", "orders/main/3=c1", "--dry-run"),
+        *("--lease-ms", "20000", "--slots", "group", "--weigh-by", "rate", "--only", "10.0.0.0/8"),
+    )
+    assert {row["answer"] for row in rows} == {"not_written"}
+    assert [row["rule"] for row in rows] == [
+        *("strategy", "timing", "slots", "weighing", "designated", "pin"),
+    ]
+    assert rows[-1]["for"] == "orders/main/3"
+    assert log.records("control") == []
+
+
+@pytest.mark.parametrize(
+    "flags, said",
+    [
+        (["--strategy", "STICKIER"], [*STRATEGIES, "there is no strategy 'STICKIER'"]),
+        (["--strategy", "STICKY", "--options", '{"dumping": 1}'], ["dumping: unknown"]),
+        (["--strategy", "STICKY", "--options", '{"current": {}}'], ["current: unknown"]),
+        (["--options", '{"virtual_nodes": 1}'], ["virtual_nodes: no such option"]),
+        (["--lease-ms", "5"], ["timing: lease_ms", "1000"]),
+        (["--margin-ms", "1000"], ["group.orders.margin_ms: 1000 is shorter than two ticks"]),
+        (["--slots", "everybody"], ["slots: ", "subscribers, group"]),
+        (["--weigh-by", "size"], ["weighing: by: ", "count, rate, lag"]),
+        (["--only", "10.0.0.300"], ["designated: only[0]: '10.0.0.300' is no address"]),
+        (["--pin", "../main/3=c1"], ["pin of ../main/3", "no queue or client"]),
+        (["--pin", "orders/main/3=c 1"], ["pin of orders/main/3: client_id"]),
+        (["--weight", "orders/main/3=-1"], ["weight of orders/main/3: weight", "digits as text"]),
+        (["--capacity", "c1=0"], ["capacity of c1: capacity", "drain a client"]),
+        (["--drain", "c 1"], ["drain of c 1", "no queue or client"]),
+        (["--slots", "group", "--because", "two\nlines"], ["slots: because"]),
+        ([], ["nothing to do"]),
+    ],
+)
+def test_refused(command: Command, log: Log, flags: list[str], said: list[str]) -> None:
+    """What the engine would refuse is refused by its flag, before anything is written."""
+    rows = command("set", "orders", "--drain", "c9", *flags, code=ExitCode.USAGE) if flags else []
+    if not flags:
+        command("set", "orders", code=ExitCode.USAGE)
+    assert rows == []
+    for words in said:
+        assert words in command.text
+    assert log.records("control") == []
+
+
+def test_in_part(command: Command, log: Log) -> None:
+    """Another time keeps those that were set; what is in force already is not written again."""
+    without_wait = ("--wait", "0", "--by", "alice")
+    command("set", "orders", "--lease-ms", "20000", *without_wait, code=ExitCode.ENVIRONMENT)
+    rows = command(
+        *("set", "orders", "--margin-ms", "5000", "--slots", "subscribers", *without_wait),
+        code=ExitCode.ENVIRONMENT,
+    )
+    assert rows[0]["value"] == {"lease_ms": 20_000, "margin_ms": 5_000}
+    written = len(log.records("control"))
+    (row,) = command("set", "orders", "--margin-ms", "5000", *without_wait)
+    assert (row["answer"], row["at"]) == ("unchanged", [])
+    assert len(log.records("control")) == written
+
+
+def test_shown_and_unset(command: Command, log: Log) -> None:
+    """Each rule is shown with where it is from, who set it and why, until it is unset."""
+    wait = ("--wait", "0")
+    everybody = RuleSet("*", "timing", (), {"lease_ms": 30_000, "trigger_ms": 9_000}, "conf")
+    for partition in range(SHARDS):
+        log.append("control", _value(everybody), b'["*","timing"]', partition)
+    command(
+        *("set", "orders", "--lease-ms", "20000", "--pin", "orders/main/3=c1", "--by", "alice"),
+        *("--because", "its cache is warm", *wait),
+        code=ExitCode.ENVIRONMENT,
+    )
+    rows = command("show", "orders")
+    assert [(row["rule"], row["from"], row.get("by"), row["says"]) for row in rows] == [
+        ("strategy", "built in", None, "AVG"),
+        ("slots", "built in", None, "subscribers"),
+        ("timing", "own", "alice", "lease_ms=20000"),
+        ("timing", "all groups", "conf", "trigger_ms=9000"),
+        ("weighing", "built in", None, "by=count over_ms=60000 change_percent=50"),
+        ("pin", "own", "alice", "c1"),
+    ]
+    assert (rows[-1]["for"], rows[-1]["because"]) == ("orders/main/3", "its cache is warm")
+    assert rows[-1]["written_ms"] > 1_700_000_000_000
+    assert "pin: AVG does not take this" in command.text
+    command("unset", "orders", "--pin", "orders/main/3", *wait, code=ExitCode.ENVIRONMENT)
+    (row,) = command("unset", "orders", "--pin", "orders/main/3", *wait)
+    assert row["answer"] == "unchanged"
+    command("unset", "orders", "--all", "--by", "bob", *wait, code=ExitCode.ENVIRONMENT)
+    own = [rule for rule in _rules(log) if rule.group == "orders"]
+    assert own[-1] == RuleSet("orders", "timing", (), None, "bob")
+    assert [row["from"] for row in command("show", "orders")] == [
+        *("built in", "built in", "all groups", "built in"),
+    ]
+
+
+def _value(rule: RuleSet) -> bytes:
+    body = {"v": 1, "kind": "rule", "group": rule.group, "rule": rule.rule}
+    return orjson.dumps(body | {"value": rule.value, "by": rule.by})
+
+
+def test_refused_record_is_shown(command: Command, log: Log) -> None:
+    """A record that the engine refuses is told beside what is in force, once until it is mended."""
+    bad = RuleSet("*", "strategy", (), {"name": "STICKIER"}, "carol")
+    log.append("control", _value(bad), b'["*","strategy"]', 0)
+    rows = command("show", "*")
+    assert rows[0]["says"] == "AVG"
+    assert "strategy by carol at 20" in command.text
+    assert "is refused (there is no strategy 'STICKIER')" in command.text
+
+
+def test_all_groups(command: Command, log: Log) -> None:
+    """A rule of all groups goes to every partition; conf/ has it too, which is said."""
+    command("set", "*", "--slots", "group", "--wait", "1", code=ExitCode.ENVIRONMENT)
+    assert sorted(record.partition for record in log.records("control")) == list(range(SHARDS))
+    assert "conf/ has slots in [group_defaults]" in command.text
+    rows = command("show", "payments")
+    assert ("slots", "all groups", "group") in [
+        (row["rule"], row["from"], row["says"]) for row in rows
+    ]
+    command("set", "*", "--drain", "c1", code=ExitCode.USAGE)
+    assert "drain of c1: it is for one group" in command.text
+
+
+def test_conf_of_the_group(command: Command, tmp_path: Path) -> None:
+    """A rule that conf/ has for this very group is said to come back at the next start."""
+    given = tmp_path / "conf.toml"
+    given.write_text('[group.orders]\nslots = "subscribers"\n')
+    flags = ("--slots", "group", "--drain", "c1", "--config", str(given), "--dry-run")
+    command("set", "orders", *flags)
+    assert "conf/ has slots in [group.orders]: the next start of the engine" in command.text
+    command("set", "payments", *flags)
+    assert "conf/" not in command.text
+
+
+def test_own_strategy(command: Command, tmp_path: Path) -> None:
+    """A strategy of one's own is known by conf/, as the engine knows it."""
+    given = tmp_path / "conf.toml"
+    given.write_text(f'[engine]\nstrategies = ["{__name__}:Mine"]\n')
+    command("set", "orders", "--strategy", "MINE", "--dry-run", code=ExitCode.USAGE)
+    (row,) = command("set", "orders", "--strategy", "MINE", "--config", str(given), "--dry-run")
+    assert row["says"] == "MINE"
+
+
+def test_table(settings: Settings, log: Log, capsys: Capture) -> None:
+    """A table names the rule, whom it is for, what it says and what came of it."""
+    assert log.records("control") == []
+    place = ["--bootstrap", settings.kafka.bootstrap, "--topic-prefix"]
+    place.append(settings.kafka.topic_prefix)
+    with pytest.raises(SystemExit):
+        main(["group", "set", "orders", "--ban", "orders/main/3=c1", "--dry-run", *place])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in lines if "ban" in line] == [
+        ["ban", "orders/main/3", "c1", "not_written", "-", "-"]
+    ]
+
+
+def test_missing_topics(settings: Settings, capsys: Capture) -> None:
+    """Another prefix is another Fairlead: its control topic is missing, which is named."""
+    place = ["--bootstrap", settings.kafka.bootstrap, "--topic-prefix", "nowhere."]
+    with pytest.raises(SystemExit) as end:
+        main(["group", "show", "orders", *place])
+    assert end.value.code == ExitCode.ENVIRONMENT
+    assert "nowhere.control is missing" in capsys.readouterr().err

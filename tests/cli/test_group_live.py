@@ -1,0 +1,204 @@
+"""`fairlead group` and the real job: a rule set at run time, its answer, and what clients get."""
+
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+import pytest
+
+from fairlead.errors import ExitCode
+from fairlead.settings import Settings, load_settings
+from fairlead.topics import create_topics, topic_specs
+from fairlead.wire.partition import partition_of_group
+from strategies.sticky import Sticky
+from tests.engine.client import Client
+from tests.streaming.fleet import Fleet
+from tests.streaming.log import SHARDS, Log, body_of
+from tests.streaming.running import job
+
+if TYPE_CHECKING:
+    from kafka.consumer.fetcher import ConsumerRecord
+    from pyspark.sql import SparkSession
+
+    from fairlead.broker import EmbeddedKafka
+
+ROOT = Path(__file__).parents[2]
+
+
+class OnlyHere(Sticky):
+    """A strategy that the operator's conf/ has, and the engine's has not."""
+
+    name = "ONLY_HERE"
+
+
+class Engine(NamedTuple):
+    """A running job, and the world around it."""
+
+    settings: Settings
+    log: Log
+    fleet: Fleet
+
+
+@pytest.fixture(scope="module")
+def engine(
+    spark_of_the_run: "SparkSession",
+    kafka: "EmbeddedKafka",
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Engine]:
+    """One run of the job for all tests of this module; each test has a group of its own."""
+    overrides = {
+        "kafka.bootstrap": kafka.bootstrap,
+        "kafka.topic_prefix": f"group-{uuid.uuid4().hex[:8]}.",
+        "engine.checkpoint": str(tmp_path_factory.mktemp("job") / "checkpoint"),
+        "metrics.port": 0,
+    }
+    settings = load_settings(overrides=overrides)
+    connection = {"bootstrap_servers": kafka.bootstrap}
+    create_topics(connection, settings.kafka.topic_prefix, topic_specs(settings.topics))
+    with (
+        Log(settings.kafka) as log,
+        Fleet(settings.kafka) as fleet,
+        job(spark_of_the_run, settings, log),
+    ):
+        yield Engine(settings, log, fleet)
+
+
+class Group:
+    """One group of the running job, and the command on it."""
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self.name = name
+        self._engine = engine
+
+    def join(self, *client_ids: str) -> list[Client]:
+        """Let clients join, and wait until each holds its even share of the four queues."""
+        clients = [self._engine.fleet.join(client_id, self.name) for client_id in client_ids]
+        for client in clients:
+            self._engine.log.await_record(
+                "assignments", self._holds(client, lambda held: len(held) == 4 // len(clients))
+            )
+        return clients
+
+    def await_held(self, client: Client, *queue_ids: int) -> None:
+        """Wait until a client may work on exactly these queues."""
+        wanted = self._holds(client, lambda held: held == [*queue_ids])
+        self._engine.log.await_record("assignments", wanted)
+
+    def decision_of(self, at: list[Any]) -> dict[str, Any]:
+        """Return the audit record that names the record at this place as a cause."""
+
+        def wanted(record: "ConsumerRecord") -> bool:
+            body = body_of(record)
+            return body["group"] == self.name and at in [each.get("at") for each in body["cause"]]
+
+        return body_of(self._engine.log.await_record("decisions", wanted))
+
+    def run(
+        self, verb: str, *flags: str, code: ExitCode = ExitCode.OK
+    ) -> tuple[list[dict[str, Any]], str]:
+        """Run the command; return its rows and what it said beside them."""
+        kafka = self._engine.settings.kafka
+        place = ["--bootstrap", kafka.bootstrap, "--topic-prefix", kafka.topic_prefix]
+        command = [sys.executable, "-m", "fairlead", "group", verb, self.name, *flags, *place]
+        ended = subprocess.run(  # noqa: PLW1510 - how it ends is what is looked at
+            [*command, "-o", "json"], capture_output=True, text=True, cwd=ROOT, timeout=120
+        )
+        assert ended.returncode == code, ended.stderr
+        return orjson.loads(ended.stdout), ended.stderr
+
+    def _holds(
+        self, client: Client, wanted: Callable[[list[int]], bool]
+    ) -> "Callable[[ConsumerRecord], bool]":
+        def holds(record: "ConsumerRecord") -> bool:
+            body = body_of(record)
+            if (body.get("group"), body.get("client_id")) != (self.name, client.client_id):
+                return False
+            assigned = body["assigned"]
+            held = sorted(each["queue"][2] for each in assigned if each["state"] == "held")
+            return len(held) == len(assigned) and wanted(held)
+
+        return holds
+
+
+def test_pinned_at_run_time(engine: Engine, tmp_path: Path) -> None:
+    """STICKY and a pin are set while the job runs: answered, audited, carried out; then refused."""
+    group = Group(engine, "pinned")
+    first, second = group.join("c1", "c2")
+    said = ("--by", "alice", "--because", "its cache is warm")
+    rows, text = group.run("set", "--strategy", "STICKY", "--pin", "orders/main/0=c2", *said)
+    assert [(row["rule"], row["answer"]) for row in rows] == [
+        ("strategy", "in_force"),
+        ("pin", "in_force"),
+    ]
+    assert text == ""
+    (place,) = rows[1]["at"]
+    decision = group.decision_of(place)
+    assert decision["strategy"] == "STICKY"
+    assert decision["triggers"] == ["rules_changed", "pins_changed"]
+    (cause,) = [each for each in decision["cause"] if each.get("at") == place]
+    assert cause == {
+        "kind": "pins_changed",
+        "queue": ["orders", "main", 0],
+        "rule": "pin",
+        "by": "alice",
+        "because": "its cache is warm",
+        "at": place,
+    }
+    epoch = ".".join(map(str, decision["epoch"]))
+    assert rows[1]["decisions"] == f"pinned {epoch}"
+    group.await_held(second, 0, 2)
+    group.await_held(first, 1, 3)
+
+    given = tmp_path / "conf.toml"
+    given.write_text(f'[engine]\nstrategies = ["{__name__}:OnlyHere"]\n')
+    flags = ("--strategy", "ONLY_HERE", "--config", str(given))
+    rows, text = group.run("set", *flags, code=ExitCode.VERDICT_NEGATIVE)
+    assert (rows[0]["answer"], rows[0]["refused"]["reason"]) == ("refused", "unknown_strategy")
+    assert "the engine refuses it (there is no strategy 'ONLY_HERE'); what was in force" in text
+    rows, text = group.run("show")
+    assert [(row["rule"], row["says"], row["by"]) for row in rows if row["from"] == "own"] == [
+        ("strategy", "STICKY", "alice"),
+        ("pin", "c2", "alice"),
+    ]
+    assert "strategy by " in text
+
+    rows, _ = group.run("unset", "--pin", "orders/main/0", "--by", "bob")
+    assert rows[0]["answer"] == "in_force"
+    (cause,) = group.decision_of(rows[0]["at"][0])["cause"]
+    assert (cause["removed"], cause["by"]) == (True, "bob")
+
+
+def test_drained_under_avg(engine: Engine) -> None:
+    """A client is drained under RocketMQ's strategy; a weight does nothing there, which is said."""
+    group = Group(engine, "drained")
+    first, second = group.join("c1", "c2")
+    rows, text = group.run("set", "--drain", "c1", "--weight", "orders/main/3=2.5")
+    assert {row["answer"] for row in rows} == {"in_force"}
+    assert "weight: AVG does not take this" in text
+    assert "alarm rule_without_effect" in text
+    group.await_held(first)
+    group.await_held(second, 0, 1, 2, 3)
+
+
+def test_all_groups_at_run_time(engine: Engine) -> None:
+    """A rule of all groups is answered by each group that it changes."""
+    group = Group(engine, "one-of-all")
+    group.join("c1")
+    everybody = Group(engine, "*")
+    rows, text = everybody.run(
+        "set", "--trigger-ms", "15000", "--because", "less to do", "--wait", "6"
+    )
+    assert rows[0]["answer"] == "in_force"
+    assert "one-of-all " in rows[0]["decisions"]
+    assert "conf/ has timing in [group_defaults]" in text
+    (cause,) = [
+        cause
+        for place in rows[0]["at"]
+        if place[1] == partition_of_group(group.name, SHARDS)
+        for cause in group.decision_of(place)["cause"]
+    ]
+    assert (cause["group"], cause["because"]) == ("*", "less to do")
