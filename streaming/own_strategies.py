@@ -4,6 +4,7 @@ import importlib
 from collections.abc import Iterable, Mapping
 
 from fairlead.core.allocation import Strategy
+from fairlead.core.single_rules import OF_STRATEGIES
 from fairlead.errors import UsageError
 from strategies.registry import STRATEGIES
 
@@ -46,5 +47,11 @@ def _load(text: str) -> Strategy:
         raise UsageError(
             f"{KEY}: {text} is no strategy.",
             remedy="It needs a name and allocate(request); see strategies/README.md.",
+        )
+    unknown = sorted({*getattr(made, "takes_rules", ())} - {*OF_STRATEGIES})
+    if unknown:
+        raise UsageError(
+            f"{KEY}: {text} takes the rule {unknown[0]!r}, which is none.",
+            remedy=f"Rules that a strategy can take are {', '.join(OF_STRATEGIES)}.",
         )
     return made

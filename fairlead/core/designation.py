@@ -132,9 +132,9 @@ def sharing(
         topics: those to be shared.
     """
     shared = frozenset(topics)
-    subscribed = frozenset(topic for each in subscriptions.values() for topic in each)
     if designation is None:
-        return Sharing(shared & subscribed, idle=shared - subscribed)
+        idle = shared - _subscribed(subscriptions, shared)
+        return Sharing(shared - idle, idle=idle)
     designated = frozenset(filter(designation.entries.names, subscriptions))
     served = {topic for name in sorted(designated) for topic in subscriptions[name]}
     ruled = shared if designation.topics is None else shared & designation.topics
@@ -142,8 +142,20 @@ def sharing(
     common = shared - ruled
     if designation.if_nobody == "all":
         common |= empty
-    idle = common - subscribed
+    idle = common - _subscribed(subscriptions, common)
     return Sharing(common - idle, ruled & served, empty, designated, idle)
+
+
+def _subscribed(
+    subscriptions: Mapping[str, Collection[str]], topics: frozenset[str]
+) -> frozenset[str]:
+    """Return which topics anybody subscribes to; mostly the first few members say all of it."""
+    found: set[str] = set()
+    for subscribed in subscriptions.values():
+        found.update(subscribed)
+        if topics <= found:
+            break
+    return topics & found
 
 
 def read_designation(value: object) -> Designation:

@@ -8,13 +8,25 @@ does not matter.
 from fairlead.core.model import MessageQueue, Route
 from fairlead.core.ordering import queue_order
 
-__all__ = ["PERM_READ", "PERM_WRITE", "queue_zones", "readable_queues", "writable_queues"]
+__all__ = [
+    "PERM_READ",
+    "PERM_WRITE",
+    "can_be_read",
+    "queue_zones",
+    "readable_queues",
+    "writable_queues",
+]
 
 PERM_READ = 4
 """PermName.PERM_READ."""
 
 PERM_WRITE = 2
 """PermName.PERM_WRITE."""
+
+
+def can_be_read(route: Route) -> bool:
+    """Tell whether the route has any queue that consumers share."""
+    return any(broker.perm & PERM_READ and broker.read_queue_nums for broker in route.brokers)
 
 
 def readable_queues(route: Route) -> tuple[MessageQueue, ...]:

@@ -22,7 +22,7 @@ from fairlead.core.membership import effective_members, subscribed_topics
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
-from fairlead.core.routes import queue_zones, readable_queues
+from fairlead.core.routes import can_be_read, queue_zones, readable_queues
 from fairlead.core.rules import without_effect
 from fairlead.core.scales import takes_weights
 from fairlead.core.single_rules import drained_of, placement_of
@@ -72,7 +72,7 @@ def compute_targets(draft: Draft) -> None:
     state = draft.state
     queues = shared_queues(state)
     members = _possible_owners(draft)
-    shares = _sharing(draft, members, queues)
+    shares = _sharing(draft, members, [topic for topic, held in queues.items() if held])
     allocation = _allocate(draft, members, shares, queues)
     targets: dict[MessageQueue, str] = {}
     failures: dict[str, Failure] = {}
@@ -102,13 +102,22 @@ def compute_targets(draft: Draft) -> None:
 
 def alarms_of(draft: Draft) -> tuple[str, ...]:
     """Return the alarms of a decision: of what happened, and those that stand while they hold."""
-    queues = shared_queues(draft.state)
-    shares = _sharing(draft, _possible_owners(draft), queues)
-    strategy = draft.engine.strategies.get(draft.rules.strategy)
+    state, rules = draft.state, draft.rules
+    strategy = draft.engine.strategies.get(rules.strategy)
+    shares = Sharing(frozenset())
+    # A decision is written often, and most groups have neither rule.
+    if rules.designated is not None or "drain" in rules.single:
+        routes = {
+            topic: state.routes[topic]
+            for topic in subscribed_topics(state)
+            if topic in state.routes
+        }
+        topics = [topic for topic, route in routes.items() if can_be_read(route)]
+        shares = _sharing(draft, _possible_owners(draft), topics)
     alarms = {
         DESIGNATION_EMPTY: bool(shares.empty),
         DRAINED_EMPTY: bool(shares.idle),
-        RULE_WITHOUT_EFFECT: bool(without_effect(draft.state.rules, strategy)),
+        RULE_WITHOUT_EFFECT: bool(without_effect(state.rules, strategy)),
     }
     return tuple(sorted(draft.alarms | {alarm for alarm, stands in alarms.items() if stands}))
 
@@ -120,13 +129,9 @@ def _possible_owners(draft: Draft) -> dict[str, Member]:
     return {name: member for name, member in members.items() if name not in drained}
 
 
-def _sharing(
-    draft: Draft, members: dict[str, Member], queues: dict[str, tuple[MessageQueue, ...]]
-) -> Sharing:
+def _sharing(draft: Draft, members: dict[str, Member], topics: list[str]) -> Sharing:
     subscriptions = {client_id: member.topics for client_id, member in members.items()}
-    return sharing(
-        draft.rules.designated, subscriptions, [topic for topic, held in queues.items() if held]
-    )
+    return sharing(draft.rules.designated, subscriptions, topics)
 
 
 def _allocate(

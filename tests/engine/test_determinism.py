@@ -45,8 +45,28 @@ def busy(seconds: int = 24) -> World:
             world.start_driver()
         if second == 18:
             world.topics.rule("*", "slots", "group")
+        _rule_singles(world, second)
         world.pass_seconds(1, chance)
     return world
+
+
+def _rule_singles(world: World, second: int) -> None:
+    """Let an operator pin, weigh, ban and drain in one group, and take some of it back."""
+    rule = world.topics.rule
+    if second == 3:
+        rule("group-1", "strategy", {"name": "STICKY"})
+    if second == 5:
+        for number, client in ((2, "client-4"), (0, "client-1")):
+            queue: list[str | int] = ["orders", "main", number]
+            rule("group-1", "pin", {"queue": queue, "client_id": client}, *queue)
+            rule("group-1", "ban", {"queue": queue, "client_ids": ["client-9", "c"]}, *queue)
+    if second == 11:
+        queue = ["orders", "main", 1]
+        rule("group-1", "weight", {"queue": queue, "weight": "2.5"}, *queue, because="it is hot")
+        rule("group-1", "drain", {"client_id": "client-4"}, "client-4")
+    if second == 17:
+        rule("group-1", "drain", None, "client-4")
+        rule("group-1", "pin", None, "orders", "main", 0)
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +140,8 @@ def test_the_world_is_busy(world: World) -> None:
         "route_changed",
         "offsets_known",
         "rules_changed",
+        "pins_changed",
+        "weights_changed",
         "released",
         "generation_started",
         "generation_passed",

@@ -56,9 +56,9 @@ class Topics:
         """A bridge publishes the route of a topic; None: it was deleted."""
         self.append("routes", 0, topic.encode(), None if queues is None else route(topic, queues))
 
-    def rule(self, group: str, rule: str, value: object, **said: str) -> None:
+    def rule(self, group: str, rule: str, value: object, *subject: str | int, **said: str) -> None:
         """An operator sets a rule of one group, or of all groups (``*``)."""
-        key = orjson.dumps([group, rule])
+        key = orjson.dumps([group, rule, *subject])
         body = {"kind": "rule", "group": group, "rule": rule, "value": value, "by": "test"}
         record = body | said
         for shard in range(PARTITIONS.shards) if group == "*" else [shard_of(group)]:

@@ -76,6 +76,25 @@ def test_read() -> None:
     assert decision.causes == (("x.heartbeats", 1, 88123),)
 
 
+def test_troubles() -> None:
+    """Alarms and topics that cannot be allocated are read, the latter from all parts."""
+    parts = [
+        {**RECORD, "part": part, "parts": 2, "alarms": ["allocation_failed"], "failures": failures}
+        for part, failures in enumerate(
+            (
+                [{"topic": "a", "code": "x", "message": "m"}],
+                [{"topic": "b", "code": "y", "message": "n"}],
+            )
+        )
+    ]
+    reader = DecisionReader("orders")
+    assert reader.read(orjson.dumps(parts[0])) is None
+    decision = reader.read(orjson.dumps(parts[1]))
+    assert decision is not None
+    assert decision.alarms == ("allocation_failed",)
+    assert decision.failures == {"a": "m", "b": "n"}
+
+
 @pytest.mark.parametrize(
     "change, word",
     [

@@ -28,6 +28,12 @@ class Taken(FirstCome):
     name = "AVG"
 
 
+class Hopeful(FirstCome):
+    """Takes a rule that there is not."""
+
+    takes_rules = ("pin", "pins")
+
+
 class NoStrategy:
     """Has nothing of a strategy."""
 
@@ -57,6 +63,7 @@ def test_own() -> None:
         ("no.such.module:Class", "cannot be loaded"),
         (f"{__name__}:Missing", "cannot be loaded"),
         (f"{__name__}:NoStrategy", "is no strategy"),
+        (f"{__name__}:Hopeful", "takes the rule 'pins', which is none"),
         (f"{__name__}:Taken", "'AVG', which is taken"),
         (f"{__name__}:Nameless", "is no strategy"),
         (f"{__name__}:Demanding", "cannot be loaded .*'rack'"),
