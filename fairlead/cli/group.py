@@ -18,10 +18,17 @@ from fairlead.cli.options import (
     TopicPrefixOption,
 )
 from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.rule_words import (
+    GivenRules,
+    completed,
+    gone_rules,
+    refusal_of,
+    rule_words,
+    wanted_rules,
+)
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
-    from fairlead.control.rule_change import BadRuleError
     from fairlead.control.rules_in_force import RulesInForce
     from fairlead.control.session import RuleOutcome
     from fairlead.core.records import RuleSet
@@ -75,8 +82,6 @@ def set_rules(
 
     Everything is checked before anything is written. docs/groups.md has each rule.
     """
-    from fairlead.cli.rule_words import GivenRules, completed, wanted_rules
-
     timing = (lease_ms, margin_ms, trigger_ms, drain_deadline_ms)
     weighing = (weigh_by, weigh_over_ms, weigh_change_percent)
     given = GivenRules(
@@ -121,8 +126,6 @@ def unset_rules(
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
     """Remove rules of a group: those of all groups, or what is built in, hold again."""
-    from fairlead.cli.rule_words import gone_rules
-
     whole = {
         "strategy": strategy,
         "timing": timing,
@@ -159,8 +162,8 @@ def show_rules(
     for refused in present.refused.values():
         rule = refused.written.rule
         _warn(
-            f"{_flag(rule)} by {rule.by} at {time_words(refused.written.written_ms)} is refused "
-            f"({refused.error.detail}); what was in force before it stays"
+            f"{rule_words(rule)} by {rule.by} at {time_words(refused.written.written_ms)} "
+            f"is refused ({refused.error.detail}); what was in force before it stays"
         )
     work.warn_of_idle(present)
 
@@ -183,10 +186,6 @@ def _settings(
 
 def _warn(text: str) -> None:
     typer.echo(f"warning: {text}", err=True)
-
-
-def _flag(rule: "RuleSet") -> str:
-    return " of ".join((rule.rule, "/".join(rule.subject))) if rule.subject else rule.rule
 
 
 class _Work:
@@ -224,7 +223,7 @@ class _Work:
         try:
             changes, after = changes_of(self.session.present, signed)
         except BadRuleError as error:
-            raise self._refused(error) from error
+            raise refusal_of(error) from error
         if any(rule.rule == "timing" for rule in wanted):
             self._check_times(after.rules)
         if wait is None:
@@ -246,11 +245,6 @@ class _Work:
                 f"{', '.join(found.idle)}: {found.rules.strategy} does not take this, so it does "
                 "nothing until the group has a strategy that does (STICKY, or one of your own)"
             )
-
-    def _refused(self, error: "BadRuleError") -> UsageError:
-        place = f"{_flag(error.rule)}: " + (f"{error.field}: " if error.field else "")
-        remedy = f"{error.remedy[:1].upper()}{error.remedy[1:]}."
-        return UsageError(f"{place}{error.detail}.", remedy=remedy)
 
     def _check_times(self, rules: "GroupRules") -> None:
         """Refuse times that do not go together, as conf/ does."""
@@ -304,14 +298,14 @@ def _tell(outcomes: Sequence["RuleOutcome"], wait: float) -> None:
     for each in outcomes:
         if each.refusal is not None:
             raise VerdictError(
-                f"{_flag(each.rule)}: the engine refuses it ({each.refusal.detail}); what was in "
-                "force stays.",
+                f"{rule_words(each.rule)}: the engine refuses it ({each.refusal.detail}); "
+                "what was in force stays.",
                 remedy=f"{each.refusal.remedy}.",
             )
     silent = [each for each in outcomes if each.answer == "unanswered"]
     if silent:
         raise EnvironmentMissingError(
-            f"{', '.join(_flag(each.rule) for each in silent)}: no answer within {wait:g} s; "
+            f"{', '.join(rule_words(each.rule) for each in silent)}: no answer within {wait:g} s; "
             "it stands in the log all the same.",
             remedy=_why_silent(silent),
         )

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
 
+from fairlead.cli import rule_flags as flags
 from fairlead.cli.options import (
     BootstrapOption,
     ConfigOption,
@@ -15,15 +16,16 @@ from fairlead.cli.options import (
     TopicPrefixOption,
 )
 from fairlead.cli.output import OutputFormat
-from fairlead.cli.plan_flags import joins_of, routes_of, strategy_of
+from fairlead.cli.plan_flags import joins_of, routes_of, rules_of
 from fairlead.cli.plan_start import save, start_of
+from fairlead.cli.rule_words import GivenRules
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from fairlead.planning.changes import Changes
-    from fairlead.planning.forecast import RefusedRecordError
     from fairlead.planning.picture import Picture
     from fairlead.planning.plan import Plan
+    from fairlead.settings import Settings
 
 GroupArgument = Annotated[
     str | None, typer.Argument(help="A live group, read from Fairlead's topics.")
@@ -41,13 +43,9 @@ RouteOption = Annotated[
     list[str] | None,
     typer.Option("--route", help="topic=N or topic/broker=N: so many queues from now on."),
 ]
-StrategyOption = Annotated[
-    str | None,
-    typer.Option("--strategy", "-s", help="Another strategy, with no options but --options."),
-]
-OptionsOption = Annotated[
-    str | None,
-    typer.Option("--options", help="Its options, as JSON, in place of those that it has."),
+UnsetOption = Annotated[
+    list[str] | None,
+    typer.Option("--unset", help="A rule that goes: designated, or pin=topic/broker/3, drain=c1."),
 ]
 SaveOption = Annotated[
     Path | None,
@@ -62,8 +60,19 @@ def plan(
     join: JoinOption = None,
     leave: LeaveOption = None,
     route: RouteOption = None,
-    strategy: StrategyOption = None,
-    options: OptionsOption = None,
+    strategy: flags.StrategyFlag = None,
+    options: flags.OptionsFlag = None,
+    slots: flags.SlotsFlag = None,
+    weigh_by: flags.WeighByFlag = None,
+    only: flags.OnlyFlag = None,
+    topics: flags.TopicsFlag = None,
+    if_nobody: flags.IfNobodyFlag = None,
+    pin: flags.PinFlag = None,
+    ban: flags.BanFlag = None,
+    weight: flags.WeightFlag = None,
+    capacity: flags.CapacityFlag = None,
+    drain: flags.DrainFlag = None,
+    unset: UnsetOption = None,
     save_to: SaveOption = None,
     profile: ProfileOption = None,
     config: ConfigOption = None,
@@ -77,48 +86,55 @@ def plan(
     decision. Nothing is written anywhere but the file of --save.
     """
     from fairlead.planning.changes import Changes
-    from fairlead.settings import load_settings
 
+    given = GivenRules(
+        strategy,
+        options,
+        slots,
+        weighing={"by": weigh_by} if weigh_by else {},
+        designated=_given(only=only, topics=topics, if_nobody=if_nobody),
+        singles=_given(pin=pin, ban=ban, weight=weight, capacity=capacity, drain=drain),
+    )
     overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
-    settings = load_settings(profile=profile, files=config or (), overrides=overrides)
-    start = start_of(group, file, settings)
+    settings = _settings(profile, config, overrides)
+    start = start_of(group, file, settings, measured=weigh_by is not None)
+    before = start.picture
     if save_to is not None:
-        save(start.picture, save_to)
-    name, current = start.picture.state.group, start.picture.rules.strategy
+        save(before, save_to)
     changes = Changes(
         joins=joins_of(join or ()),
         leaves=tuple(leave or ()),
         routes=routes_of(route or ()),
-        rules=strategy_of(name, strategy, options, current),
+        rules=rules_of(before, given, unset or ()),
     )
-    found = _work_out(start.picture, changes)
+    found = _work_out(before, changes)
     _show(replace(found, passing=start.passing, remarks=start.remarks), output)
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """Return the flags that were given."""
+    return {name: value for name, value in values.items() if value}
+
+
+def _settings(
+    profile: str | None, config: list[Path] | None, overrides: dict[str, str | None]
+) -> "Settings":
+    from fairlead.settings import load_settings
+
+    return load_settings(profile=profile, files=config or (), overrides=overrides)
 
 
 def _work_out(before: "Picture", changes: "Changes") -> "Plan":
     """Work a plan out; what does not fit the group is told by its flag."""
     from fairlead.planning.changes import BadChangeError, records_of
-    from fairlead.planning.forecast import RefusedRecordError
     from fairlead.planning.plan import plan as work_out
 
     try:
         return work_out(before, records_of(before, changes))
     except BadChangeError as error:
         text = f"--{error.kind}: {error.detail}."
-        raise UsageError(text, remedy=_sentence(error.remedy)) from error
-    except RefusedRecordError as error:
-        raise _refused(error) from error
-
-
-def _refused(error: "RefusedRecordError") -> UsageError:
-    """Return an error of the engine in the words of the flags."""
-    refused = error.rejection
-    flag = "--options" if (refused.field or "").startswith("value.options") else "--strategy"
-    return UsageError(f"{flag}: {refused.detail}.", remedy=_sentence(refused.remedy))
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+        remedy = f"{error.remedy[:1].upper()}{error.remedy[1:]}."
+        raise UsageError(text, remedy=remedy) from error
 
 
 def _show(found: "Plan", output: OutputFormat) -> None:

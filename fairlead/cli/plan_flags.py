@@ -2,19 +2,29 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fairlead.cli.documents import read_json
+from fairlead.cli.rule_words import (
+    GivenRules,
+    completed,
+    gone_rules,
+    refusal_of,
+    wanted_rules,
+)
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from fairlead.core.records import RuleSet
     from fairlead.planning.changes import Join, RouteSize
+    from fairlead.planning.picture import Picture
 
-__all__ = ["joins_of", "routes_of", "strategy_of"]
+__all__ = ["joins_of", "routes_of", "rules_of"]
 
 _ROUTE: Final = re.compile(r"([^/=]+)(?:/([^=]+))?=(\d{1,9})")
 _DETAIL: Final = re.compile(r",(?=(?:zone|capacity|topics)=)")
+_WHOLE: Final = ("strategy", "slots", "weighing", "designated")
+_AUTHOR: Final = "plan"
 _JOIN_REMEDY: Final = "c9, or c9,zone=east,capacity=2,topics=orders+payments"
 
 
@@ -76,21 +86,46 @@ def routes_of(texts: Iterable[str]) -> "tuple[RouteSize, ...]":
     return tuple(found)
 
 
-def strategy_of(
-    group: str, name: str | None, options: str | None, current: str
-) -> "tuple[RuleSet, ...]":
-    """Return the rule that ``--strategy`` and ``--options`` ask for, if they do.
+def rules_of(picture: "Picture", given: GivenRules, unset: Iterable[str]) -> "tuple[RuleSet, ...]":
+    """Return the rules that flags ask for, as the engine will read them.
 
-    Options are the whole of them: what is not named is not set any more.
+    Args:
+        picture: the group.
+        given: the flags of ``fairlead group set``.
+        unset: rules that are removed: a name, or name=subject.
 
     Raises:
-        UsageError: the options are no JSON object.
+        UsageError: a flag cannot be read, or the engine would refuse the rule.
     """
-    from fairlead.core.records import RuleSet
+    from fairlead.control.rule_change import BadRuleError, changes_of
+    from fairlead.control.rules_in_force import RulesInForce
 
-    if name is None and options is None:
-        return ()
-    read = {} if options is None else read_json(options, "--options")
-    if not isinstance(read, dict):
-        raise UsageError("--options: it is no JSON object.", remedy="Begin with {.")
-    return (RuleSet(group, "strategy", (), {"name": name or current, "options": read}),)
+    group, own = picture.state.group, picture.state.rules
+    wanted = completed(wanted_rules(group, given), own, picture.rules.strategy)
+    wanted += _gone(group, unset)
+    present = RulesInForce(
+        picture.engine.strategies, own_values=dict(own), values_of_all=dict(picture.of_all)
+    )
+    try:
+        changes, _ = changes_of(present, [replace(rule, by=_AUTHOR) for rule in wanted])
+    except BadRuleError as error:
+        raise refusal_of(error) from error
+    return tuple(change.rule for change in changes)
+
+
+def _gone(group: str, unset: Iterable[str]) -> "list[RuleSet]":
+    """Read ``--unset``: a rule of the whole group, or rule=client, rule=topic/broker/3."""
+    from fairlead.core.single_rules import SINGLE_RULES
+
+    names: list[str] = []
+    singles: dict[str, list[str]] = {}
+    for text in unset:
+        rule, sign, subject = text.partition("=")
+        if rule in SINGLE_RULES and subject:
+            singles.setdefault(rule, []).append(subject)
+        elif rule in _WHOLE and not sign:
+            names.append(rule)
+        else:
+            known = ", ".join((*_WHOLE, *(f"{each}=…" for each in SINGLE_RULES)))
+            raise UsageError(f"--unset: {text!r} is no rule.", remedy=f"Say one of {known}.")
+    return gone_rules(group, names, singles)

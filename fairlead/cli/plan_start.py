@@ -28,8 +28,12 @@ class Start(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-def start_of(group: str | None, file: Path | None, settings: "Settings") -> Start:
+def start_of(
+    group: str | None, file: Path | None, settings: "Settings", *, measured: bool
+) -> Start:
     """Return the group that is named, or that of the file.
+
+    ``measured``: what the queues of a live group weigh is found out in any case.
 
     Raises:
         UsageError: not one of the two is given, or there is no such group.
@@ -43,7 +47,7 @@ def start_of(group: str | None, file: Path | None, settings: "Settings") -> Star
     if file is not None:
         return Start(_read(file, strategies))
     assert group is not None, "one of the two is given"
-    return _look_at(group, settings, strategies)
+    return _look_at(group, settings, strategies, measured=measured)
 
 
 def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "Picture":
@@ -55,7 +59,9 @@ def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "Picture":
         raise UsageError(f"--file: {error}.", remedy="See docs/planning.md.") from error
 
 
-def _look_at(group: str, settings: "Settings", strategies: "Mapping[str, Strategy]") -> Start:
+def _look_at(
+    group: str, settings: "Settings", strategies: "Mapping[str, Strategy]", *, measured: bool
+) -> Start:
     from fairlead.planning.kafka_source import KafkaSource
     from fairlead.planning.live_group import UnknownGroupError, read_live_group
     from fairlead.planning.remarks import remarks_on
@@ -65,7 +71,8 @@ def _look_at(group: str, settings: "Settings", strategies: "Mapping[str, Strateg
         raise UsageError(f"GROUP: {group!r} is no group.", remedy=f"Give {GROUP.words}.")
     tick_ms = settings.engine.tick_ms
     try:
-        live = read_live_group(KafkaSource(settings.kafka), group, strategies, tick_ms)
+        source = KafkaSource(settings.kafka)
+        live = read_live_group(source, group, strategies, tick_ms, measured=measured)
     except UnknownGroupError as error:
         known = ", ".join(sorted(error.known)) or "none"
         raise UsageError(
@@ -73,10 +80,10 @@ def _look_at(group: str, settings: "Settings", strategies: "Mapping[str, Strateg
             f"topics {settings.kafka.topic_prefix}….",
             remedy=f"Check the name, kafka.bootstrap and kafka.topic_prefix. Groups: {known}.",
         ) from error
-    for refused in live.roll.refused:
-        if refused.rejection.reason == "unknown_strategy":
+    for refused in live.in_force.refused.values():
+        if refused.error.reason == "unknown_strategy":
             raise UsageError(
-                f"engine.strategies: a rule of {group} says otherwise: {refused.rejection.detail}.",
+                f"engine.strategies: a rule of {group} says otherwise: {refused.error.detail}.",
                 remedy="Give --config as to `fairlead run`, so that its own strategies are known.",
             )
     now_ms = time.time_ns() // 1_000_000

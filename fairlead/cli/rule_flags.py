@@ -8,7 +8,9 @@ GroupArgument = Annotated[
     str, typer.Argument(metavar="GROUP", help="The group; '*' for the rules of all groups.")
 ]
 
-StrategyFlag = Annotated[str | None, typer.Option("--strategy", help="The allocation strategy.")]
+StrategyFlag = Annotated[
+    str | None, typer.Option("--strategy", "-s", help="The allocation strategy.")
+]
 OptionsFlag = Annotated[
     str | None, typer.Option("--options", help="Its options, as JSON; left out: none.")
 ]

@@ -4,17 +4,22 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from fairlead.core.records import RuleSet
 from fairlead.errors import UsageError
 
+if TYPE_CHECKING:
+    from fairlead.control.rule_change import BadRuleError
+
 __all__ = [
     "GivenRules",
     "completed",
     "gone_rules",
+    "refusal_of",
+    "rule_words",
     "subject_words",
     "value_words",
     "wanted_rules",
@@ -110,6 +115,18 @@ def gone_rules(
         for client_id in singles.get(rule, ())
     ]
     return removed
+
+
+def rule_words(rule: RuleSet) -> str:
+    """Return a rule and whom it is for."""
+    return " of ".join((rule.rule, "/".join(rule.subject))) if rule.subject else rule.rule
+
+
+def refusal_of(error: "BadRuleError") -> UsageError:
+    """Return the error of a rule that the engine would refuse, as a user reads it."""
+    place = f"{rule_words(error.rule)}: " + (f"{error.field}: " if error.field else "")
+    remedy = f"{error.remedy[:1].upper()}{error.remedy[1:]}."
+    return UsageError(f"{place}{error.detail}.", remedy=remedy)
 
 
 def subject_words(rule: RuleSet) -> str | None:

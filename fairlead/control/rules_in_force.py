@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kafka.consumer.fetcher import ConsumerRecord
-
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import RuleSet
 from fairlead.core.rules import (
@@ -26,6 +24,7 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.placement import ALL_GROUPS
+from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 from streaming.reading import raw_of, read_to_end
 
@@ -135,19 +134,20 @@ def read_rules_in_force(
     """
     partition = 0 if group == ALL_GROUPS else partition_of_group(group, shards)
     topic = TopicNames(kafka.topic_prefix).name("control")
-    return rules_in_force(read_to_end(kafka, topic, [partition]), group, shards, strategies)
+    rows = map(raw_of, read_to_end(kafka, topic, [partition]))
+    return rules_in_force(rows, group, shards, strategies)
 
 
 def rules_in_force(
-    records: Iterable[ConsumerRecord], group: str, shards: int, strategies: Mapping[str, Strategy]
+    rows: Iterable[RawRecord], group: str, shards: int, strategies: Mapping[str, Strategy]
 ) -> RulesInForce:
     """Return the rules of a group from the records of its partition, in their order."""
     found = RulesInForce(strategies)
-    for record in records:
-        rule = _rule_of(record, shards)
+    for row in rows:
+        rule = _rule_of(row, shards)
         if rule is None or rule.group not in (group, ALL_GROUPS):
             continue
-        written = WrittenRule(rule, record.partition, record.offset, record.timestamp)
+        written = WrittenRule(rule, row.partition, row.offset, row.append_ms)
         place = (rule.group, rule.rule, rule.subject)
         found.refused.pop(place, None)
         try:
@@ -157,10 +157,10 @@ def rules_in_force(
     return found
 
 
-def _rule_of(record: ConsumerRecord, shards: int) -> RuleSet | None:
+def _rule_of(row: RawRecord, shards: int) -> RuleSet | None:
     """Return the rule of a record; None for what the engine rejects by its form, and for resets."""
     try:
-        read = decode("control", raw_of(record), WireLimits(shards))
+        read = decode("control", row, WireLimits(shards))
     except WireError:
         return None
     return read if isinstance(read, RuleSet) else None

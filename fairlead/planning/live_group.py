@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from fairlead.control.rules_in_force import RulesInForce, rules_in_force
 from fairlead.core.allocation import Strategy
 from fairlead.core.apply import apply_record
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
@@ -31,8 +32,9 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.limits import INT64_MAX, WireLimits
 from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.partition import partition_of_group
+from fairlead.wire.raw import RawRecord
 
-__all__ = ["LiveGroup", "UnknownGroupError", "measured_for_ms", "read_live_group"]
+__all__ = ["LiveGroup", "UnknownGroupError", "read_live_group"]
 
 _TICKS_BESIDE: Final = 5
 """So many ticks beside lease and margin are read: a record may come a little late."""
@@ -57,21 +59,30 @@ class LiveGroup:
 
     Attributes:
         picture: every queue where it is or goes to.
-        roll: who is in it, by which rules.
+        in_force: its rules, and where they come from.
+        roll: who is in it.
         told: what each member was told to hold.
         passing: the queues on their way.
         newest_ms: when the newest heartbeats record of its partition was appended.
+        measured_ms: for how long progress was read to know what queues weigh; 0: it was not.
     """
 
     picture: Picture
+    in_force: RulesInForce
     roll: RollCall
     told: Mapping[MemberKey, ToldSet]
     passing: tuple[Passing, ...]
     newest_ms: int | None
+    measured_ms: int
 
 
 def read_live_group(
-    source: TopicSource, group: str, strategies: Mapping[str, Strategy], tick_ms: int
+    source: TopicSource,
+    group: str,
+    strategies: Mapping[str, Strategy],
+    tick_ms: int,
+    *,
+    measured: bool = False,
 ) -> LiveGroup:
     """Return a group as its topics say it is now.
 
@@ -80,6 +91,7 @@ def read_live_group(
         group: its name.
         strategies: those that the engine has.
         tick_ms: the period of the engine's ticks.
+        measured: find out what queues weigh although the group's rules do not ask for it.
 
     Raises:
         UnknownGroupError: no record is of this group.
@@ -91,8 +103,11 @@ def read_live_group(
         EngineRules(INT64_MAX, strategies), shard, source.partitions, source.names, tick_ms
     )
     sets = read_sets(source.read("assignments", range(source.partitions.assignments)), group)
+    control = source.read("control", [shard])
+    in_force = rules_in_force(control, group, source.partitions.shards, strategies)
     newest_ms = source.newest_ms("heartbeats", shard)
-    roll = _call_roll(source, group, context, sets, newest_ms)
+    caller = _Caller(source, group, context, in_force)
+    roll = caller.call(sets, newest_ms, measured=measured)
     if not sets.told and not roll.state.members and not roll.state.rules:
         raise UnknownGroupError(group, sets.groups | roll.groups)
     newest = newest_entries(sets.told)
@@ -102,32 +117,44 @@ def read_live_group(
         for queue, (member, entry) in newest.items()
         if (queue, member, entry.epoch) not in released
     }
-    picture = _weighed(_picture(roll, granted), roll)
+    picture = _picture(roll, in_force, granted)
+    if caller.measured_ms:
+        picture = _weighed(picture, roll)
     calm = _calm(picture, granted, sets)
-    return LiveGroup(calm, roll, sets.told, tuple(_passing(picture, calm, granted)), newest_ms)
+    passing = tuple(_passing(picture, calm, granted))
+    return LiveGroup(calm, in_force, roll, sets.told, passing, newest_ms, caller.measured_ms)
 
 
-def _call_roll(
-    source: TopicSource, group: str, context: ShardContext, sets: Sets, newest_ms: int | None
-) -> RollCall:
-    """Call the roll by the last heartbeats, and by more where these leave something open."""
-    standing = [*source.read("control", [context.shard]), *source.read("routes", [0])]
-    roll = call_roll(group, standing, context)
-    if newest_ms is None:
-        return roll
-    beside_ms = roll.rules.margin_ms + _TICKS_BESIDE * context.tick_ms
+@dataclass(slots=True)
+class _Caller:
+    """Calls the roll by the last heartbeats, and by more where these leave something open."""
 
-    def heard_since(since_ms: int) -> RollCall:
-        beats = source.read("heartbeats", [context.shard], since_ms)
-        return call_roll(group, [*standing, *beats], context)
+    source: TopicSource
+    group: str
+    context: ShardContext
+    in_force: RulesInForce
+    measured_ms: int = 0
 
-    needed_ms = max(roll.rules.lease_ms + beside_ms, measured_for_ms(roll))
-    roll = heard_since(newest_ms - needed_ms)
-    open_since = list(_open_since(roll, sets, newest_ms - LEASE_MS_MAX - beside_ms))
-    return heard_since(min(open_since)) if open_since else roll
+    def call(self, sets: Sets, newest_ms: int | None, *, measured: bool) -> RollCall:
+        """Return who is in the group."""
+        routes = self.source.read("routes", [0])
+        roll = self._called(routes)
+        if newest_ms is None:
+            return roll
+        self.measured_ms = _measured_for_ms(roll, measured=measured)
+        beside_ms = roll.rules.margin_ms + _TICKS_BESIDE * self.context.tick_ms
+        since_ms = newest_ms - max(roll.rules.lease_ms + beside_ms, self.measured_ms)
+        roll = self._called(routes, since_ms)
+        open_since = list(_open_since(roll, sets, newest_ms - LEASE_MS_MAX - beside_ms))
+        return self._called(routes, min([since_ms, *open_since])) if open_since else roll
+
+    def _called(self, routes: list[RawRecord], since_ms: int | None = None) -> RollCall:
+        shard = self.context.shard
+        beats = [] if since_ms is None else self.source.read("heartbeats", [shard], since_ms)
+        return call_roll(self.group, [*routes, *beats], self.in_force, self.context)
 
 
-def measured_for_ms(roll: RollCall) -> int:
+def _measured_for_ms(roll: RollCall, *, measured: bool) -> int:
     """Return for how long progress must be read to know what queues weigh; 0: it decides nothing.
 
     A window, and two periods of the trigger: one until a queue counts, one to be in force.
@@ -138,7 +165,7 @@ def measured_for_ms(roll: RollCall) -> int:
         for route in roll.state.routes.values()
         for ready in writable_queues(route).values()
     )
-    if rules.weighing.by == "count" and not closed:
+    if rules.weighing.by == "count" and not closed and not measured:
         return 0
     return min(rules.weighing.over_ms + 2 * rules.trigger_ms, _MEASURED_MS_MAX)
 
@@ -157,7 +184,7 @@ def _open_since(roll: RollCall, sets: Sets, longest_ago_ms: int) -> Iterable[int
 _Granted = Mapping[MessageQueue, tuple[MemberKey, HeldEntry]]
 
 
-def _picture(roll: RollCall, granted: _Granted) -> Picture:
+def _picture(roll: RollCall, in_force: RulesInForce, granted: _Granted) -> Picture:
     """Return the group with every grant of its members that is not known to have ended."""
     state = roll.state
     for queue in sorted(granted, key=queue_order):
@@ -166,7 +193,7 @@ def _picture(roll: RollCall, granted: _Granted) -> Picture:
             continue
         grant = Grant(member, entry.epoch, dropped=entry.state == "draining")
         state.queues[queue] = QueueState(base=SOMEWHERE, chain=(grant,))
-    return Picture(state, roll.engine, roll.of_all, roll.clock_ms)
+    return Picture(state, roll.engine, in_force.values_of_all, roll.clock_ms)
 
 
 def _weighed(picture: Picture, roll: RollCall) -> Picture:
@@ -175,8 +202,6 @@ def _weighed(picture: Picture, roll: RollCall) -> Picture:
     The engine has measured for longer, and changes a weight in force only if it is far off: its
     weights are near these, and not always the same.
     """
-    if not measured_for_ms(roll):
-        return picture
     draft = picture.draft()
     for arrival in roll.progress:
         apply_record(draft, arrival)

@@ -6,7 +6,8 @@ from typing import Final
 
 from fairlead.core.membership import subscribed_topics
 from fairlead.core.ordering import java_order
-from fairlead.planning.live_group import LiveGroup, measured_for_ms
+from fairlead.planning.live_group import LiveGroup
+from fairlead.wire.placement import ALL_GROUPS
 
 __all__ = ["remarks_on"]
 
@@ -54,17 +55,17 @@ def _seconds(time_ms: int) -> str:
 
 
 def _rules(live: LiveGroup) -> Iterator[str]:
-    for refused in live.roll.refused:
-        rule, rejection = refused.rule, refused.rejection
-        name = " ".join(
-            (rule.rule, *(["of every group"] if rule.group == "*" else []), *rule.subject)
-        )
+    in_force = live.in_force
+    for (group, rule, subject), refused in in_force.refused.items():
+        kept = (rule, subject) in in_force.of(group)
         what = (
             "the one before it holds"
-            if refused.kept
+            if kept
             else "one before it may be in force, and is not in the log any more"
         )
-        yield f"the rule {name} is refused by the engine ({rejection.detail}): {what}"
+        everybody = ["of every group"] if group == ALL_GROUPS else []
+        name = " ".join((rule, *everybody, "/".join(subject))).strip()
+        yield f"the rule {name} is refused by the engine ({refused.error.detail}): {what}"
 
 
 def _members(live: LiveGroup) -> Iterator[str]:
@@ -96,11 +97,11 @@ def _topics(live: LiveGroup) -> Iterator[str]:
 
 
 def _weights(live: LiveGroup) -> Iterator[str]:
-    measured_ms = measured_for_ms(live.roll)
-    if live.picture.state.weights:
+    if live.picture.state.measures:
+        percent = live.roll.rules.weighing.change_percent
         yield (
-            f"queues weigh what the last {_seconds(measured_ms)} of progress say; the weights that "
-            f"the engine has in force may differ by {live.roll.rules.weighing.change_percent} %"
+            f"queues weigh what the last {_seconds(live.measured_ms)} of progress say; the weights "
+            f"that the engine has in force may differ by {percent} %"
         )
 
 

@@ -223,11 +223,12 @@ def test_refused_rule() -> None:
     world.topics.rule("*", "strategy", {"name": "NOPE"})
     world.pass_seconds(2)
     said = remarks(world)
-    assert said[0].startswith("the rule strategy of every group is refused by the engine (there is")
-    assert said[1].endswith("one before it may be in force, and is not in the log any more")
-    assert [each.rejection.reason for each in look(world).roll.refused] == [
-        "unknown_strategy",
+    assert said[0].startswith("the rule designated is refused by the engine ('10.0.0.300' is no")
+    assert said[0].endswith("one before it may be in force, and is not in the log any more")
+    assert said[1].startswith("the rule strategy of every group is refused by the engine (there is")
+    assert [each.error.reason for each in look(world).in_force.refused.values()] == [
         "bad_rule",
+        "unknown_strategy",
     ]
     world.topics.rule(GROUP, "designated", {"only": ["c1"]})
     assert len(remarks(world)) == 1

@@ -3,13 +3,16 @@
 import pytest
 
 from fairlead.core.membership import effective_members
-from fairlead.planning.changes import Changes, Join, RouteSize
-from fairlead.planning.plan import Plan
+from fairlead.planning.changes import Changes, Join, RouteSize, records_of
+from fairlead.planning.live_group import read_live_group
+from fairlead.planning.plan import Plan, plan
+from strategies.registry import STRATEGIES
 from tests.engine.client import Client
 from tests.engine.topics import route
 from tests.engine.world import World
 from tests.planning.live import (
     GROUP,
+    TICK_MS,
     after_of,
     look,
     orders,
@@ -22,6 +25,7 @@ from tests.planning.live import (
     worked,
     world_of,
 )
+from tests.planning.memory_source import MemorySource
 
 STICKY = rule("strategy", {"name": "STICKY"})
 FIRST, SECOND = ["orders", "main", 0], ["orders", "main", 1]
@@ -176,6 +180,21 @@ def test_measured_weights() -> None:
     weights = live.picture.state.weights
     assert hot.weight.after == sum(weights[queue] for queue in hot.after) > 2
     world.join("c9")
+    decided(world, found)
+
+
+def test_weights_that_nobody_asked_for_yet() -> None:
+    """What queues would weigh by the rule `weighing` is found out before there is one."""
+    world = world_of("c1", "c2", queues={"orders": 6})
+    set_rules(world, STICKY, rule("timing", {"trigger_ms": 5_000}))
+    worked(world, 70, {0: 40, 1: 40, 2: 40})
+    before = read_live_group(
+        MemorySource(world.topics), GROUP, STRATEGIES, TICK_MS, measured=True
+    ).picture
+    weighing = rule("weighing", {"by": "rate"})
+    found = plan(before, records_of(before, Changes(rules=(weighing,))))
+    assert found.moves == 1
+    set_rules(world, weighing)
     decided(world, found)
 
 

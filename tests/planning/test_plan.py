@@ -175,6 +175,49 @@ def test_options_replace(tmp_path: Path) -> None:
     assert counts(planned(tmp_path, "--strategy", "STICKY", group=group))["a"] == (4, 3)
 
 
+RULE_FLAGS = [
+    (["--only", "a", "--topics", "orders", "--if-nobody", "all"], {"a": (3, 6), "b": (3, 0)}),
+    (["--drain", "a"], {"a": (3, 0), "b": (3, 6)}),
+    (["-s", "STICKY", "--capacity", "b=2"], {"a": (3, 2), "b": (3, 4)}),
+    (["-s", "STICKY", *(f"--pin=orders/main/{n}=a" for n in range(5))], {"a": (3, 5), "b": (3, 1)}),
+    (["-s", "STICKY", "--weight", "orders/main/0=9"], {"a": (3, 1), "b": (3, 5)}),
+    (["-s", "STICKY", *(f"--ban=orders/main/{n}=b" for n in range(6))], {"a": (3, 6), "b": (3, 0)}),
+    (["--slots", "group"], {"a": (3, 3), "b": (3, 3)}),
+    (["--weigh-by", "rate"], {"a": (3, 3), "b": (3, 3)}),
+]
+
+
+@pytest.mark.parametrize("flags, owned", RULE_FLAGS, ids=lambda given: " ".join(given)[:40])
+def test_rules(flags: list[str], owned: dict[str, tuple[int, int]], tmp_path: Path) -> None:
+    """Rules are changed by the flags of `fairlead group set`."""
+    assert counts(planned(tmp_path, *flags)) == owned
+
+
+def test_unset(tmp_path: Path) -> None:
+    """A rule can be taken away, and what it kept away comes back."""
+    rules = [
+        {"rule": "designated", "value": {"only": ["b"]}},
+        {"rule": "drain", "value": {"client_id": "a"}},
+        {"rule": "pin", "value": {"queue": ["orders", "main", 0], "client_id": "b"}},
+    ]
+    group = {**GROUP, "strategy": "STICKY", "rules": rules}
+    gone = ["--unset", "designated", "--unset", "drain=a"]
+    found = planned(tmp_path, *gone, group=group)
+    assert counts(found) == {"a": (0, 3), "b": (6, 3)}
+    assert ["orders", "main", 0] in found["members"][1]["after"]
+    found = planned(
+        tmp_path, *gone, "--unset", "pin=orders/main/0", "--unset", "strategy", group=group
+    )
+    assert found["members"][0]["after"][0] == ["orders", "main", 0]
+
+
+def test_rule_without_effect(tmp_path: Path) -> None:
+    """A rule that the strategy does not take raises the alarm that the engine would raise."""
+    found = planned(tmp_path, "--weight", "orders/main/0=9")
+    assert (found["moves"], found["alarms"]) == (0, ["rule_without_effect"])
+    assert found["skew"]["by_load"]["after"]["most"] == 11
+
+
 def test_table(tmp_path: Path) -> None:
     """The table names what each member gains and loses, and the lines below what it costs."""
     lines = shown(tmp_path, "--strategy", "AVG_BY_CIRCLE", "--join", "c").splitlines()
@@ -228,10 +271,18 @@ def test_lines(tmp_path: Path) -> None:
         (["--route", "nope=3"], "nobody subscribes to nope"),
         (["--join", "c,topics=nope", "--route", "nope=3"], "nope has brokers: none yet"),
         (["--route", "orders=100001"], "orders cannot have 100001 queues"),
-        (["--strategy", "NONE"], "--strategy: there is no strategy 'NONE'"),
-        (["--strategy", "STICKY", "--options", '{"x": 1}'], "--options: x: unknown"),
+        (["--strategy", "NONE"], "strategy: name: there is no strategy 'NONE'"),
+        (["--strategy", "STICKY", "--options", '{"x": 1}'], "strategy: options: x: unknown"),
         (["--options", "{"], "--options: it is no JSON"),
-        (["--options", "[]"], "--options: it is no JSON object"),
+        (["--options", "[]"], "strategy: options: it is an array"),
+        (["--pin", "orders/3=a"], "--pin: 'orders/3=a' names no queue"),
+        (["--weight", "orders/main/3=-1"], "weight of orders/main/3: weight:"),
+        (["--capacity", "a=0"], "capacity of a: capacity:"),
+        (["--if-nobody", "all"], "--only: it is missing"),
+        (["--only", "10.0.0.300"], "designated: only[0]: '10.0.0.300' is no address"),
+        (["--unset", "pin"], "--unset: 'pin' is no rule"),
+        (["--unset", "timing"], "--unset: 'timing' is no rule"),
+        (["--unset", "pin=orders"], "--pin: 'orders' is no queue"),
     ],
 )
 def test_mistakes(tmp_path: Path, flags: list[str], said: str) -> None:
