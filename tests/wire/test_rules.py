@@ -43,6 +43,13 @@ def _reason(record: RawRecord, topic: str = "control") -> str:
         (["orders", "pause"], True, ()),
         (["orders", "drain", "c1"], {"client_id": "c1"}, ("c1",)),
         (["orders", "pin", *QUEUE], PIN, ("orders", "main", "2")),
+        (
+            ["orders", "ban", *QUEUE],
+            {"queue": QUEUE, "client_ids": ["c1", "c2"]},
+            ("orders", "main", "2"),
+        ),
+        (["orders", "weight", *QUEUE], {"queue": QUEUE, "weight": "2.5"}, ("orders", "main", "2")),
+        (["orders", "capacity", "c1"], {"client_id": "c1", "capacity": "2"}, ("c1",)),
     ],
 )
 def test_subject(key: list[Any], value: Any, subject: tuple[str, ...]) -> None:
@@ -83,6 +90,9 @@ def test_key_mismatch(key: bytes) -> None:
     [
         (["orders", "drain", "c2"], {"client_id": "c1"}),
         (["orders", "pin", "orders", "main", 3], PIN),
+        (["orders", "weight", "orders", "main", 3], {"queue": QUEUE, "weight": "2"}),
+        (["orders", "ban", "payments", "main", 2], {"queue": QUEUE, "client_ids": ["c1"]}),
+        (["orders", "capacity", "c2"], {"client_id": "c1", "capacity": "2"}),
     ],
 )
 def test_key_of_another(key: list[Any], value: Any) -> None:
@@ -107,6 +117,10 @@ def test_no_key() -> None:
         ["orders", "pin", "..", "main", 2],
         ["*", "drain", "c1"],
         ["*", "pin", *QUEUE],
+        ["*", "capacity", "c1"],
+        ["orders", "capacity"],
+        ["orders", "weight", "c1"],
+        ["orders", "ban", *QUEUE, "c1"],
         ["or ders", "pause"],
     ],
 )
@@ -164,6 +178,29 @@ def test_bad_designation(value: Any, path: str) -> None:
         _decoded(_rule(["orders", "designated"], "designated", value))
     assert caught.value.field == path
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "rule, value, path, remedy",
+    [
+        ("weight", {"queue": QUEUE, "weight": 2}, "value.weight", "a text"),
+        ("weight", {"queue": QUEUE, "weight": "2,5"}, "value.weight", 'such as "2.5"'),
+        ("weight", {"queue": QUEUE, "weight": "1e3"}, "value.weight", 'such as "2.5"'),
+        ("weight", {"queue": QUEUE}, "value", "queue, weight"),
+        ("capacity", {"client_id": "c1", "capacity": "0"}, "value.capacity", "drain a client"),
+        ("capacity", {"client_id": "c 1", "capacity": "2"}, "value.client_id", "1-255"),
+        ("ban", {"queue": QUEUE, "client_ids": []}, "value.client_ids", "1 to 100"),
+        ("ban", {"queue": QUEUE, "client_ids": ["c1", "c 2"]}, "value.client_ids[1]", "1-255"),
+        ("ban", {"queue": ["orders", "main"], "client_ids": ["c1"]}, "value.queue", "queue_id"),
+    ],
+)
+def test_bad_single_rule(rule: str, value: Any, path: str, remedy: str) -> None:
+    """A rule of a queue or client of another form is refused by its path, with what to send."""
+    subject = ["c1"] if rule == "capacity" else QUEUE
+    with pytest.raises(WireError) as caught:
+        _decoded(_rule(["orders", rule, *subject], rule, value))
+    assert caught.value.field == path
+    assert remedy in caught.value.remedy
 
 
 def test_designation_written() -> None:
