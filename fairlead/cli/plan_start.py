@@ -83,7 +83,8 @@ def _look_at(
     for refused in live.in_force.refused.values():
         if refused.error.reason == "unknown_strategy":
             raise UsageError(
-                f"engine.strategies: a rule of {group} says otherwise: {refused.error.detail}.",
+                f"engine.strategies: a rule of {group} names one that is not known here: "
+                f"{refused.error.detail}.",
                 remedy="Give --config as to `fairlead run`, so that its own strategies are known.",
             )
     now_ms = time.time_ns() // 1_000_000

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.records import GroupRecord
-from fairlead.planning.forecast import forecast
+from fairlead.planning.forecast import applied, forecast
 from fairlead.planning.picture import Picture
 from strategies.registry import STRATEGIES
 from strategies.sticky_options import sticky_options
@@ -41,7 +41,7 @@ def even_share(picture: Picture, records: Sequence[GroupRecord]) -> EvenShare | 
     Members, subscriptions and the rules that say who may own what are those of the group, as far as
     its strategy heeds them: pins, bans and capacities if it takes them, and the options of STICKY.
     """
-    rules = forecast(picture, records).rules
+    rules = applied(picture, records).rules
     own = picture.engine.strategies.get(rules.strategy)
     taken = tuple(rule for rule in _OF_OWNERS if rule in getattr(own, "takes_rules", ()))
     shares = _EvenShares(takes_rules=taken, sticky=rules.strategy == _STICKY)

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 import pytest
@@ -16,12 +16,15 @@ from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.local.decisions import DecisionReader, Ownership, Queue
 from fairlead.settings import Settings
 from fairlead.wire.partition import partition_of_group
+from tests.engine.client import Client
 from tests.streaming.fleet import Fleet
 from tests.streaming.log import SHARDS, Log
 from tests.streaming.running import job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from tests.engine.topics import Topics
 
 QUEUES = 9
 SETTLE_SECONDS_MAX = 60.0
@@ -145,10 +148,15 @@ def test_nothing_is_written(
 
 
 def test_wrong_addresses(settings: Settings, log: Log) -> None:
-    """An unknown group, missing topics and a cluster that is not there are told with a remedy."""
+    """What a plan cannot start from is told: no such group, strategy, topics, or cluster."""
     log.append_of("heartbeats", "bills", b"nonsense")
     with pytest.raises(UsageError, match="there is no group orders at"):
         run_plan(settings, "orders")
+    set_rule(log, "payments", "strategy", {"name": "MINE"})
+    client = Client(cast("Topics", log), "payments", "c1")
+    client.beat()
+    with pytest.raises(UsageError, match="not known here: there is no strategy 'MINE'"):
+        run_plan(settings, "payments")
     before = state_of_cluster(settings)
     elsewhere = settings.model_copy(
         update={"kafka": settings.kafka.model_copy(update={"topic_prefix": "elsewhere."})}
