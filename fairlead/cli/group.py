@@ -235,6 +235,7 @@ class _Work:
             outcomes = self.session.write(changes, wait)
         write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, output)
         self.warn_of_idle(after)
+        self._warn_of_strange(wanted)
         self._warn_of_conf(wanted)
         _tell(outcomes, wait or 0)
 
@@ -244,6 +245,17 @@ class _Work:
             _warn(
                 f"{', '.join(found.idle)}: {found.rules.strategy} does not take this, so it does "
                 "nothing until the group has a strategy that does (STICKY, or one of your own)"
+            )
+
+    def _warn_of_strange(self, wanted: Sequence["RuleSet"]) -> None:
+        """Say which queues are in no route: the rule waits for them."""
+        from fairlead.control.strange_queues import strange_queues
+
+        for queue, brokers in strange_queues(self.settings.kafka, wanted):
+            known = ", ".join(f"{name} (queues 0 to {n - 1})" for name, n in brokers.items())
+            _warn(
+                f"{'/'.join(map(str, queue))}: no route has this queue now; "
+                + (f"{queue.topic} has {known}" if known else f"no route of {queue.topic} is known")
             )
 
     def _check_times(self, rules: "GroupRules") -> None:

@@ -184,6 +184,19 @@ def test_drained_under_avg(engine: Engine) -> None:
     group.await_held(second, 0, 1, 2, 3)
 
 
+def test_a_queue_that_is_not_there(engine: Engine) -> None:
+    """A queue in no route is told with what its topic has, for it may be mistyped."""
+    group = Group(engine, "mistyped")
+    group.join("c1")
+    pins = [f"{queue}=c1" for queue in ("orders/main/3", "orders/mian/3", "nowhere/main/0")]
+    flags = [word for pin in pins for word in ("--pin", pin)]
+    rows, text = group.run("set", "--strategy", "STICKY", *flags, "--dry-run")
+    assert len(rows) == 4
+    assert "orders/main/3" not in text
+    assert "orders/mian/3: no route has this queue now; orders has main (queues 0 to 3)" in text
+    assert "nowhere/main/0: no route has this queue now; no route of nowhere is known" in text
+
+
 def test_all_groups_at_run_time(engine: Engine) -> None:
     """A rule of all groups is answered by each group that it changes."""
     group = Group(engine, "one-of-all")

@@ -1,0 +1,69 @@
+"""Queues that a rule names and that nobody can read now: mostly a mistyped broker name."""
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from fairlead.core.model import MessageQueue, Route
+from fairlead.core.records import RouteChanged, RuleSet
+from fairlead.core.routes import readable_queues
+from fairlead.settings import KafkaSettings
+from fairlead.wire.decode import decode
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.topics import TopicNames
+from streaming.reading import partitions_of, raw_of, read_to_end
+
+__all__ = ["StrangeQueue", "strange_queues"]
+
+_QUEUE_FIELDS = 3
+_LIMITS = WireLimits(1)
+"""Routes do not depend on the number of shards."""
+
+
+class StrangeQueue(NamedTuple):
+    """A queue that is not readable, and how many readable ones each broker of its topic has."""
+
+    queue: MessageQueue
+    brokers: dict[str, int]
+
+
+def strange_queues(kafka: KafkaSettings, rules: Iterable[RuleSet]) -> list[StrangeQueue]:
+    """Return the queues named by rules to be set that are in no route.
+
+    Raises:
+        EnvironmentMissingError: the topic of routes cannot be read.
+    """
+    named = dict.fromkeys(
+        MessageQueue(rule.subject[0], rule.subject[1], int(rule.subject[2]))
+        for rule in rules
+        if rule.value is not None and len(rule.subject) == _QUEUE_FIELDS
+    )
+    if not named:
+        return []
+    routes = _routes(kafka, {queue.topic for queue in named})
+    strange = []
+    for queue in named:
+        route = routes.get(queue.topic)
+        readable = () if route is None else readable_queues(route)
+        if queue not in readable:
+            brokers = [each.broker_name for each in readable]
+            strange.append(StrangeQueue(queue, {name: brokers.count(name) for name in brokers}))
+    return strange
+
+
+def _routes(kafka: KafkaSettings, topics: Collection[str]) -> dict[str, Route]:
+    """Return the newest route of each topic that has one; what cannot be read is none."""
+    name = TopicNames(kafka.topic_prefix).name("routes")
+    found: dict[str, Route] = {}
+    for record in read_to_end(kafka, name, range(partitions_of(kafka, name))):
+        try:
+            changed = decode("routes", raw_of(record), _LIMITS)
+        except WireError:
+            continue
+        if not isinstance(changed, RouteChanged) or changed.topic not in topics:
+            continue
+        if changed.route is None:
+            found.pop(changed.topic, None)
+        else:
+            found[changed.topic] = changed.route
+    return found
