@@ -108,7 +108,8 @@ def plan(
         rules=rules_of(before, given, unset or ()),
     )
     found = _work_out(before, changes)
-    _show(replace(found, passing=start.passing, remarks=start.remarks), output)
+    remarks = (*start.remarks, *found.remarks)
+    _show(replace(found, passing=start.passing, remarks=remarks), output)
 
 
 def _given(**values: Any) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """Compares a group before and after a change: who gains what, what moves, how even it is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.outputs import Failure
-from fairlead.core.records import GroupRecord
+from fairlead.core.records import GroupRecord, RuleSet
 from fairlead.planning.even_share import EvenShare, even_share
 from fairlead.planning.forecast import forecast
 from fairlead.planning.picture import Picture
@@ -92,7 +92,7 @@ class Plan:
         failures: topics that cannot be allocated; they keep what they have.
         alarms: those that the engine would raise.
         passing: queues that were on their way already; they count where they go to.
-        remarks: what is unusual about the group of now, in words.
+        remarks: what is unusual about the group of now and about the change, in words.
     """
 
     group: str
@@ -176,7 +176,29 @@ def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
         gone=tuple(sorted(old.keys() - readable, key=queue_order)),
         failures={topic: found.failures[topic] for topic in sorted(found.failures)},
         alarms=found.alarms,
+        remarks=tuple(_strangers(records, after.members, readable)),
     )
+
+
+def _strangers(
+    records: Sequence[GroupRecord], members: Collection[str], readable: Collection[MessageQueue]
+) -> Iterator[str]:
+    """Yield what new rules name and the group would not have: mostly a mistake in typing."""
+    for rule in records:
+        if not isinstance(rule, RuleSet) or rule.value is None or not rule.subject:
+            continue
+        named = f"the rule {rule.rule} of {'/'.join(rule.subject)}"
+        if rule.rule in ("capacity", "drain"):
+            clients = [rule.subject[0]]
+        else:
+            topic, broker_name, queue_id = rule.subject
+            if MessageQueue(topic, broker_name, int(queue_id)) not in readable:
+                yield f"{named}: the group has no such queue"
+            # A ban of somebody who is not there is meant; a pin mostly is not.
+            clients = [rule.value["client_id"]] if rule.rule == "pin" else []
+        for client_id in clients:
+            if client_id not in members:
+                yield f"{named}: {client_id} would be no member"
 
 
 def _members(before: Picture, after: Picture, scales: Scales) -> tuple[MemberPlan, ...]:

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fairlead.cli.main import app
-from fairlead.planning.group_file import BadGroupError, group_document, read_group
+from fairlead.planning.group_file import read_group
 from fairlead.planning.plan import plan
 
 RUN = CliRunner()
@@ -193,6 +193,18 @@ def test_rules(flags: list[str], owned: dict[str, tuple[int, int]], tmp_path: Pa
     assert counts(planned(tmp_path, *flags)) == owned
 
 
+def test_strangers(tmp_path: Path) -> None:
+    """Rules for queues and clients that the group would not have are told."""
+    strange = ["--pin", "orders/mian/0=a", "--pin", "orders/main/7=c", "--drain", "x"]
+    found = planned(tmp_path, *strange, "--route", "orders=8", "--ban", "orders/main/0=y")
+    assert found["remarks"] == [
+        "the rule pin of orders/mian/0: the group has no such queue",
+        "the rule pin of orders/main/7: c would be no member",
+        "the rule drain of x: x would be no member",
+    ]
+    assert "note: the rule drain of x" in shown(tmp_path, *strange)
+
+
 def test_unset(tmp_path: Path) -> None:
     """A rule can be taken away, and what it kept away comes back."""
     rules = [
@@ -294,98 +306,12 @@ def test_mistakes(tmp_path: Path, flags: list[str], said: str) -> None:
     assert said in ended.output + str(ended.exception)
 
 
-@pytest.mark.parametrize(
-    "wrong, path",
-    [
-        ({"topic": {}}, "topic: unknown"),
-        ({"topics": {}}, "topics:"),
-        ({"topics": {"orders": {"main": -1}}}, "topics.orders.main:"),
-        ({"topics": {"orders": {"main": {"queues": 1, "zone": "a"}}}}, "topics.orders.main.zone:"),
-        ({"topics": {"orders": {"main": {"queues": 0, "zones": ["a"]}}}}, "topics.orders.main.zon"),
-        ({"members": "a"}, "members:"),
-        ({"members": [7]}, "members:"),
-        ({"members": ["a", "a"]}, "members: a is there 2 times"),
-        ({"members": [{"client_id": "a", "topics": ["x"]}]}, "members: a subscribes to x"),
-        ({"members": [{"client_id": "a", "capacity": True}]}, "members: the capacity of a"),
-        ({"members": [{"client_id": "a", "group": "x"}]}, "members: a: group: unknown"),
-        ({"owned": {"a": [["orders", 1]]}}, "owned.a:"),
-        ({"owned": {"a": [["orders", "main", True]]}}, "owned.a:"),
-        ({"owned": {"a": [["orders", "main", 6]]}}, "owned.a: .* is no queue of topics"),
-        ({"owned": {"a": [["orders", "main", 1]] * 2}}, "owned.a: .* has an owner already"),
-        ({"owned": {"x": []}}, "owned.x: there is no such member"),
-        ({"options": 1}, "options:"),
-        ({"options": {"x": 1}}, "options: x: no such option"),
-        ({"strategy": "NONE"}, "strategy: there is no strategy 'NONE'"),
-        ({"slots": "all"}, "slots: slots cannot be 'all'"),
-        ({"rules": {}}, "rules: it must be a list"),
-        ({"rules": ["drain"]}, "rules.0.: it must be an object with rule and value"),
-        (
-            {"rules": [{"rule": "slots", "value": "group"}]},
-            "rules.0.: slots has a field of its own",
-        ),
-        (
-            {"rules": [{"rule": "designated", "value": {"only": 1}}]},
-            "rules: designated: only: only",
-        ),
-        ({"rules": [{"rule": "nope", "value": 1}]}, "rules: nope: .* no rule 'nope'"),
-        ({"rules": [{"rule": "pin", "value": 1}]}, "rules.0..value: a pin is an object"),
-        ({"rules": [{"rule": "pin", "value": {"client_id": "a"}}]}, "rules.0..value.queue:"),
-        ({"rules": [{"rule": "capacity", "value": {"client_id": "a"}}]}, "rules: capacity a: capa"),
-        ({"measured": [[["orders", "main", 0], "2"]]}, "measured.0.:"),
-        ({"measured": [[["orders", "main", 0], -1]]}, "measured.0.:"),
-    ],
-)
-def test_documents_that_cannot_be(wrong: dict[str, Any], path: str) -> None:
-    """A document that is no group names the field."""
-    with pytest.raises(BadGroupError, match=path):
-        read_group({**GROUP, **wrong})
-
-
 def test_no_change_moves_nothing() -> None:
     """A group that stays as it is moves nothing."""
     assert plan(read_group(GROUP), ()).moves == 0
 
 
-def test_kept() -> None:
-    """A group that is written down and read again is the same."""
-    zoned = {"client_id": "c", "zone": "east", "capacity": 2, "topics": ["bills"]}
-    group = {
-        **GROUP,
-        "members": ["b", "a", zoned],
-        "topics": {
-            "orders": {"main": 6},
-            "bills": {"x": {"queues": 2, "zones": ["east", None]}, "y": 1},
-        },
-        "strategy": "STICKY",
-        "options": {"drained": ["a"]},
-        "slots": "group",
-        "rules": [
-            {"rule": "ban", "value": {"queue": ["orders", "main", 3], "client_ids": ["a", "b"]}},
-            {"rule": "capacity", "value": {"client_id": "a", "capacity": "2.5"}},
-            {"rule": "designated", "value": {"only": ["a", "c"], "if_nobody": "all"}},
-            {"rule": "drain", "value": {"client_id": "b"}},
-            {"rule": "pin", "value": {"queue": ["orders", "main", 2], "client_id": "a"}},
-            {"rule": "weighing", "value": {"by": "rate"}},
-            {"rule": "weight", "value": {"queue": ["orders", "main", 0], "weight": "0.5"}},
-            {"rule": "weight", "value": {"queue": ["orders", "main", 1], "weight": "3"}},
-        ],
-        "measured": [[["bills", "y", 0], 2.5]],
-        "owned": {"a": [["orders", "main", 0]], "c": [["bills", "y", 0]]},
-    }
-    kept = group_document(read_group(group))
-    assert group_document(read_group(kept)) == kept
-    assert plan(read_group(kept), ()) == plan(read_group(group), ())
-    assert kept["owned"] == {"a": [["orders", "main", 0]], "b": [], "c": [["bills", "y", 0]]}
-    assert kept["rules"] == group["rules"]
-
-
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "planning.md").read_text(encoding="utf-8")
-
-
-def test_documented_group() -> None:
-    """The document of docs/planning.md is one."""
-    group = json.loads(PAGE.partition("```json\n")[2].partition("```")[0])
-    assert set(read_group(group).members) == {"a", "b"}
 
 
 def test_documented_table(tmp_path: Path) -> None:
