@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.records import GroupRecord
-from fairlead.planning.forecast import applied, forecast
+from fairlead.planning.forecast import applied, forecast, notes_of
 from fairlead.planning.picture import Picture
 from strategies.registry import STRATEGIES
 from strategies.sticky_options import sticky_options
@@ -80,7 +80,9 @@ class _EvenShares:
         # As strategies.sticky has it: exact where no member shares queues with different members.
         self.exact &= all(number == 1 for number in classes.values())
         self.alike &= len(set(world.capacity)) <= 1
-        return STRATEGIES[_STICKY].allocate(asked)
+        answer = STRATEGIES[_STICKY].allocate(asked)
+        self.exact &= not notes_of(answer)
+        return answer
 
     def _without_weights(self, request: AllocationRequest) -> AllocationRequest:
         candidates = request.candidates

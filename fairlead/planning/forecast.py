@@ -22,7 +22,7 @@ from fairlead.core.state import QueueState
 from fairlead.core.targets import alarms_of, compute_targets
 from fairlead.planning.picture import SOMEWHERE, Picture
 
-__all__ = ["Forecast", "RefusedRecordError", "applied", "forecast", "settled"]
+__all__ = ["Forecast", "RefusedRecordError", "applied", "forecast", "notes_of", "settled"]
 
 _NO_CAP = 1 << 30
 """Of the chain of a queue, so that it is dropped and granted in one decision.
@@ -51,6 +51,7 @@ class Forecast:
         failures: topics that cannot be allocated; they keep what they have.
         alarms: of the decision.
         requests: what the strategy was asked, once for each set of members that share topics.
+        notes: what it said beside its answers.
     """
 
     picture: Picture
@@ -59,6 +60,7 @@ class Forecast:
     failures: Mapping[str, Failure]
     alarms: tuple[str, ...]
     requests: tuple[AllocationRequest, ...]
+    notes: tuple[str, ...]
 
     def readable(self, before: Picture) -> frozenset[MessageQueue]:
         """Return the queues that can be read now, also of topics to which nobody subscribes now."""
@@ -99,8 +101,10 @@ def forecast(picture: Picture, records: Sequence[GroupRecord] = ()) -> Forecast:
         RefusedRecordError: the engine would refuse one.
     """
     requests: list[AllocationRequest] = []
+    notes: list[str] = []
     overheard = {
-        name: _Overheard(strategy, requests) for name, strategy in picture.engine.strategies.items()
+        name: _Overheard(strategy, requests, notes)
+        for name, strategy in picture.engine.strategies.items()
     }
     engine = replace(picture.engine, strategies=overheard, chain_cap=_NO_CAP)
     draft = applied(replace(picture, engine=engine), records).draft()
@@ -116,6 +120,7 @@ def forecast(picture: Picture, records: Sequence[GroupRecord] = ()) -> Forecast:
         failures=dict(draft.state.failures),
         alarms=alarms_of(draft),
         requests=tuple(requests),
+        notes=tuple(notes),
     )
 
 
@@ -124,12 +129,23 @@ def settled(picture: Picture) -> Picture:
     return picture.owned(forecast(picture).picture.owners)
 
 
-class _Overheard:
-    """A strategy of which it is known what it was asked; everything else is its own."""
+def notes_of(answer: Allocation) -> tuple[str, ...]:
+    """Return what a strategy says beside its answer, such as that it was cut short."""
+    notes = getattr(answer, "notes", ())
+    if isinstance(notes, Mapping):
+        return tuple(f"{name}: {note}" for name, note in notes.items())
+    return tuple(map(str, notes))
 
-    def __init__(self, strategy: Strategy, requests: list[AllocationRequest]) -> None:
+
+class _Overheard:
+    """A strategy of which it is known what it was asked and noted; all the rest is its own."""
+
+    def __init__(
+        self, strategy: Strategy, requests: list[AllocationRequest], notes: list[str]
+    ) -> None:
         self._strategy = strategy
         self._requests = requests
+        self._notes = notes
 
     @property
     def name(self) -> str:
@@ -137,7 +153,9 @@ class _Overheard:
 
     def allocate(self, request: AllocationRequest) -> Allocation:
         self._requests.append(request)
-        return self._strategy.allocate(request)
+        answer = self._strategy.allocate(request)
+        self._notes.extend(f"{self.name}: {note}" for note in notes_of(answer))
+        return answer
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._strategy, name)

@@ -176,7 +176,7 @@ def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
         gone=tuple(sorted(old.keys() - readable, key=queue_order)),
         failures={topic: found.failures[topic] for topic in sorted(found.failures)},
         alarms=found.alarms,
-        remarks=tuple(_strangers(records, after.members, readable)),
+        remarks=(*found.notes, *_strangers(records, after.members, readable)),
     )
 
 

@@ -1,13 +1,16 @@
 """A group as a document: what is read, what is refused, and what is kept."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.planning.group_file import BadGroupError, group_document, read_group
 from fairlead.planning.plan import plan
+from strategies.registry import STRATEGIES
 
 GROUP: dict[str, Any] = {
     "group": "orders",
@@ -95,6 +98,33 @@ def test_kept() -> None:
     assert plan(read_group(kept), ()) == plan(read_group(group), ())
     assert kept["owned"] == {"a": [["orders", "main", 0]], "b": [], "c": [["bills", "y", 0]]}
     assert kept["rules"] == group["rules"]
+
+
+@dataclass(frozen=True)
+class Noted(Allocation):
+    """An answer with something beside it."""
+
+    notes: tuple[str, ...] = ("cut short",)
+
+
+class Hasty:
+    """Gives nothing to anybody, and says why."""
+
+    name = "HASTY"
+
+    def allocate(self, request: AllocationRequest) -> Allocation:
+        """Answer."""
+        return Noted({topic: {} for topic in request.queues})
+
+
+def test_own_strategy() -> None:
+    """A group may have a strategy of one's own, and what that notes is told."""
+    group = {**GROUP, "strategy": "HASTY"}
+    with pytest.raises(BadGroupError, match="strategy: there is no strategy 'HASTY'"):
+        read_group(group)
+    found = plan(read_group(group, {**STRATEGIES, "HASTY": Hasty()}), ())
+    assert len(found.orphans) == 6
+    assert found.remarks == ("HASTY: cut short",)
 
 
 def test_documented_group() -> None:
