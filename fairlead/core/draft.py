@@ -55,10 +55,15 @@ class Draft:
     alarms: set[str] = field(default_factory=set)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     evicted: bool = False
+    client_ids: set[str] = field(init=False)
+    """The client ids of all members, those that joined in this step among them."""
     weighed_ms: int = 0
     """The clock up to which this step has looked at what queues weigh."""
     weigh_now: bool = False
     """What queues weigh is looked at in this step, whether or not a trigger is due."""
+
+    def __post_init__(self) -> None:
+        self.client_ids = {key.client_id for key in self.state.members}
 
     def because(
         self,

@@ -5,11 +5,12 @@ follows from the shard's clock, which cannot run ahead of what was read (rule H9
 counts with the clock at its own record, also one that has no other effect (rule H10).
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fairlead.core.draft import Draft
 from fairlead.core.handover import lapse
-from fairlead.core.model import MemberKey
+from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Gone, Notice
 from fairlead.core.records import Arrival, Heartbeat, Leave
@@ -98,7 +99,8 @@ def _take_over(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
     state = draft.state
     member = state.members.get(beat.member)
     if member is None:
-        others = any(key.client_id == beat.member.client_id for key in state.members)
+        others = beat.member.client_id in draft.client_ids
+        draft.client_ids.add(beat.member.client_id)
         state.members[beat.member] = Member(
             beat.member, beat.process, beat.incarnations, beat.profile, beat.subscriptions
         )
@@ -142,13 +144,12 @@ def lapse_members(draft: Draft) -> None:
 
     A member that keeps a longer lease than its group's rule is waited for by its own.
     """
-    state, rules = draft.state, draft.rules
-    for key in sorted(state.members):
-        lease = max(rules.lease_ms, state.members[key].profile.lease_ms)
-        if draft.moment.clock_ms - state.liveness[key].seen_ms <= lease + rules.margin_ms:
-            continue
+    state = draft.state
+    dead = [key for key in sorted(state.members) if _lapsed(draft, key)]
+    held = _held(state, dead)
+    for key in dead:
         leaving = state.members[key].leaving
-        for queue in sorted(state.queues):
+        for queue in held[key]:
             ended = lapse(state.queues[queue], key)
             if ended is None:
                 continue
@@ -161,6 +162,22 @@ def lapse_members(draft: Draft) -> None:
         if not leaving:
             draft.because("client_expired", client_id=key.client_id)
         draft.dirty = True
+
+
+def _lapsed(draft: Draft, key: MemberKey) -> bool:
+    lease = max(draft.rules.lease_ms, draft.state.members[key].profile.lease_ms)
+    silent_ms = draft.moment.clock_ms - draft.state.liveness[key].seen_ms
+    return silent_ms > lease + draft.rules.margin_ms
+
+
+def _held(state: GroupState, members: Sequence[MemberKey]) -> dict[MemberKey, list[MessageQueue]]:
+    """Return the queues of which each member has a grant, in order; one look for all of them."""
+    held: dict[MemberKey, list[MessageQueue]] = {key: [] for key in members}
+    for queue in sorted(state.queues) if held else ():
+        for member in dict.fromkeys(grant.member for grant in state.queues[queue].chain):
+            if member in held:
+                held[member].append(queue)
+    return held
 
 
 def bury_leavers(draft: Draft) -> None:
