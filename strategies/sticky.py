@@ -5,9 +5,9 @@ and subscriptions; the zone of a queue, with ``zone_first``; balance in total; f
 zone of a queue, among the queues that move anyway and those that a member gives away. A client's
 load is the weight of its queues / its capacity.
 
-- Queues of one weight: the balance is optimal. Where the possible owners are the same for all
-  queues (or fall into parts that share nobody), the moves are the fewest that it allows
-  (strategies.sticky_quota); elsewhere they are few (strategies.sticky_paths).
+- Queues of one weight: the balance is optimal, and the moves are the fewest that it allows. Where
+  possible owners share no other queues that is arithmetic (strategies.sticky_quota), elsewhere a
+  flow of least cost (strategies.sticky_levels), within an effort.
 - Queues of different weights: no single move of a queue gains more than the damping
   (strategies.sticky_weights).
 - A pin wins over a ban and over drained; of several pins of a queue the first whose client is
@@ -25,14 +25,14 @@ load is the weight of its queues / its capacity.
 {'a': [0, 1], 'b': [2, 3]}
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, cast
 
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.model import MessageQueue
+from strategies.sticky_effort import EFFORT, Effort
+from strategies.sticky_levels import share_classes
 from strategies.sticky_options import sticky_options
-from strategies.sticky_paths import share_classes
 from strategies.sticky_quota import share_one_class
 from strategies.sticky_weights import place_uncounted, share_weighted
 from strategies.sticky_world import NOBODY, World, sticky_world
@@ -99,15 +99,23 @@ def _share_alike(world: World, queues: list[list[int]], owner: list[int]) -> Non
     if len(numbers) == 1:
         share_one_class(world, numbers[0], queues[numbers[0]], owner)
         return
-    classes = Counter(member for number in numbers for member in world.classes[number])
-    overlapping = []
+    overlapping, shared = [], set(numbers)
     for number in numbers:
-        if all(classes[member] == 1 for member in world.classes[number]):
+        if _is_apart(world, number, shared):
             share_one_class(world, number, queues[number], owner)
         else:
             overlapping.append(number)
     if overlapping:
-        share_classes(world, overlapping, queues, owner)
+        share_classes(world, overlapping, queues, owner, Effort(EFFORT))
+
+
+def _is_apart(world: World, number: int, shared: set[int]) -> bool:
+    """Tell whether the possible owners of a class share no other one."""
+    # Mostly the first member tells that they do.
+    return all(
+        shared.isdisjoint([one for one in world.classes_of(member) if one != number])
+        for member in world.classes[number]
+    )
 
 
 def _topics(world: World, owner: list[int]) -> dict[str, dict[str, tuple[MessageQueue, ...]]]:

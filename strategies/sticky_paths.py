@@ -1,229 +1,313 @@
-"""Classes of queues that overlap: an optimal semi-matching, reached from the current owners.
+"""The cheapest ways to move queues from members that have too many to members that have too few.
 
-Decides who gets which class's queues when members subscribe differently. The goal is that of
-Harvey, Ladner, Lovász and Tamir, Semi-Matchings for Bipartite Graphs and Load Balancing (2003): no
-chain of moves from a member to one that stays below its load even with one queue more; by their
-theorem the sum of squared loads is then the least possible. Members are taken by falling load. The
-paths of one load are found in layers of breadth-first search, many at a time (Dinic 1970). What the
-members of that load reach when no path is left is closed: nothing can leave it for a better place,
-so it is never looked at again. Shortest chains first, so few queues move.
+Decides along which chains of moves queues pass. Members and classes are the nodes of a residual
+graph: from a member to each class of which it holds queues, and from a class to each of its
+possible owners. Each step away from a member costs 1, so that the shortest chains come first. If
+moves are to be saved, to take a queue from its owner costs a move besides, to take one that is not
+at home costs none, and to bring one home gains one.
+
+This is the primal-dual method of minimum-cost flow (Ford and Fulkerson 1957; Edmonds and Karp,
+Theoretical Improvements in Algorithmic Efficiency for Network Flow Problems, 1972): potentials make
+all costs at least 0, a search finds the least distance, and then queues pass along all chains of
+that distance at once (Dinic 1970). Where no circle gains anything before, none does after: each
+assignment on the way has the fewest moves of all that give every member as many queues. A search
+starts at the side that has fewer members, so one that joins does not make it look at everybody.
 """
 
 from collections.abc import Iterable
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 
-from strategies.sticky_quota import deal
-from strategies.sticky_world import NOBODY, World
+from strategies.sticky_effort import NODE, Effort
+from strategies.sticky_holding import Holding
 
-__all__ = ["share_classes"]
+__all__ = ["Network", "Search"]
 
+MOVE = 1 << 32
+"""The cost of a move, beside which steps count nothing: no chain has so many."""
 
-def share_classes(
-    world: World, numbers: list[int], queues: list[list[int]], owner: list[int]
-) -> None:
-    """Write the owners of the queues of these classes into ``owner``.
-
-    ``queues`` holds, for every class of the world, the queues that count.
-    """
-    holding = _Holding(world)
-    free = {number: holding.keep(number, queues[number]) for number in numbers}
-    # The class with the fewest possible owners first: the others can still fill the gaps.
-    for number in sorted(numbers, key=lambda one: (len(world.classes[one]), one)):
-        holding.place(number, free[number])
-    _level(holding)
-    holding.write(numbers, owner)
+_FAR = 1 << 62
 
 
-class _Holding:
-    """Who holds how many queues, and which ones of each class.
+class Network:
+    """The residual graph, in parts that no queue leaves.
 
-    ``next_load`` is the load of a member once it has one queue more.
+    Nodes are members by their numbers, and then classes. ``part`` says in which part each node is.
+    ``potential`` of a node makes the cost from u to v + potential of u - potential of v at least 0;
+    with ``saving`` moves cost something.
     """
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        members = len(world.client_ids)
-        self.count = [0] * members
-        self.next_load = [1 / one for one in world.capacity]
-        self.held: list[dict[int, list[int]]] = [{} for _ in range(members)]
-
-    def keep(self, number: int, queues: list[int]) -> list[int]:
-        """Leave the queues of a class with their current owners; return those without one."""
-        home, held, count = self.world.home, self.held, self.count
-        far: list[int] = []
-        free: list[int] = []
-        zoned = bool(self.world.queue_zone)
-        for queue in queues:
-            member = home[queue]
-            if member == NOBODY:
-                free.append(queue)
-            elif zoned and not self.world.in_zone(queue, member):
-                far.append(queue)
-            else:
-                held[member].setdefault(number, []).append(queue)
-                count[member] += 1
-        # A member gives from the end of its list: what is far goes before what is near.
-        for queue in far:
-            held[home[queue]].setdefault(number, []).append(queue)
-            count[home[queue]] += 1
-        for member in self.world.classes[number]:
-            self.next_load[member] = (count[member] + 1) / self.world.capacity[member]
-        return free
-
-    def place(self, number: int, queues: list[int]) -> None:
-        """Give each queue of a class to the possible owner whose load stays lowest."""
-        if not queues:
-            return
-        count, capacity, held = self.count, self.world.capacity, self.held
-        heap = [(self.next_load[member], member) for member in self.world.classes[number]]
-        heapify(heap)
-        for queue in queues:
-            member = heappop(heap)[1]
-            held[member].setdefault(number, []).append(queue)
-            count[member] += 1
-            load = self.next_load[member] = (count[member] + 1) / capacity[member]
-            heappush(heap, (load, member))
-
-    def load(self, member: int) -> float:
-        return self.count[member] / self.world.capacity[member]
-
-    def move(self, path: list[int], classes: list[int]) -> None:
-        """Move one queue along each step of a path."""
-        for place, number in enumerate(classes):
-            queue = self.held[path[place]][number].pop()
-            self.held[path[place + 1]].setdefault(number, []).append(queue)
-        for member, change in ((path[0], -1), (path[-1], 1)):
-            self.count[member] += change
-            self.next_load[member] = (self.count[member] + 1) / self.world.capacity[member]
-
-    def write(self, numbers: Iterable[int], owner: list[int]) -> None:
-        """Write the owners, and let queues that move anyway go home or to their zone."""
-        home = self.world.home
-        moving: dict[int, list[tuple[int, int]]] = {number: [] for number in numbers}
-        for member, classes in enumerate(self.held):
-            for number, queues in classes.items():
-                for queue in queues:
-                    if home[queue] == member:
-                        owner[queue] = member
-                    else:
-                        moving[number].append((queue, member))
-        for pairs in moving.values():
-            if pairs:
-                queues = sorted([queue for queue, _ in pairs])
-                deal(self.world, queues, sorted([member for _, member in pairs]), owner)
-
-
-def _level(holding: _Holding) -> None:
-    """Move queues along paths, highest load first, until no path is left."""
-    heap = [(-holding.load(member), member) for member, held in enumerate(holding.held) if held]
-    heapify(heap)
-    closed = bytearray(len(holding.held))
-    while heap:
-        top = heap[0][0]
-        sources = []
-        while heap and heap[0][0] == top:
-            member = heappop(heap)[1]
-            if not closed[member] and -holding.load(member) == top:
-                sources.append(member)
-        sources = sorted(set(sources))
-        while sources:
-            layers = _Layers(holding, -top, closed)
-            if not layers.search(sources):
-                for member in layers.depth:
-                    closed[member] = 1
-                break
-            waiting = []
-            for source in sources:
-                path = layers.path(source)
-                if path is None:
-                    waiting.append(source)
-                    continue
-                holding.move(*path)
-                for member in (source, path[0][-1]):
-                    heappush(heap, (-holding.load(member), member))
-            sources = waiting
-
-
-class _Layers:
-    """One breadth-first search from all members of one load, and the paths along its layers.
-
-    A layer of members is followed by the classes that they hold, and those by their possible
-    owners. A possible owner that led nowhere is passed over for good, for every path of the search.
-    """
-
-    def __init__(self, holding: _Holding, load: float, closed: bytearray) -> None:
+    def __init__(self, holding: Holding, effort: Effort, *, saving: bool) -> None:
         self.holding = holding
-        self.classes = holding.world.classes
-        self.load = load
-        self.closed = closed
-        self.depth: dict[int, int] = {}
-        self.class_depth: dict[int, int] = {}
-        self.passed: dict[int, int] = {}
-        self.waiting: dict[int, list[int]] = {}
+        self.effort = effort
+        self.first = holding.first
+        self.move = MOVE if saving else 0
+        self.part = [0] * (self.first + len(holding.held))
+        self.potential = [0] * len(self.part)
+        self._owners = list(holding.world.classes)
+        self._may_own: dict[int, list[int]] = {}
+        self._known_for: dict[int, int] = {}
 
-    def search(self, sources: list[int]) -> bool:
-        """Lay the layers up to the first that holds a member to move to; tell if there is one."""
-        self.depth = dict.fromkeys(sources, 0)
-        depth, found, layer = 0, False, sources
-        while layer and not found:
-            following = []
-            for member in layer:
-                for number, queues in self.holding.held[member].items():
-                    if not queues or number in self.class_depth:
-                        continue
-                    self.class_depth[number] = depth
-                    self.passed[number] = 0
-                    following += self._reach(number, depth + 1)
-            found = any(self.holding.next_load[member] < self.load for member in following)
-            depth += 1
-            layer = following
-        return found
+    def owners(self, node: int) -> tuple[int, ...]:
+        """Return the possible owners of a class in its part."""
+        part, number = self.part[node], node - self.first
+        if part and self._known_for.get(node) != part:
+            self._known_for[node] = part
+            of = self.part
+            members = [member for member in self._owners[number] if of[member] == part]
+            self._owners[number] = tuple(members)
+        return self._owners[number]
 
-    def _reach(self, number: int, depth: int) -> list[int]:
-        known, closed = self.depth, self.closed
-        reached = [
-            member for member in self.classes[number] if member not in known and not closed[member]
-        ]
-        known.update(dict.fromkeys(reached, depth))
-        return reached
+    def may_own(self, member: int) -> list[int]:
+        """Return the classes in its part of which a member is a possible owner."""
+        part = self.part[member]
+        if self._known_for.get(member) != part:
+            self._known_for[member] = part
+            if member not in self._may_own:
+                numbers = self.holding.world.classes_of(member)
+                self._may_own[member] = [self.first + number for number in numbers]
+            of = self.part
+            self._may_own[member] = [node for node in self._may_own[member] if of[node] == part]
+        return self._may_own[member]
 
-    def path(self, source: int) -> tuple[list[int], list[int]] | None:
-        """Return the members of a path and the classes between them; None if none is left."""
-        path = [source]
-        via: list[int] = []
-        while path:
-            number = self._class_of(path[-1], len(path) - 1)
-            if number is None:
-                path.pop()
-                if via:
-                    self.passed[via.pop()] += 1
+    def number_away(self, member: int, number: int) -> int:
+        """Return how many queues of a class cost alike to take from a member."""
+        held, own = self.holding.held[number][member], self.holding.home[number].get(member, 0)
+        return held - own if held > own else held
+
+    def number_to(self, member: int, number: int) -> int:
+        """Return how many queues of a class cost alike to give to a member."""
+        if member not in self.holding.missing[number]:
+            return _FAR
+        return self.holding.home[number][member] - self.holding.held[number].get(member, 0)
+
+
+class Search:
+    """One search between members that give and members that take, and the chains that it finds.
+
+    ``givers`` and ``takers``: member -> queues that it should give or take, all of one part; they
+    are counted down.
+    """
+
+    def __init__(self, network: Network, givers: dict[int, int], takers: dict[int, int]) -> None:
+        self.network = network
+        self.holding = network.holding
+        self.givers = givers
+        self.takers = takers
+        self.forward = len(givers) <= len(takers)
+        self.starts, self.ends = (givers, takers) if self.forward else (takers, givers)
+        self.sign = 1 if self.forward else -1
+        self.distance = [_FAR] * len(network.potential)
+        self.least = _FAR
+        self.saves = False
+        self._layers: dict[int, list[int]] = {}
+        self._keys: list[int] = []
+        self._passed: set[int] = set()
+        self._start = self._end = 0
+
+    def find(self) -> bool:
+        """Find the least distance and correct the potentials; tell if there is any chain.
+
+        ``saves`` tells whether a cheapest one saves a move.
+        """
+        potential, sign = self.network.potential, self.sign
+        pick, opposite = (max, min) if self.forward else (min, max)
+        self._start = pick([potential[member] for member in self.starts])
+        self._end = opposite([potential[member] for member in self.ends])
+        self._spread()
+        if self.least == _FAR:
+            return False
+        for key, nodes in self._layers.items():
+            if key < self.least:
+                for node in nodes:
+                    if self.distance[node] == key:
+                        potential[node] -= sign * (self.least - key)
+        self._start -= sign * self.least
+        self.saves = sign * (self._end - self._start) < 0
+        return True
+
+    def reached(self) -> set[int]:
+        """Return the nodes that queues of givers could come to, or from which they could to takers.
+
+        Where no chain is left, no queue passes between them and the others.
+        """
+        return {node for nodes in self._layers.values() for node in nodes}
+
+    def _spread(self) -> None:
+        """Lay distances from the starts on, up to the nearest end."""
+        distance, potential, sign = self.distance, self.network.potential, self.sign
+        first, ends, effort = self.network.first, self.ends, self.network.effort
+        for member in self.starts:
+            self._set([member], sign * self._start)
+        while self._keys and effort.left >= 0:
+            key = heappop(self._keys)
+            if key > self.least:
+                return
+            # Steps of cost 0 go on into the same layer.
+            for node in self._layers[key]:
+                effort.left -= NODE
+                if distance[node] < key:
+                    continue
+                if node in ends:
+                    self.least = min(self.least, key + sign * (potential[node] - self._end))
+                if node >= first:
+                    self._set_owners(node, key + sign * potential[node])
+                # Once the least distance is known only the owners of classes are of interest.
+                elif key < self.least:
+                    self._passed.add(node)
+                    self._set_classes(node, key + sign * potential[node])
+        if effort.spent:
+            self.least = _FAR
+
+    def _set_classes(self, member: int, base: int) -> None:
+        """Set the distance of the classes that are nearer by way of a member."""
+        holding, distance, potential = self.holding, self.distance, self.network.potential
+        move, effort = self.network.move, self.network.effort
+        if self.forward:
+            has = holding.has[member]
+            effort.left -= len(has)
+            far = base + move + 1
+            self._set([node for node in has if distance[node] > far - potential[node]], far)
+            self._set(holding.won[member], base + 1)
+            return
+        nodes = self.network.may_own(member)
+        effort.left -= len(nodes)
+        self._set([node for node in nodes if distance[node] > base + potential[node]], base)
+        if holding.lost[member]:
+            part, here = self.network.part, self.network.part[member]
+            home = [node for node in holding.lost[member] if part[node] == here]
+            self._set(home, base - move)
+
+    def _set_owners(self, node: int, base: int) -> None:
+        """Set the distance of the members that are nearer by way of a class."""
+        holding, distance, potential = self.holding, self.distance, self.network.potential
+        move, effort, number = self.network.move, self.network.effort, node - self.network.first
+        if self.forward:
+            owners = self.network.owners(node)
+            effort.left -= len(owners)
+            self._set([one for one in owners if distance[one] > base - potential[one]], base)
+            if holding.missing[number]:
+                part, here = self.network.part, self.network.part[node]
+                home = [one for one in holding.missing[number] if part[one] == here]
+                self._set(home, base - move)
+            return
+        held = holding.held[number]
+        effort.left -= len(held)
+        far = base + move + 1
+        self._set([one for one in held if distance[one] > far + potential[one]], far)
+        self._set(holding.guests[number], base + 1)
+
+    def _set(self, nodes: Iterable[int], base: int) -> None:
+        """Set the distance of nodes that are nearer than known."""
+        distance, potential, sign = self.distance, self.network.potential, self.sign
+        for node in nodes:
+            far = base - sign * potential[node]
+            if far < distance[node]:
+                distance[node] = far
+                layer = self._layers.get(far)
+                if layer is None:
+                    self._layers[far] = [node]
+                    heappush(self._keys, far)
+                else:
+                    layer.append(node)
+
+    def send(self) -> None:
+        """Move queues along chains of the least distance until there is none left."""
+        waiting: dict[int, list[int]] = {}
+        for start in list(self.starts):
+            if self.network.potential[start] != self._start:
                 continue
-            following = self._following(number, len(path))
-            if following is None:
-                self.waiting[path[-1]].pop()
+            while start in self.starts:
+                chain = self._chain(start, waiting)
+                if chain is None:
+                    break
+                self._pass(chain if self.forward else chain[::-1])
+
+    def _chain(self, start: int, waiting: dict[int, list[int]]) -> list[int] | None:
+        """Return the nodes of a chain from a start to an end; None if none is left.
+
+        ``waiting``: of each node that was looked at, the next ones that are not ruled out.
+        """
+        potential, first, ends = self.network.potential, self.network.first, self.ends
+        chain = [start]
+        while chain:
+            node = chain[-1]
+            self.network.effort.left -= NODE
+            if node in ends and potential[node] == self._end:
+                return chain
+            if node not in waiting:
+                waiting[node] = self._owners_of(node) if node >= first else self._classes_of(node)
+            options = waiting[node]
+            while options and not self._is_open(node, options[-1]):
+                options.pop()
+            if options:
+                chain.append(options[-1])
                 continue
-            via.append(number)
-            path.append(following)
-            if self.holding.next_load[following] < self.load:
-                return path, via
+            chain.pop()
+            if chain:
+                waiting[chain[-1]].pop()
         return None
 
-    def _class_of(self, member: int, depth: int) -> int | None:
-        """Return a class of the next layer from which the member can give a queue."""
-        held = self.holding.held[member]
-        if member not in self.waiting:
-            self.waiting[member] = [
-                number for number in held if self.class_depth.get(number) == depth
-            ]
-        waiting = self.waiting[member]
-        while waiting and not held[waiting[-1]]:
-            waiting.pop()
-        return waiting[-1] if waiting else None
+    def _classes_of(self, member: int) -> list[int]:
+        """Return the classes that a chain may come to next from a member."""
+        holding, potential, move = self.holding, self.network.potential, self.network.move
+        here = potential[member]
+        if self.forward:
+            has, won = holding.has[member], holding.won[member]
+            found = [node for node in has if potential[node] == here + move + 1]
+            found += [node for node in won if potential[node] == here + 1] if move else []
+            self.network.effort.left -= len(has)
+        else:
+            nodes, lost = self.network.may_own(member), holding.lost[member]
+            found = [node for node in nodes if potential[node] == here]
+            found += [node for node in lost if potential[node] == here + move] if move else []
+            self.network.effort.left -= len(nodes)
+        return [node for node in found if self.distance[node] <= self.least]
 
-    def _following(self, number: int, depth: int) -> int | None:
-        """Return the next possible owner of a class in the next layer."""
-        members, place = self.classes[number], self.passed[number]
-        while place < len(members) and self.depth.get(members[place]) != depth:
-            place += 1
-        self.passed[number] = place
-        return members[place] if place < len(members) else None
+    def _owners_of(self, node: int) -> list[int]:
+        """Return the members that a chain may come to next from a class."""
+        holding, potential, move = self.holding, self.network.potential, self.network.move
+        here, number = potential[node], node - self.network.first
+        if self.forward:
+            owners, missing = self.network.owners(node), holding.missing[number]
+            found = [one for one in owners if potential[one] == here]
+            found += [one for one in missing if potential[one] == here - move] if move else []
+            self.network.effort.left -= len(owners)
+        else:
+            held, guests = holding.held[number], holding.guests[number]
+            found = [one for one in held if potential[one] == here - move - 1]
+            found += [one for one in guests if potential[one] == here - 1] if move else []
+            self.network.effort.left -= len(held)
+        passed, ends = self._passed, self.ends
+        return [one for one in found if one in passed or one in ends]
+
+    def _is_open(self, node: int, following: int) -> bool:
+        """Tell whether a step still leads along a cheapest chain."""
+        first, potential, move = self.network.first, self.network.potential, self.network.move
+        giver, taker = (node, following) if self.forward else (following, node)
+        if giver < first:
+            if taker not in self.holding.has[giver]:
+                return False
+            cost = 1 if taker in self.holding.won[giver] else move + 1
+        else:
+            cost = -move if giver in self.holding.lost[taker] else 0
+        return cost + potential[giver] == potential[taker]
+
+    def _pass(self, chain: list[int]) -> None:
+        """Move as many queues along a chain as cost alike; it begins at a giver."""
+        first, network = self.network.first, self.network
+        giver, taker = chain[0], chain[-1]
+        steps = [
+            (chain[place], chain[place + 1] - first, chain[place + 2])
+            for place in range(0, len(chain) - 2, 2)
+        ]
+        limits = [min(self.givers[giver], self.takers[taker])]
+        for member, number, following in steps:
+            limits.append(network.number_away(member, number))
+            limits.append(network.number_to(following, number))
+        queues = min(limits)
+        for member, number, following in steps:
+            self.holding.move(number, member, following, queues)
+        for numbers, member in ((self.givers, giver), (self.takers, taker)):
+            numbers[member] -= queues
+            if not numbers[member]:
+                del numbers[member]

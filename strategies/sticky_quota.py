@@ -13,7 +13,7 @@ from heapq import heapify, heapreplace
 
 from strategies.sticky_world import NOBODY, World
 
-__all__ = ["deal", "share_one_class", "shares"]
+__all__ = ["deal", "near_first", "share_one_class", "shares"]
 
 
 def shares(total: int, capacity: list[float], held: list[int]) -> list[int]:
@@ -68,7 +68,7 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
     changing = [queue for queue in queues if home[queue] in keeps]
     for queue in queues:
         owner[queue] = home[queue]
-    for queue in _near_first(world, changing):
+    for queue in near_first(world, changing):
         member = home[queue]
         if keeps[member]:
             keeps[member] -= 1
@@ -79,7 +79,7 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
         deal(world, free, _places(members, left), owner)
 
 
-def _near_first(world: World, queues: list[int]) -> list[int]:
+def near_first(world: World, queues: list[int]) -> list[int]:
     """Return the queues with those that stand in their owner's zone first: they are kept first."""
     if not world.queue_zone:
         return queues

@@ -8,6 +8,7 @@ subscribed rule an owner out; with ``zone_first`` the members of the queue's zon
 there are any.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, repeat
@@ -39,23 +40,54 @@ class World:
 
     ``classes`` holds the possible owners of each class, ascending; ``class_queues`` its queues,
     ascending. ``home`` is the current owner of each queue, NOBODY where it has none that may keep
-    it. ``queue_zone`` is empty where no queue has a zone.
+    it. ``queue_zone`` is empty where no queue has a zone. ``shared`` is the class of a topic's
+    queues unless something narrows it, ``narrowed`` the classes of its other queues. Members with
+    the same subscriptions have the same number in ``profile``, and ``subscribed`` holds the topics.
     """
 
     client_ids: list[str]
     capacity: list[float]
     member_zone: list[str | None]
+    profile: list[int]
     queues: list[MessageQueue] = field(default_factory=list)
     queue_zone: list[str | None] = field(default_factory=list)
     home: list[int] = field(default_factory=list)
     topics: list[TopicShare] = field(default_factory=list)
     classes: list[tuple[int, ...]] = field(default_factory=list)
     class_queues: list[list[int]] = field(default_factory=list)
+    shared: dict[str, int] = field(default_factory=dict)
+    narrowed: dict[str, dict[int, None]] = field(default_factory=dict)
+    drained: frozenset[int] = frozenset()
+    subscribed: list[frozenset[str]] = field(default_factory=list)
+    shared_by: dict[int, list[int]] = field(default_factory=dict)
+
+    def classes_of(self, member: int) -> list[int]:
+        """Return the classes of which a member is a possible owner, ascending."""
+        profile = self.profile[member]
+        topics = self.subscribed[profile]
+        if profile not in self.shared_by:
+            shared = {self.shared[topic] for topic in topics if topic in self.shared}
+            self.shared_by[profile] = sorted(shared)
+        own = self.shared_by[profile] if member not in self.drained else []
+        if not self.narrowed:
+            return own
+        narrowed = {
+            number
+            for topic in topics & self.narrowed.keys()
+            for number in self.narrowed[topic]
+            if _is_in(self.classes[number], member)
+        }
+        return sorted(narrowed.union(own)) if narrowed else own
 
     def in_zone(self, queue: int, member: int) -> bool:
         """Tell whether a queue stands in the zone of a member."""
         zone = self.queue_zone[queue] if self.queue_zone else None
         return zone is not None and zone == self.member_zone[member]
+
+
+def _is_in(members: tuple[int, ...], member: int) -> bool:
+    place = bisect_left(members, member)
+    return place < len(members) and members[place] == member
 
 
 def sticky_world(request: AllocationRequest, options: StickyOptions) -> World:
@@ -102,10 +134,10 @@ class _Builder:
             ids,
             [options.capacity.get(one.client_id, one.capacity) for one in self.candidates],
             [options.zones.get(one.client_id, one.zone) for one in self.candidates],
+            [0] * len(ids),
+            drained=frozenset(self.number[one] for one in options.drained & self.number.keys()),
         )
-        self.drained = options.drained & self.number.keys()
         self.class_numbers: dict[tuple[int, ...], int] = {}
-        self.class_members: list[dict[str, int]] = []
         self.narrowed: dict[tuple[int, str | None, frozenset[str]], int] = {}
         self.special = {queue.topic for queue in (*options.pins, *options.bans)}
         self.zoned = bool(options.queue_zones or options.broker_zones or request.queue_zones)
@@ -121,6 +153,10 @@ class _Builder:
         profiles: dict[frozenset[str], list[int]] = {}
         for number, candidate in enumerate(self.candidates):
             profiles.setdefault(candidate.topics, []).append(number)
+        for number, members in enumerate(profiles.values()):
+            for member in members:
+                self.world.profile[member] = number
+        self.world.subscribed += profiles
         by_topic: dict[str, list[int]] = {
             topic: [] for topic in sorted(self.request.queues, key=java_order)
         }
@@ -137,10 +173,8 @@ class _Builder:
         return {topic: classes[tuple(numbers)] for topic, numbers in by_topic.items()}
 
     def _not_drained(self, members: tuple[int, ...]) -> tuple[int, ...]:
-        if not self.drained:
-            return members
-        ids = self.world.client_ids
-        return tuple([member for member in members if ids[member] not in self.drained])
+        drained = self.world.drained
+        return tuple([one for one in members if one not in drained]) if drained else members
 
     def _class(self, members: tuple[int, ...]) -> int:
         """Return the number of the class with these possible owners."""
@@ -151,8 +185,6 @@ class _Builder:
             found = self.class_numbers[members] = len(self.world.classes)
             self.world.classes.append(members)
             self.world.class_queues.append([])
-            ids = self.world.client_ids
-            self.class_members.append({ids[member]: member for member in members})
         return found
 
     def _add_topic(self, topic: str, shared: int) -> None:
@@ -164,21 +196,43 @@ class _Builder:
         world.topics.append(TopicShare(topic, start, stop))
         zones = self._zones(queues) if self.zoned else []
         world.queue_zone += zones
-        owners = self.request.owners
+        homes = self._homes(topic, queues)
         if topic not in self.special and not (self.options.zone_first and zones):
-            members = {} if shared == NOBODY else self.class_members[shared]
-            # In C, for it is done for every queue: 100,000 of them in a big group.
-            world.home += map(members.get, map(owners.get, queues, repeat("")), repeat(NOBODY))
+            world.home += homes
             if shared != NOBODY:
+                world.shared[topic] = shared
                 world.class_queues[shared] += range(start, stop)
             return
         for number, queue in enumerate(queues):
             zone = zones[number] if zones and self.options.zone_first else None
             found = self._class_of(topic, queue, zone, shared)
-            members = {} if found == NOBODY else self.class_members[found]
-            world.home.append(members.get(owners.get(queue, ""), NOBODY))
+            may_keep = found != NOBODY and _is_in(world.classes[found], homes[number])
+            world.home.append(homes[number] if may_keep else NOBODY)
             if found != NOBODY:
+                world.narrowed.setdefault(topic, {})[found] = None
                 world.class_queues[found].append(start + number)
+
+    def _homes(self, topic: str, queues: list[MessageQueue]) -> list[int]:
+        """Return the current owner of each queue if it subscribes the topic and is not drained.
+
+        A pin makes a drained client an owner all the same: it is asked for by its class.
+        """
+        owners = self.request.owners
+        if not owners:
+            return [NOBODY] * len(queues)
+        # In C, for it is done for every queue: 100,000 of them in a big group.
+        names = map(owners.get, queues, repeat(""))
+        homes = list(map(self.number.get, names, repeat(NOBODY)))
+        found = set(homes)
+        found.discard(NOBODY)
+        drained = set() if topic in self.special else found & self.world.drained
+        profile, subscribed = self.world.profile, self.world.subscribed
+        known = dict.fromkeys(map(profile.__getitem__, found))
+        others = {one for one in known if topic not in subscribed[one]}
+        if not drained and not others:
+            return homes
+        leavers = drained.union([one for one in found if profile[one] in others])
+        return [NOBODY if one in leavers else one for one in homes]
 
     def _zones(self, queues: list[MessageQueue]) -> list[str | None]:
         options, known = self.options, self.request.queue_zones

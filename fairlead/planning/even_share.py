@@ -1,6 +1,5 @@
 """The fewest moves that an even share asks for, whatever the group's strategy aims at."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -50,6 +49,7 @@ def even_share(picture: Picture, records: Sequence[GroupRecord]) -> EvenShare | 
     if found.failures:
         return None
     moves = len(found.moved(picture))
+    # Shared in two parts, each has the fewest; together the group may have fewer.
     exact = shares.exact and len(found.requests) <= 1
     return EvenShare(moves, exact, "queues" if shares.alike else "capacity")
 
@@ -75,10 +75,6 @@ class _EvenShares:
     def allocate(self, request: AllocationRequest) -> Allocation:
         asked = self._without_weights(request)
         world = sticky_world(asked, sticky_options(asked.options).under(asked.placement))
-        shared = zip(world.classes, world.class_queues, strict=True)
-        classes = Counter(member for members, queues in shared if queues for member in members)
-        # As strategies.sticky has it: exact where no member shares queues with different members.
-        self.exact &= all(number == 1 for number in classes.values())
         self.alike &= len(set(world.capacity)) <= 1
         answer = STRATEGIES[_STICKY].allocate(asked)
         self.exact &= not notes_of(answer)

@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 
 from fairlead.bench.assignors.contestant import Contestant
-from fairlead.bench.assignors.group import NOBODY, Group
-from fairlead.bench.assignors.outcome import is_worse, least_moves, moves_more
+from fairlead.bench.assignors.group import NOBODY
+from fairlead.bench.assignors.outcome import is_worse, moves_more
 from tests.assignors.contest import GROUPS, Trial, fresh_seed, held
 from tests.assignors.optimum import optimum
 from tests.assignors.worlds import CHANGES, KINDS, SETTLERS
@@ -32,11 +32,6 @@ def trial(
     return held(seed, list(kafka.values()), kafka_folder)
 
 
-def is_exact(group: Group) -> bool:
-    """Tell whether STICKY promises the fewest moves: no two topics share some members alone."""
-    return least_moves(group) is not None
-
-
 def test_never_less_even(trial: Trial) -> None:
     """No assignor of Kafka is more even than STICKY: by squares, most, least and spread."""
     worse = [
@@ -48,21 +43,15 @@ def test_never_less_even(trial: Trial) -> None:
 def test_never_more_moves(trial: Trial) -> None:
     """Where a sticky assignor of Kafka is as even, STICKY moves no more queues than it does."""
     more = [
-        number
-        for number, ours, theirs in trial.pairs(*STICKY_RIVALS)
-        if moves_more(ours, theirs) and is_exact(trial.groups[number])
+        number for number, ours, theirs in trial.pairs(*STICKY_RIVALS) if moves_more(ours, theirs)
     ]
     assert not more, trial.story(more)
 
 
 def test_optimum(trial: Trial) -> None:
     """STICKY is as even as can be, with the fewest moves for it: held against a plain method."""
-    small = [
-        number
-        for number, group in enumerate(trial.groups)
-        if sum(group.topics) <= SMALL and is_exact(group)
-    ]
-    assert len(small) > GROUPS / 4
+    small = [number for number, group in enumerate(trial.groups) if sum(group.topics) <= SMALL]
+    assert len(small) > GROUPS / 2
     off = [
         number
         for number in small

@@ -128,11 +128,23 @@ def test_even_share(tmp_path: Path) -> None:
 
 
 def test_even_share_of_overlaps(tmp_path: Path) -> None:
-    """Where subscriptions overlap nobody claims to know the least."""
+    """Where subscriptions overlap the least is known too."""
     group = {
         "strategy": "STICKY",
         "members": ["a", {"client_id": "b", "topics": ["orders"]}],
         "topics": {"orders": {"main": 6}, "bills": {"main": 2}},
+    }
+    found = planned(tmp_path, "--join", "c", group=group)
+    assert found["even_share"] == {"moves": 2, "exact": True, "by": "queues"}
+
+
+def test_even_share_in_two_parts(tmp_path: Path) -> None:
+    """Where a rule has some topics shared by themselves nobody claims to know the least."""
+    rules = [{"rule": "designated", "value": {"only": ["b"], "topics": ["bills"]}}]
+    group = {
+        "members": ["a", "b"],
+        "topics": {"orders": {"main": 6}, "bills": {"main": 2}},
+        "rules": rules,
     }
     found = planned(tmp_path, "--join", "c", group=group)
     assert found["even_share"]["exact"] is False
