@@ -23,7 +23,8 @@ import hashlib
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
 from fairlead.core.allocation import AllocationError
@@ -37,19 +38,23 @@ VIRTUAL_NODES = 10
 VIRTUAL_NODES_MAX = 100_000
 """More would be a mistake: the ring has so many nodes for each client."""
 
+RINGS_KEPT = 4
+"""A big ring takes megabytes, and is needed for as long as one allocation is worked out."""
+
 
 def consistent_hash(
     queues: Sequence[MessageQueue], client_ids: Sequence[str], options: Mapping[str, Any]
 ) -> Dealing:
     """Deal by the ring; both lists are taken in the order given."""
     nodes = _virtual_nodes(options)
+    known = frozenset(client_ids)
 
     @cache
     def shares() -> Mapping[str, tuple[MessageQueue, ...]]:
-        return _shares(queues, _ring(client_ids, nodes))
+        return _shares(queues, _ring(tuple(client_ids), nodes))
 
     def share(client_id: str) -> tuple[MessageQueue, ...]:
-        if not check(client_id, queues, client_ids):
+        if not check(client_id, queues, known):
             return ()
         return shares().get(client_id, ())
 
@@ -63,7 +68,17 @@ def ring_hash(text: str) -> int:
     return int.from_bytes(digest[:4], "big")
 
 
-def _ring(client_ids: Sequence[str], nodes: int) -> dict[int, str]:
+@dataclass(frozen=True, slots=True)
+class _Ring:
+    """The nodes: hashes, ascending, and whose each is."""
+
+    hashes: list[int]
+    owners: Mapping[int, str]
+
+
+@lru_cache(maxsize=RINGS_KEPT)
+def _ring(client_ids: tuple[str, ...], nodes: int) -> _Ring:
+    """Return the ring of these clients; the topics of a group mostly have the same ones."""
     ring: dict[int, str] = {}
     owned: Counter[str] = Counter()
     for client_id in client_ids:
@@ -74,21 +89,19 @@ def _ring(client_ids: Sequence[str], nodes: int) -> dict[int, str]:
                 owned[ring[place]] -= 1
             ring[place] = client_id
             owned[client_id] += 1
-    return ring
+    return _Ring(sorted(ring), ring)
 
 
-def _shares(
-    queues: Sequence[MessageQueue], ring: Mapping[int, str]
-) -> Mapping[str, tuple[MessageQueue, ...]]:
+def _shares(queues: Sequence[MessageQueue], ring: _Ring) -> Mapping[str, tuple[MessageQueue, ...]]:
     found: dict[str, list[MessageQueue]] = {}
-    hashes = sorted(ring)
+    hashes = ring.hashes
     for queue in queues if hashes else ():
         text = (
             f"MessageQueue [topic={queue.topic}, brokerName={queue.broker_name},"
             f" queueId={queue.queue_id}]"
         )
         place = bisect_left(hashes, ring_hash(text))
-        owner = ring[hashes[place] if place < len(hashes) else hashes[0]]
+        owner = ring.owners[hashes[place] if place < len(hashes) else hashes[0]]
         found.setdefault(owner, []).append(queue)
     return {client_id: tuple(owned) for client_id, owned in found.items()}
 

@@ -5,7 +5,7 @@ it for a client id is one call of ``AllocateMessageQueueStrategy#allocate``. Wha
 in common (the ring of CONSISTENT_HASH) is worked out once.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
@@ -24,8 +24,10 @@ What is wrong with the options is told at once, all else when a client id is ask
 """
 
 
-def check(client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]) -> bool:
+def check(client_id: str, queues: Sequence[MessageQueue], client_ids: Collection[str]) -> bool:
     """Test what every strategy but CONFIG tests first; False: the client is not among them.
+
+    It is asked for every client, so the ids come in a set or as keys: found without a search.
 
     Source: AbstractAllocateMessageQueueStrategy#check, since 4.9.3.
 
@@ -55,7 +57,7 @@ def by_place(
         places.setdefault(client_id, place)
 
     def share(client_id: str) -> tuple[MessageQueue, ...]:
-        if not check(client_id, queues, client_ids):
+        if not check(client_id, queues, places):
             return ()
         return tuple(share_of(places[client_id]))
 
@@ -86,7 +88,9 @@ class PerTopic:
             ]
             try:
                 dealing = self.deal(queues, ids, self.options(request))
-                topics[topic] = {client_id: dealing(client_id) for client_id in ids}
+                topics[topic] = {
+                    client_id: share for client_id in ids if (share := dealing(client_id))
+                }
             except AllocationError as error:
                 failures[topic] = error
         return Allocation(topics, failures)

@@ -105,6 +105,7 @@ class MachineRoomNearby(PerTopic):
         rooms = _rooms(options)
         # RocketMQ makes the inner strategy first: what its constructor refuses, it refuses here.
         inner((), (), inner_options)
+        known = frozenset(client_ids)
 
         @cache
         def divided() -> _Divided:
@@ -120,7 +121,7 @@ class MachineRoomNearby(PerTopic):
             return inner(found.queues[room], sharing, inner_options)
 
         def share(client_id: str) -> tuple[MessageQueue, ...]:
-            if not check(client_id, queues, client_ids):
+            if not check(client_id, queues, known):
                 return ()
             found = divided()
             own = rooms.of_client(client_id)
