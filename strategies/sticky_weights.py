@@ -20,6 +20,9 @@ __all__ = ["place_uncounted", "share_weighted"]
 _ROUNDING = 1e-9
 """A gain below this share of the mean load is no gain but rounding."""
 
+_LOST = 1e-12
+"""What is less than this share of a load may be lost in it: such queues could go round for ever."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Move:
@@ -163,10 +166,11 @@ class _Balance:
     def _best(self, member: int) -> _Move | None:
         """Return the move that gains most, of the queues that gain enough; the first if alike."""
         load, capacity = self.load[member], self.world.capacity[member]
+        least_gain = max(self.least_gain, load * _LOST)
         best: _Move | None = None
         for minus_weight, queue in self.held[member]:
             share = -minus_weight / capacity
-            enough = self.least_gain if best is None else best.gain
+            enough = least_gain if best is None else best.gain
             if share <= enough:
                 break
             if self.world.home[queue] == member:

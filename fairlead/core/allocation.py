@@ -5,6 +5,7 @@ the group, the members with their subscriptions and the current owners at once, 
 function of that request.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -18,7 +19,10 @@ __all__ = [
     "Candidate",
     "Placement",
     "Strategy",
+    "described",
 ]
+
+ERROR_TEXT_MAX = 200
 
 
 class AllocationError(Exception):
@@ -28,6 +32,12 @@ class AllocationError(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
+
+
+def described(error: Exception) -> str:
+    """Word an exception without what differs from run to run: the record must be the same again."""
+    text = re.sub(r"0x[0-9a-fA-F]+", "0x…", str(error))
+    return f"{type(error).__name__}: {text[:ERROR_TEXT_MAX]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from fairlead.core.allocation import AllocationError, Strategy
+from fairlead.core.allocation import AllocationError, Strategy, described
 from fairlead.core.designation import Designation, DesignationError, read_designation
 from fairlead.core.outputs import Cause
 from fairlead.core.records import RuleSet
@@ -250,6 +250,9 @@ def _with_strategy(
     return replace(rules, strategy=value["name"], strategy_options=options)
 
 
+_SEE_OPTIONS = "see the strategy's options"
+
+
 def _check_options(strategy: Strategy, options: Mapping[str, Any]) -> None:
     check_options = getattr(strategy, "check_options", None)
     if check_options is None:
@@ -257,8 +260,9 @@ def _check_options(strategy: Strategy, options: Mapping[str, Any]) -> None:
     try:
         check_options(options)
     except AllocationError as error:
-        remedy = "see the strategy's options"
-        raise RuleError("bad_rule", "value.options", error.message, remedy) from error
+        raise RuleError("bad_rule", "value.options", error.message, _SEE_OPTIONS) from error
+    except Exception as error:  # a user's strategy may raise anything: the rule in force stays
+        raise RuleError("bad_rule", "value.options", described(error), _SEE_OPTIONS) from error
 
 
 def _with_timing(rules: GroupRules, value: object) -> GroupRules:

@@ -7,7 +7,6 @@ drained members never.
 """
 
 import json
-import re
 from collections.abc import Mapping
 
 from fairlead.core.allocation import (
@@ -15,6 +14,7 @@ from fairlead.core.allocation import (
     AllocationError,
     AllocationRequest,
     Candidate,
+    described,
 )
 from fairlead.core.designation import Sharing, sharing
 from fairlead.core.draft import Draft
@@ -28,7 +28,6 @@ from fairlead.core.scales import takes_weights
 from fairlead.core.single_rules import drained_of, placement_of
 from fairlead.core.state import GroupState, Member
 
-ERROR_TEXT_MAX = 200
 FAILED_ALLOCATION = "failed_allocation"
 """What each attempt to allocate a topic counts as if it fails, with the code of its failure."""
 
@@ -198,14 +197,8 @@ def _ask(
     except AllocationError as error:
         return Allocation({}, dict.fromkeys(queues, error))
     except Exception as error:  # noqa: BLE001  # a user's strategy may raise anything: the topics keep their assignment
-        failed = AllocationError("strategy_error", _described(error))
+        failed = AllocationError("strategy_error", described(error))
         return Allocation({}, dict.fromkeys(queues, failed))
-
-
-def _described(error: Exception) -> str:
-    """Word an exception without what differs from run to run: the record must be the same again."""
-    text = re.sub(r"0x[0-9a-fA-F]+", "0x…", str(error))
-    return f"{type(error).__name__}: {text[:ERROR_TEXT_MAX]}"
 
 
 TWO_OWNERS = (

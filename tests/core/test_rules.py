@@ -1,5 +1,8 @@
 """Rules of a group, and strategies that fail or answer badly."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
@@ -146,6 +149,34 @@ def test_another_strategy_takes_effect_at_once_and_its_bad_options_do_not() -> N
     refused = [output for output in world.outputs if isinstance(output, Rejection)]
     assert [(each.reason, each.field) for each in refused] == [("bad_rule", "value.options")]
     assert targets_of(world, "a") == [0, 2]
+
+
+class Careless:
+    """Reads its options as they come, without a check of its own."""
+
+    name = "CARELESS"
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise whatever a missing or strange option leads to."""
+        int(options["limit"])
+
+    def allocate(self, request: AllocationRequest) -> Allocation:
+        """Give everything to the first candidate."""
+        first = request.candidates[0].client_id
+        return Allocation({topic: {first: queues} for topic, queues in request.queues.items()})
+
+
+@pytest.mark.parametrize("options, said", [({}, "KeyError"), ({"limit": "many"}, "ValueError")])
+def test_any_exception_refuses_options(options: dict[str, str], said: str) -> None:
+    """Options at which a strategy of one's own raises anything are refused; the old rule stays."""
+    world = settled("a", "b")
+    world.strategies["CARELESS"] = Careless()
+    world.rule("strategy", {"name": "CARELESS", "options": options})
+    world.run()
+    (refused,) = [output for output in world.outputs if isinstance(output, Rejection)]
+    assert (refused.reason, refused.field) == ("bad_rule", "value.options")
+    assert said in refused.detail
+    assert targets_of(world, "a") == [0, 1]
 
 
 def test_sticky_moves_the_least() -> None:

@@ -10,6 +10,7 @@ import pytest
 from fairlead.codec.errors import CodecError
 from fairlead.codec.shard import open_shard
 from fairlead.codec.stored import StoredShard
+from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.engine import (
     AppendTimeMissingError,
     HigherGenerationError,
@@ -17,6 +18,7 @@ from fairlead.engine import (
     run_shard,
 )
 from fairlead.engine.context import ShardResult
+from strategies.registry import STRATEGIES
 from tests.engine.topics import NAMES, START_MS, Topics, shard_of
 from tests.engine.world import World, context_of, with_rules
 
@@ -298,6 +300,26 @@ def test_a_bad_rule_of_all_groups() -> None:
     result = world.run(0)
     assert [reject["reason"] for reject in world.kinds("rejects")] == ["unknown_strategy"]
     assert result.counts["events/rule/rejected"] == 1
+    assert open_shard(result.stored).header.defaults == {}
+
+
+def test_options_at_which_a_strategy_raises() -> None:
+    """A rule for all groups at whose options a strategy raises anything does not stop the shard."""
+
+    class Careless:
+        name = "CARELESS"
+
+        def check_options(self, options: Mapping[str, Any]) -> None:
+            int(options["limit"])
+
+        def allocate(self, request: AllocationRequest) -> Allocation:
+            return STRATEGIES["AVG"].allocate(request)
+
+    world = _settled()
+    world.strategies = {**STRATEGIES, "CARELESS": Careless()}
+    world.topics.rule("*", "strategy", {"name": "CARELESS"})
+    result = world.run(0)
+    assert [reject["reason"] for reject in world.kinds("rejects")] == ["bad_rule"]
     assert open_shard(result.stored).header.defaults == {}
 
 

@@ -211,3 +211,19 @@ def test_zone_of_a_queue() -> None:
     )
     after = owners_of(request, Sticky().allocate(request))
     assert [after[queue] for queue in queues] == ["c", "a", "b"]
+
+
+def test_weights_too_small_to_count_do_not_go_round() -> None:
+    """A queue too light to change the load that it leaves stays: it would be moved for ever."""
+    topics = queues_of("orders", 3), queues_of("payments", 2)
+    (_, heavy, light), (_, pinned) = topics
+    both = ["orders", "payments"]
+    after = allocate(
+        {"orders": 3, "payments": 2},
+        {"a": both, "b": both, "c": both, "d": ["payments"]},
+        weights=[[light, 1e-12], [heavy, 999_999_999]],
+        capacity={"a": 1e-6, "c": 1e-6, "d": 1e15},
+        pins=[[pinned, "c"]],
+    )
+    assert after.keys() == {*topics[0], *topics[1]}
+    assert after[heavy] == "b"
