@@ -7,9 +7,11 @@ load is the weight of its queues / its capacity.
 
 - Queues of one weight: the balance is optimal, and the moves are the fewest that it allows. Where
   possible owners share no other queues that is arithmetic (strategies.sticky_quota), elsewhere a
-  flow of least cost (strategies.sticky_levels), within an effort.
-- Queues of different weights: no single move of a queue gains more than the damping
-  (strategies.sticky_weights).
+  flow of least cost (strategies.sticky_levels).
+- Queues of different weights: no single move of a queue gains more than the damping, and few swaps
+  of two would (strategies.sticky_weights).
+- Beyond an effort, counted in steps and not in time, the best found so far is the answer, and
+  its notes say what may be better: each queue has one possible owner all the same.
 - A pin wins over a ban and over drained; of several pins of a queue the first whose client is
   there and subscribes the topic counts.
 - A queue that nobody may own is in nobody's share; no topic fails for it. A topic names those that
@@ -26,11 +28,12 @@ load is the weight of its queues / its capacity.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, cast
 
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.model import MessageQueue
-from strategies.sticky_effort import EFFORT, Effort
+from strategies.sticky_effort import Effort
 from strategies.sticky_levels import share_classes
 from strategies.sticky_options import sticky_options
 from strategies.sticky_quota import share_one_class
@@ -64,17 +67,26 @@ class Sticky:
         owner = [NOBODY] * len(world.queues)
         # What an operator says of a queue wins over what was measured.
         weights = {**request.weights, **options.weights}
+        effort = Effort(options.effort)
         if weights:
-            _share_by_weight(world, weights, options.damping, owner)
+            _share_by_weight(_Task(world, owner, effort), weights, options.damping)
         else:
-            _share_alike(world, world.class_queues, owner)
-        return Allocation(_topics(world, owner))
+            _share_alike(_Task(world, owner, effort), world.class_queues)
+        return Allocation(_topics(world, owner), notes=effort.notes())
 
 
-def _share_by_weight(
-    world: World, weights: Mapping[MessageQueue, float], damping: float, owner: list[int]
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A world to be shared, the owners that are found, and the effort that is left."""
+
+    world: World
+    owner: list[int]
+    effort: Effort
+
+
+def _share_by_weight(task: _Task, weights: Mapping[MessageQueue, float], damping: float) -> None:
     """Share the queues that weigh something, then those of weight 0."""
+    world, owner = task.world, task.owner
     known = {
         queue: weights.get(world.queues[queue], 1)
         for queues in world.class_queues
@@ -83,9 +95,9 @@ def _share_by_weight(
     counted = [[queue for queue in queues if known[queue]] for queues in world.class_queues]
     different = {weight for weight in known.values() if weight}
     if len(different) > 1:
-        share_weighted(world, counted, known, damping, owner)
+        owner[:] = share_weighted(world, counted, known, damping, task.effort)
     else:
-        _share_alike(world, counted, owner)
+        _share_alike(task, counted)
     place_uncounted(
         world,
         [[queue for queue in queues if not known[queue]] for queues in world.class_queues],
@@ -93,8 +105,9 @@ def _share_by_weight(
     )
 
 
-def _share_alike(world: World, queues: list[list[int]], owner: list[int]) -> None:
-    """Share queues of one weight: exactly where a class has its members to itself."""
+def _share_alike(task: _Task, queues: list[list[int]]) -> None:
+    """Share queues of one weight: by arithmetic where a class has its members to itself."""
+    world, owner = task.world, task.owner
     numbers = [number for number, ones in enumerate(queues) if ones]
     if len(numbers) == 1:
         share_one_class(world, numbers[0], queues[numbers[0]], owner)
@@ -106,7 +119,7 @@ def _share_alike(world: World, queues: list[list[int]], owner: list[int]) -> Non
         else:
             overlapping.append(number)
     if overlapping:
-        share_classes(world, overlapping, queues, owner, Effort(EFFORT))
+        share_classes(world, overlapping, queues, owner, task.effort)
 
 
 def _is_apart(world: World, number: int, shared: set[int]) -> bool:

@@ -20,7 +20,7 @@ loads is still free. While a chain between such members saves a move, it is used
 left the moves are the fewest of all assignments of that balance.
 """
 
-from strategies.sticky_effort import Effort
+from strategies.sticky_effort import BALANCE, MOVES, Effort
 from strategies.sticky_holding import Holding
 from strategies.sticky_paths import Network, Search
 from strategies.sticky_world import World
@@ -40,12 +40,16 @@ def share_classes(
     level.place_low()
     balance = _Balance(level, effort)
     balance.level()
+    if effort.spent:
+        effort.unfinished.append(BALANCE)
     if effort.spent or level.moves() == balance.fewest_moves():
         level.write(owner)
         return
     saving = Holding(world, numbers, queues, balance.network.part)
     saving.place_like(level)
     found = _save_moves(saving, balance, effort)
+    if effort.spent:
+        effort.unfinished.append(MOVES)
     (saving if found else level).write(owner)
 
 

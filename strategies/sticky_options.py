@@ -12,6 +12,7 @@ from fairlead.core.allocation import AllocationError, Placement
 from fairlead.core.model import MessageQueue
 from fairlead.core.single_rules import read_decimal
 from strategies.options import QUEUE_FORM, written_queue
+from strategies.sticky_effort import EFFORT
 
 __all__ = ["StickyOptions", "sticky_options"]
 
@@ -20,8 +21,8 @@ _CAPACITY_MIN = 1e-9
 _NUMBER_MAX = 1e15
 """Beyond these bounds a load could be infinite."""
 _FIELDS = (
-    "bans", "broker_zones", "capacity", "damping", "drained", "pins", "queue_zones", "weights",
-    "zone_first", "zones",
+    "bans", "broker_zones", "capacity", "damping", "drained", "effort", "pins", "queue_zones",
+    "weights", "zone_first", "zones",
 )  # fmt: skip
 
 
@@ -29,7 +30,8 @@ _FIELDS = (
 class StickyOptions:
     """What a rule asks of STICKY.
 
-    ``pins`` holds the clients of a queue in order of preference; ``bans`` those it never goes to.
+    ``pins`` holds the clients of a queue in order of preference; ``bans`` those it never goes to;
+    ``effort`` the steps (strategies.sticky_effort) after which the best found is the answer.
     """
 
     zones: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +44,7 @@ class StickyOptions:
     pins: Mapping[MessageQueue, tuple[str, ...]] = field(default_factory=dict)
     bans: Mapping[MessageQueue, frozenset[str]] = field(default_factory=dict)
     drained: frozenset[str] = frozenset()
+    effort: int = EFFORT
 
     def under(self, placement: Placement) -> "StickyOptions":
         """Return the options with what rules say of single queues and clients in their place."""
@@ -81,6 +84,7 @@ def sticky_options(options: Mapping[str, Any]) -> StickyOptions:
         pins={queue: tuple(clients) for queue, clients in _clients(options, "pins").items()},
         bans={queue: frozenset(clients) for queue, clients in _clients(options, "bans").items()},
         drained=frozenset(_text("drained", item) for item in _sequence(options, "drained")),
+        effort=_whole("effort", options.get("effort", EFFORT)),
     )
 
 
@@ -126,6 +130,12 @@ def _number(name: str, value: Any, least: float = 0) -> float:
     ):
         expected = f"expected a number from {least:g} to {_NUMBER_MAX:g}"
         raise _bad(name, f"{value!r} is out of range; {expected}")
+    return value
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _NUMBER_MAX:
+        raise _bad(name, f"{value!r} is out of range; expected a whole number from 0")
     return value
 
 

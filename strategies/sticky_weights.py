@@ -1,10 +1,11 @@
-"""Queues of different weight: balance by single moves, damped.
+"""Queues of different weight: balance by single moves and swaps, damped.
 
 Decides owners when weights differ, where the best balance is hard to find (it contains PARTITION).
 A queue without an owner goes, heaviest first, where the load stays lowest (longest processing time
 first: Graham, Bounds on Multiprocessing Timing Anomalies, 1969). Then members give, highest load
-first, the one queue that lowers the greater of the two loads most, until nothing gains. A queue
-that has an owner moves only for a gain above the damping, so that weights that wobble move nothing.
+first, the one queue that lowers the greater of the two loads most, or else swap a queue for a
+lighter one of a member with little load, until nothing gains. A queue that has an owner moves only
+for a gain above the damping, so that weights that wobble move nothing.
 """
 
 from bisect import bisect_left, insort
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush, heapreplace
 
+from strategies.sticky_effort import BALANCE, NODE, Effort
 from strategies.sticky_quota import deal
 from strategies.sticky_world import NOBODY, World
 
@@ -23,14 +25,24 @@ _ROUNDING = 1e-9
 _LOST = 1e-12
 """What is less than this share of a load may be lost in it: such queues could go round for ever."""
 
+_SWAP_GAIN = 0.01
+"""A swap that gains less than this share of the mean load is not worth looking for."""
+
+_PARTNERS = 4
+"""With so many members of a class, those with the least load, swaps are tried."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """A queue that may go to a member, and by how much that lowers the greater of two loads."""
+    """A queue that may go to a member, and by how much that lowers the greater of two loads.
+
+    ``back`` is the queue that the giver takes for it, or NOBODY.
+    """
 
     gain: float
     queue: int
     member: int
+    back: int = NOBODY
 
 
 def share_weighted(
@@ -38,16 +50,19 @@ def share_weighted(
     queues: list[list[int]],
     weights: Mapping[int, float],
     damping: float,
-    owner: list[int],
-) -> None:
-    """Write the owners of the queues of every class into ``owner``.
+    effort: Effort,
+) -> list[int]:
+    """Return the owner of each queue of the world; NOBODY of those that do not count.
 
     ``queues`` holds the queues of each class that count; ``weights`` the weight of each of them.
     """
-    balance = _Balance(world, queues, weights, damping)
+    balance = _Balance(world, queues, weights, damping, effort)
     balance.start()
     while balance.improve():
         pass
+    if effort.spent:
+        effort.unfinished.append(BALANCE)
+    owner = [NOBODY] * len(world.queues)
     moving: dict[tuple[int, float], list[int]] = {}
     for queue, member in balance.holder.items():
         owner[queue] = member
@@ -57,6 +72,7 @@ def share_weighted(
     for alike in moving.values():
         alike.sort()
         deal(world, alike, sorted([owner[queue] for queue in alike]), owner)
+    return owner
 
 
 def place_uncounted(world: World, queues: list[list[int]], owner: list[int]) -> None:
@@ -100,8 +116,10 @@ class _Balance:
         queues: list[list[int]],
         weights: Mapping[int, float],
         damping: float,
+        effort: Effort,
     ) -> None:
         self.world = world
+        self.effort = effort
         self.weights = weights
         self.class_of = {queue: number for number, ones in enumerate(queues) for queue in ones}
         self.classes = [
@@ -119,7 +137,8 @@ class _Balance:
         )
         mean = sum(weights[queue] for queue in self.class_of) / capacity
         self.least_gain = mean * _ROUNDING
-        self.least_gain_of_owned = max(mean * damping, self.least_gain)
+        self.least_gain_of_owned = mean * damping + self.least_gain
+        self.least_gain_of_swap = mean * _SWAP_GAIN
         self.load = [0.0] * len(world.client_ids)
         self.total: list[float] = [0] * len(world.client_ids)
         self.held: list[list[tuple[float, int]]] = [[] for _ in world.client_ids]
@@ -149,24 +168,28 @@ class _Balance:
         heap = [(-load, member) for member, load in enumerate(self.load)]
         heapify(heap)
         moved = False
-        while heap:
+        while heap and not self.effort.spent:
             load, member = heappop(heap)
             if -load != self.load[member]:
                 continue
-            best = self._best(member)
+            best = self._best(member) or self._best_swap(member)
             if best is None:
                 continue
             moved = True
             self._take(best.queue, member)
+            if best.back != NOBODY:
+                self._take(best.back, best.member)
+                self._put(best.back, member)
             self._put(best.queue, best.member)
             for changed in (member, best.member):
                 heappush(heap, (-self.load[changed], changed))
-        return moved
+        return moved and not self.effort.spent
 
     def _best(self, member: int) -> _Move | None:
         """Return the move that gains most, of the queues that gain enough; the first if alike."""
         load, capacity = self.load[member], self.world.capacity[member]
         least_gain = max(self.least_gain, load * _LOST)
+        self.effort.left -= NODE
         best: _Move | None = None
         for minus_weight, queue in self.held[member]:
             share = -minus_weight / capacity
@@ -185,6 +208,65 @@ class _Balance:
                 best = _Move(gain, queue, target[1])
         return best
 
+    def _best_swap(self, giver: int) -> _Move | None:
+        """Return the swap that gains most with one of the members with the least load."""
+        best: _Move | None = None
+        if len(self.held[giver]) == 1:
+            return best
+        given: dict[int, list[tuple[float, int]]] = {}
+        least = max(self.least_gain_of_swap, self.load[giver] * _LOST)
+        for entry in self.held[giver]:
+            given.setdefault(self.class_of[entry[1]], []).append(entry)
+        if all(self.world.home[queue] == giver for _, queue in self.held[giver]):
+            least = max(least, self.least_gain_of_owned)
+        may_own: set[int] = set()
+        for number, queues in given.items():
+            enough = least if best is None else best.gain
+            # Half of the difference, if both carry as much, is all that a swap can gain.
+            width = 1 + self.world.capacity[giver] / self.widest[number]
+            for taker in self._lightest(number, self.load[giver] - enough * width):
+                may_own = may_own or set(self.of_member[giver])
+                share = 1 / self.world.capacity[giver] + 1 / self.world.capacity[taker]
+                ideal = (self.load[giver] - self.load[taker]) / share
+                if ideal / self.world.capacity[giver] <= enough:
+                    continue
+                self.effort.left -= NODE + len(self.held[taker])
+                backs = [one for one in self.held[taker] if self.class_of[one[1]] in may_own]
+                for minus_weight, queue in queues:
+                    place = bisect_left(backs, (minus_weight + ideal,))
+                    for minus_other, back in backs[max(0, place - 1) : place + 1]:
+                        gain = self._gain(giver, taker, minus_other - minus_weight)
+                        if gain > enough and self._is_worth(gain, (queue, giver), (back, taker)):
+                            enough = gain
+                            best = _Move(gain, queue, taker, back)
+        return best
+
+    def _gain(self, giver: int, taker: int, weight: float) -> float:
+        """Return by how much the greater of two loads falls if so much weight passes."""
+        less, more = weight / self.world.capacity[giver], weight / self.world.capacity[taker]
+        return min(less, self.load[giver] - self.load[taker] - more)
+
+    def _is_worth(self, gain: float, *held: tuple[int, int]) -> bool:
+        """Tell whether a gain is enough to take these queues from these members."""
+        owned = any(self.world.home[queue] == member for queue, member in held)
+        return not owned or gain > self.least_gain_of_owned
+
+    def _lightest(self, number: int, below: float) -> list[int]:
+        """Return some possible owners of a class with a load below another one, by load."""
+        heap = self.heaps[number]
+        found: list[tuple[float, int]] = []
+        while heap and heap[0][0] < below and len(found) < _PARTNERS:
+            load, member = heap[0]
+            if load != self.load[member]:
+                self._put_right(heap)
+                continue
+            entry = heappop(heap)
+            if not found or entry != found[-1]:
+                found.append(entry)
+        for entry in found:
+            heappush(heap, entry)
+        return [member for _, member in found]
+
     def _target(self, queue: int, giver: int) -> tuple[float, int] | None:
         """Return the load after, and the member, where a queue would leave the lowest load."""
         number = self.class_of[queue]
@@ -199,6 +281,7 @@ class _Balance:
                 self._put_right(heap)
                 continue
             entry = heappop(heap)
+            self.effort.left -= NODE
             if seen and entry == seen[-1]:
                 continue
             seen.append(entry)

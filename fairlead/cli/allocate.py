@@ -74,8 +74,10 @@ def allocate(
         # Of some clients' shares alone nobody can tell.
         if orphans and document.get("for") is None:
             typer.echo(f"{len(orphans)} of {len(queues_known)} queues belong to nobody")
+        typer.echo("".join(f"note: {note}\n" for note in answered.get("notes", ())), nl=False)
     else:
-        write_rows([{"strategy": document["strategy"], "result": shares}], (), output)
+        found = {name: value for name, value in answered.items() if name != "id"}
+        write_rows([{"strategy": document["strategy"], **found}], (), output)
 
 
 def _document(case: Path) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 Lists are taken in the order given: RocketMQ's strategies do not sort, their caller does.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from fairlead.conformance.fields import (
@@ -13,7 +13,13 @@ from fairlead.conformance.fields import (
     queues_of,
     written,
 )
-from fairlead.core.allocation import AllocationError, AllocationRequest, Candidate, Strategy
+from fairlead.core.allocation import (
+    Allocation,
+    AllocationError,
+    AllocationRequest,
+    Candidate,
+    Strategy,
+)
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order, queue_order
 from strategies.options import bad_option, queue_of
@@ -27,11 +33,12 @@ BAD_CASE: Final = "bad_case"
 def answer(case: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``{"id", "result"}``, or ``{"id", "error": {"code", "message"}}``.
 
+    With ``notes`` beside the result if the strategy has any.
     A case that cannot be read has the code ``bad_case``; nothing is raised.
     """
     case_id = case.get("id")
     try:
-        return {"id": case_id, "result": _KINDS[_kind(case)](case)}
+        return {"id": case_id, **_KINDS[_kind(case)](case)}
     except AllocationError as error:
         return {"id": case_id, "error": {"code": error.code, "message": error.message}}
     except BadCaseError as error:
@@ -55,20 +62,22 @@ def _allocate(case: Mapping[str, Any]) -> dict[str, Any]:
     options = options_of(case)
     if name in ROCKETMQ:
         dealing = ROCKETMQ[name].deal(queues, client_ids, options)
-        return {client_id: written(dealing(client_id)) for client_id in asked}
+        return {"result": {client_id: written(dealing(client_id)) for client_id in asked}}
     if name in STRATEGIES:
-        shares = _shares(STRATEGIES[name], queues, client_ids, options)
-        return {client_id: written(shares.get(client_id, ())) for client_id in asked}
+        allocation = _allocation(STRATEGIES[name], queues, client_ids, options)
+        shares = _shares(allocation, dict.fromkeys(queue.topic for queue in queues))
+        result = {client_id: written(shares.get(client_id, ())) for client_id in asked}
+        return {"result": result} | ({"notes": [*allocation.notes]} if allocation.notes else {})
     known = ", ".join(sorted(STRATEGIES))
     raise AllocationError("unknown_strategy", f"there is no strategy {name!r}; known: {known}")
 
 
-def _shares(
+def _allocation(
     strategy: Strategy,
     queues: tuple[MessageQueue, ...],
     client_ids: tuple[str, ...],
     options: Mapping[str, Any],
-) -> dict[str, tuple[MessageQueue, ...]]:
+) -> Allocation:
     """Let a strategy of ours allocate all topics at once.
 
     The options ``current`` and ``subscriptions`` are what the engine knows by itself.
@@ -95,8 +104,13 @@ def _shares(
     allocation = strategy.allocate(request)
     for error in allocation.failures.values():
         raise error
+    return allocation
+
+
+def _shares(allocation: Allocation, topics: Iterable[str]) -> dict[str, tuple[MessageQueue, ...]]:
+    """Return what each client owns, topic by topic in the order of the queues."""
     found: dict[str, tuple[MessageQueue, ...]] = {}
-    for topic in by_topic:
+    for topic in topics:
         for client_id, owned in allocation.topics.get(topic, {}).items():
             found[client_id] = found.get(client_id, ()) + owned
     return found
@@ -130,15 +144,15 @@ def _lists(options: Mapping[str, Any], name: str, of: str) -> Mapping[str, list[
     return given
 
 
-def _sort_queues(case: Mapping[str, Any]) -> list[list[Any]]:
-    return written(tuple(sorted(queues_of(case), key=queue_order)))
+def _sort_queues(case: Mapping[str, Any]) -> dict[str, Any]:
+    return {"result": written(tuple(sorted(queues_of(case), key=queue_order)))}
 
 
-def _sort_clients(case: Mapping[str, Any]) -> list[str]:
-    return sorted(client_ids_of(case), key=java_order)
+def _sort_clients(case: Mapping[str, Any]) -> dict[str, Any]:
+    return {"result": sorted(client_ids_of(case), key=java_order)}
 
 
-_KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
+_KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     "allocate": _allocate,
     "sort_queues": _sort_queues,
     "sort_clients": _sort_clients,

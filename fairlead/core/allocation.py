@@ -93,11 +93,13 @@ class Allocation:
     """Who should own what: topic -> client id -> queues in the strategy's order.
 
     A client that a topic does not name owns nothing of it, as one that it names with (). And the
-    topics that failed.
+    topics that failed. ``notes``: sentences that say in what the answer falls short of what the
+    strategy aims at because it stopped at a limit of its own; the answer stands all the same.
     """
 
     topics: Mapping[str, Mapping[str, tuple[MessageQueue, ...]]]
     failures: Mapping[str, AllocationError] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class Strategy(Protocol):

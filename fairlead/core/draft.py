@@ -34,7 +34,7 @@ __all__ = ["Draft"]
 class Draft:
     """One step in the making.
 
-    ``dirty``: targets must be computed anew; ``touched``: queues whose chain changed.
+    ``dirty``: targets must be computed anew; ``cut_short``: the strategy stopped at its limit.
     """
 
     state: GroupState
@@ -53,6 +53,7 @@ class Draft:
     requests: list[Request] = field(default_factory=list)
     rejections: list[Rejection] = field(default_factory=list)
     alarms: set[str] = field(default_factory=set)
+    cut_short: bool = False
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     evicted: bool = False
     client_ids: set[str] = field(init=False)

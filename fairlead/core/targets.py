@@ -40,6 +40,9 @@ DRAINED_EMPTY = "drained_empty"
 RULE_WITHOUT_EFFECT = "rule_without_effect"
 """The alarm that the strategy in force does not take a rule that the group has of its own."""
 
+CUT_SHORT = "allocation_cut_short"
+"""The alarm that the strategy stopped at a limit of its own: its answer may not be the best."""
+
 __all__ = [
     "FAILED_ALLOCATION",
     "alarms_of",
@@ -117,6 +120,7 @@ def alarms_of(draft: Draft) -> tuple[str, ...]:
         DESIGNATION_EMPTY: bool(shares.empty),
         DRAINED_EMPTY: bool(shares.idle),
         RULE_WITHOUT_EFFECT: bool(without_effect(state.rules, strategy)),
+        CUT_SHORT: draft.cut_short,
     }
     return tuple(sorted(draft.alarms | {alarm for alarm, stands in alarms.items() if stands}))
 
@@ -151,6 +155,7 @@ def _allocate(
         # What a strategy says of topics that it was not asked for is no answer.
         allocated |= {topic: answer.topics[topic] for topic in asked if topic in answer.topics}
         failures |= {topic: answer.failures[topic] for topic in asked if topic in answer.failures}
+        draft.cut_short |= bool(answer.notes)
     return Allocation(allocated, failures)
 
 

@@ -50,6 +50,20 @@ def test_nothing_steers_the_terminal() -> None:
     assert shares == {"x\x1b[31m\U0001f600": [["t", "b", 0]]}
 
 
+def test_cut_short() -> None:
+    """What a strategy notes is told below the table, and stands in the answer for programs."""
+    options = {
+        "effort": 0,
+        "current": {"a": [["orders", "b", number] for number in range(4)]},
+        "subscriptions": {"a": ["orders", "bills"], "z": ["orders"]},
+    }
+    flags = ["-q", "orders/b/0-3", "-q", "bills/b/0", "-c", "z,a", "-s", "STICKY"]
+    ended = RUN.invoke(app, ["allocate", *flags, "--options", json.dumps(options)])
+    assert "note: cut short after 0 steps: the balance may not be the best" in ended.stdout
+    ended = RUN.invoke(app, ["allocate", *flags, "--options", json.dumps(options), "-o", "json"])
+    assert json.loads(ended.stdout)[0]["notes"][0].startswith("cut short")
+
+
 def test_document(tmp_path: Path) -> None:
     """A document has the fields of a case; flags win over it."""
     case = {"strategy": "AVG", "queues": [["t", "b", 1], ["t", "b", 0]], "clients": ["b"]}

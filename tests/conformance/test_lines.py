@@ -75,6 +75,22 @@ def test_a_client_that_gets_nothing() -> None:
     assert found["result"] == {"b": [], "a": QUEUES[:1], "stranger": []}
 
 
+def test_notes() -> None:
+    """What a strategy notes stands beside its result, and nothing where it notes nothing."""
+    owned = {"current": {"a": QUEUES}, "subscriptions": {"a": ["orders", "bills"], "b": ["orders"]}}
+    case = {
+        "id": 1,
+        "kind": "allocate",
+        "strategy": "STICKY",
+        "queues": [*QUEUES, ["bills", "main", 0]],
+        "clients": ["a", "b"],
+    }
+    for effort, noted in (({}, False), ({"effort": 0}, True)):
+        ((found, is_case),) = answered({**case, "options": {**owned, **effort}})
+        assert is_case
+        assert set(found) == {"id", "result"} | ({"notes"} if noted else set())
+
+
 def test_sorting() -> None:
     """Queues are sorted by their numbers, texts as Java compares them: by UTF-16 units."""
     queues = [["t", "b", 10], ["t", "b", 2], ["t", "\U0001f600", 0], ["t", "\uffee", 0]]

@@ -198,6 +198,29 @@ def test_sticky_moves_the_least() -> None:
     assert {world.state.targets[queue] for queue in moved} == {"0"}
 
 
+def test_an_allocation_that_is_cut_short_is_an_alarm() -> None:
+    """Where a strategy stops at its limit its answer holds, and the decision says so."""
+    alarms = []
+    for effort in (0, 1_000):
+        world = World()
+        world.rule("strategy", {"name": "STICKY", "options": {"effort": effort}})
+        world.beat("a", topics=("orders", "bills"))
+        world.run()
+        for topic in ("orders", "bills"):
+            world.route(4, topic)
+            world.bounds(4, topic)
+        world.run()
+        world.beat("b")
+        world.run()
+        assert world.state is not None
+        assert len(world.state.targets) == 8
+        assert [cause.kind for cause in world.decision.cause] == ["client_joined"]
+        alarms.append(world.decision.alarms)
+        owned = list(world.state.targets.values())
+        assert owned.count("b") == (0 if effort == 0 else 4)
+    assert alarms == [("allocation_cut_short",), ()]
+
+
 def test_timing_rules_take_effect() -> None:
     """A longer lease set by a rule keeps a silent member alive for longer."""
     world = settled("a")

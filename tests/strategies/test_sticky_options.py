@@ -40,6 +40,9 @@ QUEUE = ["orders", "broker-0", 0]
         ({"pins": [[QUEUE, None]]}, "pins: None is not a name"),
         ({"bans": "all"}, "bans: 'all' is not a list"),
         ({"drained": [1]}, "drained: 1 is not a name"),
+        ({"effort": -1}, "effort: -1 is out of range; expected a whole number from 0"),
+        ({"effort": 1.5}, "effort: 1.5 is out of range; expected a whole number from 0"),
+        ({"effort": True}, "effort: True is out of range"),
     ],
 )
 def test_refused(options: dict[str, Any], message: str) -> None:
