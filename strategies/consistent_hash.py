@@ -38,6 +38,9 @@ VIRTUAL_NODES = 10
 VIRTUAL_NODES_MAX = 100_000
 """More would be a mistake: the ring has so many nodes for each client."""
 
+NODES_MAX = 1_000_000
+"""Of one ring; they take a second or two."""
+
 RINGS_KEPT = 4
 """A big ring takes megabytes, and is needed for as long as one allocation is worked out."""
 
@@ -78,7 +81,14 @@ class _Ring:
 
 @lru_cache(maxsize=RINGS_KEPT)
 def _ring(client_ids: tuple[str, ...], nodes: int) -> _Ring:
-    """Return the ring of these clients; the topics of a group mostly have the same ones."""
+    """Return the ring of these clients; the topics of a group mostly have the same ones.
+
+    Raises:
+        AllocationError: ``bad_option``: it would have more nodes than a decision has time for.
+    """
+    if nodes * len(client_ids) > NODES_MAX:
+        most = NODES_MAX // len(client_ids)
+        raise bad_option("virtual_nodes", f"at most {most} with {len(client_ids)} clients")
     ring: dict[int, str] = {}
     owned: Counter[str] = Counter()
     for client_id in client_ids:

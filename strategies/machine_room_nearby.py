@@ -95,6 +95,17 @@ class MachineRoomNearby(PerTopic):
             ],
         }
 
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Refuse besides an inner CONFIG without its list: no room could be dealt.
+
+        Raises:
+            AllocationError: ``bad_option``.
+        """
+        super().check_options(options)
+        inner, inner_options = self._chosen(options)
+        if inner is configured and inner_options.get("queues") is None:
+            raise _no_list()
+
     def _deal(
         self,
         queues: Sequence[MessageQueue],
@@ -116,7 +127,7 @@ class MachineRoomNearby(PerTopic):
             found = divided()
             if inner is configured and inner_options.get("queues") is None:
                 # RocketMQ adds up the shares of the rooms, and cannot add a list that is not there.
-                raise bad_option("inner_options.queues", "a list of queues under CONFIG")
+                raise _no_list()
             sharing = found.client_ids.get(room, client_ids)
             return inner(found.queues[room], sharing, inner_options)
 
@@ -139,6 +150,10 @@ class MachineRoomNearby(PerTopic):
         if not isinstance(inner_options, Mapping):
             raise bad_option("inner_options", "an object")
         return self._inner[name], inner_options
+
+
+def _no_list() -> AllocationError:
+    return bad_option("inner_options.queues", "a list of queues under CONFIG")
 
 
 def _divide(queues: Sequence[MessageQueue], client_ids: Sequence[str], rooms: Rooms) -> _Divided:

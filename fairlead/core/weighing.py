@@ -4,8 +4,8 @@ Decides the weight of each queue for strategies that balance by weight; decides 
 keep an allocation still while a measure wobbles: what is measured is an average over a window, and
 a weight in force is replaced only by one that differs from it by more than a set share. It is
 looked at once in a trigger period, at the multiple of the period that the shard's clock passed:
-before the first progress behind it is counted. So it does not matter how the log was cut into
-batches.
+before the first progress behind it is counted. So records that led to no decision come to the same
+weights whether one step reads them or many, as a replay needs it.
 
 A queue that nobody may write and that its group has read to the end weighs nothing: a topic that
 is about to shrink does not count any more while its old queues can still be read.

@@ -208,3 +208,19 @@ def test_bad_options(name: str, options: dict[str, Any], at: str) -> None:
     with pytest.raises(AllocationError) as failed:
         dealt(name, numbered(1), ["a"], options)
     assert (failed.value.code, failed.value.message[: len(at)]) == ("bad_option", at)
+
+
+def test_a_ring_that_is_too_big() -> None:
+    """More nodes than a decision has time for are refused with how many there may be."""
+    clients = [f"c{number}" for number in range(11)]
+    with pytest.raises(AllocationError, match="at most 90909 with 11 clients") as refused:
+        dealt("CONSISTENT_HASH", numbered(1), clients, {"virtual_nodes": 100_000})
+    assert refused.value.code == "bad_option"
+
+
+def test_nearby_over_a_list_that_is_not_there() -> None:
+    """Options under which no topic could be dealt are refused before a rule puts them in force."""
+    with pytest.raises(AllocationError, match=r"inner_options\.queues"):
+        ROCKETMQ["MACHINE_ROOM_NEARBY"].check_options({"inner": "CONFIG"})
+    listed = {"inner": "CONFIG", "inner_options": {"queues": [["orders", "main", 0]]}}
+    ROCKETMQ["MACHINE_ROOM_NEARBY"].check_options(listed)
