@@ -143,15 +143,14 @@ def _allocate(
     shares: Sharing,
     queues: dict[str, tuple[MessageQueue, ...]],
 ) -> Allocation:
-    """Ask the strategy once for each set of members that share topics with each other."""
+    """Ask the strategy, and keep of each answer what it was asked for."""
     allocated: dict[str, Mapping[str, tuple[MessageQueue, ...]]] = {}
     failures: dict[str, AllocationError] = {}
-    designated = {name: member for name, member in members.items() if name in shares.designated}
-    for sharers, topics in ((members, shares.common), (designated, shares.reserved)):
+    for subscriptions, topics in _questions(draft.rules.slots, members, shares):
         asked = {topic: held for topic, held in queues.items() if topic in topics}
         if not asked:
             continue
-        answer = _ask(draft, sharers, asked)
+        answer = _ask(draft, members, subscriptions, asked)
         # What a strategy says of topics that it was not asked for is no answer.
         allocated |= {topic: answer.topics[topic] for topic in asked if topic in answer.topics}
         failures |= {topic: answer.failures[topic] for topic in asked if topic in answer.failures}
@@ -159,18 +158,45 @@ def _allocate(
     return Allocation(allocated, failures)
 
 
+def _questions(
+    slots: str, members: dict[str, Member], shares: Sharing
+) -> list[tuple[dict[str, frozenset[str]], frozenset[str]]]:
+    """Return what the strategy is asked: the topics that each candidate subscribes, those to share.
+
+    One question, so that what a member owns of one topic counts for the others: to who is not
+    designated the reserved topics are as if it did not subscribe them. Where every member of the
+    group counts for every topic, subscriptions say nothing, and the reserved topics are asked for
+    with the designated members alone.
+    """
+    subscriptions = {name: member.topics for name, member in members.items()}
+    if not shares.reserved:
+        return [(subscriptions, shares.common)]
+    designated = {name: subscriptions[name] for name in members if name in shares.designated}
+    if slots == "group":
+        return [(subscriptions, shares.common), (designated, shares.reserved)]
+    others = {
+        name: left
+        for name, topics in subscriptions.items()
+        if name not in designated and (left := topics - shares.reserved)
+    }
+    return [({**others, **designated}, shares.common | shares.reserved)]
+
+
 def _ask(
-    draft: Draft, members: dict[str, Member], queues: dict[str, tuple[MessageQueue, ...]]
+    draft: Draft,
+    members: dict[str, Member],
+    subscriptions: dict[str, frozenset[str]],
+    queues: dict[str, tuple[MessageQueue, ...]],
 ) -> Allocation:
     state, rules = draft.state, draft.rules
     candidates = tuple(
         Candidate(
             client_id,
-            members[client_id].topics,
+            subscriptions[client_id],
             members[client_id].profile.zone,
             members[client_id].profile.capacity,
         )
-        for client_id in sorted(members, key=java_order)
+        for client_id in sorted(subscriptions, key=java_order)
     )
     owners = {
         queue: value.chain[-1].member.client_id

@@ -1,5 +1,6 @@
 """Groups in which only designated members consume: what they own, and what the others do."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -227,10 +228,30 @@ def test_answers_nobody_asked_for() -> None:
     """What a strategy says of topics of the other question is ignored."""
     world = _two_topics("a", "b")
     world.strategies["AVG"] = Greedy()
+    world.rule("slots", "group")
     world.rule("designated", {"only": ["b"], "topics": ["orders"]})
     world.run()
     assert (_consumers(world, "orders"), _consumers(world, "payments")) == ({"b"}, {"a"})
     assert world.decision.failures == ()
+
+
+def test_balance_over_all_topics() -> None:
+    """What a designated member owns of the reserved topic counts when the others are balanced."""
+    world = World()
+    world.rule("strategy", {"name": "STICKY"})
+    world.rule("designated", {"only": ["a"], "topics": ["orders"]})
+    for client in "abcd":
+        world.beat(client, topics=("orders", "payments"))
+    world.run()
+    world.route(4)
+    world.route(8, "payments")
+    world.bounds(4)
+    world.bounds(8, "payments")
+    world.run()
+    assert world.state is not None
+    owned = Counter((owner, queue.topic) for queue, owner in world.state.targets.items())
+    assert owned["a", "orders"] == 4
+    assert sorted(owned[client, "payments"] for client in "abcd") == [0, 2, 3, 3]
 
 
 CLIENTS = ("10.0.0.1@1", "10.0.0.2@1", "app-1", "app-2", "web")

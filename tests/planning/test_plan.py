@@ -144,6 +144,7 @@ def test_even_share_in_two_parts(tmp_path: Path) -> None:
     group = {
         "members": ["a", "b"],
         "topics": {"orders": {"main": 6}, "bills": {"main": 2}},
+        "slots": "group",
         "rules": rules,
     }
     found = planned(tmp_path, "--join", "c", group=group)
