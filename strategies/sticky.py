@@ -29,10 +29,11 @@ load is the weight of its queues / its capacity.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.model import MessageQueue
+from strategies.sticky_answer import shares_of
 from strategies.sticky_effort import Effort
 from strategies.sticky_levels import share_classes
 from strategies.sticky_options import sticky_options
@@ -72,7 +73,7 @@ class Sticky:
             _share_by_weight(_Task(world, owner, effort), weights, options.damping)
         else:
             _share_alike(_Task(world, owner, effort), world.class_queues)
-        return Allocation(_topics(world, owner), notes=effort.notes())
+        return Allocation(shares_of(world, owner), notes=effort.notes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,35 +130,3 @@ def _is_apart(world: World, number: int, shared: set[int]) -> bool:
         shared.isdisjoint([one for one in world.classes_of(member) if one != number])
         for member in world.classes[number]
     )
-
-
-def _topics(world: World, owner: list[int]) -> dict[str, dict[str, tuple[MessageQueue, ...]]]:
-    """Return topic -> client id -> queues in queue order, of those that own something."""
-    # The last name is NOBODY's.
-    names: list[str | None] = [*world.client_ids, None]
-    owners = list(map(names.__getitem__, owner))
-    parts = [slice(share.start, share.stop) for share in world.topics]
-    single = [len(set(owners[part])) == part.stop - part.start for part in parts]
-    # A client mostly gets one queue of a topic. All these tuples are made before the dicts: made in
-    # between, they would have Python's garbage collector look through the big new dicts each time.
-    alone = list(zip(world.queues)) if any(single) else []
-    topics = {}
-    found: dict[str | None, tuple[MessageQueue, ...]]
-    for share, part, each in zip(world.topics, parts, single, strict=True):
-        if each:
-            found = dict(zip(owners[part], alone[part], strict=True))
-        else:
-            found = _several(owners[part], world.queues[part])
-        found.pop(None, None)
-        topics[share.topic] = cast("dict[str, tuple[MessageQueue, ...]]", found)
-    return topics
-
-
-def _several(
-    owners: list[str | None], queues: list[MessageQueue]
-) -> dict[str | None, tuple[MessageQueue, ...]]:
-    """Return the queues of each owner, where one may have several."""
-    owned: dict[str | None, list[MessageQueue]] = {name: [] for name in owners}
-    for name, queue in zip(owners, queues, strict=True):
-        owned[name].append(queue)
-    return {name: tuple(held) for name, held in owned.items()}

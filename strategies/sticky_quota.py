@@ -54,7 +54,9 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
     """Write the owners of the queues of a class into ``owner``."""
     members = world.classes[number]
     home = world.home
-    counted = Counter(map(home.__getitem__, queues))
+    whole = len(queues) == len(home)
+    homes = home if whole else list(map(home.__getitem__, queues))
+    counted = Counter(homes)
     held = [counted.get(member, 0) for member in members]
     sizes = shares(len(queues), [world.capacity[member] for member in members], held)
     left = {
@@ -65,9 +67,12 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
     }
     keeps[NOBODY] = 0
     free = []
-    changing = [queue for queue in queues if home[queue] in keeps]
-    for queue in queues:
-        owner[queue] = home[queue]
+    changing = [queue for queue, one in zip(queues, homes, strict=True) if one in keeps]
+    if whole:
+        owner[:] = home
+    else:
+        for queue, one in zip(queues, homes, strict=True):
+            owner[queue] = one
     for queue in near_first(world, changing):
         member = home[queue]
         if keeps[member]:

@@ -223,10 +223,12 @@ class _Builder:
         # In C, for it is done for every queue: 100,000 of them in a big group.
         names = map(owners.get, queues, repeat(""))
         homes = list(map(self.number.get, names, repeat(NOBODY)))
+        profile, subscribed = self.world.profile, self.world.subscribed
+        if len(subscribed) == 1 and topic in subscribed[0] and not self.world.drained:
+            return homes
         found = set(homes)
         found.discard(NOBODY)
         drained = set() if topic in self.special else found & self.world.drained
-        profile, subscribed = self.world.profile, self.world.subscribed
         known = dict.fromkeys(map(profile.__getitem__, found))
         others = {one for one in known if topic not in subscribed[one]}
         if not drained and not others:

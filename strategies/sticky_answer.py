@@ -1,0 +1,60 @@
+"""The owners that STICKY found, as the answer that the engine reads.
+
+Decides nothing. It is here that a big group costs: the answer of 10,000 members and 100,000 queues
+is as many small tuples, which all live until the engine has read them.
+"""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
+
+from fairlead.core.model import MessageQueue
+from strategies.sticky_world import World
+
+__all__ = ["shares_of"]
+
+
+def shares_of(world: World, owner: list[int]) -> dict[str, dict[str, tuple[MessageQueue, ...]]]:
+    """Return topic -> client id -> queues in queue order, of those that own something."""
+    # The last name is NOBODY's.
+    names: list[str | None] = [*world.client_ids, None]
+    owners = list(map(names.__getitem__, owner))
+    topics = {}
+    with _collector_waits():
+        for share in world.topics:
+            part = slice(share.start, share.stop)
+            found = _shares(owners[part], world.queues[part])
+            found.pop(None, None)
+            topics[share.topic] = cast("dict[str, tuple[MessageQueue, ...]]", found)
+    return topics
+
+
+def _shares(
+    owners: list[str | None], queues: list[MessageQueue]
+) -> dict[str | None, tuple[MessageQueue, ...]]:
+    """Return the queues of each owner."""
+    # In a big group a client mostly has one queue of a topic.
+    alone = dict(zip(owners, zip(queues), strict=True))
+    if len(alone) == len(owners):
+        return cast("dict[str | None, tuple[MessageQueue, ...]]", alone)
+    owned: dict[str | None, list[MessageQueue]] = {name: [] for name in alone}
+    for name, queue in zip(owners, queues, strict=True):
+        owned[name].append(queue)
+    return {name: tuple(held) for name, held in owned.items()}
+
+
+@contextmanager
+def _collector_waits() -> Iterator[None]:
+    """Let Python's garbage collector wait: there is no garbage while the answer is made.
+
+    It would look through all of the new tuples again and again, and through everything else once,
+    which takes as long as the whole allocation does.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
