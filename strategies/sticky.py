@@ -113,20 +113,30 @@ def _share_alike(task: _Task, queues: list[list[int]]) -> None:
     if len(numbers) == 1:
         share_one_class(world, numbers[0], queues[numbers[0]], owner)
         return
-    overlapping, shared = [], set(numbers)
+    overlapping = _overlapping(world, numbers)
     for number in numbers:
-        if _is_apart(world, number, shared):
+        if number not in overlapping:
             share_one_class(world, number, queues[number], owner)
-        else:
-            overlapping.append(number)
     if overlapping:
-        share_classes(world, overlapping, queues, owner, task.effort)
+        share_classes(world, [*overlapping], queues, owner, task.effort)
 
 
-def _is_apart(world: World, number: int, shared: set[int]) -> bool:
-    """Tell whether the possible owners of a class share no other one."""
-    # Mostly the first member tells that they do.
-    return all(
-        shared.isdisjoint([one for one in world.classes_of(member) if one != number])
-        for member in world.classes[number]
-    )
+def _overlapping(world: World, numbers: list[int]) -> dict[int, None]:
+    """Return the classes of which some possible owner may own queues of another one too."""
+    counted, sole = set(numbers), dict[int, int | None]()
+    found: dict[int, None] = {}
+    for number in numbers:
+        # Mostly the first member tells that a class overlaps with another one.
+        for member in world.classes[number]:
+            if world.narrowed or world.drained:
+                others = [one for one in world.classes_of(member) if one != number]
+                overlaps = not counted.isdisjoint(others)
+            else:
+                profile = world.profile[member]
+                if profile not in sole:
+                    sole[profile] = world.sole_class(profile, counted)
+                overlaps = sole[profile] != number
+            if overlaps:
+                found[number] = None
+                break
+    return found

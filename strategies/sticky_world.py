@@ -79,6 +79,17 @@ class World:
         }
         return sorted(narrowed.union(own)) if narrowed else own
 
+    def sole_class(self, profile: int, counted: set[int]) -> int | None:
+        """Return the one class of those counted that is shared by a profile; None of several."""
+        found = NOBODY
+        for topic in self.subscribed[profile]:
+            number = self.shared.get(topic, NOBODY)
+            if number != found and number in counted:
+                if found != NOBODY:
+                    return None
+                found = number
+        return found
+
     def in_zone(self, queue: int, member: int) -> bool:
         """Tell whether a queue stands in the zone of a member."""
         zone = self.queue_zone[queue] if self.queue_zone else None
@@ -161,15 +172,19 @@ class _Builder:
             topic: [] for topic in sorted(self.request.queues, key=java_order)
         }
         groups = list(profiles.values())
+        adding = {topic: numbers.append for topic, numbers in by_topic.items()}
         for number, topics in enumerate(profiles):
             for topic in topics:
-                if topic in by_topic:
-                    by_topic[topic].append(number)
+                add = adding.get(topic)
+                if add is not None:
+                    add(number)
         classes: dict[tuple[int, ...], int] = {}
+        # Where no two members subscribe alike a profile's number is its member's.
+        alone = len(groups) == len(self.candidates)
         for numbers in map(tuple, by_topic.values()):
             if numbers not in classes:
-                members = sorted([one for number in numbers for one in groups[number]])
-                classes[numbers] = self._class(self._not_drained(tuple(members)))
+                each = numbers if alone else [one for number in numbers for one in groups[number]]
+                classes[numbers] = self._class(self._not_drained(tuple(sorted(each))))
         return {topic: classes[tuple(numbers)] for topic, numbers in by_topic.items()}
 
     def _not_drained(self, members: tuple[int, ...]) -> tuple[int, ...]:
