@@ -11,7 +11,7 @@ from typing import Any
 from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
 from fairlead.core.model import MessageQueue
 
-__all__ = ["Deal", "Dealing", "PerTopic", "by_place", "check"]
+__all__ = ["Deal", "Dealer", "Dealing", "PerTopic", "by_place", "check"]
 
 Dealing = Callable[[str], tuple[MessageQueue, ...]]
 """Client id -> its queues, in the strategy's order. Raises AllocationError."""
@@ -64,6 +64,10 @@ def by_place(
     return share
 
 
+Dealer = Callable[[Sequence[MessageQueue], Sequence[str]], Dealing]
+"""Queues and client ids -> a dealing, under what a request says."""
+
+
 class PerTopic:
     """A strategy of RocketMQ for all topics of a group: each topic is dealt on its own."""
 
@@ -80,6 +84,7 @@ class PerTopic:
         """
         topics = {}
         failures = {}
+        deal = self.dealer(request)
         for topic, queues in request.queues.items():
             ids = [
                 candidate.client_id
@@ -87,7 +92,7 @@ class PerTopic:
                 if request.slots == "group" or topic in candidate.topics
             ]
             try:
-                dealing = self.deal(queues, ids, self.options(request))
+                dealing = deal(queues, ids)
                 topics[topic] = {
                     client_id: share for client_id in ids if (share := dealing(client_id))
                 }
@@ -103,6 +108,6 @@ class PerTopic:
         """
         self.deal((), (), options)
 
-    def options(self, request: AllocationRequest) -> Mapping[str, Any]:
-        """Return what the dealing is told besides queues and ids."""
-        return request.options
+    def dealer(self, request: AllocationRequest) -> Dealer:
+        """Return how the topics of a request are dealt."""
+        return lambda queues, client_ids: self.deal(queues, client_ids, request.options)

@@ -14,8 +14,8 @@ Options:
 - ``inner``: the strategy in a room, AVG unless given, with ``inner_options``.
 - ``room``: how a room is found. ``prefix-before-first-dash`` (unless given): of the broker name and
   of the client id. ``map``: ``broker_rooms`` and ``client_rooms`` say it by name. ``zone``: the
-  client's zone and that of the queue's leader; ``zones`` (by client id), ``queue_zones``
-  ([[queue, zone]]) and ``broker_zones`` (by broker name) say it where members and routes do not.
+  client's zone and that of the queue's leader; ``zones``, ``queue_zones`` and ``broker_zones`` go
+  before what members and routes tell (strategies.zones).
 
 >>> from strategies.averagely import averagely
 >>> queues = [MessageQueue("t", f"IDC{room}-x", number) for room in (1, 2) for number in range(2)]
@@ -27,15 +27,16 @@ Options:
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from fairlead.core.allocation import AllocationError, AllocationRequest
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
 from strategies.configured import configured
-from strategies.dealing import Deal, Dealing, PerTopic, check
-from strategies.options import bad_option, queue_of, refuse_unknown
+from strategies.dealing import Deal, Dealer, Dealing, PerTopic, check
+from strategies.options import bad_option, names_of, refuse_unknown
+from strategies.zones import ZONE_OPTIONS, read_zones
 
 __all__ = ["MachineRoomNearby"]
 
@@ -45,7 +46,7 @@ ZONE = "zone"
 _OPTIONS = {
     PREFIX: (),
     MAP: ("broker_rooms", "client_rooms"),
-    ZONE: ("zones", "queue_zones", "broker_zones"),
+    ZONE: ZONE_OPTIONS,
 }
 
 
@@ -73,27 +74,14 @@ class MachineRoomNearby(PerTopic):
         super().__init__("MACHINE_ROOM_NEARBY", self._deal)
         self._inner = inner
 
-    def options(self, request: AllocationRequest) -> Mapping[str, Any]:
-        """Add the zones that members and routes tell; what the options say of one wins."""
-        options = request.options
-        if options.get("room") != ZONE:
-            return options
-        told = {each.client_id: each.zone for each in request.candidates if each.zone is not None}
-        by_broker = _names(options, "broker_zones")
-        queue_zones = dict(request.queue_zones) | {
-            queue: by_broker[queue.broker_name]
-            for queues in request.queues.values()
-            for queue in queues
-            if queue.broker_name in by_broker
-        }
-        return {
-            **options,
-            "zones": told | _names(options, "zones"),
-            "queue_zones": [
-                *([list(queue), zone] for queue, zone in queue_zones.items()),
-                *options.get("queue_zones", ()),
-            ],
-        }
+    def dealer(self, request: AllocationRequest) -> Dealer:
+        """Deal by what members and routes tell, too; what the options say of one wins."""
+
+        @cache
+        def rooms() -> Rooms:
+            return _rooms(request.options, request)
+
+        return lambda queues, ids: self._dealing(queues, ids, request.options, rooms)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse besides an inner CONFIG without its list: no room could be dealt.
@@ -112,8 +100,17 @@ class MachineRoomNearby(PerTopic):
         client_ids: Sequence[str],
         options: Mapping[str, Any],
     ) -> Dealing:
+        return self._dealing(queues, client_ids, options, partial(_rooms, options, None))
+
+    def _dealing(
+        self,
+        queues: Sequence[MessageQueue],
+        client_ids: Sequence[str],
+        options: Mapping[str, Any],
+        found_rooms: Callable[[], Rooms],
+    ) -> Dealing:
         inner, inner_options = self._chosen(options)
-        rooms = _rooms(options)
+        rooms = found_rooms()
         # RocketMQ makes the inner strategy first: what its constructor refuses, it refuses here.
         inner((), (), inner_options)
         known = frozenset(client_ids)
@@ -178,7 +175,7 @@ def _divide(queues: Sequence[MessageQueue], client_ids: Sequence[str], rooms: Ro
     return _Divided({room: by_room[room] for room in sorted(by_room, key=java_order)}, clients)
 
 
-def _rooms(options: Mapping[str, Any]) -> Rooms:
+def _rooms(options: Mapping[str, Any], told: AllocationRequest | None) -> Rooms:
     by = options.get("room", PREFIX)
     if not isinstance(by, str) or by not in _OPTIONS:
         raise bad_option("room", f"one of {', '.join(_OPTIONS)}")
@@ -186,37 +183,12 @@ def _rooms(options: Mapping[str, Any]) -> Rooms:
     if by == PREFIX:
         return Rooms(lambda queue: _prefix(queue.broker_name), _prefix)
     if by == MAP:
-        brokers, clients = _names(options, "broker_rooms"), _names(options, "client_rooms")
+        brokers, clients = names_of(options, "broker_rooms"), names_of(options, "client_rooms")
         return Rooms(lambda queue: brokers.get(queue.broker_name), clients.get)
-    zones, broker_zones = _names(options, "zones"), _names(options, "broker_zones")
-    queue_zones = _queue_zones(options)
-    return Rooms(
-        lambda queue: queue_zones.get(queue, broker_zones.get(queue.broker_name)), zones.get
-    )
+    zones = read_zones(options)
+    zones = zones if told is None else zones.told_by(told)
+    return Rooms(zones.of_queue, zones.of_client)
 
 
 def _prefix(name: str) -> str:
     return name.partition("-")[0]
-
-
-def _names(options: Mapping[str, Any], name: str) -> dict[str, str]:
-    value = options.get(name, {})
-    if not isinstance(value, Mapping) or not all(
-        isinstance(key, str) and isinstance(room, str) for key, room in value.items()
-    ):
-        raise bad_option(name, "an object of names")
-    return dict(value)
-
-
-def _queue_zones(options: Mapping[str, Any]) -> dict[MessageQueue, str]:
-    value = options.get("queue_zones", ())
-    if not isinstance(value, list | tuple):
-        raise bad_option("queue_zones", "a list of [queue, zone]")
-    found = {}
-    for number, entry in enumerate(value):
-        match entry:
-            case [queue, str(zone)]:
-                found[queue_of(queue, f"queue_zones[{number}]")] = zone
-            case _:
-                raise bad_option(f"queue_zones[{number}]", "[queue, zone]")
-    return found

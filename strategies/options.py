@@ -1,12 +1,24 @@
 """Reads the options of a strategy: what is wrong is an error that names the option."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairlead.core.allocation import AllocationError
 from fairlead.core.model import MessageQueue
 
-__all__ = ["QUEUE_FORM", "bad_option", "queue_of", "refuse_unknown", "written_queue"]
+__all__ = [
+    "QUEUE_FORM",
+    "bad_option",
+    "mapping_of",
+    "names_of",
+    "pairs_of",
+    "queue_of",
+    "refuse_unknown",
+    "sequence_of",
+    "text_of",
+    "written_queue",
+    "wrong_option",
+]
 
 QUEUE_FORM = "[topic, broker_name, queue_id], the id a whole number of 32 bits"
 _QUEUE_ID_MAX = 2**31 - 1
@@ -16,6 +28,11 @@ _QUEUE_ID_MAX = 2**31 - 1
 def bad_option(name: str, expected: str) -> AllocationError:
     """Return the error of an option that is not what it must be."""
     return AllocationError("bad_option", f"{name}: it must be {expected}")
+
+
+def wrong_option(name: str, detail: str) -> AllocationError:
+    """Return the error of an option, worded as what is wrong and what is expected."""
+    return AllocationError("bad_option", f"{name}: {detail}")
 
 
 def refuse_unknown(options: Mapping[str, Any], *known: str) -> None:
@@ -51,3 +68,72 @@ def queue_of(value: object, name: str) -> MessageQueue:
     if queue is None:
         raise bad_option(name, f"a queue: {QUEUE_FORM}")
     return queue
+
+
+def text_of(name: str, value: object) -> str:
+    """Read a name: a text that is not empty.
+
+    Raises:
+        AllocationError: ``bad_option``.
+    """
+    if not isinstance(value, str) or not value:
+        raise wrong_option(name, f"{value!r} is not a name; expected a string that is not empty")
+    return value
+
+
+def mapping_of(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return an option that is an object with names for keys; an empty one if it is not there.
+
+    Raises:
+        AllocationError: ``bad_option``.
+    """
+    value = options.get(name, {})
+    if not isinstance(value, Mapping):
+        expected = "expected client or broker names to values"
+        raise wrong_option(name, f"{value!r} is not an object; {expected}")
+    for key in value:
+        text_of(name, key)
+    return value
+
+
+def names_of(options: Mapping[str, Any], name: str) -> dict[str, str]:
+    """Return an option that is an object of names.
+
+    Raises:
+        AllocationError: ``bad_option``.
+    """
+    return {key: text_of(name, value) for key, value in mapping_of(options, name).items()}
+
+
+def sequence_of(options: Mapping[str, Any], name: str) -> list[Any] | tuple[Any, ...]:
+    """Return an option that is a list; an empty one if it is not there.
+
+    Raises:
+        AllocationError: ``bad_option``.
+    """
+    value = options.get(name, [])
+    if not isinstance(value, list | tuple):
+        raise wrong_option(name, f"{value!r} is not a list")
+    return value
+
+
+def pairs_of(
+    options: Mapping[str, Any], name: str, of: str
+) -> Iterator[tuple[str, MessageQueue, Any]]:
+    """Yield place, queue and value of an option that is a list of [queue, value].
+
+    The place names the pair in errors; ``of`` says what the value is.
+
+    Raises:
+        AllocationError: ``bad_option``.
+    """
+    for number, item in enumerate(sequence_of(options, name)):
+        place = f"{name}[{number}]"
+        match item:
+            case [written, value]:
+                queue = written_queue(written)
+                if queue is None:
+                    raise wrong_option(place, f"{written!r} is not a queue; expected {QUEUE_FORM}")
+                yield place, queue, value
+            case _:
+                raise wrong_option(place, f"{item!r} is not a pair; expected [queue, {of}]")

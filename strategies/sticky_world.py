@@ -141,17 +141,18 @@ class _Builder:
         self.candidates = _sorted_candidates(request.candidates)
         ids = [candidate.client_id for candidate in self.candidates]
         self.number = {client_id: number for number, client_id in enumerate(ids)}
+        self.zones = options.zones.told_by(request)
         self.world = World(
             ids,
             [options.capacity.get(one.client_id, one.capacity) for one in self.candidates],
-            [options.zones.get(one.client_id, one.zone) for one in self.candidates],
+            [self.zones.of_client(client_id) for client_id in ids],
             [0] * len(ids),
             drained=frozenset(self.number[one] for one in options.drained & self.number.keys()),
         )
         self.class_numbers: dict[tuple[int, ...], int] = {}
         self.narrowed: dict[tuple[int, str | None, frozenset[str]], int] = {}
         self.special = {queue.topic for queue in (*options.pins, *options.bans)}
-        self.zoned = bool(options.queue_zones or options.broker_zones or request.queue_zones)
+        self.zoned = self.zones.knows_queues()
 
     def build(self) -> World:
         """Return the world, topic by topic in RocketMQ's order."""
@@ -209,7 +210,7 @@ class _Builder:
         stop = start + len(queues)
         world.queues += queues
         world.topics.append(TopicShare(topic, start, stop))
-        zones = self._zones(queues) if self.zoned else []
+        zones = [self.zones.of_queue(queue) for queue in queues] if self.zoned else []
         world.queue_zone += zones
         homes = self._homes(topic, queues)
         if topic not in self.special and not (self.options.zone_first and zones):
@@ -250,15 +251,6 @@ class _Builder:
             return homes
         leavers = drained.union([one for one in found if profile[one] in others])
         return [NOBODY if one in leavers else one for one in homes]
-
-    def _zones(self, queues: list[MessageQueue]) -> list[str | None]:
-        options, known = self.options, self.request.queue_zones
-        return [
-            options.queue_zones.get(queue)
-            or options.broker_zones.get(queue.broker_name)
-            or known.get(queue)
-            for queue in queues
-        ]
 
     def _class_of(self, topic: str, queue: MessageQueue, zone: str | None, shared: int) -> int:
         """Return the class of a queue that a pin, a ban or its zone may narrow."""

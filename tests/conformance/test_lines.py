@@ -114,7 +114,7 @@ def test_options_that_cannot_be() -> None:
     base = {"kind": "allocate", "queues": QUEUES, "clients": ["a"]}
     for strategy, options, path in (
         ("CONFIG", {"queues": [["t", "b", 2**31]]}, "queues[0]:"),
-        ("STICKY", {"pins": [[["t", "b", 2**31], "a"]]}, "pins:"),
+        ("STICKY", {"pins": [[["t", "b", 2**31], "a"]]}, "pins[0]:"),
         ("STICKY", {"current": []}, "current:"),
         ("STICKY", {"current": {"a": [QUEUES[0], ["t", "b"]]}}, "current.a[1]:"),
         ("STICKY", {"subscriptions": 0}, "subscriptions:"),
