@@ -7,17 +7,17 @@ one possible owner of a class, or at one class of a member; a node of a chain co
 
 __all__ = ["BALANCE", "EFFORT", "MOVES", "NODE", "Effort"]
 
-EFFORT = 50_000_000
+EFFORT = 200_000_000
 """The steps of an allocation unless its options say otherwise.
 
-Measured in process time of one core of a busy two-core machine, with Python 3.11: 8 to 20 million
-steps take a second, so this is three to six seconds.
+Measured in process time of one core of a busy two-core machine, with Python 3.11: mostly 20 to 60
+million steps take a second, so this is three to ten seconds.
 """
 
 BALANCE = "the balance may not be the best"
 MOVES = "the moves may not be the fewest"
 
-NODE = 15
+NODE = 60
 """The steps that it counts to come to a node of a search or of a chain."""
 
 

@@ -196,6 +196,7 @@ class _Balance:
             enough = least_gain if best is None else best.gain
             if share <= enough:
                 break
+            self.effort.left -= NODE
             if self.world.home[queue] == member:
                 enough = max(enough, self.least_gain_of_owned)
                 if share <= enough:
@@ -230,7 +231,7 @@ class _Balance:
                 ideal = (self.load[giver] - self.load[taker]) / share
                 if ideal / self.world.capacity[giver] <= enough:
                     continue
-                self.effort.left -= NODE + len(self.held[taker])
+                self.effort.left -= NODE * (1 + len(queues)) + len(self.held[taker])
                 backs = [one for one in self.held[taker] if self.class_of[one[1]] in may_own]
                 for minus_weight, queue in queues:
                     place = bisect_left(backs, (minus_weight + ideal,))
