@@ -20,7 +20,7 @@ loads is still free. While a chain between such members saves a move, it is used
 left the moves are the fewest of all assignments of that balance.
 """
 
-from strategies.sticky_effort import BALANCE, MOVES, Effort
+from strategies.sticky_effort import BALANCE, MOVES, NODE, Effort
 from strategies.sticky_holding import Holding
 from strategies.sticky_paths import Network, Search
 from strategies.sticky_world import World
@@ -117,7 +117,7 @@ class _Balance:
         waiting = [sorted(set().union(*[classes[number] for number in self.holding.numbers]))]
         while waiting and not self.effort.spent:
             part = waiting.pop()
-            self.effort.left -= len(part)
+            self.effort.left -= NODE * len(part)
             threshold = self._threshold(part)
             if threshold is None:
                 self.finished.append(part)
