@@ -117,9 +117,10 @@ class Group:
             body = body_of(record)
             if (body.get("group"), body.get("client_id")) != (self.name, client.client_id):
                 return False
-            assigned = body["assigned"]
-            held = sorted(each["queue"][2] for each in assigned if each["state"] == "held")
-            return len(held) == len(assigned) and wanted(held)
+            # When a queue that drains is released, only its successor is told.
+            kept = [each for each in body["assigned"] if each["state"] != "draining"]
+            held = sorted(each["queue"][2] for each in kept if each["state"] == "held")
+            return len(held) == len(kept) and wanted(held)
 
         return holds
 
