@@ -11,7 +11,6 @@ from kafka.errors import KafkaError
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import KafkaSettings
 from fairlead.topics import require_reachable
-from fairlead.wire.raw import LOG_APPEND_TIME, RawRecord
 from streaming.connection import REQUEST_TIMEOUT_MS, client_options
 
 _POLL_MS: Final = 200
@@ -90,19 +89,6 @@ def partitions_of(kafka: KafkaSettings, topic: str) -> int:
             remedy="Check kafka.bootstrap and kafka.topic_prefix; an engine makes the topics.",
         )
     return len(numbers)
-
-
-def raw_of(record: ConsumerRecord) -> RawRecord:
-    """Return a record as the engine reads it."""
-    return RawRecord(
-        record.topic,
-        record.partition,
-        record.offset,
-        record.timestamp,
-        record.timestamp_type == LOG_APPEND_TIME,
-        record.key,
-        record.value,
-    )
 
 
 def read_bounds(

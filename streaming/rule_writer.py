@@ -6,7 +6,7 @@ from typing import Final
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-from fairlead.core.records import RuleSet
+from fairlead.core.records import ALL_GROUPS, RuleSet
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import KafkaSettings
 from fairlead.wire.control_records import rule_key
@@ -14,7 +14,6 @@ from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode_rule
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
-from fairlead.wire.placement import ALL_GROUPS
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 from streaming.connection import client_options

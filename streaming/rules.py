@@ -17,13 +17,12 @@ from kafka.consumer.fetcher import ConsumerRecord
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.designation import IF_NOBODY
-from fairlead.core.records import RuleSet
+from fairlead.core.records import ALL_GROUPS, RuleSet
 from fairlead.core.rules import GroupRules, RuleError, with_rule
 from fairlead.errors import UsageError
 from fairlead.settings import Settings
 from fairlead.wire.encode import OversizeError
 from fairlead.wire.errors import WireError
-from fairlead.wire.placement import ALL_GROUPS
 from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
 from streaming.reading import read_to_end

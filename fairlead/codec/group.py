@@ -7,7 +7,7 @@ moving, stand in the liveness piece.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, replace
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -23,13 +23,13 @@ from fairlead.codec.handover import (
     read_queue,
 )
 from fairlead.codec.liveness import decode_liveness, encode_liveness
+from fairlead.codec.measure import plain_measure, read_measure
 from fairlead.codec.member import plain_member, read_member
 from fairlead.codec.route import plain_route, read_route
 from fairlead.codec.tables import keys_of, plain_queues, queues_of, read_queues
-from fairlead.core.model import MemberKey
+from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.outputs import Failure
 from fairlead.core.state import GroupState, PendingRequest, Tombstone
-from fairlead.core.weighing import Measure
 
 __all__ = ["BODY_VERSION", "decode_group", "encode_group", "same_body"]
 
@@ -116,7 +116,7 @@ def _plain(state: GroupState) -> dict[str, Any]:
             for (what, topic), request in sorted(state.requests.items())
         ],
         "measures": [
-            [queue_rows[queue], *astuple(measure)]
+            plain_measure(queue_rows[queue], measure)
             for queue, measure in sorted(state.measures.items())
         ],
         "weights": [[queue_rows[queue], weight] for queue, weight in sorted(state.weights.items())],
@@ -124,8 +124,20 @@ def _plain(state: GroupState) -> dict[str, Any]:
 
 
 def _read_1(plain: dict[str, Any]) -> GroupState:
-    keys = [MemberKey(*key) for key in plain["keys"]]
+    return _read(plain, read_queues(plain["queues"]))
+
+
+def _read_2(plain: dict[str, Any]) -> GroupState:
+    """Read what version 1 has, and what queues were measured to weigh."""
     queues = read_queues(plain["queues"])
+    state = _read(plain, queues)
+    state.measures = {queues[row[0]]: read_measure(row) for row in plain["measures"]}
+    state.weights = {queues[row]: weight for row, weight in plain["weights"]}
+    return state
+
+
+def _read(plain: dict[str, Any], queues: list[MessageQueue]) -> GroupState:
+    keys = [MemberKey(*key) for key in plain["keys"]]
     clients = plain["clients"]
     members = [read_member(row, keys) for row in plain["members"]]
     routes = [read_route(row) for row in plain["routes"]]
@@ -152,16 +164,6 @@ def _read_1(plain: dict[str, Any]) -> GroupState:
         },
         empty_since_ms=plain["empty_since_ms"],
         allocated_by=plain["allocated_by"],
-    )
-
-
-def _read_2(plain: dict[str, Any]) -> GroupState:
-    """Read what version 1 has, and what queues were measured to weigh."""
-    queues = read_queues(plain["queues"])
-    return replace(
-        _read_1(plain),
-        measures={queues[row]: Measure(*measure) for row, *measure in plain["measures"]},
-        weights={queues[row]: weight for row, weight in plain["weights"]},
     )
 
 

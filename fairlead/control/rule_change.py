@@ -4,11 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fairlead.control.rules_in_force import RulesInForce, WrittenRule
-from fairlead.core.records import RuleSet
+from fairlead.core.records import ALL_GROUPS, RuleSet
 from fairlead.core.rules import RuleError
 from fairlead.wire.encode import OversizeError
 from fairlead.wire.errors import WireError
-from fairlead.wire.placement import ALL_GROUPS
 from fairlead.wire.reasons import Reason
 from streaming.rule_writer import as_read
 

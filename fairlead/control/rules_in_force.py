@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairlead.core.allocation import Strategy
-from fairlead.core.records import RuleSet
+from fairlead.core.records import ALL_GROUPS, RuleSet
 from fairlead.core.rules import (
     EngineRules,
     GroupRules,
@@ -23,10 +23,9 @@ from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
-from fairlead.wire.placement import ALL_GROUPS
-from fairlead.wire.raw import RawRecord
+from fairlead.wire.raw import RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
-from streaming.reading import raw_of, read_to_end
+from streaming.reading import read_to_end
 
 __all__ = ["RefusedRule", "RulesInForce", "WrittenRule", "read_rules_in_force", "rules_in_force"]
 
@@ -134,7 +133,7 @@ def read_rules_in_force(
     """
     partition = 0 if group == ALL_GROUPS else partition_of_group(group, shards)
     topic = TopicNames(kafka.topic_prefix).name("control")
-    rows = map(raw_of, read_to_end(kafka, topic, [partition]))
+    rows = map(raw_record, read_to_end(kafka, topic, [partition]))
     return rules_in_force(rows, group, shards, strategies)
 
 

@@ -8,10 +8,9 @@ from fairlead.control.answers import Answers, AnswerWatch, Place, Refusal
 from fairlead.control.rule_change import RuleChange
 from fairlead.control.rules_in_force import RulesInForce, read_rules_in_force
 from fairlead.core.allocation import Strategy
-from fairlead.core.records import RuleSet
+from fairlead.core.records import ALL_GROUPS, RuleSet
 from fairlead.local.decisions import Decision
 from fairlead.settings import KafkaSettings
-from fairlead.wire.placement import ALL_GROUPS
 from fairlead.wire.topics import TopicNames
 from streaming.reading import partitions_of
 from streaming.rule_writer import partitions_of_rule, write_rules

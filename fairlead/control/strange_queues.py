@@ -10,8 +10,9 @@ from fairlead.settings import KafkaSettings
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
+from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import TopicNames
-from streaming.reading import partitions_of, raw_of, read_to_end
+from streaming.reading import partitions_of, read_to_end
 
 __all__ = ["StrangeQueue", "strange_queues"]
 
@@ -57,7 +58,7 @@ def _routes(kafka: KafkaSettings, topics: Collection[str]) -> dict[str, Route]:
     found: dict[str, Route] = {}
     for record in read_to_end(kafka, name, range(partitions_of(kafka, name))):
         try:
-            changed = decode("routes", raw_of(record), _LIMITS)
+            changed = decode("routes", raw_record(record), _LIMITS)
         except WireError:
             continue
         if not isinstance(changed, RouteChanged) or changed.topic not in topics:

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
+from fairlead.core.rule_value import RuleValueError
+
 __all__ = [
     "ENTRIES_MAX",
     "IF_NOBODY",
     "Designation",
-    "DesignationError",
     "Entries",
     "Sharing",
     "read_designation",
@@ -40,16 +41,6 @@ IF_NOBODY = ("nobody", "all")
 _NAMES = ("only", "topics", "if_nobody")
 _MEANT_AS_ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}|[0-9]+(?:\.[0-9]+)*/[0-9.]+")
 """What nobody writes but for an IPv4 address or network: if it is none, it is a mistake."""
-
-
-class DesignationError(Exception):
-    """A value of the rule makes no sense. ``field_path`` is the path below the value, or empty."""
-
-    def __init__(self, field_path: str, detail: str, remedy: str) -> None:
-        super().__init__(detail)
-        self.field_path = field_path
-        self.detail = detail
-        self.remedy = remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +153,14 @@ def read_designation(value: object) -> Designation:
     """Return the rule that a value says.
 
     Raises:
-        DesignationError: the value makes no sense.
+        RuleValueError: the value makes no sense.
     """
     if not isinstance(value, dict):
-        raise DesignationError("", "a designation must be an object", 'send {"only": [entries]}')
+        raise RuleValueError("", "a designation must be an object", 'send {"only": [entries]}')
     for name in value:
         if name not in _NAMES:
             remedy = f"use one of {', '.join(_NAMES)}"
-            raise DesignationError(str(name), f"a designation has no {name!r}", remedy)
+            raise RuleValueError(str(name), f"a designation has no {name!r}", remedy)
     only = _texts(value.get("only"), "only", "entry", "send the clients that alone may consume")
     topics = value.get("topics")
     if topics is not None:
@@ -177,7 +168,7 @@ def read_designation(value: object) -> Designation:
     if_nobody = value.get("if_nobody", IF_NOBODY[0])
     if if_nobody not in IF_NOBODY:
         remedy = f"say {' or '.join(IF_NOBODY)}"
-        raise DesignationError("if_nobody", f"if_nobody cannot be {if_nobody!r}", remedy)
+        raise RuleValueError("if_nobody", f"if_nobody cannot be {if_nobody!r}", remedy)
     return _designation(only, topics, if_nobody)
 
 
@@ -194,14 +185,14 @@ def _designation(
 
 def _texts(values: object, name: str, noun: str, remedy: str) -> tuple[str, ...]:
     if not isinstance(values, list):
-        raise DesignationError(name, f"{name} must be a list", remedy)
+        raise RuleValueError(name, f"{name} must be a list", remedy)
     if not 1 <= len(values) <= ENTRIES_MAX:
         detail = f"{name} has {len(values)} entries"
-        raise DesignationError(name, detail, f"give 1 to {ENTRIES_MAX}, or remove the rule")
+        raise RuleValueError(name, detail, f"give 1 to {ENTRIES_MAX}, or remove the rule")
     if set(map(type, values)) != {str} or "" in values:
         for index, entry in enumerate(values):
             if not isinstance(entry, str) or not entry:
-                raise DesignationError(f"{name}[{index}]", f"{entry!r} is no {noun}", "give a text")
+                raise RuleValueError(f"{name}[{index}]", f"{entry!r} is no {noun}", "give a text")
     return tuple(values)
 
 
@@ -209,7 +200,7 @@ def read_entries(only: tuple[str, ...]) -> Entries:
     """Return whom these entries name.
 
     Raises:
-        DesignationError: an entry looks like an address or a network and is none. Taken for a
+        RuleValueError: an entry looks like an address or a network and is none. Taken for a
             client id it would name nobody, and stop the group.
     """
     client_ids, globs = [], []
@@ -222,7 +213,7 @@ def read_entries(only: tuple[str, ...]) -> Entries:
         elif _is_meant_as_address(entry):
             detail = f"{entry!r} is no address and no network"
             remedy = "write it as 192.168.0.6, fd00::6, 10.0.0.0/8 or fd00::/8"
-            raise DesignationError(f"only[{index}]", detail, remedy)
+            raise RuleValueError(f"only[{index}]", detail, remedy)
         elif "*" in entry or "?" in entry:
             globs.append(_pattern(entry))
         else:

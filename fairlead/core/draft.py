@@ -56,15 +56,12 @@ class Draft:
     cut_short: bool = False
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     evicted: bool = False
-    client_ids: set[str] = field(init=False)
-    """The client ids of all members, those that joined in this step among them."""
+    client_ids: set[str] | None = None
+    """The client ids of all members, gathered when the first one joins in this step."""
     weighed_ms: int = 0
     """The clock up to which this step has looked at what queues weigh."""
     weigh_now: bool = False
     """What queues weigh is looked at in this step, whether or not a trigger is due."""
-
-    def __post_init__(self) -> None:
-        self.client_ids = {key.client_id for key in self.state.members}
 
     def because(
         self,

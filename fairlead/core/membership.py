@@ -99,6 +99,8 @@ def _take_over(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
     state = draft.state
     member = state.members.get(beat.member)
     if member is None:
+        if draft.client_ids is None:
+            draft.client_ids = {key.client_id for key in state.members}
         others = beat.member.client_id in draft.client_ids
         draft.client_ids.add(beat.member.client_id)
         state.members[beat.member] = Member(

@@ -21,6 +21,7 @@ from fairlead.core.model import (
 )
 
 __all__ = [
+    "ALL_GROUPS",
     "Arrival",
     "Claim",
     "Claims",
@@ -39,6 +40,10 @@ __all__ = [
     "RuleSet",
     "Tick",
 ]
+
+
+ALL_GROUPS = "*"
+"""The group of a rule that is set for every group; its record stands in every partition."""
 
 
 @dataclass(frozen=True, slots=True)

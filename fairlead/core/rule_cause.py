@@ -2,11 +2,10 @@
 
 from fairlead.core.model import MessageQueue, Source
 from fairlead.core.outputs import Cause
-from fairlead.core.records import RuleSet
+from fairlead.core.records import ALL_GROUPS, RuleSet
 
 __all__ = ["cause_of_rule"]
 
-ALL_GROUPS = "*"
 _KINDS = {
     "pin": "pins_changed",
     "ban": "pins_changed",

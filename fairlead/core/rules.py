@@ -9,18 +9,18 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from fairlead.core.allocation import AllocationError, Strategy, described
-from fairlead.core.designation import Designation, DesignationError, read_designation
+from fairlead.core.designation import Designation, read_designation
 from fairlead.core.outputs import Cause
 from fairlead.core.records import RuleSet
+from fairlead.core.rule_value import RuleValueError
 from fairlead.core.single_rules import (
     OF_STRATEGIES,
     SINGLE_RULES,
-    SingleRuleError,
     check_single_rules,
     read_single_rule,
     subject_text,
 )
-from fairlead.core.weighing import BY_COUNT, Weighing, WeighingError, read_weighing
+from fairlead.core.weighing import BY_COUNT, Weighing, read_weighing
 
 __all__ = [
     "CHAIN_CAP",
@@ -188,9 +188,8 @@ def _single(held: Mapping[str, Any], rule: RuleSet) -> dict[str, Any]:
     try:
         read_single_rule(rule.rule, rule.value)
         check_single_rules(rule.rule, after)
-    except SingleRuleError as error:
-        path = f"value.{error.field_path}" if error.field_path else "value"
-        raise RuleError(error.reason, path, error.detail, error.remedy) from error
+    except RuleValueError as error:
+        raise _refused(error) from error
     return after
 
 
@@ -225,10 +224,13 @@ def _in_force(
                 "bad_rule", "value", f"slots cannot be {value!r}", "say subscribers or group"
             )
         return replace(rules, slots=str(value))
-    if rule == "designated":
-        return _with_designated(rules, value)
-    if rule == "weighing":
-        return _with_weighing(rules, value)
+    try:
+        if rule == "designated":
+            return replace(rules, designated=read_designation(value))
+        if rule == "weighing":
+            return replace(rules, weighing=read_weighing(value))
+    except RuleValueError as error:
+        raise _refused(error) from error
     known = ", ".join(("strategy, timing, slots, designated, weighing", *SINGLE_RULES))
     detail = f"this engine has no rule {rule!r}"
     raise RuleError("unsupported_rule", "rule", detail, f"use one of {known}")
@@ -282,20 +284,6 @@ def _with_timing(rules: GroupRules, value: object) -> GroupRules:
     return replace(rules, **value)
 
 
-def _with_designated(rules: GroupRules, value: object) -> GroupRules:
-    try:
-        return replace(rules, designated=read_designation(value))
-    except DesignationError as error:
-        raise _bad_value(error) from error
-
-
-def _with_weighing(rules: GroupRules, value: object) -> GroupRules:
-    try:
-        return replace(rules, weighing=read_weighing(value))
-    except WeighingError as error:
-        raise _bad_value(error) from error
-
-
-def _bad_value(error: DesignationError | WeighingError) -> RuleError:
+def _refused(error: RuleValueError) -> RuleError:
     path = f"value.{error.field_path}" if error.field_path else "value"
-    return RuleError("bad_rule", path, error.detail, error.remedy)
+    return RuleError(error.reason, path, error.detail, error.remedy)

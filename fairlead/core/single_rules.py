@@ -14,13 +14,13 @@ from typing import Any
 
 from fairlead.core.allocation import Placement
 from fairlead.core.model import MessageQueue
+from fairlead.core.rule_value import RuleValueError
 
 __all__ = [
     "BANNED_MAX",
     "OF_STRATEGIES",
     "SINGLE_RULES",
     "SINGLE_RULES_MAX",
-    "SingleRuleError",
     "check_single_rules",
     "drained_of",
     "placement_of",
@@ -44,17 +44,6 @@ Rules = Mapping[str, Mapping[str, Any]]
 """Rule -> subject -> value, as set."""
 
 
-class SingleRuleError(Exception):
-    """A value of a rule makes no sense. ``field_path`` is the path below the value, or empty."""
-
-    def __init__(self, reason: str, field_path: str, detail: str, remedy: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
-        self.field_path = field_path
-        self.detail = detail
-        self.remedy = remedy
-
-
 def subject_text(subject: tuple[str, ...]) -> str:
     """Return a client or queue as one text, different for different ones."""
     return "/".join(subject)
@@ -74,10 +63,10 @@ def read_single_rule(rule: str, value: object) -> Any:
     """Return what a value says: a client id, client ids or a number; None for ``drain``.
 
     Raises:
-        SingleRuleError: the value makes no sense.
+        RuleValueError: the value makes no sense.
     """
     if not isinstance(value, Mapping):
-        raise _bad("", f"a {rule} must be an object", "see section 3.10 of the protocol")
+        raise RuleValueError("", f"a {rule} must be an object", "see section 3.10 of the protocol")
     return _READERS[rule](value)
 
 
@@ -85,14 +74,15 @@ def check_single_rules(rule: str, held: Mapping[str, Any]) -> None:
     """Refuse more rules of one kind than a group may have; a ban counts for each client it names.
 
     Raises:
-        SingleRuleError: ``too_many_rules``.
+        RuleValueError: ``too_many_rules``.
     """
     number = len(held)
     if rule == "ban":
         number = sum(len(value["client_ids"]) for value in held.values())
     if number > SINGLE_RULES_MAX:
         detail = f"the group would have {number} of {rule}, at most {SINGLE_RULES_MAX} are kept"
-        raise SingleRuleError("too_many_rules", "", detail, "remove some, or use strategy options")
+        remedy = "remove some, or use strategy options"
+        raise RuleValueError("", detail, remedy, reason="too_many_rules")
 
 
 def placement_of(rules: Rules) -> Placement:
@@ -126,24 +116,20 @@ def _queue(subject: str) -> MessageQueue:
     return MessageQueue(topic, broker_name, int(queue_id))
 
 
-def _bad(field_path: str, detail: str, remedy: str) -> SingleRuleError:
-    return SingleRuleError("bad_rule", field_path, detail, remedy)
-
-
 def _client_id(value: Mapping[str, Any]) -> str:
     client_id = value.get("client_id")
     if not isinstance(client_id, str) or not client_id:
-        raise _bad("client_id", f"{client_id!r} is no client id", "name a client")
+        raise RuleValueError("client_id", f"{client_id!r} is no client id", "name a client")
     return client_id
 
 
 def _client_ids(value: Mapping[str, Any]) -> tuple[str, ...]:
     names = value.get("client_ids")
     if not isinstance(names, list) or not 1 <= len(names) <= BANNED_MAX:
-        raise _bad("client_ids", "no list of clients", f"name 1 to {BANNED_MAX} clients")
+        raise RuleValueError("client_ids", "no list of clients", f"name 1 to {BANNED_MAX} clients")
     for name in names:
         if not isinstance(name, str) or not name:
-            raise _bad("client_ids", f"{name!r} is no client id", "name clients")
+            raise RuleValueError("client_ids", f"{name!r} is no client id", "name clients")
     return tuple(names)
 
 
@@ -152,9 +138,10 @@ def _number(name: str, *, may_be_zero: bool) -> Callable[[Mapping[str, Any]], fl
         number = read_decimal(value.get(name))
         if number is None:
             remedy = 'send digits as text, such as "2.5": at most nine before the point, six after'
-            raise _bad(name, f"{value.get(name)!r} is no {name}", remedy)
+            raise RuleValueError(name, f"{value.get(name)!r} is no {name}", remedy)
         if not number and not may_be_zero:
-            raise _bad(name, f"a {name} of 0 is none", "drain the client to give it nothing")
+            remedy = "drain the client to give it nothing"
+            raise RuleValueError(name, f"a {name} of 0 is none", remedy)
         return number
 
     return read

@@ -17,6 +17,7 @@ from typing import Any, Literal, cast, get_args
 
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
+from fairlead.core.rule_value import RuleValueError
 
 __all__ = [
     "BY_COUNT",
@@ -25,7 +26,6 @@ __all__ = [
     "Measure",
     "WeighBy",
     "Weighing",
-    "WeighingError",
     "measured",
     "read_weighing",
     "weigh",
@@ -63,16 +63,6 @@ BY_COUNT = Weighing()
 """What holds without a rule."""
 
 
-class WeighingError(ValueError):
-    """A value is no rule ``weighing``; ``field_path`` names the field inside it, or is empty."""
-
-    def __init__(self, field_path: str, detail: str, remedy: str) -> None:
-        super().__init__(detail)
-        self.field_path = field_path
-        self.detail = detail
-        self.remedy = remedy
-
-
 @dataclass(frozen=True, slots=True)
 class Measure:
     """What is known of one queue from its owners' progress, on the shard's clock.
@@ -94,15 +84,15 @@ def read_weighing(value: object) -> Weighing:
     """Return the rule of a plain value.
 
     Raises:
-        WeighingError: names the field and what it must be.
+        RuleValueError: names the field and what it must be.
     """
     if not isinstance(value, dict) or not value.keys() <= {"by", "over_ms", "change_percent"}:
         detail = "weighing is an object of nothing but its fields"
-        raise WeighingError("", detail, "send an object of by, over_ms and change_percent")
+        raise RuleValueError("", detail, "send an object of by, over_ms and change_percent")
     words = get_args(WeighBy)
     by = value.get("by")
     if by not in words:
-        raise WeighingError("by", f"{by!r} cannot be weighed by", f"say {', '.join(words)}")
+        raise RuleValueError("by", f"{by!r} cannot be weighed by", f"say {', '.join(words)}")
     return Weighing(
         cast("WeighBy", by),
         _whole(value, "over_ms", BY_COUNT.over_ms, OVER_MS),
@@ -114,7 +104,7 @@ def _whole(value: dict[str, Any], name: str, default: int, bounds: tuple[int, in
     number = value.get(name, default)
     low, high = bounds
     if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
-        raise WeighingError(name, f"{number!r} is out of bounds", f"send {low} to {high}")
+        raise RuleValueError(name, f"{number!r} is out of bounds", f"send {low} to {high}")
     return number
 
 

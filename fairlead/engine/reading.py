@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fairlead.codec.quarantine import HeldRow
 from fairlead.codec.shard import OpenShard
 from fairlead.core.records import (
+    ALL_GROUPS,
     Generation,
     GroupRecord,
     Heartbeat,
@@ -30,7 +31,6 @@ from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 
 __all__ = [
-    "ALL_GROUPS",
     "Batch",
     "Refused",
     "beats_of",
@@ -38,9 +38,6 @@ __all__ = [
     "read_rows",
     "reread",
 ]
-
-ALL_GROUPS = "*"
-"""The group name under which a rule is set for every group."""
 
 _ORDER = {"control": 0, "routes": 1, "offsets": 2, "releases": 3, "heartbeats": 4}
 _OF_SHARD = frozenset({"control", "releases", "heartbeats"})

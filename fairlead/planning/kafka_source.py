@@ -9,10 +9,10 @@ from kafka.errors import KafkaError
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import KafkaSettings
 from fairlead.topics import require_reachable
-from fairlead.wire.raw import Partitions, RawRecord
+from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
 from streaming.connection import client_options
-from streaming.reading import raw_of, read_newest, read_to_end
+from streaming.reading import read_newest, read_to_end
 
 __all__ = ["KafkaSource"]
 
@@ -49,7 +49,7 @@ class KafkaSource:
     ) -> list[RawRecord]:
         """Return what stands in some partitions of a topic, in order within each."""
         found = read_to_end(self._kafka, self.names.name(suffix), partitions, since_ms)
-        return [raw_of(record) for record in found]
+        return [raw_record(record) for record in found]
 
     def newest_ms(self, suffix: str, partition: int) -> int | None:
         """Return when the newest record of a partition was appended; None: there is none."""

@@ -6,8 +6,8 @@ from typing import Final
 
 from fairlead.core.membership import subscribed_topics
 from fairlead.core.ordering import java_order
+from fairlead.core.records import ALL_GROUPS
 from fairlead.planning.live_group import LiveGroup
-from fairlead.wire.placement import ALL_GROUPS
 
 __all__ = ["remarks_on"]
 

@@ -11,12 +11,12 @@ import orjson
 
 from fairlead.core.designation import ENTRIES_MAX, IF_NOBODY
 from fairlead.core.model import MessageQueue
-from fairlead.core.records import Reset, RuleSet
+from fairlead.core.records import ALL_GROUPS, Reset, RuleSet
 from fairlead.core.single_rules import BANNED_MAX, read_decimal
 from fairlead.core.weighing import CHANGE_PERCENT, OVER_MS, WeighBy
 from fairlead.wire.errors import WireError
 from fairlead.wire.fields import Fields
-from fairlead.wire.placement import ALL_GROUPS, check_key, key_mismatch, read_array_key
+from fairlead.wire.placement import check_key, key_mismatch, read_array_key
 from fairlead.wire.reasons import Reason
 from fairlead.wire.strict_json import check_plain
 from fairlead.wire.texts import (

@@ -4,6 +4,7 @@ from typing import Any
 
 import orjson
 
+from fairlead.core.records import ALL_GROUPS
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import KEY_BYTES_MAX, PARTS_MAX
 from fairlead.wire.partition import partition_of_group
@@ -12,7 +13,6 @@ from fairlead.wire.reasons import Reason
 from fairlead.wire.texts import GROUP, TOPIC, TextRule
 
 __all__ = [
-    "ALL_GROUPS",
     "check_key",
     "check_no_key",
     "check_partition",
@@ -22,9 +22,6 @@ __all__ = [
     "read_offsets_key",
     "read_text_key",
 ]
-
-ALL_GROUPS = "*"
-"""The group of a control record that is for every group; it stands in every partition."""
 
 
 def check_key(key: bytes | None, text: str, words: str) -> None:

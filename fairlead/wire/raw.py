@@ -3,9 +3,9 @@
 Nothing here knows what the bytes mean.
 """
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-__all__ = ["LOG_APPEND_TIME", "OutgoingRecord", "Partitions", "RawRecord"]
+__all__ = ["LOG_APPEND_TIME", "OutgoingRecord", "Partitions", "RawRecord", "raw_record"]
 
 LOG_APPEND_TIME: Final = 1
 """Kafka's number for a timestamp that the broker set at the append."""
@@ -24,6 +24,19 @@ class RawRecord(NamedTuple):
     append_time_is_log: bool
     key: bytes | None
     value: bytes | None
+
+
+def raw_record(record: Any) -> RawRecord:
+    """Return what kafka-python read (its ConsumerRecord) as the engine reads it."""
+    return RawRecord(
+        record.topic,
+        record.partition,
+        record.offset,
+        record.timestamp,
+        record.timestamp_type == LOG_APPEND_TIME,
+        record.key,
+        record.value,
+    )
 
 
 class OutgoingRecord(NamedTuple):

@@ -12,9 +12,9 @@ from fairlead.errors import ExitCode
 from fairlead.settings import Settings
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
+from fairlead.wire.raw import raw_record
 from strategies.registry import STRATEGIES
 from strategies.sticky import Sticky
-from streaming.reading import raw_of
 from tests.streaming.log import SHARDS, Log
 
 Capture = pytest.CaptureFixture[str]
@@ -54,7 +54,7 @@ def _rules(log: Log) -> list[RuleSet]:
     """Return what stands in the control topic, read as the engine reads it."""
     found = []
     for record in log.records("control"):
-        rule = decode("control", raw_of(record), WireLimits(SHARDS))
+        rule = decode("control", raw_record(record), WireLimits(SHARDS))
         assert isinstance(rule, RuleSet)
         found.append(rule)
     return found

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from fairlead.core.designation import (
     Designation,
-    DesignationError,
     Sharing,
     read_designation,
     read_entries,
     sharing,
 )
+from fairlead.core.rule_value import RuleValueError
 from fairlead.core.rules import GroupRules, RuleError, with_rule
 
 
@@ -183,6 +183,6 @@ def test_sharing() -> None:
 
 def test_error_of_the_value_itself() -> None:
     """What is wrong with the whole value has no path below it."""
-    with pytest.raises(DesignationError) as refused:
+    with pytest.raises(RuleValueError) as refused:
         read_designation(None)
     assert refused.value.field_path == ""

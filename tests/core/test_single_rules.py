@@ -10,10 +10,10 @@ from fairlead.codec.group import decode_group, encode_group
 from fairlead.core.allocation import Allocation, AllocationRequest, Placement
 from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Decision, Rejection
+from fairlead.core.rule_value import RuleValueError
 from fairlead.core.rules import EngineRules, rules_of
 from fairlead.core.single_rules import (
     SINGLE_RULES_MAX,
-    SingleRuleError,
     placement_of,
     read_decimal,
     read_single_rule,
@@ -69,7 +69,7 @@ def test_decimals(text: object, number: float | None) -> None:
 )
 def test_bad_values(rule: str, value: object, path: str, said: str) -> None:
     """A value that makes no sense is refused by its path, with what to send."""
-    with pytest.raises(SingleRuleError) as caught:
+    with pytest.raises(RuleValueError) as caught:
         read_single_rule(rule, value)
     assert (caught.value.reason, caught.value.field_path) == ("bad_rule", path)
     assert said in caught.value.detail

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.outputs import Assignment, Decision
 from fairlead.core.records import RouteChanged
+from fairlead.core.rule_value import RuleValueError
 from fairlead.core.weighing import (
     Measure,
     Weighing,
-    WeighingError,
     measured,
     read_weighing,
     weigh,
@@ -159,7 +159,7 @@ def test_read_only_and_drained(by: str) -> None:
 )
 def test_bad_rules(value: object, field: str) -> None:
     """A value that cannot be is refused with its field and what to send."""
-    with pytest.raises(WeighingError) as refused:
+    with pytest.raises(RuleValueError) as refused:
         read_weighing(value)
     assert refused.value.field_path == field
     assert refused.value.remedy

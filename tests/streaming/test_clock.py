@@ -16,8 +16,8 @@ from fairlead.settings import Settings
 from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
+from fairlead.wire.raw import raw_record
 from streaming.clock import Ticker
-from streaming.reading import raw_of
 from tests.streaming.log import Log
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _is_at(partition: int, offset: int) -> "Callable[[ConsumerRecord], bool]":
 
 def _generation(record: "ConsumerRecord") -> int:
     """Return the generation of a tick, read as the engine reads it."""
-    raw = raw_of(record)
+    raw = raw_record(record)
     tick = decode("heartbeats", raw, WireLimits(SHARDS))
     assert isinstance(tick, Tick)
     assert raw.append_time_is_log

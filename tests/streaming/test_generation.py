@@ -14,13 +14,13 @@ from fairlead.errors import (
 from fairlead.settings import Settings
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
+from fairlead.wire.raw import raw_record
 from streaming.generation import (
     GenerationWatch,
     claim_generation,
     earlier_generations,
     refuse_lost_state,
 )
-from streaming.reading import raw_of
 from tests.streaming.log import Log
 
 
@@ -32,7 +32,7 @@ def test_claims_grow(settings: Settings, log: Log) -> None:
     records = log.records("generations")
     assert len({record.key for record in records}) == 3
     for record in records:
-        assert isinstance(decode("generations", raw_of(record), WireLimits(4)), Generation)
+        assert isinstance(decode("generations", raw_record(record), WireLimits(4)), Generation)
 
 
 def test_watch_tells_a_newer_claim(settings: Settings) -> None:

@@ -10,11 +10,11 @@ import pytest
 from fairlead.engine import Recording, ShardContext, Written, compare
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
+from fairlead.wire.raw import raw_record
 from sinks import FileSink
 from strategies.registry import STRATEGIES
 from streaming.checkpoint import Checkpoint
 from streaming.query import QueryPlan, shard_context
-from streaming.reading import raw_of
 from tests.engine.client import Client
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import held_by
@@ -47,7 +47,7 @@ def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Pat
                 _come_and_go(fleet, log, name)
             engine.signal(signal.SIGTERM)
             assert engine.await_end() == ExitCode.OK
-    recording = Recording.of(raw_of(entry) for topic in INPUTS for entry in log.records(topic))
+    recording = Recording.of(raw_record(entry) for topic in INPUTS for entry in log.records(topic))
     comparison = compare(recording, _written(log), lambda *run: _context(settings, *run))
     assert comparison.difference is None
     assert comparison.generations == 2

@@ -13,8 +13,8 @@ from fairlead.settings.rules import GroupRules
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
+from fairlead.wire.raw import raw_record
 from strategies.registry import STRATEGIES
-from streaming.reading import raw_of
 from streaming.rules import RuleInForce, publish_rules, rule_changes, wanted_rules
 from tests.streaming.log import Log
 
@@ -37,7 +37,7 @@ def _rules(log: Log) -> list[tuple[int, RuleSet]]:
     """Return the rules in the control topic, read as the engine reads them."""
     found = []
     for record in log.records("control"):
-        rule = decode("control", raw_of(record), WireLimits(SHARDS))
+        rule = decode("control", raw_record(record), WireLimits(SHARDS))
         assert isinstance(rule, RuleSet)
         found.append((record.partition, rule))
     return found

@@ -17,7 +17,7 @@ from fairlead.topics.reachability import require_reachable
 from fairlead.wire.decode import decode, decode_request
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
-from fairlead.wire.raw import LOG_APPEND_TIME, OutgoingRecord, RawRecord
+from fairlead.wire.raw import OutgoingRecord, raw_record
 from fairlead.wire.topics import TopicNames
 
 __all__ = ["ControlTopics"]
@@ -141,7 +141,7 @@ class ControlTopics:
         requests = []
         for record in self._poll(wait_ms):
             try:
-                requests.append(decode_request(_raw(record), _LIMITS))
+                requests.append(decode_request(raw_record(record), _LIMITS))
             except WireError as refused:
                 _log_refused(record, refused)
         return requests
@@ -206,24 +206,12 @@ def _readable_routes(records: Sequence[Any]) -> Iterator[RouteChanged]:
     """Yield what the records say; what is no route is logged and passed over."""
     for record in records:
         try:
-            changed = decode("routes", _raw(record), _LIMITS)
+            changed = decode("routes", raw_record(record), _LIMITS)
         except WireError as refused:
             _log_refused(record, refused)
             continue
         assert isinstance(changed, RouteChanged), "the routes topic holds nothing else"
         yield changed
-
-
-def _raw(record: Any) -> RawRecord:
-    return RawRecord(
-        record.topic,
-        record.partition,
-        record.offset,
-        record.timestamp,
-        record.timestamp_type == LOG_APPEND_TIME,
-        record.key,
-        record.value,
-    )
 
 
 def _log_refused(record: Any, refused: WireError) -> None:
