@@ -5,13 +5,13 @@ from random import Random
 from uuid import UUID
 
 from fairlead_client import model as words
-from fairlead_client import records as read
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
 from fairlead_client.session.memory import SessionSettings
 from fairlead_client.session.session import Session
 
-from fairlead.core import model, outputs, records
+from fairlead.core import model, records
+from fairlead.sim.crossing import claim, progress, released, told
 from tests.handover.log import Log
 
 __all__ = ["Actor", "BrokenError"]
@@ -93,15 +93,15 @@ class Actor:
         for output in self.log.told[self.told :]:
             self.told += 1
             if output.member == (self.name, self.incarnation):
-                self.handle(_told(output))
-        mine = [told for told in self.log.told if told.member == (self.name, self.incarnation)]
+                self.handle(told(output))
+        mine = [entry for entry in self.log.told if entry.member == (self.name, self.incarnation)]
         if mine and self.rng.random() < 0.05:
-            self.handle(_told(self.rng.choice(mine)))  # an old record is read again
+            self.handle(told(self.rng.choice(mine)))  # an old record is read again
         releases = self.log.inputs["releases"]
         if self.rng.random() < 0.8:
             for _, record in releases[self.released :]:
                 if isinstance(record, records.Release):
-                    self.handle(on.ReleaseRead(_released(record)))
+                    self.handle(on.ReleaseRead(released(record)))
             self.released = len(releases)
         self.handle(on.AssignmentsReadToEnd(self.log.now_ms))
 
@@ -132,10 +132,10 @@ class Actor:
             case act.SendHeartbeat():
                 self._heartbeat(action, key)
             case act.SendProgress():
-                entries = tuple(_progress(entry) for entry in action.entries)
+                entries = tuple(progress(entry) for entry in action.entries)
                 self.log.append("heartbeats", records.Progress("orders", key, entries))
             case act.SendClaims():
-                claims = tuple(_claim(claim) for claim in action.claims)
+                claims = tuple(claim(entry) for entry in action.claims)
                 record = records.Claims("orders", key, action.generation, 0, 1, claims)
                 self.log.append("heartbeats", record)
                 self._later(on.ClaimsAppended(action.incarnation, action.generation))
@@ -233,80 +233,3 @@ class Actor:
             for queue, work in self.work.items()
             if owned.epochs.get(queue) == work.epoch
         }
-
-
-def _told(output: outputs.Assignment | outputs.Notice) -> on.Event:
-    member = output.member
-    if isinstance(output, outputs.Notice):
-        return on.NoticeRead(
-            read.Notice(
-                "orders",
-                member.client_id,
-                member.incarnation,
-                output.generation,
-                output.code,
-                output.message,
-                output.winner and (output.winner.start_ms, output.winner.uuid),
-            )
-        )
-    return on.AssignmentRead(
-        read.Assignment(
-            "orders",
-            member.client_id,
-            member.incarnation,
-            output.generation,
-            words.Epoch(*output.epoch),
-            0,
-            1,
-            tuple(
-                read.Drop(words.Queue(*drop.queue), words.Epoch(*drop.epoch))
-                for drop in output.drop
-            ),
-            tuple(_add(add) for add in output.add),
-            tuple(_assigned(entry) for entry in output.assigned),
-        )
-    )
-
-
-def _add(add: outputs.Add) -> read.Add:
-    after = tuple(
-        words.Holder(gate.member.client_id, gate.member.incarnation, words.Epoch(*gate.epoch))
-        for gate in add.after
-    )
-    return read.Add(
-        words.Queue(*add.queue), words.Epoch(*add.epoch), words.Position(*add.position), after
-    )
-
-
-def _assigned(entry: outputs.Holding) -> read.Assigned:
-    add = None
-    if entry.position is not None:
-        add = _add(
-            outputs.Add(entry.queue, entry.epoch, entry.position, entry.why or "", entry.after)
-        )
-    return read.Assigned(words.Queue(*entry.queue), words.Epoch(*entry.epoch), entry.state, add)
-
-
-def _released(record: records.Release) -> read.Release:
-    holder = words.Holder(
-        record.member.client_id, record.member.incarnation, words.Epoch(*record.epoch)
-    )
-    position = None if record.position is None else words.Position(*record.position)
-    return read.Release("orders", words.Queue(*record.queue), holder, position)
-
-
-def _progress(entry: words.Progress) -> records.QueueProgress:
-    return records.QueueProgress(
-        model.MessageQueue(*entry.queue),
-        model.Epoch(*entry.epoch),
-        model.Position(*entry.position),
-    )
-
-
-def _claim(claim: act.Claim) -> records.Claim:
-    return records.Claim(
-        model.MessageQueue(*claim.queue),
-        model.Epoch(*claim.epoch),
-        model.Position(*claim.position),
-        claim.state == "running",
-    )
