@@ -9,7 +9,7 @@ import orjson
 import typer
 
 from fairlead.cli.interruption import stop_once_on_signals
-from fairlead.cli.options import OutputOption
+from fairlead.cli.options import CheckOption, OutputOption
 from fairlead.cli.output import OutputFormat, write_rows
 from fairlead.errors import ExitCode
 
@@ -40,10 +40,7 @@ def bench(
         typer.Option("--bootstrap", help="Use these brokers (host:port) instead of an own one."),
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave topics and logs behind.")] = False,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Exit with 1 unless every target that was measured holds."),
-    ] = False,
+    check: CheckOption = False,
     report: Annotated[
         Path, typer.Option("--report", help="Where everything measured is written as JSON.")
     ] = Path("bench.json"),

@@ -9,7 +9,7 @@ import orjson
 import typer
 
 from fairlead.cli.interruption import stop_once_on_signals
-from fairlead.cli.options import OutputOption
+from fairlead.cli.options import CheckOption, OutputOption
 from fairlead.cli.output import OutputFormat, write_rows
 from fairlead.errors import ExitCode, UsageError
 
@@ -57,10 +57,7 @@ def bench_strategies(
     limit: Annotated[
         float, typer.Option("--limit", min=0.1, help="Seconds that one run may take.")
     ] = 10.0,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Exit with 1 unless every target that was measured holds."),
-    ] = False,
+    check: CheckOption = False,
     report: Annotated[
         Path, typer.Option("--report", help="Where every figure is written as JSON, as they come.")
     ] = Path("bench-strategies.json"),

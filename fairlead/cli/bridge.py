@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from fairlead.cli.options import ConfigOption, ProfileOption, TopicPrefixOption
+from fairlead.cli.options import ConfigOption, ProfileOption, TopicPrefixOption, settings_of
 from fairlead.errors import UsageError
-from fairlead.settings import SecuritySettings, load_settings
+from fairlead.settings import SecuritySettings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -62,8 +62,7 @@ def kafka(
     """
     from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
 
-    overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
-    settings = load_settings(profile=profile, files=config or (), overrides=overrides)
+    settings = settings_of(bootstrap, topic_prefix, profile, config)
     options = connection_options(settings.kafka.security)
     carrier = KafkaBridge(
         control_bootstrap=settings.kafka.bootstrap,

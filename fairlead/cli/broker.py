@@ -19,11 +19,17 @@ from fairlead.broker import (
     stop_recorded,
 )
 from fairlead.cli.bridge import connection_options
-from fairlead.cli.options import ConfigOption, OutputOption, ProfileOption, TopicPrefixOption
+from fairlead.cli.options import (
+    ConfigOption,
+    OutputOption,
+    ProfileOption,
+    TopicPrefixOption,
+    settings_of,
+)
 from fairlead.cli.output import OutputFormat, write_rows
 from fairlead.errors import EnvironmentMissingError, ExitCode, RefusedError, UsageError
 from fairlead.jars.progress import ConsoleProgress
-from fairlead.settings import Settings, load_settings
+from fairlead.settings import Settings
 from fairlead.topics import BROKERS_CHOICE, create_topics, topic_specs
 from streaming.stopping import StopSignal, on_signals
 
@@ -77,8 +83,7 @@ def start(
     The data folder keeps its topics from one start to the next. A cluster that runs there already
     is left as it is. With --bootstrap an existing cluster is used instead.
     """
-    overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
-    settings = load_settings(profile=profile, files=config or (), overrides=overrides)
+    settings = settings_of(bootstrap, topic_prefix, profile, config)
     if bootstrap is not None:
         of_a_start = {"--brokers": brokers, "--port": port, "--data-dir": data_dir}
         given = [name for name, value in of_a_start.items() if value is not None]

@@ -4,7 +4,6 @@ import getpass
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,6 +15,7 @@ from fairlead.cli.options import (
     OutputOption,
     ProfileOption,
     TopicPrefixOption,
+    settings_of,
 )
 from fairlead.cli.output import OutputFormat, write_rows
 from fairlead.cli.rule_words import (
@@ -94,7 +94,7 @@ def set_rules(
         _given(("pin", "ban", "weight", "capacity", "drain"), (pin, ban, weight, capacity, drain)),
     )
     wanted = wanted_rules(name, given)
-    work = _Work(name, _settings(bootstrap, topic_prefix, profile, config))
+    work = _Work(name, settings_of(bootstrap, topic_prefix, profile, config))
     present = work.session.present
     wanted = completed(wanted, present.values_of(name), present.rules.strategy)
     work.apply(wanted, by, because, wait=None if dry_run else wait, output=output)
@@ -137,7 +137,7 @@ def unset_rules(
         ("pin", "ban", "weight", "capacity", "drain"), (pin, ban, weight, capacity, drain)
     )
     gone = gone_rules(name, [rule for rule, meant in whole.items() if meant], singles)
-    work = _Work(name, _settings(bootstrap, topic_prefix, profile, config))
+    work = _Work(name, settings_of(bootstrap, topic_prefix, profile, config))
     if everything:
         gone = [replace(each.rule, value=None) for each in work.session.present.of(name).values()]
     work.apply(gone, by, because, wait=None if dry_run else wait, output=output)
@@ -156,7 +156,7 @@ def show_rules(
     """Show the rules in force for a group: what each says, where it is from, who set it and why."""
     from fairlead.cli.rule_rows import RULE_COLUMNS, rule_rows, time_words
 
-    work = _Work(name, _settings(bootstrap, topic_prefix, profile, config))
+    work = _Work(name, settings_of(bootstrap, topic_prefix, profile, config))
     present = work.session.present
     write_rows(rule_rows(present, work.session.topic), RULE_COLUMNS, output)
     for refused in present.refused.values():
@@ -170,18 +170,6 @@ def show_rules(
 
 def _given(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     return {name: value for name, value in zip(names, values, strict=True) if value is not None}
-
-
-def _settings(
-    bootstrap: str | None,
-    topic_prefix: str | None,
-    profile: str | None,
-    config: list[Path] | None,
-) -> "Settings":
-    from fairlead.settings import load_settings
-
-    overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
-    return load_settings(profile=profile, files=config or (), overrides=overrides)
 
 
 def _warn(text: str) -> None:

@@ -1,11 +1,14 @@
 """Options that several commands share, so that they are spelled and explained once."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairlead.cli.output import OutputFormat
+
+if TYPE_CHECKING:
+    from fairlead.settings import Settings
 
 ProfileOption = Annotated[
     str | None,
@@ -27,3 +30,24 @@ OutputOption = Annotated[
     OutputFormat,
     typer.Option("--output", "-o", help="How results are written to the standard output."),
 ]
+CheckOption = Annotated[
+    bool,
+    typer.Option("--check", help="Exit with 1 unless every target that was measured holds."),
+]
+
+
+def settings_of(
+    bootstrap: str | None,
+    topic_prefix: str | None,
+    profile: str | None,
+    config: list[Path] | None,
+) -> "Settings":
+    """Return the settings under the options that a command was given.
+
+    Raises:
+        SettingsError: a setting is unknown or makes no sense; it names the setting.
+    """
+    from fairlead.settings import load_settings
+
+    overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
+    return load_settings(profile=profile, files=config or (), overrides=overrides)

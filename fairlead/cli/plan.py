@@ -14,6 +14,7 @@ from fairlead.cli.options import (
     OutputOption,
     ProfileOption,
     TopicPrefixOption,
+    settings_of,
 )
 from fairlead.cli.output import OutputFormat
 from fairlead.cli.plan_flags import joins_of, routes_of, rules_of
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from fairlead.planning.changes import Changes
     from fairlead.planning.picture import Picture
     from fairlead.planning.plan import Plan
-    from fairlead.settings import Settings
 
 GroupArgument = Annotated[
     str | None, typer.Argument(help="A live group, read from Fairlead's topics.")
@@ -95,8 +95,7 @@ def plan(
         designated=_given(only=only, topics=topics, if_nobody=if_nobody),
         singles=_given(pin=pin, ban=ban, weight=weight, capacity=capacity, drain=drain),
     )
-    overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
-    settings = _settings(profile, config, overrides)
+    settings = settings_of(bootstrap, topic_prefix, profile, config)
     start = start_of(group, file, settings, measured=weigh_by is not None)
     before = start.picture
     if save_to is not None:
@@ -115,14 +114,6 @@ def plan(
 def _given(**values: Any) -> dict[str, Any]:
     """Return the flags that were given."""
     return {name: value for name, value in values.items() if value}
-
-
-def _settings(
-    profile: str | None, config: list[Path] | None, overrides: dict[str, str | None]
-) -> "Settings":
-    from fairlead.settings import load_settings
-
-    return load_settings(profile=profile, files=config or (), overrides=overrides)
 
 
 def _work_out(before: "Picture", changes: "Changes") -> "Plan":

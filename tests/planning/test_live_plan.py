@@ -8,7 +8,6 @@ from fairlead.planning.live_group import read_live_group
 from fairlead.planning.plan import Plan, plan
 from strategies.registry import STRATEGIES
 from tests.engine.client import Client
-from tests.engine.topics import route
 from tests.engine.world import World
 from tests.planning.live import (
     GROUP,
@@ -208,16 +207,3 @@ def test_weights_of_another_strategy() -> None:
     assert found.moves == 1
     world.topics.rule(GROUP, "strategy", {"name": "STICKY", "options": {}})
     decided(world, found)
-
-
-def test_drained_read_only_queue() -> None:
-    """A queue that nobody may write and that is read to its end weighs nothing."""
-    world = world_of("c1", "c2", queues={"orders": 4})
-    world.topics.rule(GROUP, "strategy", {"name": "STICKY", "options": {}})
-    closed = route("orders", 4)
-    closed["brokers"][0]["write_queue_nums"] = 2
-    world.topics.append("routes", 0, b"orders", closed)
-    worked(world, 50, {})
-    live = look(world)
-    assert live.picture.state.weights == {orders(2): 0, orders(3): 0}
-    assert state_of(world).weights == live.picture.state.weights
