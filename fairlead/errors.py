@@ -18,6 +18,7 @@ class ExitCode(IntEnum):
     QUERY_DIED = 6
     DUPLICATE_CLIENT = 7
     CRASH_LOOP = 8
+    NOTHING_PROVED = 9
     DEFECT = 70
     INTERRUPTED = 130
 
@@ -77,3 +78,9 @@ class VerdictError(FairleadError):
     """A check was carried out, and its answer is no."""
 
     exit_code = ExitCode.VERDICT_NEGATIVE
+
+
+class NothingProvedError(FairleadError):
+    """A check could not be carried out on what there is: that is no success."""
+
+    exit_code = ExitCode.NOTHING_PROVED

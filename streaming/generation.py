@@ -16,7 +16,7 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import KafkaError
 
 from fairlead import __version__
-from fairlead.core.records import Generation
+from fairlead.core.records import DriverSettings, Generation
 from fairlead.errors import EnvironmentMissingError, RefusedError, SupersededError
 from fairlead.settings import KafkaSettings
 from fairlead.topics import require_reachable
@@ -68,8 +68,12 @@ def refuse_lost_state(generation: int) -> None:
         )
 
 
-def claim_generation(kafka: KafkaSettings) -> int:
+def claim_generation(kafka: KafkaSettings, ran_under: DriverSettings | None = None) -> int:
     """Append a claim and return the generation that it gives this driver.
+
+    Args:
+        kafka: the cluster.
+        ran_under: what the driver runs its shards under, for whoever replays the topics.
 
     Raises:
         EnvironmentMissingError: the claim could not be appended in time. It may have been: then
@@ -77,7 +81,7 @@ def claim_generation(kafka: KafkaSettings) -> int:
     """
     partition = _partition(kafka)
     driver = str(uuid.uuid4())
-    record = Generation(driver, time.time_ns() // 1_000_000, __version__)
+    record = Generation(driver, time.time_ns() // 1_000_000, __version__, ran_under)
     options = client_options(kafka, "generations")
     require_reachable(options["bootstrap_servers"])
     producer = KafkaProducer(**options, acks="all")

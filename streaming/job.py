@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from fairlead.core.allocation import Strategy
+from fairlead.engine.drivers import settings_of
 from fairlead.errors import QueryDiedError, RefusedError
 from fairlead.settings import Settings
 from sinks import KafkaSink, Sink
@@ -36,7 +37,7 @@ from streaming.generation import (
 from streaming.lost_input import check_input
 from streaming.metrics import EngineMetrics, serve_metrics
 from streaming.progress import ProgressListener
-from streaming.query import QueryPlan, start_query
+from streaming.query import QueryPlan, shard_context, start_query
 from streaming.rules import publish_rules, wanted_rules
 from streaming.starting import SessionSource
 from streaming.stopping import StopSignal
@@ -182,7 +183,9 @@ class Run:
     def run(self, spark: SparkSession, ending: Ending) -> None:
         """Claim, start everything, wait for the end, stop everything."""
         settings, layout = self._settings, self._layout
-        generation = claim_generation(settings.kafka)
+        # The claim tells what this driver runs under; its generation is not known before.
+        ran_under = settings_of(shard_context(self._plan(generation=0)))
+        generation = claim_generation(settings.kafka, ran_under)
         self._metrics.generation.set(generation)
         with contextlib.ExitStack() as stack:
             watch = GenerationWatch(settings.kafka, generation, ending.fail)

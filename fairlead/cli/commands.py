@@ -32,6 +32,12 @@ COMMANDS: dict[str, CommandEntry] = {
         "fairlead.cli.group:app", "Set, unset and show the rules of a group while it runs."
     ),
     "plan": CommandEntry("fairlead.cli.plan:plan", "Show what would move if a group were changed."),
+    "record": CommandEntry(
+        "fairlead.cli.record:record", "Write what stands in Fairlead's topics into a folder."
+    ),
+    "replay": CommandEntry(
+        "fairlead.cli.replay:replay", "Run again what the engine read; compare what it wrote."
+    ),
     "conform": CommandEntry(
         "fairlead.cli.conform:conform", "Answer cases as RocketMQ's own classes answer them."
     ),

@@ -25,6 +25,7 @@ __all__ = [
     "Arrival",
     "Claim",
     "Claims",
+    "DriverSettings",
     "Generation",
     "GroupRecord",
     "Heartbeat",
@@ -198,12 +199,31 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class DriverSettings:
+    """What a driver runs its shards under that no other record tells.
+
+    A replay needs it. ``tick_ms`` is the period of its ticks; ``strategies`` are the names of all
+    that it has, sorted; the others as in :class:`fairlead.core.rules.EngineRules`.
+    """
+
+    tick_ms: int
+    auto_create: bool
+    evict_after_ms: int
+    chain_cap: int
+    strategies: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Generation:
-    """A driver's claim; its generation is the record's offset + 1."""
+    """A driver's claim; its generation is the record's offset + 1.
+
+    ``settings`` None: its version did not tell them yet.
+    """
 
     driver: str
     started_ms: int
     version: str
+    settings: DriverSettings | None = None
 
 
 GroupRecord = (

@@ -23,8 +23,8 @@ from fairlead_client import Consumer, Message, Observer
 from fairlead_client import Epoch as ClientEpoch
 from fairlead_client import Queue as ClientQueue
 
-from fairlead.demo.history import Epoch, Queue
-from fairlead.demo.journal import JournalWriter
+from fairlead.verify.history import Epoch, Queue
+from fairlead.verify.journal import JournalWriter
 
 
 class Hands:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import orjson
 
-from fairlead.demo.history import Epoch, History, Journal, ProgressReport, Queue, StepRecord
-from fairlead.demo.journal import read_journal
 from fairlead.local.decisions import Decision, DecisionReader
 from fairlead.local.topic_content import StoredRecord, TopicContent, read_to_end
+from fairlead.verify.history import Epoch, History, Journal, ProgressReport, Queue, StepRecord
+from fairlead.verify.journal import read_journal
 
 
 @dataclass(frozen=True, slots=True)

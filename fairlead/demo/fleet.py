@@ -10,8 +10,8 @@ from typing import Final
 import orjson
 
 from fairlead.demo.floor import Floor, Seat, SeatState
-from fairlead.demo.journal import parse_record
 from fairlead.local.child import Child, Killing
+from fairlead.verify.journal import parse_record
 
 CONSUMER_PROGRAM: Final = "fairlead.demo.consumer_process"
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fairlead.demo.history import Consumed, Epoch, Held, JournalRecord, Queue, Start, Stop
+from fairlead.verify.history import Consumed, Epoch, Held, JournalRecord, Queue, Start, Stop
 
 SeatState = Literal["starting", "ready", "joining", "in", "leaving", "left", "killed", "failed"]
 

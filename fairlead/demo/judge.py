@@ -10,12 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from fairlead.demo.history import ClientKilled, EngineKilled, History, MemoryUse
-from fairlead.demo.overlaps import Overlap, find_overlaps
+from fairlead.demo.memory import MemoryUse
 from fairlead.demo.passage import follow_steps, unanswered_drops
-from fairlead.demo.reads import Reads, count_reads
-from fairlead.demo.tenures import Tenures, read_tenures
-from fairlead.demo.verdict import Check, KilledClient, StepOutcome, Verdict
+from fairlead.demo.verdict import Check, StepOutcome, Verdict
+from fairlead.verify.history import ClientKilled, EngineKilled, History
+from fairlead.verify.killed import KilledClient
+from fairlead.verify.overlaps import Overlap, find_overlaps
+from fairlead.verify.reads import Reads, count_reads
+from fairlead.verify.tenures import Tenures, read_tenures
 
 STEPS: Final = ("start", "join", "leave", "kill", "grow", "engine_kill")
 _FINDINGS_MAX: Final = 8
@@ -38,12 +40,17 @@ class Requirements:
     memory_mib: int = 4_096
 
 
-def judge(history: History, requirements: Requirements | None = None) -> Verdict:
+def judge(
+    history: History,
+    requirements: Requirements | None = None,
+    memory: MemoryUse | None = None,
+) -> Verdict:
     """Return the verdict on a run.
 
     Args:
         history: all evidence of it.
         requirements: what must have happened; the default is the whole script.
+        memory: what the run needed; None if it could not be measured.
     """
     wanted = requirements or Requirements()
     kills = [record for record in history.steps if isinstance(record, ClientKilled)]
@@ -64,13 +71,13 @@ def judge(history: History, requirements: Requirements | None = None) -> Verdict
             _engine_killed_in_handover(history, tenures, wanted),
             _every_start_granted(history, tenures),
             _sound(tenures, reads),
-            _memory(history.memory, wanted),
+            _memory(memory, wanted),
         ),
         steps=steps,
         killed=reads.killed,
         messages=reads.processed,
         queues=len(history.source),
-        memory_mib=None if history.memory is None else history.memory.mib,
+        memory_mib=None if memory is None else memory.mib,
     )
 
 

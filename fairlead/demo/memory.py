@@ -2,14 +2,43 @@
 
 import os
 import threading
+from dataclasses import dataclass
+from math import ceil
 from typing import Final, Self
 
-from fairlead.demo.history import MemoryUse
 from fairlead.local.processes import family_memory
 
+_MEBIBYTE: Final = 2**20
 _LOOK_SECONDS: Final = 1.0
 _LOOK_SECONDS_MAX: Final = 0.2
 """A look costs the run processor time: it is broken off after so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """The memory of all processes of a run together at its greatest, as the kernel counts it.
+
+    Attributes:
+        bytes: the greatest sum; a page that several processes share is divided among them.
+        processes: so many had it.
+        looks: it is the greatest of so many looks.
+        broken_off: so many of these took too long and were broken off: their sums are too small.
+    """
+
+    bytes: int = 0
+    processes: int = 0
+    looks: int = 0
+    broken_off: int = 0
+
+    @property
+    def mib(self) -> int:
+        """The greatest sum in MiB, rounded up."""
+        return ceil(self.bytes / _MEBIBYTE)
+
+    def with_look(self, found: int, processes: int, *, complete: bool) -> Self:
+        """Return what is known after one more look."""
+        greatest = max((self.bytes, self.processes), (found, processes))
+        return type(self)(*greatest, self.looks + 1, self.broken_off + (not complete))
 
 
 class MemoryWatch:

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 
-from fairlead.demo.history import Closing, EngineKilled, History, Queue, StepBegun
-from fairlead.demo.tenures import Tenure, Tenures
 from fairlead.demo.verdict import StepOutcome
+from fairlead.verify.history import Closing, EngineKilled, History, Queue, StepBegun
+from fairlead.verify.tenures import Tenure, Tenures
 
 
 def follow_steps(history: History, tenures: Tenures) -> tuple[StepOutcome, ...]:

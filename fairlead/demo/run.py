@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,6 @@ from rich.console import Console
 
 from fairlead.demo.evidence import Scene, collect
 from fairlead.demo.fleet import Fleet
-from fairlead.demo.history import Closing, Queue
 from fairlead.demo.judge import Requirements, judge
 from fairlead.demo.memory import MemoryWatch
 from fairlead.demo.report import Report
@@ -28,6 +27,7 @@ from fairlead.jars.progress import ConsoleProgress
 from fairlead.local.child import Child
 from fairlead.local.follower import DecisionFollower
 from fairlead.local.system import BROKER_NAME, LocalSystem, SystemPlan
+from fairlead.verify.history import Closing, Queue
 
 GROUP: Final = "demo"
 RATE: Final = 300
@@ -118,8 +118,8 @@ class Demo:
         scene = Scene(
             system.bootstrap, plan.prefix, GROUP, plan.source, BROKER_NAME, fleet.journals
         )
-        history = replace(collect(scene, script.steps), memory=self._memory.use)
-        verdict = judge(history, self._requirements)
+        history = collect(scene, script.steps)
+        verdict = judge(history, self._requirements, self._memory.use)
         if self._options.keep:
             system.save_topics(plan.folder)
         took_s = time.monotonic() - begun

@@ -13,7 +13,10 @@ from typing import Final, Protocol
 
 from fairlead.demo.fleet import Fleet
 from fairlead.demo.floor import Floor
-from fairlead.demo.history import (
+from fairlead.errors import VerdictError
+from fairlead.local.child import Killing
+from fairlead.local.decisions import Ownership
+from fairlead.verify.history import (
     ClientKilled,
     Closing,
     EngineKilled,
@@ -21,9 +24,6 @@ from fairlead.demo.history import (
     StepBegun,
     StepRecord,
 )
-from fairlead.errors import VerdictError
-from fairlead.local.child import Killing
-from fairlead.local.decisions import Ownership
 
 FIRST: Final = tuple(f"c{number}" for number in range(1, 7))
 JOINING: Final = ("c7", "c8")

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Check", "KilledClient", "KilledQueue", "StepOutcome", "Verdict"]
+from fairlead.verify.killed import KilledClient
+
+__all__ = ["Check", "StepOutcome", "Verdict"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,55 +41,6 @@ class StepOutcome:
     moved: int
     converged_ms: float | None
     unowned: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class KilledQueue:
-    """One queue of a killed client.
-
-    Attributes:
-        queue: its name.
-        progress: the last progress that the engine had read when it granted the queue anew.
-        processed: the offset after the last message the client processed.
-        granted: where the engine's decision let the successor start; None if there was none.
-        read_twice: messages of the client that the successor read again.
-    """
-
-    queue: str
-    progress: int
-    processed: int
-    granted: int | None
-    read_twice: int
-
-    @property
-    def at_most(self) -> int:
-        """How many messages may be read twice: those after the last progress."""
-        return max(0, self.processed - self.progress)
-
-
-@dataclass(frozen=True, slots=True)
-class KilledClient:
-    """What a killed client left behind.
-
-    Attributes:
-        client_id: who.
-        in_hand: the message it was processing when it died, as queue@offset; None if none.
-        queues: what it owned when it died.
-    """
-
-    client_id: str
-    in_hand: str | None
-    queues: tuple[KilledQueue, ...]
-
-    @property
-    def read_twice(self) -> int:
-        """Messages that were read again after its death."""
-        return sum(queue.read_twice for queue in self.queues)
-
-    @property
-    def at_most(self) -> int:
-        """How many may be."""
-        return sum(queue.at_most for queue in self.queues)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from fairlead.engine.errors import (
     HigherGenerationError,
     StateMissingError,
 )
-from fairlead.engine.replay import Recording, ReplayError, cuts_of, replay_shard
+from fairlead.engine.recorded_log import Recording
+from fairlead.engine.replay import ReplayError, cuts_of, replay_shard
 from fairlead.engine.shard import run_shard
 
 __all__ = [

@@ -5,14 +5,15 @@ beginning of a block again and again, since a batch that is tried again is writt
 and of a block in which a driver died, any beginning or nothing at all.
 
 All readings are followed at once, each with what it costs: how many records it takes for written
-again and how many for unwritten. The cheapest one that reaches the end is the answer.
+again and how many for unwritten. The cheapest one that reaches the end is the answer. Blocks come
+one after the other; what no reading can come back to is forgotten.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
-__all__ = ["Aligned", "Block", "Mismatch", "align"]
+__all__ = ["Aligned", "Aligner", "Block", "Mismatch", "align"]
 
 _Record = TypeVar("_Record")
 
@@ -50,25 +51,118 @@ class _Place(NamedTuple):
 
 
 _Readings = dict[_Place, Aligned]
+_ENDED: Final = object()
 
 
-def align(blocks: Sequence[Block[_Record]], written: Sequence[_Record]) -> Aligned | Mismatch:
-    """Return how the written records are read as the blocks, or where they cannot be."""
-    readings = _closed(blocks, {_Place(0, 0): Aligned(0, 0)})
-    for at, record in enumerate(written):
+class Aligner(Generic[_Record]):
+    """Reads written records against blocks that become known one after the other.
+
+    A record is looked at only when every block that it may belong to is known.
+    """
+
+    def __init__(self, written: Iterable[_Record]) -> None:
+        self._written: Iterator[_Record] = iter(written)
+        self._next: _Record | object = next(self._written, _ENDED)
+        self._at = 0
+        self._blocks: dict[int, Block[_Record]] = {}
+        self._known = 0
+        self._readings: _Readings = {_Place(0, 0): Aligned(0, 0)}
+
+    def expect(self, block: Block[_Record]) -> Mismatch | None:
+        """Take the next block, and read on; return where the records do not fit, if they do not."""
+        self._blocks[self._known] = block
+        self._known += 1
+        self._readings = self._closed(self._readings)
+        while self._next is not _ENDED and _Place(self._known, 0) not in self._readings:
+            if not self._read():
+                return self._mismatch()
+        self._forget()
+        return None
+
+    def finish(self) -> Aligned | Mismatch:
+        """Read the rest, since there is no further block."""
+        while self._next is not _ENDED:
+            if not self._read():
+                return self._mismatch()
+        found = self._readings.get(_Place(self._known, 0))
+        return self._mismatch() if found is None else found
+
+    def rest(self) -> Iterator[_Record]:
+        """Yield the records that were not read, from the one that did not fit."""
+        if self._next is not _ENDED:
+            yield self._next  # type: ignore[misc]  # it is a record, since it is not the mark
+            yield from self._written
+
+    def expected(self, where: Mismatch) -> _Record | None:
+        """Return the record that is expected at a place; None: no further one is."""
+        block = self._blocks.get(where.block)
+        return None if block is None else block.records[where.record]
+
+    def _read(self) -> bool:
         following: _Readings = {}
-        for place, cost in readings.items():
-            if place.block < len(blocks) and blocks[place.block].records[place.record] == record:
+        for place, cost in self._readings.items():
+            block = self._blocks.get(place.block)
+            if block is not None and block.records[place.record] == self._next:
                 _offer(following, _Place(place.block, place.record + 1), cost)
         if not following:
-            return _mismatch(at, readings)
-        readings = _closed(blocks, following)
-    end = _Place(len(blocks), 0)
-    return readings[end] if end in readings else _mismatch(len(written), readings)
+            return False
+        self._readings = self._closed(following)
+        self._next = next(self._written, _ENDED)
+        self._at += 1
+        return True
+
+    def _mismatch(self) -> Mismatch:
+        return Mismatch(self._at, *max(self._readings))
+
+    def _forget(self) -> None:
+        oldest = min(self._readings).block
+        for number in [number for number in self._blocks if number < oldest]:
+            del self._blocks[number]
+
+    def _closed(self, readings: _Readings) -> _Readings:
+        """Return every place that can be reached from these without another record."""
+        waiting = sorted(readings)
+        closed = dict(readings)
+        while waiting:
+            place = waiting.pop()
+            block = self._blocks.get(place.block)
+            if block is None:
+                continue
+            waiting += [
+                reached
+                for reached, price in _onward(place, block, closed[place])
+                if _offer(closed, reached, price)
+            ]
+        # Where a block is complete the next record begins another one, or the same one again.
+        return {
+            place: cost
+            for place, cost in closed.items()
+            if (block := self._blocks.get(place.block)) is None or place.record < len(block.records)
+        }
 
 
-def _mismatch(at: int, readings: _Readings) -> Mismatch:
-    return Mismatch(at, *max(readings))
+def align(blocks: Iterable[Block[_Record]], written: Iterable[_Record]) -> Aligned | Mismatch:
+    """Return how the written records are read as the blocks, or where they cannot be."""
+    aligner = Aligner(written)
+    for block in blocks:
+        mismatch = aligner.expect(block)
+        if mismatch is not None:
+            return mismatch
+    return aligner.finish()
+
+
+def _onward(
+    place: _Place, block: Block[_Record], cost: Aligned
+) -> Iterator[tuple[_Place, Aligned]]:
+    """Yield where a reading may go on without another record, and what that costs."""
+    size = len(block.records)
+    if place.record > 0:
+        yield _Place(place.block, 0), Aligned(cost.resent + place.record, cost.unwritten)
+    if place.record == size:
+        yield _Place(place.block + 1, 0), cost
+    elif block.interrupted:
+        lost = Aligned(cost.resent, cost.unwritten + size - place.record)
+        yield _Place(place.block + 1, 0), lost
 
 
 def _offer(readings: _Readings, place: _Place, cost: Aligned) -> bool:
@@ -77,31 +171,3 @@ def _offer(readings: _Readings, place: _Place, cost: Aligned) -> bool:
         return False
     readings[place] = cost
     return True
-
-
-def _closed(blocks: Sequence[Block[_Record]], readings: _Readings) -> _Readings:
-    """Return every place that can be reached from these without another record."""
-    waiting = sorted(readings)
-    closed = dict(readings)
-    while waiting:
-        place = waiting.pop()
-        if place.block == len(blocks):
-            continue
-        block, cost = blocks[place.block], closed[place]
-        size = len(block.records)
-        following = []
-        if place.record > 0:
-            again = Aligned(cost.resent + place.record, cost.unwritten)
-            following.append((_Place(place.block, 0), again))
-        if place.record == size:
-            following.append((_Place(place.block + 1, 0), cost))
-        elif block.interrupted:
-            lost = Aligned(cost.resent, cost.unwritten + size - place.record)
-            following.append((_Place(place.block + 1, 0), lost))
-        waiting += [reached for reached, price in following if _offer(closed, reached, price)]
-    # Where a block is complete the next record begins another one, or the same one again.
-    return {
-        place: cost
-        for place, cost in closed.items()
-        if place.block == len(blocks) or place.record < len(blocks[place.block].records)
-    }

@@ -5,49 +5,35 @@ shard's records in order while shards interleave freely. A batch that is written
 tried again) is found and counted; of the batch in which a driver died, any beginning may have been
 written. Dead letters and the notices that go with them depend on the refused row alone: they are
 compared as sets.
+
+Shards are run one after the other, and what was written is read as the replay comes to it: nothing
+is held of a long recording but its cuts, its refusals and the states that later cuts start from.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-import orjson
-
-from fairlead.codec.shard import open_shard
 from fairlead.codec.stored import StoredShard
 from fairlead.core.outputs import Cut
-from fairlead.engine.alignment import Block, Mismatch, align
+from fairlead.engine.alignment import Aligned, Aligner, Block, Mismatch
 from fairlead.engine.context import ShardContext
-from fairlead.engine.errors import HigherGenerationError
-from fairlead.engine.replay import Contexts, Recording, Replayed, cuts_of, replay_shard
-from fairlead.engine.shard import run_shard
-from fairlead.wire.partition import partition_of_group
-from fairlead.wire.raw import OutgoingRecord
+from fairlead.engine.recorded_log import RecordedLog
+from fairlead.engine.replay import Contexts, Replayed, replay_shard, run_rest
+from fairlead.engine.written import (
+    Content,
+    Outputs,
+    Survey,
+    Written,
+    WrittenInMemory,
+    is_refusal,
+    masked,
+    shard_of,
+    survey,
+    undecided,
+)
 
-__all__ = ["Comparison", "Difference", "Written", "compare"]
-
-_REFUSALS = frozenset({"wrong_partition", "rejected", "unsupported"})
-"""Codes of the notices that go with a dead letter."""
-
-_GENERATION = re.compile(rb'"generation":([0-9]+)')
-
-
-class Written(NamedTuple):
-    """A record of an output topic, as it was read back."""
-
-    topic: str
-    partition: int
-    offset: int
-    key: bytes | None
-    value: bytes | None
-
-
-class Content(NamedTuple):
-    """The key and the value of a record."""
-
-    key: bytes | None
-    value: bytes | None
+__all__ = ["Comparison", "Content", "Difference", "Written", "compare", "compare_outputs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +64,8 @@ class Comparison:
     """What was compared, and the first difference if there is one.
 
     ``cuts`` and ``generations`` are those recorded, ``records`` those read back. ``resent``
-    records were written more than once, ``unwritten`` ones died with their driver.
+    records were written more than once, ``unwritten`` ones died with their driver, ``undecided``
+    ones are the last of their partition, of a batch whose decision was not read.
     """
 
     cuts: int
@@ -86,6 +73,7 @@ class Comparison:
     records: int
     resent: int = 0
     unwritten: int = 0
+    undecided: int = 0
     difference: Difference | None = None
 
     @property
@@ -94,24 +82,11 @@ class Comparison:
         return self.difference is None
 
 
-class _Stream(NamedTuple):
-    """Records of one shard in one topic partition: they have an order."""
-
-    topic: str
-    partition: int
-    shard: int
+Watch = Callable[[Replayed], None]
+"""Is shown each cut after it was run again."""
 
 
-@dataclass(slots=True)
-class _Expected:
-    """What the replay writes: blocks per stream of decisions, and the refusals as sets."""
-
-    streams: dict[_Stream, list[tuple[Cut, Block[Content]]]] = field(default_factory=dict)
-    refusals: dict[tuple[str, int], set[Content]] = field(default_factory=dict)
-    allowed: dict[tuple[str, int], set[Content]] = field(default_factory=dict)
-
-
-def compare(recording: Recording, written: Iterable[Written], contexts: Contexts) -> Comparison:
+def compare(recording: RecordedLog, written: Iterable[Written], contexts: Contexts) -> Comparison:
     """Replay a recording by the decisions among what was written, and compare all of it.
 
     Args:
@@ -122,132 +97,182 @@ def compare(recording: Recording, written: Iterable[Written], contexts: Contexts
     Raises:
         ReplayError: rows or decisions are missing.
     """
-    context = contexts(0, 1)
-    records = sorted(written)
-    decisions = context.topics.name("decisions")
-    cuts = cuts_of(record.value for record in records if record.topic == decisions and record.value)
-    drivers = _drivers(records, context)
-    expected = _Expected()
-    for shard in range(context.partitions.shards):
-        own = [cut for cut in cuts if cut.shard == shard]
-        replayed = list(replay_shard(recording, own, contexts, drivers))
-        _expect_all(recording, replayed, shard, contexts, expected)
-    generations = len({cut.generation for cut in cuts})
-    figures = len(cuts), generations, len(records)
-    streams, refusals, foreign = _sorted_out(records, context)
-    difference = foreign or _compare_refusals(refusals, expected)
-    if difference is not None:
-        return Comparison(*figures, difference=difference)
-    return _compare_streams(figures, streams, expected)
+    outputs = WrittenInMemory(written)
+    return compare_outputs(recording, outputs, contexts, survey(outputs, contexts(0, 1)))
 
 
-def _drivers(records: Sequence[Written], context: ShardContext) -> list[int]:
-    """Return the generations that wrote assignments or notices."""
-    topic = context.topics.name("assignments")
-    values = [record.value for record in records if record.topic == topic and record.value]
-    found = {match[1] for value in values if (match := _GENERATION.search(value)) is not None}
-    return sorted(int(generation) for generation in found)
-
-
-def _expect_all(
-    recording: Recording,
-    replayed: Sequence[Replayed],
-    shard: int,
+def compare_outputs(
+    recording: RecordedLog,
+    outputs: Outputs,
     contexts: Contexts,
-    expected: _Expected,
+    found: Survey,
+    *,
+    watch: Watch = lambda _: None,
+    running: bool = False,
+) -> Comparison:
+    """Replay a recording and compare it with what was written.
+
+    Args:
+        recording: the input topics.
+        outputs: the output topics.
+        contexts: what each shard was run under by each generation.
+        found: what a pass over the outputs found.
+        watch: is shown each cut.
+        running: the engine ran while the topics were read, so the last cut of each shard may have
+            been on its way.
+
+    Raises:
+        ReplayError: rows or decisions are missing.
+    """
+    context = contexts(0, 1)
+    generations = len({cut.generation for cut in found.cuts.values()})
+    result = Comparison(len(found.cuts), generations, found.records)
+    if found.foreign is not None:
+        return replace(result, difference=_difference(found.foreign, None))
+    refused = _Refused()
+    for shard in range(context.partitions.shards):
+        streams = _Streams(outputs, shard, contexts(shard, 1), found)
+        kept: Replayed | None = None
+        cuts = found.cuts_of(shard)
+        for replayed in replay_shard(recording, cuts, contexts, sorted(found.drivers)):
+            watch(replayed)
+            kept = replayed if replayed.kept else kept
+            on_its_way = running and replayed.cut is cuts[-1]
+            entry = replace(replayed, interrupted=True) if on_its_way else replayed
+            refused.take(entry, context)
+            difference = streams.expect(entry)
+            if difference is not None:
+                return replace(result, difference=difference)
+        _take_rest(refused, recording, kept, contexts(shard, 1), contexts)
+        difference = streams.finish()
+        if difference is not None:
+            return replace(result, difference=difference)
+        result = replace(
+            result,
+            resent=result.resent + streams.resent,
+            unwritten=result.unwritten + streams.unwritten,
+            undecided=result.undecided + streams.undecided,
+        )
+    return replace(result, difference=refused.compare(found.refusals))
+
+
+def _take_rest(
+    refused: "_Refused",
+    recording: RecordedLog,
+    kept: Replayed | None,
+    context: ShardContext,
+    contexts: Contexts,
 ) -> None:
     stored: StoredShard | None = None
-    generation = 1
-    for entry in replayed:
-        _expect(entry, contexts(shard, entry.cut.generation), expected)
-        if entry.kept:
-            stored, generation = entry.result.stored, entry.cut.generation
-    for place, content in _tail(recording, stored, shard, generation, contexts):
-        expected.allowed.setdefault(place, set()).add(content)
+    if kept is not None:
+        stored = kept.result.stored
+        context = contexts(context.shard, kept.cut.generation)
+    for record in run_rest(recording, stored, context, contexts):
+        if is_refusal(record, context):
+            content = masked(Content(record.key, record.value))
+            refused.allowed.setdefault((record.topic, record.partition), set()).add(content)
 
 
-def _expect(entry: Replayed, context: ShardContext, expected: _Expected) -> None:
-    blocks: dict[_Stream, list[Content]] = {}
-    silent = entry.silent.records if entry.silent is not None else ()
-    for record in (*silent, *entry.result.records):
-        content = Content(record.key, record.value)
-        if _is_refusal(record, context):
+@dataclass(slots=True)
+class _Refused:
+    """The refusals that the replay writes, as sets: those that must be there, and may be."""
+
+    expected: dict[tuple[str, int], set[Content]] = field(default_factory=dict)
+    allowed: dict[tuple[str, int], set[Content]] = field(default_factory=dict)
+
+    def take(self, entry: Replayed, context: ShardContext) -> None:
+        target = self.allowed if entry.interrupted else self.expected
+        for record in (*entry.silent, *entry.result.records):
+            if is_refusal(record, context):
+                content = masked(Content(record.key, record.value))
+                target.setdefault((record.topic, record.partition), set()).add(content)
+
+    def compare(self, refusals: Sequence[Written]) -> Difference | None:
+        missing = {place: set(contents) for place, contents in self.expected.items()}
+        for record in refusals:
             place = (record.topic, record.partition)
-            target = expected.allowed if entry.interrupted else expected.refusals
-            target.setdefault(place, set()).add(_masked(content))
-        else:
-            stream = _Stream(record.topic, record.partition, context.shard)
-            blocks.setdefault(stream, []).append(content)
-    for stream, contents in blocks.items():
-        block = Block(contents, entry.interrupted)
-        expected.streams.setdefault(stream, []).append((entry.cut, block))
-
-
-def _tail(
-    recording: Recording,
-    stored: StoredShard | None,
-    shard: int,
-    generation: int,
-    contexts: Contexts,
-) -> Iterator[tuple[tuple[str, int], Content]]:
-    """Yield the refusals of rows that were read after the last decision, or never."""
-    begin = open_shard(stored).header.positions if stored is not None else {}
-    while True:
-        context = replace(contexts(shard, generation), first_run=stored is None)
-        rows = recording.rest(context, begin)
-        try:
-            result = run_shard(stored, rows, context)
-            break
-        except HigherGenerationError as error:
-            generation = error.generation
-    for record in result.records:
-        if _is_refusal(record, context):
-            content = Content(record.key, record.value)
-            yield (record.topic, record.partition), _masked(content)
-
-
-def _is_refusal(record: OutgoingRecord | Written, context: ShardContext) -> bool:
-    suffix = context.topics.suffix(record.topic)
-    if suffix != "assignments" or record.value is None or b'"kind":"notice"' not in record.value:
-        return suffix == "rejects"
-    return orjson.loads(record.value)["code"] in _REFUSALS
-
-
-def _masked(content: Content) -> Content:
-    """Leave out which driver told a refusal: it depends on where its batch ended."""
-    value = content.value
-    return content._replace(value=value and _GENERATION.sub(b'"generation":0', value, count=1))
-
-
-def _shard_of(record: Written, context: ShardContext) -> int | None:
-    """Return the shard whose group a record speaks of, None if it names none."""
-    try:
-        if context.topics.suffix(record.topic) == "assignments":
-            group = orjson.loads(record.key or b"")[0]
-        else:
-            group = (record.key or b"").decode()
-        return partition_of_group(group, context.partitions.shards)
-    except (orjson.JSONDecodeError, UnicodeDecodeError, AttributeError, LookupError, TypeError):
+            content = masked(Content(record.key, record.value))
+            known = content in self.expected.get(place, ()) or content in self.allowed.get(
+                place, ()
+            )
+            if not known:
+                return _difference(record, None)
+            missing.get(place, set()).discard(content)
+        for (topic, partition), contents in sorted(missing.items()):
+            for content in sorted(contents, key=repr):
+                return Difference(topic, partition, None, content, None)
         return None
 
 
-def _sorted_out(
-    records: Sequence[Written], context: ShardContext
-) -> tuple[dict[_Stream, list[Written]], list[Written], Difference | None]:
-    """Return records by stream, the refusals, and the first that is of no group, if there is."""
-    streams: dict[_Stream, list[Written]] = {}
-    refusals: list[Written] = []
-    foreign: Difference | None = None
-    for record in records:
-        if _is_refusal(record, context):
-            refusals.append(record)
-            continue
-        shard = _shard_of(record, context)
-        if shard is None:
-            foreign = foreign or _difference(record, None)
-            continue
-        streams.setdefault(_Stream(record.topic, record.partition, shard), []).append(record)
-    return streams, refusals, foreign
+class _Stream(NamedTuple):
+    """One topic partition of a shard: its records have an order."""
+
+    aligner: Aligner[Content]
+    read: list[Written]
+    """The record that the aligner looks at."""
+    cuts: list[Cut]
+    """Of each block in turn."""
+
+
+class _Streams:
+    """What one shard wrote, and what its replay writes, partition by partition."""
+
+    def __init__(self, outputs: Outputs, shard: int, context: ShardContext, found: Survey) -> None:
+        self.resent = self.unwritten = self.undecided = 0
+        self._outputs, self._shard, self._context = outputs, shard, context
+        self._decided = found.decided
+        self._streams = {
+            place: self._open(place)
+            for place in outputs.places()
+            if context.topics.suffix(place[0]) != "rejects"
+        }
+
+    def expect(self, entry: Replayed) -> Difference | None:
+        """Take what a cut writes."""
+        blocks: dict[tuple[str, int], list[Content]] = {}
+        for record in (*entry.silent, *entry.result.records):
+            if not is_refusal(record, self._context):
+                place = (record.topic, record.partition)
+                blocks.setdefault(place, []).append(Content(record.key, record.value))
+        for place, contents in sorted(blocks.items()):
+            stream = self._streams.get(place)
+            if stream is None:
+                stream = self._streams[place] = _Stream(Aligner(()), [], [])
+            stream.cuts.append(entry.cut)
+            mismatch = stream.aligner.expect(Block(contents, entry.interrupted))
+            if mismatch is not None:
+                return _mismatch(place, stream, mismatch)
+        return None
+
+    def finish(self) -> Difference | None:
+        """Read what is left; return the first record that differs."""
+        for place, stream in sorted(self._streams.items()):
+            outcome = stream.aligner.finish()
+            if isinstance(outcome, Aligned):
+                self.resent += outcome.resent
+                self.unwritten += outcome.unwritten
+                continue
+            if outcome.block < len(stream.cuts) or not stream.read:
+                return _mismatch(place, stream, outcome)
+            for _ in stream.aligner.rest():
+                if not undecided(stream.read[0], self._context, self._decided):
+                    return _mismatch(place, stream, outcome)
+                self.undecided += 1
+        return None
+
+    def _open(self, place: tuple[str, int]) -> _Stream:
+        read: list[Written] = []
+
+        def contents() -> Iterator[Content]:
+            for record in self._outputs.records(*place):
+                if is_refusal(record, self._context):
+                    continue
+                if shard_of(record, self._context) == self._shard:
+                    read[:] = [record]
+                    yield Content(record.key, record.value)
+            read.clear()
+
+        return _Stream(Aligner(contents()), read, [])
 
 
 def _difference(got: Written, expected: Content | None, cut: Cut | None = None) -> Difference:
@@ -255,49 +280,9 @@ def _difference(got: Written, expected: Content | None, cut: Cut | None = None) 
     return Difference(got.topic, got.partition, got.offset, expected, content, cut)
 
 
-def _compare_refusals(refusals: Sequence[Written], expected: _Expected) -> Difference | None:
-    missing = {place: set(contents) for place, contents in expected.refusals.items()}
-    for record in refusals:
-        place = (record.topic, record.partition)
-        content = _masked(Content(record.key, record.value))
-        known = expected.refusals.get(place, set()) | expected.allowed.get(place, set())
-        if content not in known:
-            return _difference(record, None)
-        missing.get(place, set()).discard(content)
-    for (topic, partition), contents in sorted(missing.items()):
-        for content in sorted(contents, key=repr):
-            return Difference(topic, partition, None, content, None)
-    return None
-
-
-def _compare_streams(
-    figures: tuple[int, int, int],
-    streams: Mapping[_Stream, Sequence[Written]],
-    expected: _Expected,
-) -> Comparison:
-    resent = unwritten = 0
-    for stream in sorted({*streams, *expected.streams}):
-        records = streams.get(stream, ())
-        cuts = expected.streams.get(stream, [])
-        contents = [Content(record.key, record.value) for record in records]
-        read = align([block for _, block in cuts], contents)
-        if isinstance(read, Mismatch):
-            return Comparison(*figures, difference=_mismatch(stream, records, cuts, read))
-        resent += read.resent
-        unwritten += read.unwritten
-    return Comparison(*figures, resent, unwritten)
-
-
-def _mismatch(
-    stream: _Stream,
-    records: Sequence[Written],
-    cuts: Sequence[tuple[Cut, Block[Content]]],
-    where: Mismatch,
-) -> Difference:
-    cut, expected = None, None
-    if where.block < len(cuts):
-        cut, block = cuts[where.block]
-        expected = block.records[where.record]
-    if where.at < len(records):
-        return _difference(records[where.at], expected, cut)
-    return Difference(stream.topic, stream.partition, None, expected, None, cut)
+def _mismatch(place: tuple[str, int], stream: _Stream, where: Mismatch) -> Difference:
+    cut = stream.cuts[where.block] if where.block < len(stream.cuts) else None
+    expected = stream.aligner.expected(where)
+    if stream.read:
+        return _difference(stream.read[0], expected, cut)
+    return Difference(*place, None, expected, None, cut)

@@ -11,10 +11,11 @@ between the end of one cut and the begin of the next is read as one batch, under
 the former; that batch must decide nothing.
 """
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import accumulate
+from typing import Any, Final
 
 import orjson
 
@@ -23,10 +24,11 @@ from fairlead.codec.stored import StoredShard
 from fairlead.core.outputs import Cut
 from fairlead.engine.context import ShardContext, ShardResult
 from fairlead.engine.errors import HigherGenerationError
+from fairlead.engine.recorded_log import Places, RecordedLog
 from fairlead.engine.shard import run_shard
-from fairlead.wire.raw import RawRecord
+from fairlead.wire.raw import OutgoingRecord, RawRecord
 
-__all__ = ["Contexts", "Recording", "ReplayError", "Replayed", "cuts_of", "replay_shard"]
+__all__ = ["Contexts", "ReplayError", "Replayed", "cut_of", "cuts_of", "replay_shard", "run_rest"]
 
 Contexts = Callable[[int, int], ShardContext]
 """(shard, generation) -> what the driver of that generation ran the shard under."""
@@ -34,48 +36,16 @@ Contexts = Callable[[int, int], ShardContext]
 _COMPLETE = frozenset({"heartbeats", "releases"})
 """Topics from which nothing between two read rows may be missing; others are compacted."""
 
+_BEATS_MAX: Final = 20_000
+"""So many heartbeat rows without a decision are run at once; how they are cut changes nothing."""
+
+
+_NO_STEP: Final = 2**63
+"""Above every step."""
+
 
 class ReplayError(Exception):
     """A recording cannot be replayed: something of it is missing or contradicts itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """Input topics as they were read back: (topic, partition) -> rows by offset."""
-
-    logs: Mapping[tuple[str, int], Sequence[RawRecord]]
-
-    @classmethod
-    def of(cls, rows: Iterable[RawRecord]) -> "Recording":
-        """Return the recording of rows that come in any order."""
-        logs: dict[tuple[str, int], list[RawRecord]] = {}
-        for row in rows:
-            logs.setdefault((row.topic, row.partition), []).append(row)
-        return cls({place: sorted(log, key=_offset) for place, log in logs.items()})
-
-    def between(
-        self, begin: Mapping[str, Mapping[int, int]], end: Mapping[str, Mapping[int, int]]
-    ) -> list[RawRecord]:
-        """Return the rows from one cut's positions up to another's."""
-        rows: list[RawRecord] = []
-        for topic in sorted(end):
-            for partition, stop in sorted(end[topic].items()):
-                log = self.logs.get((topic, partition), ())
-                start = begin.get(topic, {}).get(partition, 0)
-                first = bisect_left(log, start, key=_offset)
-                rows += log[first : bisect_left(log, stop, key=_offset)]
-        return rows
-
-    def rest(
-        self, context: ShardContext, begin: Mapping[str, Mapping[int, int]]
-    ) -> list[RawRecord]:
-        """Return what a shard had still to read at these positions."""
-        ends: dict[str, dict[int, int]] = {}
-        for (topic, partition), log in self.logs.items():
-            shared = context.topics.suffix(topic) in {"routes", "offsets"}
-            if log and (shared or partition == context.shard):
-                ends.setdefault(topic, {})[partition] = log[-1].offset + 1
-        return self.between(begin, ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +53,25 @@ class Replayed:
     """One cut, run again.
 
     ``kept``: its state went into a later cut, or it is the last. ``interrupted``: its driver died
-    in it, so it may have written any beginning of this. ``silent`` is what was read before the
-    batch without a decision, None if nothing was.
+    in it, so it may have written any beginning of this. ``silent`` are the records of what was
+    read before the batch without a decision: refusals.
     """
 
     cut: Cut
     result: ShardResult
-    silent: ShardResult | None = None
+    silent: tuple[OutgoingRecord, ...] = ()
     kept: bool = True
     interrupted: bool = False
 
 
 @dataclass(slots=True)
 class _Lineage:
-    """States of one shard after each step; later generations overwrite what was not kept."""
+    """States of one shard after each step; later generations overwrite what was not kept.
 
+    A state is forgotten when no later cut starts from it: ``uses`` counts those that do.
+    """
+
+    uses: Counter[int]
     states: dict[int, StoredShard | None] = field(default_factory=lambda: {0: None})
 
     def before(self, cut: Cut) -> StoredShard | None:
@@ -108,6 +82,13 @@ class _Lineage:
             )
         return self.states[cut.step - 1]
 
+    def keep(self, cut: Cut, stored: StoredShard) -> None:
+        self.uses[cut.step - 1] -= 1
+        if not self.uses[cut.step - 1]:
+            self.states.pop(cut.step - 1, None)
+        if self.uses[cut.step]:
+            self.states[cut.step] = stored
+
 
 def cuts_of(decisions: Iterable[bytes]) -> list[Cut]:
     """Return the cuts that decision records carry, by shard, generation and step.
@@ -117,7 +98,7 @@ def cuts_of(decisions: Iterable[bytes]) -> list[Cut]:
     """
     cuts: dict[tuple[int, int, int], Cut] = {}
     for value in decisions:
-        cut = _cut(orjson.loads(value)["cut"])
+        cut = cut_of(orjson.loads(value)["cut"])
         place = (cut.shard, cut.generation, cut.step)
         if cuts.setdefault(place, cut) != cut:
             raise ReplayError(f"two decisions of shard, generation and step {place} differ")
@@ -125,7 +106,7 @@ def cuts_of(decisions: Iterable[bytes]) -> list[Cut]:
 
 
 def replay_shard(
-    recording: Recording, cuts: Sequence[Cut], contexts: Contexts, drivers: Iterable[int] = ()
+    recording: RecordedLog, cuts: Sequence[Cut], contexts: Contexts, drivers: Iterable[int] = ()
 ) -> Iterator[Replayed]:
     """Run the cuts of one shard again, in their order, and the cuts of drivers that died.
 
@@ -135,39 +116,82 @@ def replay_shard(
     Raises:
         ReplayError: rows or decisions are missing.
     """
-    lineage = _Lineage()
+    lineage = _Lineage(Counter(cut.step - 1 for cut in cuts))
     ordered = sorted(cuts, key=lambda cut: (cut.generation, cut.step))
+    lowest_later = _lowest_later(ordered)
     known = sorted({*drivers, *(cut.generation for cut in cuts)})
     for index, cut in enumerate(ordered):
         first = index == 0 or ordered[index - 1].generation < cut.generation
-        died = [generation for generation in known if generation < cut.generation]
+        died = [generation for generation in known if generation < cut.generation] if first else []
         recorded = index > 0 and ordered[index - 1].step >= cut.step
-        if first and died and not recorded:
+        if died and not recorded:
             # What it may have written is known from this driver, which read the same rows first.
             unrecorded = _run(recording, replace(cut, generation=died[-1]), lineage, contexts)
             yield replace(unrecorded, kept=False, interrupted=True)
         replayed = _run(recording, cut, lineage, contexts)
-        later = ordered[index + 1 :]
-        kept = all(entry.step > cut.step for entry in later)
-        newest = not later or later[0].generation > cut.generation
-        lineage.states[cut.step] = replayed.result.stored
+        kept = lowest_later[index] > cut.step
+        newest = index + 1 == len(ordered) or ordered[index + 1].generation > cut.generation
+        lineage.keep(cut, replayed.result.stored)
         yield replace(replayed, kept=kept, interrupted=newest and not kept)
 
 
-def _run(recording: Recording, cut: Cut, lineage: _Lineage, contexts: Contexts) -> Replayed:
+def _lowest_later(ordered: Sequence[Cut]) -> list[int]:
+    """Return for each cut the lowest step of those behind it."""
+    lowest = accumulate((cut.step for cut in reversed(ordered)), min, initial=_NO_STEP)
+    return list(lowest)[-2::-1]
+
+
+def run_rest(
+    recording: RecordedLog, stored: StoredShard | None, context: ShardContext, contexts: Contexts
+) -> Iterator[OutgoingRecord]:
+    """Yield what is written of rows that were read after the last decision, or never.
+
+    How they were cut is not known: of all this only the refusals of rows by their form are sure.
+    """
+    begin = open_shard(stored).header.positions if stored is not None else {}
+    for start, end in _portions(begin, recording.ends(context), context):
+        rows = recording.between(start, end)
+        while True:
+            try:
+                result = run_shard(stored, rows, replace(context, first_run=stored is None))
+                break
+            except HigherGenerationError as error:
+                context = contexts(context.shard, error.generation)
+        stored = result.stored
+        yield from result.records
+
+
+def _run(recording: RecordedLog, cut: Cut, lineage: _Lineage, contexts: Contexts) -> Replayed:
     stored = lineage.before(cut)
     context = contexts(cut.shard, cut.generation)
     _check_complete(recording, cut, context)
     header = open_shard(stored).header if stored is not None else ShardHeader()
-    silent: ShardResult | None = None
-    rows = recording.between(header.positions, cut.begin)
-    if rows:
-        before = contexts(cut.shard, header.generation) if header.generation else context
-        silent = _run_silent(stored, rows, (before, context), cut)
-        stored = silent.stored
+    silent: list[OutgoingRecord] = []
+    for begin, end in _portions(header.positions, cut.begin, context):
+        rows = recording.between(begin, end)
+        if rows:
+            before = contexts(cut.shard, header.generation) if header.generation else context
+            result = _run_silent(stored, rows, (before, context), cut)
+            stored = result.stored
+            silent += result.records
     rows = recording.between(cut.begin, cut.positions)
     result = run_shard(stored, rows, replace(context, first_run=stored is None))
-    return Replayed(cut, result, silent)
+    return Replayed(cut, result, tuple(silent))
+
+
+def _portions(begin: Places, end: Places, context: ShardContext) -> Iterator[tuple[Places, Places]]:
+    """Cut a stretch without a decision: all other topics first, heartbeats piece by piece.
+
+    That is the order in which one batch would apply them.
+    """
+    heartbeats, shard = context.topics.name("heartbeats"), context.shard
+    start = begin.get(heartbeats, {}).get(shard, 0)
+    stop = end.get(heartbeats, {}).get(shard, start)
+    reached = min(start + _BEATS_MAX, stop)
+    yield begin, {**end, heartbeats: {shard: reached}} if heartbeats in end else end
+    while reached < stop:
+        start, reached = reached, min(reached + _BEATS_MAX, stop)
+        yield {heartbeats: {shard: start}}, {heartbeats: {shard: reached}}
 
 
 def _run_silent(
@@ -190,20 +214,20 @@ def _run_silent(
     return result
 
 
-def _check_complete(recording: Recording, cut: Cut, context: ShardContext) -> None:
+def _check_complete(recording: RecordedLog, cut: Cut, context: ShardContext) -> None:
     for topic in sorted(cut.positions):
         if context.topics.suffix(topic) not in _COMPLETE:
             continue
         for partition, stop in cut.positions[topic].items():
-            log = recording.logs.get((topic, partition), ())
-            if len(log) < stop or log[stop - 1].offset != stop - 1:
+            if not recording.holds_all_below(topic, partition, stop):
                 raise ReplayError(
                     f"{topic}, partition {partition}: the recording does not hold every row "
                     f"below {stop}, which step {cut.step} of shard {cut.shard} had read"
                 )
 
 
-def _cut(plain: dict[str, Any]) -> Cut:
+def cut_of(plain: dict[str, Any]) -> Cut:
+    """Return a cut as a decision record carries it."""
     place = plain["generation"], plain["shard"], plain["step"]
     return Cut(*place, _positions(plain["positions"]), _positions(plain["begin"]))
 
@@ -213,7 +237,3 @@ def _positions(plain: dict[str, dict[str, int]]) -> dict[str, dict[int, int]]:
         topic: {int(partition): offset for partition, offset in ends.items()}
         for topic, ends in plain.items()
     }
-
-
-def _offset(row: RawRecord) -> int:
-    return row.offset

@@ -5,7 +5,13 @@ Each reader turns the fields of one record into its value, or raises WireError.
 
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.outputs import Request
-from fairlead.core.records import Generation, OffsetsKnown, QueueOffsets, RouteChanged
+from fairlead.core.records import (
+    DriverSettings,
+    Generation,
+    OffsetsKnown,
+    QueueOffsets,
+    RouteChanged,
+)
 from fairlead.wire.fields import Fields
 from fairlead.wire.limits import ROUTE_QUEUES_MAX
 from fairlead.wire.texts import (
@@ -37,6 +43,8 @@ _QUEUE_OFFSETS = frozenset(("queue", "min", "max", "committed", "for_time"))
 _FOR_TIME = frozenset(("timestamp_ms", "offset"))
 _REQUEST = frozenset(("v", "kind", "group", "what", "topic", "queues", "consume_timestamp_ms"))
 _GENERATION = frozenset(("v", "kind", "driver", "started_ms", "version"))
+_GENERATION_WITH_SETTINGS = _GENERATION | {"settings"}
+_SETTINGS = frozenset(("tick_ms", "auto_create", "evict_after_ms", "chain_cap", "strategies"))
 
 
 def read_route(fields: Fields) -> RouteChanged:
@@ -155,9 +163,23 @@ def read_request(fields: Fields) -> Request:
 
 def read_generation(fields: Fields) -> Generation:
     """Read a driver's claim of a generation."""
-    fields.known(_GENERATION)
+    fields.known(_GENERATION_WITH_SETTINGS if "settings" in fields.body else _GENERATION)
     return Generation(
         driver=fields.text("driver", UUID),
         started_ms=fields.time_ms("started_ms"),
         version=fields.text("version", LABEL),
+        settings=_driver_settings(fields),
+    )
+
+
+def _driver_settings(fields: Fields) -> DriverSettings | None:
+    if fields.body.get("settings") is None:
+        return None
+    told = fields.object("settings", _SETTINGS)
+    return DriverSettings(
+        tick_ms=told.integer("tick_ms", 1),
+        auto_create=told.boolean("auto_create"),
+        evict_after_ms=told.integer("evict_after_ms", 1),
+        chain_cap=told.integer("chain_cap", 1),
+        strategies=told.texts("strategies", LABEL),
     )

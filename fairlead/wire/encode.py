@@ -4,6 +4,7 @@ The same value gives the same bytes. No record is longer than the protocol allow
 into parts, and a record that would still be too long is a defect, which is not written.
 """
 
+from dataclasses import asdict
 from typing import Any, TypeVar, assert_never
 
 import orjson
@@ -249,10 +250,14 @@ def encode_tick(tick: Tick) -> bytes:
 
 def encode_generation(claim: Generation, names: TopicNames) -> OutgoingRecord:
     """Return a driver's claim of a generation."""
-    value = record_bytes(
-        "generation",
-        {"driver": claim.driver, "started_ms": claim.started_ms, "version": claim.version},
-    )
+    body: dict[str, object] = {
+        "driver": claim.driver,
+        "started_ms": claim.started_ms,
+        "version": claim.version,
+    }
+    if claim.settings is not None:
+        body["settings"] = asdict(claim.settings)
+    value = record_bytes("generation", body)
     return OutgoingRecord(names.name("generations"), 0, claim.driver.encode(), value)
 
 

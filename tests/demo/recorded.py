@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from fairlead.demo.history import (
+from fairlead.demo.judge import Requirements
+from fairlead.verify.history import (
     ClientKilled,
     Closing,
     Consumed,
@@ -23,7 +24,6 @@ from fairlead.demo.history import (
     StepRecord,
     Stop,
 )
-from fairlead.demo.judge import Requirements
 
 HEARTBEATS = ("demo.heartbeats", 0)
 MESSAGES = 20

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from fairlead.demo.consumer_process import say, tell
-from fairlead.demo.history import Epoch, Queue
-from fairlead.demo.journal import JournalWriter
+from fairlead.verify.history import Epoch, Queue
+from fairlead.verify.journal import JournalWriter
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fairlead.demo.fleet import Fleet
-from fairlead.demo.history import Consumed, Held, Start, Stop
-from fairlead.demo.journal import read_journal
+from fairlead.verify.history import Consumed, Held, Start, Stop
+from fairlead.verify.journal import read_journal
 from tests.demo.recorded import queue
 
 SECONDS = 20.0

@@ -1,7 +1,7 @@
 """The floor: who works on what, as the consumers say it live."""
 
 from fairlead.demo.floor import Floor, Seat
-from fairlead.demo.history import Consumed, Epoch, Held, Start, Stop
+from fairlead.verify.history import Consumed, Epoch, Held, Start, Stop
 from tests.demo.recorded import queue
 
 

@@ -5,20 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from fairlead.demo.history import (
+from fairlead.demo.judge import STEPS, Requirements, judge
+from fairlead.demo.memory import MemoryUse
+from fairlead.demo.verdict import Check, Verdict
+from fairlead.verify.history import (
     Closing,
     Consumed,
     Epoch,
     History,
     Journal,
     JournalRecord,
-    MemoryUse,
     Start,
     StepBegun,
     Stop,
 )
-from fairlead.demo.judge import STEPS, Requirements, judge
-from fairlead.demo.verdict import Check, Verdict
 from tests.demo.recorded import (
     BARE,
     MESSAGES,
@@ -217,7 +217,7 @@ def test_too_few_messages() -> None:
 def test_memory(mib: int, failed: tuple[str, ...]) -> None:
     """A run whose processes needed more than 4 GiB together fails, however clean it was."""
     use = MemoryUse(mib * 2**20, processes=21, looks=80, broken_off=1)
-    verdict = judge(replace(sound_history(), memory=use), SMALL)
+    verdict = judge(sound_history(), SMALL, use)
     check = _check(verdict, "memory of all processes")
     assert (check.measured, check.required) == (f"{mib:,} MiB", "at most 4,096 MiB")
     assert check.findings[0] == "21 processes at the greatest of 80 looks"

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fairlead.demo.history import (
+from fairlead.demo.judge import Requirements, judge
+from fairlead.demo.verdict import Check, Verdict
+from fairlead.verify.history import (
     ClientKilled,
     Consumed,
     EngineKilled,
     Held,
     JournalRecord,
 )
-from fairlead.demo.judge import Requirements, judge
-from fairlead.demo.verdict import Check, Verdict
 from tests.demo.recorded import (
     MILLISECOND,
     SMALL,

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.demo.history import MemoryUse
-from fairlead.demo.memory import MemoryWatch
+from fairlead.demo.memory import MemoryUse, MemoryWatch
 from fairlead.local import processes
 
 HELD = 40 * 2**20

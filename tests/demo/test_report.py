@@ -7,9 +7,9 @@ from pathlib import Path
 import orjson
 from rich.console import Console
 
-from fairlead.demo.history import History
 from fairlead.demo.judge import judge
 from fairlead.demo.report import Report, print_report, write_report
+from fairlead.verify.history import History
 from tests.demo.recorded import BARE, SMALL, sound_history
 
 

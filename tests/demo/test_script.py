@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from fairlead.demo.fleet import Fleet
-from fairlead.demo.history import Closing
 from fairlead.demo.script import FIRST, Script, StepError
 from fairlead.errors import EnvironmentMissingError
 from fairlead.local.child import Child, Killing
 from fairlead.local.decisions import Ownership
+from fairlead.verify.history import Closing
 
 
 class Quiet:

@@ -6,10 +6,10 @@ import pytest
 from rich.console import Console, RenderableType
 
 from fairlead.demo.floor import Floor, Seat
-from fairlead.demo.history import Epoch, Held, Start
 from fairlead.demo.script import StepNote
 from fairlead.demo.tables import header, member_table, queue_grid, ranges, step_table
 from fairlead.local.decisions import Ownership
+from fairlead.verify.history import Epoch, Held, Start
 from tests.demo.recorded import queue
 
 

@@ -12,7 +12,8 @@ from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.outputs import Cut
 from fairlead.engine.comparison import Comparison, Written, compare
 from fairlead.engine.context import ShardContext
-from fairlead.engine.replay import Recording, ReplayError, cuts_of, replay_shard
+from fairlead.engine.recorded_log import Recording
+from fairlead.engine.replay import ReplayError, cuts_of, replay_shard
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
 from tests.engine.topics import NAMES, PARTITIONS
@@ -363,8 +364,9 @@ def test_rows_between_cuts() -> None:
     begin, end = {"t.heartbeats": {0: 2}}, {"t.heartbeats": {0: 4, 1: 9}, "t.routes": {0: 1}}
     assert [row.offset for row in recording.between(begin, end)] == [2, 3]
     context: ShardContext = context_of(0)
-    assert [row.offset for row in recording.rest(context, end)] == [4, 5]
-    assert recording.rest(context_of(1), {}) == []
+    assert recording.ends(context) == {"t.heartbeats": {0: 6}}
+    assert [row.offset for row in recording.between(end, recording.ends(context))] == [4, 5]
+    assert recording.ends(context_of(1)) == {}
 
 
 def test_cuts_are_read_from_decisions() -> None:

@@ -11,6 +11,7 @@ import pytest
 from fairlead.core.model import MessageQueue, Route, RouteBroker, Source
 from fairlead.core.outputs import Rejection
 from fairlead.core.records import (
+    DriverSettings,
     Generation,
     OffsetsKnown,
     Reset,
@@ -33,7 +34,7 @@ from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import OutgoingRecord, Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
-from tests.wire.page import validator
+from tests.wire.page import labelled, validator
 from tests.wire.wire_records import LIMITS, SHARDS, TOPIC_OF, example, key_of, raw, raw_of
 
 NAMES = TopicNames()
@@ -60,6 +61,37 @@ def test_rule() -> None:
     rule = _decoded("rule", RuleSet)
     assert encode_rule(rule) == orjson.dumps(example("rule"))
     assert rule_key(rule.group, rule.rule, rule.subject) == key_of(example("rule"))
+
+
+def test_settings_of_a_driver() -> None:
+    """What a driver runs under is written as the page shows it, read back, and may be left out."""
+    body = labelled("settings")
+    assert validator("generation").is_valid(body)
+    ignored: dict[str, int] = {}
+    claim = decode("generations", raw_of(body), LIMITS, ignored)
+    assert isinstance(claim, Generation)
+    assert claim.settings == DriverSettings(1_000, True, 600_000, 1, ("AVG", "MINE"))  # noqa: FBT003
+    assert ignored == {}
+    assert encode_generation(claim, NAMES).value == orjson.dumps(body)
+    assert _decoded("generation", Generation).settings is None
+
+
+@pytest.mark.parametrize(
+    "name, value, field",
+    [
+        ("tick_ms", 0, "settings.tick_ms"),
+        ("auto_create", 1, "settings.auto_create"),
+        ("strategies", ["AVG", "AVG"], "settings.strategies"),
+    ],
+)
+def test_bad_settings_of_a_driver(name: str, value: object, field: str) -> None:
+    """Settings that make no sense are refused by their field."""
+    body = labelled("settings")
+    body["settings"][name] = value
+    assert not validator("generation").is_valid(body)
+    with pytest.raises(WireError) as raised:
+        decode("generations", raw_of(body), LIMITS)
+    assert raised.value.field == field
 
 
 @pytest.mark.parametrize(

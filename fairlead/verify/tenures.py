@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fairlead.demo.history import (
+from fairlead.verify.history import (
     NEVER_ISSUED,
     ClientKilled,
     Consumed,

@@ -14,7 +14,16 @@ from typing import Any, Final, Self
 
 import orjson
 
-from fairlead.demo.history import Consumed, Epoch, Held, Journal, JournalRecord, Queue, Start, Stop
+from fairlead.verify.history import (
+    Consumed,
+    Epoch,
+    Held,
+    Journal,
+    JournalRecord,
+    Queue,
+    Start,
+    Stop,
+)
 
 
 class JournalWriter:

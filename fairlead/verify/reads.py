@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from fairlead.demo.history import Consumed, Decision, History, Move, ProgressReport, Queue
-from fairlead.demo.tenures import Tenure, Tenures
-from fairlead.demo.verdict import KilledClient, KilledQueue
+from fairlead.verify.history import Consumed, Decision, History, Move, ProgressReport, Queue
+from fairlead.verify.killed import KilledClient, KilledQueue
+from fairlead.verify.tenures import Tenure, Tenures
 
 
 @dataclass(frozen=True, slots=True)

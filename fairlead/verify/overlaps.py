@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fairlead.demo.tenures import Tenure, Tenures
+from fairlead.verify.tenures import Tenure, Tenures
 
 
 @dataclass(frozen=True, slots=True)

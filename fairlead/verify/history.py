@@ -7,8 +7,6 @@ of two records of two processes is a fact and no estimate.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil
-from typing import Final, Self
 
 from fairlead.local.decisions import Decision, Epoch, Move, Queue, Stage
 
@@ -24,7 +22,6 @@ __all__ = [
     "History",
     "Journal",
     "JournalRecord",
-    "MemoryUse",
     "Move",
     "ProgressReport",
     "Queue",
@@ -38,7 +35,6 @@ __all__ = [
 
 NEVER_ISSUED = Epoch(0, 0)
 """An epoch no engine issues: that of work without a start."""
-_MEBIBYTE: Final = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,33 +142,6 @@ class ProgressReport:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryUse:
-    """The memory of all processes of a run together at its greatest, as the kernel counts it.
-
-    Attributes:
-        bytes: the greatest sum; a page that several processes share is divided among them.
-        processes: so many had it.
-        looks: it is the greatest of so many looks.
-        broken_off: so many of these took too long and were broken off: their sums are too small.
-    """
-
-    bytes: int = 0
-    processes: int = 0
-    looks: int = 0
-    broken_off: int = 0
-
-    @property
-    def mib(self) -> int:
-        """The greatest sum in MiB, rounded up."""
-        return ceil(self.bytes / _MEBIBYTE)
-
-    def with_look(self, found: int, processes: int, *, complete: bool) -> Self:
-        """Return what is known after one more look."""
-        greatest = max((self.bytes, self.processes), (found, processes))
-        return type(self)(*greatest, self.looks + 1, self.broken_off + (not complete))
-
-
-@dataclass(frozen=True, slots=True)
 class History:
     """All evidence of one run.
 
@@ -183,7 +152,6 @@ class History:
         decisions: of the group, in the order of the topic.
         grants: every add that the engine ever sent: queue, client, epoch.
         progress: every progress entry of the group.
-        memory: what the run needed; None if it could not be measured.
     """
 
     journals: Sequence[Journal] = ()
@@ -192,4 +160,3 @@ class History:
     decisions: Sequence[Decision] = ()
     grants: frozenset[tuple[Queue, str, Epoch]] = frozenset()
     progress: Sequence[ProgressReport] = ()
-    memory: MemoryUse | None = None

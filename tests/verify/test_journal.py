@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.demo.history import Consumed, Epoch, Held, Start, Stop
-from fairlead.demo.journal import JournalWriter, parse_record, read_journal
+from fairlead.verify.history import Consumed, Epoch, Held, Start, Stop
+from fairlead.verify.journal import JournalWriter, parse_record, read_journal
 from tests.demo.recorded import queue
 
 WRITE_UNTIL_KILLED = """
 import sys
 from pathlib import Path
-from fairlead.demo.history import Epoch, Queue
-from fairlead.demo.journal import JournalWriter
+from fairlead.verify.history import Epoch, Queue
+from fairlead.verify.journal import JournalWriter
 writer = JournalWriter(Path(sys.argv[1]))
 queue = Queue("orders", "main", 0)
 writer.start(queue, Epoch(1, 1), 0)

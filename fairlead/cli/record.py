@@ -1,0 +1,54 @@
+"""`fairlead record`: the topics of a live cluster, written into a folder."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairlead.cli.options import (
+    BootstrapOption,
+    ConfigOption,
+    OutputOption,
+    ProfileOption,
+    TopicPrefixOption,
+)
+from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.recordings import SourceOption, driver_settings
+
+
+def record(
+    *,
+    to: Annotated[Path, typer.Option("--to", help="A folder that is new or empty.")],
+    source: SourceOption = None,
+    profile: ProfileOption = None,
+    config: ConfigOption = None,
+    bootstrap: BootstrapOption = None,
+    topic_prefix: TopicPrefixOption = None,
+    output: OutputOption = OutputFormat.TABLE,
+) -> None:
+    """Write what stands in Fairlead's topics into a folder, for `verify` and `replay`.
+
+    Nothing is written to the cluster. Of a --source only the offsets of its messages are recorded.
+    """
+    from fairlead.recording.capture import Capture, capture
+    from fairlead.settings import load_settings
+    from streaming.own_strategies import all_strategies
+
+    overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
+    settings = load_settings(profile=profile, files=config or (), overrides=overrides)
+    strategies = all_strategies(settings.engine.strategies)
+    plan = Capture(settings.kafka, to, driver_settings(settings, strategies), tuple(source or ()))
+    recording = capture(plan, lambda line: typer.echo(line, err=True))
+    rows = [
+        {
+            "topic": recording.manifest.names.name(suffix),
+            "partitions": len(parts),
+            "records": sum(part.records for part in parts.values()),
+            "first": min(part.first for part in parts.values()),
+            "whole": "yes" if all(part.whole for part in parts.values()) else "no",
+        }
+        for suffix, parts in recording.manifest.topics.items()
+    ]
+    write_rows(rows, ("topic", "partitions", "records", "first", "whole"), output)
+    if output is OutputFormat.TABLE:
+        typer.echo(f"recorded: {to}")

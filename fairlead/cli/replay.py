@@ -1,0 +1,139 @@
+"""`fairlead replay`: what the engine read, run again, against what it wrote, byte for byte."""
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import typer
+
+from fairlead.cli.options import (
+    BootstrapOption,
+    ConfigOption,
+    OutputOption,
+    ProfileOption,
+    TopicPrefixOption,
+)
+from fairlead.cli.output import OutputFormat
+from fairlead.cli.recordings import RecordingArgument, recorded
+from fairlead.cli.replay_progress import refusing, watching
+from fairlead.errors import ExitCode
+
+if TYPE_CHECKING:
+    from fairlead.engine.comparison import Comparison
+    from fairlead.verify.replaying import Replay
+
+
+def replay(
+    recording: RecordingArgument = None,
+    *,
+    profile: ProfileOption = None,
+    config: ConfigOption = None,
+    bootstrap: BootstrapOption = None,
+    topic_prefix: TopicPrefixOption = None,
+    output: OutputOption = OutputFormat.TABLE,
+) -> None:
+    """Run again what the engine read, in the batches in which it read, and compare what it wrote.
+
+    Every record must come out again with the same bytes. Own strategies are found by --config, as
+    for `fairlead run`. Exit code 1: something differs, and the first difference is shown.
+    """
+    from fairlead.settings import load_settings
+    from streaming.own_strategies import all_strategies
+
+    overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
+    settings = load_settings(profile=profile, files=config or (), overrides=overrides)
+    strategies = all_strategies(settings.engine.strategies)
+    with recorded(recording, settings, strategies) as opened:
+        from fairlead.verify.replaying import Replay
+
+        with refusing(opened):
+            ready = Replay.of(opened, strategies)
+            with watching(len(ready.found.cuts)) as watch:
+                comparison = ready.run(watch)
+    document = _document(ready, comparison)
+    if output is OutputFormat.TABLE:
+        _show(document)
+    else:
+        indent = orjson.OPT_INDENT_2 if output is OutputFormat.JSON else None
+        typer.echo(orjson.dumps(document, option=indent))
+    if not comparison.same:
+        raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
+    if not comparison.cuts:
+        raise typer.Exit(ExitCode.NOTHING_PROVED)
+
+
+def _document(ready: "Replay", comparison: "Comparison") -> dict[str, Any]:
+    """Return what was compared, as JSON."""
+    manifest = ready.recording.manifest
+    return {
+        "v": 1,
+        "same": comparison.same,
+        "shards": manifest.partitions.shards,
+        "generations": comparison.generations,
+        "cuts": comparison.cuts,
+        "records": comparison.records,
+        "resent": comparison.resent,
+        "unwritten": comparison.unwritten,
+        "undecided": comparison.undecided,
+        "settings_assumed": list(ready.untold),
+        "recorded_by": sorted({claim.version for claim in ready.drivers.claims.values()}),
+        "difference": _difference(comparison),
+    }
+
+
+def _difference(comparison: "Comparison") -> dict[str, Any] | None:
+    from fairlead.engine.field_difference import first_field
+
+    found = comparison.difference
+    if found is None:
+        return None
+    expected, got = found.expected, found.got
+    field = first_field(expected and expected.value, got and got.value)
+    cut = found.cut
+    return {
+        "topic": found.topic,
+        "partition": found.partition,
+        "offset": found.offset,
+        "decision": None
+        if cut is None
+        else {"shard": cut.shard, "generation": cut.generation, "step": cut.step},
+        "key_expected": _text(expected and expected.key),
+        "key_got": _text(got and got.key),
+        "field": field.path or None,
+        "expected": field.expected if expected is not None else None,
+        "got": field.got if got is not None else None,
+    }
+
+
+def _text(content: bytes | None) -> str | None:
+    return None if content is None else content.decode(errors="backslashreplace")
+
+
+def _show(document: dict[str, Any]) -> None:
+    """Write the comparison for people."""
+    typer.echo(
+        f"{document['cuts']:,} batches with a decision in {document['shards']} shards, under "
+        f"{document['generations']} generations; {document['records']:,} records written"
+    )
+    for name, words in (
+        ("resent", "were written more than once"),
+        ("unwritten", "died with their driver"),
+        ("undecided", "are the last of their partition, of a batch whose decision was not read"),
+    ):
+        if document[name]:
+            typer.echo(f"{document[name]:,} records {words}")
+    if document["settings_assumed"]:
+        numbers = ", ".join(map(str, document["settings_assumed"]))
+        typer.echo(f"the claims of generations {numbers} tell no settings: those given are taken")
+    difference = document["difference"]
+    if difference is None:
+        nothing = "nothing was decided: nothing is proved"
+        typer.echo("the same, byte for byte" if document["cuts"] else nothing)
+        return
+    typer.echo("DIFFERENT: the first difference")
+    for name in ("topic", "partition", "offset", "decision", "key_expected", "key_got", "field"):
+        value = difference[name]
+        if name == "decision" and value is not None:
+            value = ", ".join(f"{word} {number}" for word, number in value.items())
+        typer.echo(f"  {name:13} {'-' if value is None else value}")
+    for name in ("expected", "got"):
+        typer.echo(f"  {name:13} {'nothing' if difference[name] is None else difference[name]}")

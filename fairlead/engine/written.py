@@ -1,0 +1,201 @@
+"""What a job wrote, as it was read back, and what is seen of it in one pass."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, Protocol
+
+import orjson
+
+from fairlead.core.outputs import Cut
+from fairlead.engine.context import ShardContext
+from fairlead.engine.replay import ReplayError, cut_of
+from fairlead.wire.partition import partition_of_group
+from fairlead.wire.raw import OutgoingRecord
+
+__all__ = [
+    "Content",
+    "Outputs",
+    "Survey",
+    "Written",
+    "WrittenInMemory",
+    "group_of",
+    "is_refusal",
+    "masked",
+    "shard_of",
+    "survey",
+    "undecided",
+]
+
+_REFUSALS: Final = frozenset({"wrong_partition", "rejected", "unsupported"})
+"""Codes of the notices that go with a dead letter."""
+
+_GENERATION = re.compile(rb'"generation":([0-9]+)')
+
+
+class Written(NamedTuple):
+    """A record of an output topic, as it was read back."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+
+
+class Content(NamedTuple):
+    """The key and the value of a record."""
+
+    key: bytes | None
+    value: bytes | None
+
+
+class Outputs(Protocol):
+    """The output topics, which can be read again and again."""
+
+    def places(self) -> Sequence[tuple[str, int]]:
+        """Return every topic and partition, sorted."""
+        ...
+
+    def records(self, topic: str, partition: int) -> Iterator[Written]:
+        """Yield the records of a partition by offset."""
+        ...
+
+
+class WrittenInMemory:
+    """Output topics in memory; records come in any order."""
+
+    def __init__(self, written: Iterable[Written]) -> None:
+        self._logs: dict[tuple[str, int], list[Written]] = {}
+        for record in sorted(written, key=lambda record: record[:3]):
+            self._logs.setdefault((record.topic, record.partition), []).append(record)
+
+    def places(self) -> Sequence[tuple[str, int]]:
+        """Return every topic and partition, sorted."""
+        return list(self._logs)
+
+    def records(self, topic: str, partition: int) -> Iterator[Written]:
+        """Yield the records of a partition by offset."""
+        return iter(self._logs[topic, partition])
+
+
+@dataclass(slots=True)
+class Survey:
+    """What one pass over the output topics finds.
+
+    Attributes:
+        cuts: of all decisions, by shard, generation and step.
+        drivers: the generations that wrote assignments or notices.
+        decided: per group, the newest epoch of a decision.
+        refusals: dead letters and the notices that go with them.
+        foreign: the first record that names no group.
+        records: how many there are.
+    """
+
+    cuts: dict[tuple[int, int, int], Cut] = field(default_factory=dict)
+    drivers: set[int] = field(default_factory=set)
+    decided: dict[str, list[int]] = field(default_factory=dict)
+    refusals: list[Written] = field(default_factory=list)
+    foreign: Written | None = None
+    records: int = 0
+
+    def cuts_of(self, shard: int) -> list[Cut]:
+        """Return the cuts of one shard by generation and step."""
+        return [self.cuts[place] for place in sorted(self.cuts) if place[0] == shard]
+
+
+def survey(outputs: Outputs, context: ShardContext) -> Survey:
+    """Look at every record once.
+
+    Raises:
+        ReplayError: a decision cannot be read, or two of one cut name different positions.
+    """
+    found = Survey()
+    for topic, partition in outputs.places():
+        suffix = context.topics.suffix(topic)
+        for record in outputs.records(topic, partition):
+            found.records += 1
+            if is_refusal(record, context):
+                found.refusals.append(record)
+                continue
+            if shard_of(record, context) is None:
+                found.foreign = found.foreign or record
+            elif suffix == "decisions" and record.value is not None:
+                _note_decision(found, record)
+            elif suffix == "assignments" and record.value is not None:
+                match = _GENERATION.search(record.value)
+                if match is not None:
+                    found.drivers.add(int(match[1]))
+    return found
+
+
+def _note_decision(found: Survey, record: Written) -> None:
+    try:
+        body = orjson.loads(record.value or b"")
+        cut = cut_of(body["cut"])
+        epoch = [*map(int, body["epoch"])]
+        group = str(body["group"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ReplayError(
+            f"{record.topic}, partition {record.partition}, offset {record.offset}: no decision "
+            f"can be read here ({type(error).__name__}: {error})"
+        ) from error
+    place = (cut.shard, cut.generation, cut.step)
+    if found.cuts.setdefault(place, cut) != cut:
+        raise ReplayError(f"two decisions of shard, generation and step {place} differ")
+    found.decided[group] = max(found.decided.get(group, epoch), epoch)
+
+
+def is_refusal(record: OutgoingRecord | Written, context: ShardContext) -> bool:
+    """Tell whether a record depends on a refused row alone: a dead letter, or its notice."""
+    suffix = context.topics.suffix(record.topic)
+    if suffix != "assignments" or record.value is None or b'"kind":"notice"' not in record.value:
+        return suffix == "rejects"
+    try:
+        return orjson.loads(record.value)["code"] in _REFUSALS
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def masked(content: Content) -> Content:
+    """Leave out which driver told a refusal: it depends on where its batch ended."""
+    value = content.value
+    return content._replace(value=value and _GENERATION.sub(b'"generation":0', value, count=1))
+
+
+def shard_of(record: Written, context: ShardContext) -> int | None:
+    """Return the shard whose group a record speaks of, None if it names none."""
+    group = group_of(record.topic, record.key, context.topics.name("assignments"))
+    return None if group is None else partition_of_group(group, context.partitions.shards)
+
+
+@lru_cache(maxsize=65_536)
+def group_of(topic: str, key: bytes | None, assignments: str) -> str | None:
+    """Return the group that a record of an output topic speaks of, by its key."""
+    try:
+        if topic != assignments:
+            return (key or b"").decode()
+        parts: Any = orjson.loads(key or b"")
+        group = parts[0]
+    except (ValueError, LookupError, TypeError):
+        return None
+    return group if isinstance(group, str) else None
+
+
+def undecided(record: Written, context: ShardContext, decided: Mapping[str, list[int]]) -> bool:
+    """Tell whether a record may be of a batch of which no decision was written yet."""
+    suffix = context.topics.suffix(record.topic)
+    if record.value is None:
+        return suffix == "assignments"
+    try:
+        body = orjson.loads(record.value)
+        kind, group = body["kind"], body["group"]
+        if (suffix, kind) == ("assignments", "assignment"):
+            return bool(body["epoch"] > decided.get(group, []))
+        known = (suffix, kind) in (("assignments", "notice"), ("requests", "request"))
+        return known and group == group_of(
+            record.topic, record.key, context.topics.name("assignments")
+        )
+    except (ValueError, KeyError, TypeError):
+        return False

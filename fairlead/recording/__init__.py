@@ -1,0 +1,15 @@
+"""A recording: Fairlead's topics as they were read back, in a folder of compressed JSON lines."""
+
+from fairlead.recording.errors import RecordingError
+from fairlead.recording.folder import RecordingFolder, open_recording
+from fairlead.recording.manifest import Manifest, PartitionFile
+from fairlead.recording.writer import RecordingWriter
+
+__all__ = [
+    "Manifest",
+    "PartitionFile",
+    "RecordingError",
+    "RecordingFolder",
+    "RecordingWriter",
+    "open_recording",
+]

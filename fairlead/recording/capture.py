@@ -1,0 +1,186 @@
+"""Records the topics of a live cluster, as they are now. Nothing is written to the cluster.
+
+Where the topics end is asked in an order: decisions first, then what else the engine writes, then
+what it reads. So whatever a recorded decision rests on, and what it led to, was appended before
+its topic was asked for its end.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.consumer.fetcher import ConsumerRecord
+from kafka.errors import KafkaError
+
+from fairlead import __version__
+from fairlead.core.records import DriverSettings
+from fairlead.errors import EnvironmentMissingError
+from fairlead.recording.folder import RecordingFolder, open_recording
+from fairlead.recording.manifest import Manifest
+from fairlead.recording.writer import PartitionWriter, RecordingWriter
+from fairlead.settings import KafkaSettings
+from fairlead.wire.raw import raw_record
+from fairlead.wire.topics import TopicNames
+from streaming.reading import consumer_of, partitions_of, read_bounds
+
+__all__ = ["Capture", "Said", "capture"]
+
+_ORDER: Final = (
+    "decisions", "assignments", "requests", "rejects",
+    "control", "routes", "offsets", "releases", "heartbeats", "generations",
+)  # fmt: skip
+_POLL_MS: Final = 200
+_IDLE_POLLS_MAX: Final = 150
+_TICKS_FRESH: Final = 5
+"""An engine whose newest tick is older than so many periods does not run."""
+
+Said = Callable[[str], None]
+Bounds = Mapping[tuple[str, int], tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """What is to be recorded.
+
+    Attributes:
+        kafka: the cluster and the prefix of the topics.
+        folder: where; new or empty.
+        settings: what a driver runs under by this conf/, for claims that do not say.
+        sources: topics of the data plane of which the offsets of messages are recorded.
+    """
+
+    kafka: KafkaSettings
+    folder: Path
+    settings: DriverSettings
+    sources: Sequence[str] = ()
+
+
+def capture(plan: Capture, say: Said = lambda _: None) -> RecordingFolder:
+    """Record the topics, and return the recording.
+
+    Raises:
+        EnvironmentMissingError: the cluster does not answer, or a topic is not there.
+        UsageError: the folder holds something.
+    """
+    names = TopicNames(plan.kafka.topic_prefix)
+    numbers = {
+        topic: range(partitions_of(plan.kafka, topic))
+        for topic in (*(names.name(suffix) for suffix in _ORDER), *plan.sources)
+    }
+    writer = RecordingWriter(plan.folder)
+    bounds = {
+        place: found
+        for topic, partitions in numbers.items()
+        for place, found in read_bounds(plan.kafka, [(topic, each) for each in partitions]).items()
+    }
+    newest_tick_ms = 0
+    for suffix in _ORDER:
+        topic = names.name(suffix)
+        say(f"{topic}: {sum(bounds[topic, each][1] for each in numbers[topic]):,} offsets")
+        newest_ms = _record_topic(plan.kafka, topic, suffix, bounds, writer)
+        if suffix == "heartbeats":
+            newest_tick_ms = newest_ms
+    now_ms = time.time_ns() // 1_000_000
+    sources = {topic: _runs(plan.kafka, topic, bounds) for topic in plan.sources}
+    fresh_ms = _TICKS_FRESH * plan.settings.tick_ms
+    writer.finish(
+        Manifest(
+            prefix=names.prefix,
+            recorded_at_ms=now_ms,
+            version=__version__,
+            running=now_ms - newest_tick_ms < fresh_ms,
+            settings=plan.settings,
+            topics=writer.topics(),
+            sources=sources,
+        )
+    )
+    return open_recording(plan.folder)
+
+
+def _record_topic(
+    kafka: KafkaSettings, topic: str, suffix: str, bounds: Bounds, writer: RecordingWriter
+) -> int:
+    """Write a topic's partitions; return the newest append time."""
+    newest_ms = 0
+    with contextlib.ExitStack() as stack:
+        files: dict[int, PartitionWriter] = {
+            number: stack.enter_context(writer.partition(suffix, number, first, end))
+            for (name, number), (first, end) in sorted(bounds.items())
+            if name == topic
+        }
+
+        def take(record: ConsumerRecord) -> None:
+            nonlocal newest_ms
+            newest_ms = max(newest_ms, record.timestamp)
+            files[record.partition].add(raw_record(record), record.headers or ())
+
+        _read(kafka, topic, bounds, take)
+    return newest_ms
+
+
+def _runs(
+    kafka: KafkaSettings, topic: str, bounds: Bounds
+) -> dict[int, tuple[tuple[int, int], ...]]:
+    """Return the offsets that hold a message, as runs."""
+    runs: dict[int, list[tuple[int, int]]] = {
+        number: [] for name, number in sorted(bounds) if name == topic
+    }
+
+    def take(record: ConsumerRecord) -> None:
+        found = runs[record.partition]
+        if found and found[-1][1] == record.offset - 1:
+            found[-1] = (found[-1][0], record.offset)
+        else:
+            found.append((record.offset, record.offset))
+
+    _read(kafka, topic, bounds, take)
+    return {number: tuple(found) for number, found in runs.items()}
+
+
+def _read(
+    kafka: KafkaSettings, topic: str, bounds: Bounds, take: Callable[[ConsumerRecord], None]
+) -> None:
+    """Read a topic from its first record to the ends that were found."""
+    ends = {
+        TopicPartition(*place): end
+        for place, (first, end) in bounds.items()
+        if place[0] == topic and first < end
+    }
+    if not ends:
+        return
+    try:
+        with contextlib.closing(consumer_of(kafka, "record")) as consumer:
+            consumer.assign(list(ends))
+            consumer.seek_to_beginning()
+            _poll(consumer, ends, take)
+    except KafkaError as error:
+        raise _unreadable(topic, str(error)) from error
+
+
+def _poll(
+    consumer: KafkaConsumer,
+    ends: Mapping[TopicPartition, int],
+    take: Callable[[ConsumerRecord], None],
+) -> None:
+    idle = 0
+    # By position and not by record: the last offsets of a compacted topic may be empty.
+    while any(consumer.position(partition) < end for partition, end in ends.items()):
+        batches = consumer.poll(timeout_ms=_POLL_MS, max_records=5_000)
+        idle = 0 if batches else idle + 1
+        if idle > _IDLE_POLLS_MAX:
+            raise _unreadable(next(iter(ends)).topic, "it stopped to answer")
+        for partition, records in batches.items():
+            for record in records:
+                if record.offset < ends[partition]:
+                    take(record)
+
+
+def _unreadable(topic: str, reason: str) -> EnvironmentMissingError:
+    return EnvironmentMissingError(
+        f"kafka.bootstrap: {topic} cannot be read ({reason}).",
+        remedy="Start the broker, and allow this user to read that topic.",
+    )

@@ -1,0 +1,107 @@
+"""Reads a recording back: record by record, never a whole file at once."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairlead.engine.written import Written
+from fairlead.recording.errors import RecordingError
+from fairlead.recording.lines import record_of
+from fairlead.recording.manifest import Manifest, PartitionFile, read_manifest
+from fairlead.wire.raw import RawRecord
+from fairlead.wire.topics import OUTPUT_TOPICS
+
+__all__ = ["RecordingFolder", "open_recording"]
+
+_NEVER_COMPACTED = ("heartbeats", "releases", "decisions", "requests", "rejects")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingFolder:
+    """A recording on disk. Also the output topics that a replay is compared with."""
+
+    folder: Path
+    manifest: Manifest
+
+    def rows(self, suffix: str, number: int) -> Iterator[RawRecord]:
+        """Yield the records of a partition by offset.
+
+        Raises:
+            RecordingError: the file is missing, damaged, cut off, or not as the manifest says.
+        """
+        part = self.manifest.topics[suffix][number]
+        path = self.folder / part.file
+        last, count = part.first - 1, 0
+        for line_number, line in enumerate(_lines(path), 1):
+            try:
+                row = record_of(line, self.manifest.names.name(suffix), number)
+            except (ValueError, KeyError, TypeError) as error:
+                detail = f"line {line_number} is no record ({type(error).__name__}: {error})"
+                raise RecordingError(path, detail) from error
+            if not last < row.offset < part.end:
+                detail = f"line {line_number} has the offset {row.offset} behind {last}"
+                raise RecordingError(path, f"{detail}; the file ends before {part.end}")
+            last, count = row.offset, count + 1
+            yield row
+        if count != part.records:
+            detail = f"it holds {count:,} records, and the manifest says {part.records:,}"
+            raise RecordingError(path, detail)
+
+    def all_rows(self, suffix: str) -> Iterator[RawRecord]:
+        """Yield the records of all partitions of a topic, one partition after the other."""
+        for number in sorted(self.manifest.topics[suffix]):
+            yield from self.rows(suffix, number)
+
+    def part(self, suffix: str, number: int) -> PartitionFile:
+        """Return what the manifest says of a partition."""
+        return self.manifest.topics[suffix][number]
+
+    def gaps(self) -> list[str]:
+        """Return the partitions that lack records although their topic is never compacted."""
+        names = self.manifest.names
+        return [
+            f"{names.name(suffix)}/{number}"
+            for suffix in _NEVER_COMPACTED
+            for number, part in sorted(self.manifest.topics[suffix].items())
+            if not part.whole
+        ]
+
+    def places(self) -> Sequence[tuple[str, int]]:
+        """Return every output topic and partition, sorted."""
+        names = self.manifest.names
+        return sorted(
+            (names.name(suffix), number)
+            for suffix in OUTPUT_TOPICS
+            for number in self.manifest.topics[suffix]
+        )
+
+    def records(self, topic: str, partition: int) -> Iterator[Written]:
+        """Yield the records of an output partition by offset."""
+        suffix = self.manifest.names.suffix(topic)
+        assert suffix is not None, "places names our own topics"
+        for row in self.rows(suffix, partition):
+            yield Written(row.topic, row.partition, row.offset, row.key, row.value)
+
+
+def open_recording(folder: Path) -> RecordingFolder:
+    """Return the recording in a folder.
+
+    Raises:
+        RecordingError: there is none.
+    """
+    return RecordingFolder(folder, read_manifest(folder))
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        with gzip.open(path, "rb") as stream:
+            yield from io.BufferedReader(stream)
+    except FileNotFoundError as error:
+        raise RecordingError(path, "the file is missing") from error
+    except EOFError as error:
+        raise RecordingError(path, "the file is cut off") from error
+    except (gzip.BadGzipFile, zlib.error, OSError) as error:
+        raise RecordingError(path, f"the file is damaged ({error})") from error

@@ -1,0 +1,155 @@
+"""The manifest of a recording: what was recorded, from where to where, and of whom.
+
+It is written last. A folder without it is a recording that never came to its end.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from fairlead.core.records import DriverSettings
+from fairlead.recording.errors import RecordingError
+from fairlead.wire.raw import Partitions
+from fairlead.wire.topics import INPUT_TOPICS, OUTPUT_TOPICS, TopicNames
+
+__all__ = ["MANIFEST", "Manifest", "PartitionFile", "SourceRuns", "read_manifest"]
+
+MANIFEST: Final = "manifest.json"
+_VERSION: Final = 1
+_KIND: Final = "fairlead recording"
+
+SourceRuns = Mapping[str, Mapping[int, tuple[tuple[int, int], ...]]]
+"""topic -> partition -> runs of offsets that hold a message, as (first, last)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFile:
+    """One partition of a topic in a file of its own.
+
+    Attributes:
+        first: the first offset that the topic still held.
+        end: the offset after the last when it was read.
+        records: how many stand between them; fewer if the topic is compacted.
+    """
+
+    file: str
+    first: int
+    end: int
+    records: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether every record that was ever appended is there."""
+        return self.first == 0 and self.records == self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a recording is.
+
+    Attributes:
+        prefix: of the topics' names.
+        recorded_at_ms: when.
+        version: of the program that wrote it.
+        running: an engine ticked while it was read, so the newest batch may be incomplete.
+        settings: what a driver runs under by the conf/ of whoever recorded; for generations whose
+            claim does not say.
+        topics: per suffix and partition.
+        sources: the offsets of messages in topics of the data plane.
+    """
+
+    prefix: str
+    recorded_at_ms: int
+    version: str
+    running: bool
+    settings: DriverSettings
+    topics: Mapping[str, Mapping[int, PartitionFile]]
+    sources: SourceRuns = field(default_factory=dict)
+
+    @property
+    def names(self) -> TopicNames:
+        """What the topics are called."""
+        return TopicNames(self.prefix)
+
+    @property
+    def partitions(self) -> Partitions:
+        """How many partitions the topics have."""
+        return Partitions(len(self.topics["heartbeats"]), len(self.topics["assignments"]))
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "v": _VERSION,
+            "kind": _KIND,
+            "prefix": self.prefix,
+            "recorded_at_ms": self.recorded_at_ms,
+            "version": self.version,
+            "running": self.running,
+            "settings": asdict(self.settings),
+            "topics": {
+                suffix: {str(number): asdict(part) for number, part in sorted(parts.items())}
+                for suffix, parts in self.topics.items()
+            },
+            "sources": {
+                topic: {str(number): runs for number, runs in sorted(parts.items())}
+                for topic, parts in self.sources.items()
+            },
+        }
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of a recording.
+
+    Raises:
+        RecordingError: there is none, or it cannot be understood.
+    """
+    path = folder / MANIFEST
+    try:
+        document = orjson.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        detail = f"there is no {MANIFEST}: it is no recording, or one that never came to its end"
+        raise RecordingError(folder, detail) from error
+    except NotADirectoryError as error:
+        remedy = "Name the folder that `fairlead record` wrote."
+        raise RecordingError(folder, "it is no folder", remedy) from error
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise RecordingError(path, f"it cannot be read ({error})") from error
+    if not isinstance(document, dict) or document.get("kind") != _KIND:
+        raise RecordingError(path, "it is no manifest of a recording")
+    if document.get("v") != _VERSION:
+        detail = f"it has the version {document.get('v')}, and this program reads {_VERSION}"
+        raise RecordingError(path, detail, "Use the version of fairlead that wrote it.")
+    try:
+        manifest = _manifest(document)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        detail = f"it cannot be understood ({type(error).__name__}: {error})"
+        raise RecordingError(path, detail) from error
+    missing = [name for name in INPUT_TOPICS + OUTPUT_TOPICS if not manifest.topics.get(name)]
+    if missing:
+        raise RecordingError(path, f"it has no partitions of {', '.join(missing)}")
+    return manifest
+
+
+def _manifest(document: Mapping[str, Any]) -> Manifest:
+    settings = dict(document["settings"])
+    return Manifest(
+        prefix=str(document["prefix"]),
+        recorded_at_ms=int(document["recorded_at_ms"]),
+        version=str(document["version"]),
+        running=bool(document["running"]),
+        settings=DriverSettings(**{**settings, "strategies": tuple(settings["strategies"])}),
+        topics={
+            suffix: {int(number): PartitionFile(**part) for number, part in parts.items()}
+            for suffix, parts in document["topics"].items()
+        },
+        sources={
+            topic: {
+                int(number): tuple((int(first), int(last)) for first, last in runs)
+                for number, runs in parts.items()
+            }
+            for topic, parts in document["sources"].items()
+        },
+    )

@@ -1,0 +1,1 @@
+"""The judge of what happened: recorded topics and journals against the promises of the protocol."""

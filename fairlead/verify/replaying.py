@@ -1,0 +1,113 @@
+"""A recording run again under what its drivers ran under."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from fairlead.core.allocation import Strategy
+from fairlead.core.records import Generation
+from fairlead.engine.comparison import Comparison, Watch, compare_outputs
+from fairlead.engine.drivers import Drivers
+from fairlead.engine.recorded_log import RecordedLog
+from fairlead.engine.written import Survey, survey
+from fairlead.recording import RecordingFolder
+from fairlead.recording.log import FolderLog
+from fairlead.wire.decode import decode
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
+
+__all__ = ["Replay", "claims_of", "drivers_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A recording that is ready to be run again.
+
+    ``untold`` are the generations whose claim does not tell what their driver ran under.
+    """
+
+    recording: RecordingFolder
+    drivers: Drivers
+    found: Survey
+
+    @classmethod
+    def of(cls, recording: RecordingFolder, strategies: Mapping[str, Strategy]) -> "Replay":
+        """Read who ran and what was decided.
+
+        Raises:
+            RecordingError: the recording is damaged.
+            ReplayError: a decision cannot be read.
+        """
+        drivers = drivers_of(recording, strategies)
+        return cls(recording, drivers, survey(recording, drivers.context(0, 1)))
+
+    @property
+    def untold(self) -> tuple[int, ...]:
+        """The generations that decided and whose claim does not tell their settings."""
+        deciding = sorted({cut.generation for cut in self.found.cuts.values()})
+        claims = self.drivers.claims
+        return tuple(
+            generation
+            for generation in deciding
+            if generation not in claims or claims[generation].settings is None
+        )
+
+    def run(
+        self,
+        watch: Watch = lambda _: None,
+        log: Callable[[RecordingFolder], RecordedLog] = FolderLog,
+    ) -> Comparison:
+        """Run every cut again and compare; see ``fairlead.engine.comparison``.
+
+        Raises:
+            RecordingError: the recording is damaged.
+            ReplayError: rows or decisions are missing.
+            UnknownStrategiesError: a driver had a strategy that is not known here.
+        """
+        return compare_outputs(
+            log(self.recording),
+            self.recording,
+            self.drivers.context,
+            self.found,
+            watch=watch,
+            running=self.recording.manifest.running,
+        )
+
+
+def drivers_of(recording: RecordingFolder, strategies: Mapping[str, Strategy]) -> Drivers:
+    """Return the drivers of a recording, by their claims.
+
+    Raises:
+        RecordingError: the recording is damaged.
+    """
+    manifest = recording.manifest
+    known = manifest.settings.strategies
+    otherwise = manifest.settings
+    if any(name not in strategies for name in known):
+        # They are of whoever recorded: of a driver that does not say, nobody knows its strategies.
+        there = tuple(name for name in known if name in strategies)
+        otherwise = type(otherwise)(
+            otherwise.tick_ms,
+            otherwise.auto_create,
+            otherwise.evict_after_ms,
+            otherwise.chain_cap,
+            there,
+        )
+    return Drivers(claims_of(recording), manifest.names, manifest.partitions, strategies, otherwise)
+
+
+def claims_of(recording: RecordingFolder) -> dict[int, Generation]:
+    """Return the claims of a recording by generation; what is no claim is left out.
+
+    Raises:
+        RecordingError: the recording is damaged.
+    """
+    limits = WireLimits(recording.manifest.partitions.shards)
+    claims: dict[int, Generation] = {}
+    for row in recording.rows("generations", 0):
+        try:
+            record = decode("generations", row, limits)
+        except WireError:
+            continue
+        if isinstance(record, Generation):
+            claims[row.offset + 1] = record
+    return claims
