@@ -14,6 +14,8 @@ JAVA ?= $(or $(FAIRLEAD_JAVA),$(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java))
 export FAIRLEAD_JAVA := $(JAVA)
 IMAGE ?= fairlead:$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' fairlead/__init__.py)
 PYTEST_ARGS ?=
+# The tests with a broker and Spark mostly wait: the pure ones run beside them.
+TWO_AT_ONCE := -n 2 --dist loadgroup
 DEMO_ARGS ?=
 BENCH_ARGS ?=
 
@@ -68,14 +70,14 @@ format: $(STAMP) ## let ruff format and fix what it can
 
 test: setup check ## set-up, checks, then every test but the slow ones
 	@$(say) "pytest: pure, Spark and broker tests"
-	@$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(TWO_AT_ONCE) -m "not slow" $(PYTEST_ARGS)
 
 test-fast: $(STAMP) ## the pure tests: no JVM, seconds
 	@$(BIN)/python -m pytest -m "not spark and not broker and not java and not slow" $(PYTEST_ARGS)
 
 test-long: setup check ## every test, the slow ones included
 	@$(say) "pytest: all"
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
 
 bench: setup ## latency of joins and leaves on the real broker and job
 	@$(say) "fairlead bench $(BENCH_ARGS)"

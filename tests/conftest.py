@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import settings
@@ -23,3 +24,19 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+
+
+REAL_PARTS = ("spark", "broker")
+"""What these tests share is started once: they run one after another, in one process."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
+    """Keep the tests with real parts together when two processes share the work."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        if any(item.get_closest_marker(name) for name in REAL_PARTS):
+            item.add_marker(pytest.mark.xdist_group("real parts"))
+        elif item.get_closest_marker("java"):
+            item.add_marker(pytest.mark.xdist_group("java"))
