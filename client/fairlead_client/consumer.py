@@ -138,8 +138,11 @@ class Consumer(Member):
         return None
 
     def done(self, message: Message) -> bool:
-        """This message is processed; False when its queue was taken away meanwhile."""
-        return not self._forked and self._deliveries.done(message)
+        """This message is processed; False when its queue was taken away meanwhile.
+
+        It does not count then, and is read again.
+        """
+        return not self._forked and self._deliveries.done(message, self.still_mine)
 
     def stop(self) -> None:
         """Begin to leave, and end the iteration at its next turn.
@@ -164,7 +167,7 @@ class Consumer(Member):
     def _finish_last(self) -> None:
         message, self._last = self._last, None
         if message is not None and not self._explicit_done:
-            self._deliveries.done(message)
+            self._deliveries.done(message, self.still_mine)
 
     def _next_fetched(self) -> Message | None:
         self._follow_changes()

@@ -20,19 +20,22 @@ from fairlead_client.session.events import Event, ProgressMade, WorkStopped
 class Work:
     """One queue under one epoch; `in_hand` are offsets handed out and not finished, in order.
 
-    `end` is the next offset to be written, as the last fetch said.
+    `given_back` is the first offset that came out of hand after the lease: nobody knows whether it
+    was processed. `end` is the next offset to be written, as the last fetch said.
     """
 
     epoch: Epoch
     next_offset: int
     in_hand: list[int] = field(default_factory=list)
+    given_back: int | None = None
     end: int | None = None
     stopping_since: float | None = None
 
     @property
     def position(self) -> int:
         """Everything below is finished."""
-        return min(self.in_hand, default=self.next_offset)
+        reached = min(self.in_hand, default=self.next_offset)
+        return reached if self.given_back is None else min(reached, self.given_back)
 
 
 class Deliveries:
@@ -144,17 +147,25 @@ class Deliveries:
                 work.end = end
                 self._progress.add(queue)
 
-    def done(self, message: Message) -> bool:
-        """Finish a message; False when it is not in hand any more."""
+    def done(self, message: Message, still_mine: Callable[[Queue], Epoch | None]) -> bool:
+        """Finish a message; False when its queue is not this client's any more.
+
+        After the lease the message does not count: an application that asked `still_mine` before
+        its side effect has left it out, and a release behind it would skip it for good.
+        """
         with self._changed:
             work = self._works.get(message.queue)
             if work is None or work.epoch != message.epoch or message.offset not in work.in_hand:
                 return False
+            mine = still_mine(message.queue) == message.epoch
+            if not mine:
+                known = work.given_back
+                work.given_back = message.offset if known is None else min(known, message.offset)
             work.in_hand.remove(message.offset)
             self._progress.add(message.queue)
             if work.stopping_since is not None and not work.in_hand:
                 self._stopped(message.queue, work)
-            return True
+            return mine
 
     def give_up(self) -> None:
         """Nothing in hand will be finished: whatever stops, stops where it is."""

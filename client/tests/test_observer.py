@@ -44,7 +44,7 @@ def test_stop_waits_for_what_is_in_hand() -> None:
     deliveries, witness, message = _begun()
     deliveries.stop_work(QUEUE, EPOCH)
     assert witness.told == [("started", 5, 0)]
-    assert deliveries.done(message)
+    assert deliveries.done(message, lambda _queue: message.epoch)
     assert witness.told == [("started", 5, 0), ("stopped", 6, 0)]
     assert witness.reported == [WorkStopped(QUEUE, EPOCH, 6)]
 
@@ -55,4 +55,4 @@ def test_abandoned() -> None:
     deliveries.stop_work(QUEUE, EPOCH)
     deliveries.abandon_work(QUEUE, EPOCH)
     assert witness.told == [("started", 5, 0), ("stopped", 5, 0)]
-    assert not deliveries.done(message)
+    assert not deliveries.done(message, lambda _queue: message.epoch)

@@ -26,9 +26,9 @@ class Book:
         """Hand out the message at an offset."""
         return self.deliveries.hand_out(message(offset, epoch), lambda _queue: mine)
 
-    def done(self, offset: int) -> bool:
+    def done(self, offset: int, mine: Epoch | None = EPOCH) -> bool:
         """Finish the message at an offset."""
-        return self.deliveries.done(message(offset))
+        return self.deliveries.done(message(offset), lambda _queue: mine)
 
 
 def message(offset: int, epoch: Epoch = EPOCH) -> Message:
@@ -83,6 +83,18 @@ def test_end() -> None:
 def test_lease_over() -> None:
     """Nothing is handed out of a queue that is not this client's by the clock."""
     assert not Book().hand_out(3, mine=None)
+
+
+def test_done_after_the_lease() -> None:
+    """A message that is finished after the lease does not count: it may have been left out."""
+    book = Book()
+    for offset in (3, 4, 5):
+        book.hand_out(offset)
+    assert book.done(3)
+    book.deliveries.stop_everything([(QUEUE, EPOCH)])
+    assert not book.done(4, mine=None)
+    assert not book.done(5, mine=None)
+    assert book.events == [WorkStopped(QUEUE, EPOCH, 4)]
 
 
 def test_fetched_under_another_epoch() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from threading import Thread
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -152,6 +152,24 @@ def test_explicit_done(
     engine.revoke(beat, queue, 1, record=2)
     assert engine.release(queue, 1)["position"] == [0, 1]
     assert not one.done(messages[1])
+
+
+def test_in_hand_when_the_lease_ends(
+    engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
+) -> None:
+    """What an application left out because its lease was over is not released as processed."""
+    one = consumer("a")
+    beat = engine.heartbeat("a")
+    queue = Queue(data_topic, "main", 0)
+    engine.grant(beat, queue, 1)
+    assert [message.offset for message in take(one, 5)] == list(range(5))
+    engine.notice(beat, "lapsed")
+    deadline = monotonic() + 30
+    while one.still_mine(queue) is not None:
+        assert monotonic() < deadline
+        sleep(0.01)
+    assert one.poll(200) is None
+    assert engine.release(queue, 1)["position"] == [0, 4]
 
 
 def test_iteration(
