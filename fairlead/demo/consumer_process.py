@@ -6,23 +6,27 @@ what it writes into its journal, after it is written there:
 - ``{"do": "join"}``: join the group and process messages until told to leave;
 - ``{"do": "hold", "queue_id": 7}``: keep the next message of that queue (null: of any) in hand;
 - ``{"do": "resume"}``: finish the message in hand;
-- ``{"do": "leave"}``, or the end of the input: stop, release, leave, end.
+- ``{"do": "leave"}``, SIGTERM, or the end of the input: stop, release, leave, end.
 
 A message is processed when its CONSUMED record is written; only then does the loop ask for the
 next one, which is what tells the client that this one is done. So no progress is ever reported of
-what is not in the journal.
+what is not in the journal. Before it writes, it asks the client whether the queue is still its own:
+a message of a queue that was lost meanwhile is left to the next owner.
 """
 
 import argparse
 import json
+import signal
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
-from fairlead_client import Consumer, Message, Observer
+from fairlead_client import Consumer, DuplicateClientIdError, Message, Observer
 from fairlead_client import Epoch as ClientEpoch
 from fairlead_client import Queue as ClientQueue
 
+from fairlead.errors import ExitCode
 from fairlead.verify.history import Epoch, Queue
 from fairlead.verify.journal import JournalWriter
 
@@ -72,13 +76,16 @@ class Diary(Observer):
         """The work has stopped; the release has not been sent yet."""
         self._journal.stop(Queue(*queue), Epoch(*epoch), offset)
 
-    def process(self, message: Message) -> None:
+    def process(
+        self, message: Message, still_mine: Callable[[ClientQueue], ClientEpoch | None]
+    ) -> None:
         """Process a message: write down that it is done, in hand before if told so."""
         queue = Queue(*message.queue)
         if self._hands.wants(queue.queue_id):
             self._journal.held(queue, message.offset)
             self._hands.wait()
-        self._journal.consumed(queue, message.offset, int(message.value or b""))
+        if still_mine(message.queue) == message.epoch:
+            self._journal.consumed(queue, message.offset, int(message.value or b""))
 
 
 def say(line: bytes) -> None:
@@ -92,7 +99,7 @@ def tell(event: str) -> None:
     say(json.dumps({"event": event}).encode() + b"\n")
 
 
-def listen(joined: threading.Event, hands: Hands, consumer: Consumer) -> None:
+def listen(joined: threading.Event, hands: Hands, leave: Callable[[], None]) -> None:
     """Obey the standard input; its end means that the parent is gone, and to leave."""
     for line in sys.stdin:
         command = json.loads(line)
@@ -105,37 +112,56 @@ def listen(joined: threading.Event, hands: Hands, consumer: Consumer) -> None:
                 hands.let_go()
             case "leave":
                 break
-    hands.let_go()
-    consumer.stop()
-    joined.set()
+    leave()
 
 
 def main() -> None:
-    """Read the arguments, wait for the word to join, consume until told to leave."""
+    """Read the arguments, wait for the word to join, consume until told to leave.
+
+    A process that gives way to another one of its client id ends with an exit code of its own.
+    """
     parser = argparse.ArgumentParser()
     for name in ("bootstrap", "prefix", "group", "topic", "client-id", "journal"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--settings", type=json.loads, default={}, help="of the client, as JSON")
     arguments = parser.parse_args()
-    hands, joined = Hands(), threading.Event()
     with JournalWriter(Path(arguments.journal), echo=say) as journal:
-        diary = Diary(journal, hands)
-        consumer = Consumer(
-            bootstrap=arguments.bootstrap,
-            prefix=arguments.prefix,
-            group=arguments.group,
-            topics=[arguments.topic],
-            client_id=arguments.client_id,
-            consume_from="first_offset",
-            observer=diary,
-        )
-        threading.Thread(target=listen, args=(joined, hands, consumer), daemon=True).start()
-        tell("ready")
-        joined.wait()
-        with consumer:
-            tell("joined")
-            for message in consumer:
-                diary.process(message)
-        tell("left")
+        try:
+            _consume(arguments, journal)
+        except DuplicateClientIdError:
+            tell("replaced")
+            sys.exit(ExitCode.DUPLICATE_CLIENT)
+
+
+def _consume(arguments: argparse.Namespace, journal: JournalWriter) -> None:
+    hands, joined = Hands(), threading.Event()
+    diary = Diary(journal, hands)
+    consumer = Consumer(
+        bootstrap=arguments.bootstrap,
+        prefix=arguments.prefix,
+        group=arguments.group,
+        topics=[arguments.topic],
+        client_id=arguments.client_id,
+        consume_from="first_offset",
+        observer=diary,
+        **arguments.settings,
+    )
+
+    def leave() -> None:
+        hands.let_go()
+        consumer.stop()
+        joined.set()
+
+    # On a thread: the signal may have interrupted one that holds a lock.
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=leave).start())
+    threading.Thread(target=listen, args=(joined, hands, leave), daemon=True).start()
+    tell("ready")
+    joined.wait()
+    with consumer:
+        tell("joined")
+        for message in consumer:
+            diary.process(message, consumer.still_mine)
+    tell("left")
 
 
 if __name__ == "__main__":

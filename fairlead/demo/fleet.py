@@ -1,5 +1,7 @@
 """The consumer processes of a run: started, told what to do, listened to, killed."""
 
+import os
+import signal
 import sys
 import threading
 import time
@@ -45,10 +47,16 @@ class Fleet:
         self._program = program
         self._children: dict[str, Child] = {}
 
-    def start(self, client_id: str) -> None:
-        """Start a process that joins when told to. Call it on the main thread."""
+    def start(self, client_id: str, **arguments: str) -> None:
+        """Start a process that joins when told to. Call it on the main thread.
+
+        Args:
+            client_id: who it is.
+            arguments: what it is given in place of, or besides, what every process is given.
+        """
         self.journals[client_id] = self._folder / f"{client_id}.jsonl"
-        given = {**self._arguments, "client-id": client_id, "journal": self.journals[client_id]}
+        own = {"client-id": client_id, "journal": self.journals[client_id]}
+        given = {**self._arguments, **own, **arguments}
         flags = [text for name, value in given.items() for text in (f"--{name}", str(value))]
         with self.condition:
             self.floor.seats[client_id] = Seat()
@@ -87,6 +95,15 @@ class Fleet:
             self.floor.end(client_id, "killed")
             self.condition.notify_all()
         return killing
+
+    def terminate(self, client_id: str) -> None:
+        """SIGTERM: a consumer stops, releases and leaves as when it is told to."""
+        self._set_state(client_id, "leaving")
+        os.kill(self._children[client_id].pid, signal.SIGTERM)
+
+    def process(self, client_id: str) -> Child:
+        """The process of a client."""
+        return self._children[client_id]
 
     def wait_until(self, holds: Callable[[Floor], bool], timeout_s: float) -> bool:
         """Return True as soon as it holds, False when the time is over."""
@@ -127,9 +144,9 @@ class Fleet:
                     seat.state = "ready"
                 case "joined":
                     seat.state = "in"
-                case "left":
-                    self.floor.end(client_id, "left")
-                case "ended" if seat.state not in ("left", "killed"):
+                case "left" | "replaced" as state:
+                    self.floor.end(client_id, state)
+                case "ended" if seat.state not in ("left", "killed", "replaced"):
                     self.floor.end(client_id, "failed")
                 case "ended":
                     pass

@@ -9,7 +9,9 @@ from typing import Literal
 
 from fairlead.verify.history import Consumed, Epoch, Held, JournalRecord, Queue, Start, Stop
 
-SeatState = Literal["starting", "ready", "joining", "in", "leaving", "left", "killed", "failed"]
+SeatState = Literal[
+    "starting", "ready", "joining", "in", "leaving", "left", "replaced", "killed", "failed"
+]
 
 
 @dataclass(slots=True)

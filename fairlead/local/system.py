@@ -67,8 +67,8 @@ class LocalSystem:
         self._progress = progress
         self._broker: EmbeddedKafka | None = None
         self._bootstrap = plan.bootstrap
-        self._engine: Child | None = None
-        self._engine_starts = 0
+        self._engines: list[Child] = []
+        self._generations = 0
         self._bridge: Child | None = None
         self._created: list[str] = []
 
@@ -79,10 +79,16 @@ class LocalSystem:
         return self._bootstrap
 
     @property
+    def broker(self) -> EmbeddedKafka:
+        """The embedded broker, to break it."""
+        assert self._broker is not None, "there is a broker of our own only without a bootstrap"
+        return self._broker
+
+    @property
     def engine(self) -> Child:
-        """The engine's process."""
-        assert self._engine is not None, "start_engine comes first"
-        return self._engine
+        """The engine's process: of several, the one that was started last."""
+        assert self._engines, "start_engine comes first"
+        return self._engines[-1]
 
     def __enter__(self) -> Self:
         """Nothing runs yet: the start functions start it, part by part."""
@@ -140,18 +146,18 @@ class LocalSystem:
     def start_bridge(self, *flags: str) -> None:
         """Start the Kafka bridge as a process, with these flags besides its own."""
         own = ["--cluster-name", BROKER_NAME, "--poll-ms", str(_BRIDGE_POLL_MS)]
-        self._bridge = self._fairlead("bridge", "bridge", "kafka", *own, *flags)
+        self._bridge = self.fairlead("bridge", "bridge", "kafka", *own, *flags)
         self._say(f"bridge: process {self._bridge.pid}")
 
     def start_engine(self, *flags: str) -> None:
-        """Start the engine as a process with these flags of `fairlead run`, again if need be."""
-        again = "again, " if self._engine_starts else ""
-        self._engine_starts += 1
-        self._engine = self._fairlead(f"engine-{self._engine_starts}", "run", *flags)
-        self._say(f"engine: {again}process {self._engine.pid}")
+        """Start an engine as a process with these flags of `fairlead run`, again if need be."""
+        again = "again, " if self._engines else ""
+        number = len(self._engines) + 1
+        self._engines.append(self.fairlead(f"engine-{number}", "run", *flags))
+        self._say(f"engine: {again}process {self.engine.pid}")
 
-    def await_engine(self) -> None:
-        """Return when the engine has claimed its generation: it decides from then on.
+    def await_engine(self) -> int:
+        """Return the generation that the engine has claimed: it decides from then on.
 
         Raises:
             EnvironmentMissingError: it died, or did not come up in time.
@@ -160,7 +166,7 @@ class LocalSystem:
         consumer = KafkaConsumer(bootstrap_servers=self.bootstrap, enable_auto_commit=False)
         with contextlib.closing(consumer):
             consumer.assign([topic])
-            consumer.seek(topic, self._engine_starts - 1)
+            consumer.seek(topic, self._generations)
             deadline = time.monotonic() + _ENGINE_SECONDS
             while not consumer.poll(timeout_ms=_POLL_MS):
                 self.check()
@@ -170,7 +176,9 @@ class LocalSystem:
                         f" ends:\n{self.engine.log_tail()}",
                         remedy=f"Read {self.engine.log}.",
                     )
-        self._say(f"engine: generation {self._engine_starts} claimed")
+            self._generations = consumer.position(topic)
+        self._say(f"engine: generation {self._generations} claimed")
+        return self._generations
 
     def kill_engine(self) -> Killing:
         """SIGKILL to the engine, its JVM included; return when nothing of it runs."""
@@ -182,7 +190,7 @@ class LocalSystem:
         Raises:
             EnvironmentMissingError: one died by itself; its last lines are in the message.
         """
-        for child in (self._engine, self._bridge):
+        for child in (*self._engines[-1:], self._bridge):
             if child is not None and child.exit_code is not None:
                 raise EnvironmentMissingError(
                     f"{child.name}: it ended with code {child.exit_code}. Its log ends:\n"
@@ -192,7 +200,7 @@ class LocalSystem:
 
     def stop(self) -> None:
         """Stop engine, bridge and broker."""
-        for child in (self._engine, self._bridge):
+        for child in (*self._engines, self._bridge):
             if child is not None:
                 child.stop()
         if self._broker is not None:
@@ -220,7 +228,13 @@ class LocalSystem:
             **self.plan.settings,
         }
 
-    def _fairlead(self, name: str, *arguments: str) -> Child:
+    def fairlead(self, name: str, *arguments: str) -> Child:
+        """Start a command of Fairlead as a process with the system's settings; the caller ends it.
+
+        Args:
+            name: what it is called in messages; its log is named after it.
+            arguments: the command's own.
+        """
         command = [sys.executable, "-m", "fairlead", *arguments]
         environment = {
             f"FAIRLEAD__{key.replace('.', '__').upper()}": value

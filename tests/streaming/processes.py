@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from fairlead.settings import Settings
 
 _END_SECONDS_MAX: Final = 120.0
 _SAY_SECONDS_MAX: Final = 120.0
+_COPIES_MAX: Final = 20
 
 
 class EngineProcess:
@@ -85,3 +87,16 @@ def kill_at_once(*process_ids: int) -> None:
     assert process_ids
     for process_id in process_ids:
         os.kill(process_id, signal.SIGKILL)
+
+
+def copy_checkpoint(checkpoint: Path, copy: Path) -> None:
+    """Copy a checkpoint in use, without its locks, as an operator's backup does."""
+    for attempt in range(_COPIES_MAX):
+        shutil.rmtree(copy, ignore_errors=True)
+        try:
+            shutil.copytree(checkpoint, copy, ignore=shutil.ignore_patterns("*lock"))
+        except shutil.Error:
+            # A file of an old batch went while it was being copied.
+            assert attempt < _COPIES_MAX - 1
+            continue
+        break

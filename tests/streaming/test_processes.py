@@ -12,7 +12,12 @@ from fairlead.settings import Settings
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import assert_decided_once, held_by, owns_all
 from tests.streaming.log import Log
-from tests.streaming.processes import EngineProcess, children_of, kill_at_once
+from tests.streaming.processes import (
+    EngineProcess,
+    children_of,
+    copy_checkpoint,
+    kill_at_once,
+)
 from tests.streaming.scrape import scrape
 
 pytestmark = pytest.mark.spark
@@ -79,7 +84,7 @@ def test_supervised(served: Settings, log: Log, tmp_path: Path) -> None:
             log.await_record("assignments", owns_all(second, 2))
             assert scrape(served.metrics).value("fairlead_query_restarts_total") == 1
             copied = tmp_path / "copied"
-            _copy_committed(served.engine.checkpoint, copied)
+            copy_checkpoint(served.engine.checkpoint, copied)
             with EngineProcess(_with_checkpoint(served, copied), tmp_path / "second.log") as newer:
                 assert engine.await_end() == ExitCode.SUPERSEDED
                 assert engine.text().count("engine runs") == 2
@@ -98,16 +103,3 @@ def test_jvm_dies(served: Settings, log: Log, tmp_path: Path) -> None:
         log.await_record("assignments", owns_all(fleet.join("c1"), 1))
         kill_at_once(*children_of(engine.pid))
         assert engine.await_end() == ExitCode.QUERY_DIED
-
-
-def _copy_committed(checkpoint: Path, copy: Path) -> None:
-    """Copy a checkpoint in use, without its locks: an operator puts back a backup."""
-    for attempt in range(20):
-        shutil.rmtree(copy, ignore_errors=True)
-        try:
-            shutil.copytree(checkpoint, copy, ignore=shutil.ignore_patterns("*lock"))
-        except shutil.Error:
-            # A file of an old batch went while it was being copied.
-            assert attempt < 19
-            continue
-        break
