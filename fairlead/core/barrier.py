@@ -160,8 +160,6 @@ def _adopt_queue(
             running = (claim.epoch, key)
     if running is None:
         return replace(value, chain=())
-    kept = [
-        grant for grant in value.chain if grant.epoch == running[0] and grant.member == running[1]
-    ]
-    dropped = bool(kept) and kept[0].dropped
-    return replace(value, chain=(Grant(running[1], running[0], dropped),))
+    # Not dropped, even if it was before: who learnt the generation before it read that drop obeys it
+    # no more. If the queue is wanted elsewhere it is dropped again.
+    return replace(value, chain=(Grant(running[1], running[0]),))
