@@ -160,6 +160,6 @@ def _adopt_queue(
             running = (claim.epoch, key)
     if running is None:
         return replace(value, chain=())
-    # Not dropped, even if it was before: who learnt the generation before it read that drop obeys it
-    # no more. If the queue is wanted elsewhere it is dropped again.
+    # Not dropped, even if it was before: whoever learnt the generation before it read that drop
+    # obeys it no more. If the queue is wanted elsewhere it is dropped again.
     return replace(value, chain=(Grant(running[1], running[0]),))
