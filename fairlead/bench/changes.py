@@ -3,10 +3,11 @@
 A change runs from its event to the moment when the last queue that it moved stands at its position
 at its final owner. The way of that last queue is cut where the log says when something was written:
 
-    event │ cause appended │ drop decided │ release appended │ grant decided │ at its position
-          client           engine         client             engine          client
+    event │ cause appended │ drop and add decided │ release appended │ at its position
+          client           engine                 client             client
 
-Of what the engine had, a batch is the job's own figure and the rest is waiting for it. Events and
+The successor reads the release itself. Where it was granted only after it (its queue had passed
+through a third hand, say), the release is followed by a second decision, the engine's again. Of what the engine had, a batch is the job's own figure and the rest is waiting for it. Events and
 positions are on CLOCK_MONOTONIC, the log is on the wall clock of the same host; the difference of
 the two is taken once per change.
 """
@@ -81,7 +82,8 @@ class Phases:
         batch: batches that decided, as long as the job says that a batch takes.
         asking: clients, from the event to the record that told the engine.
         releasing: clients, from a decided drop to the release appended.
-        taking: clients, from the decided grant to the queue at its position.
+        taking: clients, from the release to the queue at its position, or from the decided grant
+            where that came later.
         decisions: how many decisions were on the way of the last queue.
     """
 
@@ -111,7 +113,7 @@ def cut(change: Change, log: LogTimes, batch_ms: float) -> Phases:
     engine = [ended - begun for begun, ended in spans]
     batch = sum(min(time, batch_ms) for time in engine)
     asking = spans[0][0] if spans else total
-    taking = total - spans[-1][1] if spans else 0.0
+    taking = total - max(spans[-1][1], _opened(change, log)) if spans else 0.0
     releasing = total - asking - taking - sum(engine)
     return Phases(
         batch=batch,
@@ -121,6 +123,20 @@ def cut(change: Change, log: LogTimes, batch_ms: float) -> Phases:
         taking=taking,
         decisions=len(spans),
     )
+
+
+def _opened(change: Change, log: LogTimes) -> float:
+    """When the release of the last queue was appended that its final owner waited for, if it did.
+
+    In milliseconds after the event; 0: its add had no gate.
+    """
+    dropped, granted = _on_the_way(change)
+    if dropped is None or granted is not dropped:
+        return 0.0
+    adopted = change.begun_wall_ms + change.total_ms
+    releases = log.releases.get(change.last_queue, ())
+    appended = [time for time in releases if change.begun_wall_ms < time <= adopted]
+    return max(appended, default=change.begun_wall_ms) - change.begun_wall_ms
 
 
 def _in_order(spans: Sequence[tuple[float, float]], total: float) -> list[tuple[float, float]]:
@@ -141,10 +157,23 @@ def _in_order(spans: Sequence[tuple[float, float]], total: float) -> list[tuple[
 def engine_spans(change: Change, log: LogTimes) -> list[tuple[float, float]]:
     """The engine's spans on the way of the last queue, in ms after the event.
 
-    Each runs from the record that a decision waited for to the decision's own append. A queue that
-    was taken from a member passes two decisions, one that somebody had left passes one, and so does
-    one whose successor was given the gate in the same decision as the drop.
+    Each runs from the record that a decision waited for to the decision's own append. One decision
+    drops a queue and adds it to its successor, or grants a queue that somebody had left; a queue
+    whose successor was told only after the release passes two.
     """
+    dropped, granted = _on_the_way(change)
+    spans: list[tuple[float, float]] = []
+    if dropped is not None:
+        causes = [log.inputs[at] for at in dropped.causes if at in log.inputs]
+        spans.append(_span(causes, dropped, change, log))
+    if granted is not None and granted is not dropped:
+        releases = log.releases.get(change.last_queue, ())
+        spans.append(_span(releases, granted, change, log))
+    return spans
+
+
+def _on_the_way(change: Change) -> tuple[Decision | None, Decision | None]:
+    """The decision that dropped the last queue, and the first one that named its final grant."""
     dropped = granted = None
     for decision in change.decisions:
         for move in decision.moves:
@@ -154,14 +183,7 @@ def engine_spans(change: Change, log: LogTimes) -> list[tuple[float, float]]:
                 dropped = decision
             elif move.epoch == change.last_epoch and granted is None:
                 granted = decision
-    spans: list[tuple[float, float]] = []
-    if dropped is not None:
-        causes = [log.inputs[at] for at in dropped.causes if at in log.inputs]
-        spans.append(_span(causes, dropped, change, log))
-    if granted is not None and granted is not dropped:
-        releases = log.releases.get(change.last_queue, ())
-        spans.append(_span(releases, granted, change, log))
-    return spans
+    return dropped, granted
 
 
 def _span(

@@ -79,7 +79,7 @@ class Results:
                 "client hops": summarise([phase.client for phase in phases]),
                 "  hop: event to record": summarise([phase.asking for phase in phases]),
                 "  hop: drop to release": summarise([phase.releasing for phase in phases]),
-                "  hop: grant to position": summarise([phase.taking for phase in phases]),
+                "  hop: release to position": summarise([phase.taking for phase in phases]),
             },
             batches=summed,
             queues=summarise([change.queues for change in changes]),

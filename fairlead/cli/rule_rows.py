@@ -20,6 +20,7 @@ RULE_COLUMNS = ("rule", "for", "says", "from", "by", "when", "because")
 _ORDER = ("strategy", "slots", "timing", "weighing", "designated")
 _TIMES = ("lease_ms", "margin_ms", "trigger_ms", "drain_deadline_ms")
 _DROPPED = "dropped"
+_RESOLVED = "resolved"
 
 
 def outcome_rows(outcomes: list["RuleOutcome"], topic: str) -> Iterator[dict[str, Any]]:
@@ -51,8 +52,16 @@ def outcome_rows(outcomes: list["RuleOutcome"], topic: str) -> Iterator[dict[str
 
 
 def _moves(decision: "Decision") -> int:
-    """Count the queues that change hands by a decision, or begin to."""
-    return len({move.queue for move in decision.moves if move.stage != "resolved"})
+    """Count the queues that change hands by a decision, or begin to.
+
+    An add under an earlier epoch is written again: that queue began to with another decision.
+    """
+    begun = [
+        move.queue
+        for move in decision.moves
+        if move.stage == _DROPPED or (move.stage != _RESOLVED and move.epoch == decision.epoch)
+    ]
+    return len(set(begun))
 
 
 def rule_rows(found: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]:

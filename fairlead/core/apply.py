@@ -100,7 +100,7 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
     draft.resolved(released.queue, ended.grants, ended.queue.base)
     draft.because("released", client_id=released.member.client_id, at=arrival.source)
     if ended.granted is not None and draft.state.barrier is None:
-        draft.command_add(released.queue, ended.granted, ended.queue)
+        draft.shortened[released.queue] = None
 
 
 def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:

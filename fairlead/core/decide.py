@@ -15,7 +15,7 @@ from fairlead.core.scales import forget
 from fairlead.core.state import GroupState, Member, PendingRequest, QueueState
 from fairlead.core.targets import shared_queues
 
-__all__ = ["aim_queues", "ask_for_the_missing", "request_wait_ms"]
+__all__ = ["aim_queues", "ask_for_the_missing", "grant_again", "request_wait_ms"]
 
 REQUEST_WAIT_MS = 1_000
 REQUEST_DOUBLINGS_MAX = 4
@@ -44,6 +44,21 @@ def aim_queues(draft: Draft) -> None:
         if aimed.add is not None:
             draft.new_epoch()
             draft.command_add(queue, aimed.add, aimed.queue)
+
+
+def grant_again(draft: Draft) -> None:
+    """Write the add of each grant that lost a gate again, with the list that is left (rule H4).
+
+    Once all is decided, so that a successor that was dropped meanwhile is told nothing, and the
+    others once, from the greatest position that is known by now.
+    """
+    for queue in draft.shortened:
+        value = draft.state.queues.get(queue)
+        newest = value.chain[-1] if value is not None and value.chain else None
+        if value is None or newest is None or newest.dropped:
+            continue
+        if not draft.epoch_drawn or newest.epoch != draft.state.epoch:
+            draft.command_add(queue, newest, value)
 
 
 def _target(state: GroupState, queue: MessageQueue, winners: dict[str, Member]) -> MemberKey | None:

@@ -48,6 +48,8 @@ class Draft:
     drops: dict[MemberKey, list[Drop]] = field(default_factory=dict)
     adds: dict[MemberKey, list[Add]] = field(default_factory=dict)
     tell: set[MemberKey] = field(default_factory=set)
+    shortened: dict[MessageQueue, None] = field(default_factory=dict)
+    """The queues whose newest, wanted grant lost a gate in this step: its add is written again."""
     gone: list[Gone] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)

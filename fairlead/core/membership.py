@@ -158,7 +158,7 @@ def lapse_members(draft: Draft) -> None:
             draft.set_queue(queue, ended.queue)
             draft.resolved(queue, ended.grants, ended.queue.base)
             if ended.granted is not None and state.barrier is None:
-                draft.command_add(queue, ended.granted, ended.queue)
+                draft.shortened[queue] = None
         _bury(draft, key, lapsed=True)
         draft.counts["member", "lapsed"] += 1
         if not leaving:

@@ -6,8 +6,8 @@ from typing import Literal
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Process, Source
 
-ENTRIES_PER_PART = 200
-"""So many entries of the longest names stay below the record limit of 512 KiB."""
+ENTRIES_PER_PART = 180
+"""So many entries of the longest names, each with one gate, stay below the limit of 512 KiB."""
 
 __all__ = [
     "ENTRIES_PER_PART",

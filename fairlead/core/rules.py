@@ -36,9 +36,10 @@ __all__ = [
     "without_effect",
 ]
 
-CHAIN_CAP = 1
+CHAIN_CAP = 2
 """How many unresolved grants a queue may have.
 
+2 = the holder and one successor, which is granted with the drop and waits for the release itself;
 1 = a successor is granted only after the release.
 """
 

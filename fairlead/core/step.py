@@ -16,7 +16,12 @@ from dataclasses import dataclass, replace
 
 from fairlead.core.apply import KINDS, apply_record
 from fairlead.core.barrier import enter_barrier, pass_barrier
-from fairlead.core.decide import aim_queues, ask_for_the_missing, request_wait_ms
+from fairlead.core.decide import (
+    aim_queues,
+    ask_for_the_missing,
+    grant_again,
+    request_wait_ms,
+)
 from fairlead.core.draft import Draft
 from fairlead.core.healing import heal_members, note_digests
 from fairlead.core.membership import (
@@ -76,6 +81,7 @@ def step(
     tell_duplicates(draft)
     if known.barrier is None:
         _decide(draft)
+        grant_again(draft)
         heal_members(draft, heal)
     bury_leavers(draft)
     ask_for_the_missing(draft)

@@ -27,7 +27,7 @@ __all__ = ["Forecast", "RefusedRecordError", "applied", "forecast", "notes_of", 
 _NO_CAP = 1 << 30
 """Of the chain of a queue, so that it is dropped and granted in one decision.
 
-The engine does it in two, with the release between them; who gets the queue is the same.
+The engine lets a queue wait whose chain is full; who gets it in the end is the same.
 """
 
 

@@ -86,6 +86,14 @@ def test_gate() -> None:
     assert engine_spans(_join(both, grant), LOG) == [(20.0, 250.0)]
 
 
+def test_phases_of_a_direct_handover() -> None:
+    """The holder has it from the decision to its release, the successor from then on."""
+    both = _decision(8, (QUEUE, "dropped", 3), (QUEUE, "gated", 9))
+    again = _decision(9, (QUEUE, "granted", 9))
+    phases = cut(_join(both, again), LOG, batch_ms=150.0)
+    assert phases == Phases(80.0, 150.0, asking=20.0, releasing=20.0, taking=330.0, decisions=1)
+
+
 def test_record_before_the_event() -> None:
     """A decision without a newer cause counts from the event: nothing before it is its time."""
     change = replace(_join(GRANT), begun_ns=400_000_000)

@@ -43,7 +43,7 @@ def test_a_heartbeat_that_changes_nothing_writes_nothing() -> None:
 
 def test_a_join_drops_first_and_adds_after_the_release() -> None:
     """With chain cap 1 the successor is told only when the holder has released."""
-    world = settled("a")
+    world = settled("a", chain_cap=1)
     world.beat("b")
     world.run()
     assert [drop.queue.queue_id for drop in world.told("a").drop] == [2, 3]
@@ -60,8 +60,8 @@ def test_a_join_drops_first_and_adds_after_the_release() -> None:
 
 
 def test_with_room_in_the_chain_the_successor_is_gated_in_the_same_decision() -> None:
-    """With chain cap 2 one decision writes the drop and the gated add."""
-    world = settled("a", chain_cap=2)
+    """One decision writes the drop and the gated add."""
+    world = settled("a")
     held = world.epoch_of(2)
     world.beat("b")
     world.run()

@@ -40,7 +40,7 @@ from fairlead.core.records import (
     RouteChanged,
     RuleSet,
 )
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules import CHAIN_CAP, EngineRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from strategies.registry import STRATEGIES
@@ -74,7 +74,7 @@ def route_of(
 class World:
     """One group, its log and its clock."""
 
-    chain_cap: int = 1
+    chain_cap: int = CHAIN_CAP
     generation: int = 1
     marker: int = 1
     clock_ms: int = 1_000
@@ -276,7 +276,7 @@ class World:
         return self.state.queues[queue_of(number)].chain[-1].epoch
 
 
-def settled(*clients: str, queues: int = 4, chain_cap: int = 1) -> World:
+def settled(*clients: str, queues: int = 4, chain_cap: int = CHAIN_CAP) -> World:
     """Return a world in which the clients share the queues and everything is settled."""
     world = World(chain_cap=chain_cap)
     for client in clients:
