@@ -7,7 +7,9 @@ at its final owner. The way of that last queue is cut where the log says when so
           client           engine                 client             client
 
 The successor reads the release itself. Where it was granted only after it (its queue had passed
-through a third hand, say), the release is followed by a second decision, the engine's again. Of what the engine had, a batch is the job's own figure and the rest is waiting for it. Events and
+through a third hand, say), the release is followed by a second decision, the engine's again.
+
+Of what the engine had, a batch is the job's own figure and the rest is waiting for it. Events and
 positions are on CLOCK_MONOTONIC, the log is on the wall clock of the same host; the difference of
 the two is taken once per change.
 """

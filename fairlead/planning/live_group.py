@@ -2,7 +2,7 @@
 
 Decides what of it is sure. Members are those whose heartbeats the engine counts; owners are those
 of the newest assignment records. A queue on its way from one member to another is planned from
-where it goes to, and what is unusual is told in words.
+where it goes to, whether or not it was released; what is unusual is told in words.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ from fairlead.planning.forecast import forecast
 from fairlead.planning.picture import SOMEWHERE, Picture
 from fairlead.planning.plan import Passing
 from fairlead.planning.roll_call import RollCall, call_roll
-from fairlead.planning.sets import Sets, ToldSet, newest_entries, read_sets
+from fairlead.planning.sets import Sets, ToldSet, holders_before, newest_entries, read_sets
 from fairlead.planning.topic_source import TopicSource
 from fairlead.wire.assignment_records import HeldEntry
 from fairlead.wire.decode import decode
@@ -111,17 +111,14 @@ def read_live_group(
     if not sets.told and not roll.state.members and not roll.state.rules:
         raise UnknownGroupError(group, sets.groups | roll.groups)
     newest = newest_entries(sets.told)
-    released = _released(source, sets, newest, shard)
-    granted = {
-        queue: (member, entry)
-        for queue, (member, entry) in newest.items()
-        if (queue, member, entry.epoch) not in released
-    }
+    waited_for = holders_before(sets.told, newest)
+    released = _released(source, sets, (*newest.values(), *waited_for.values()), shard)
+    granted, before = _unreleased(newest, released), _unreleased(waited_for, released)
     picture = _picture(roll, in_force, granted)
     if caller.measured_ms:
         picture = _weighed(picture, roll)
     calm = _calm(picture, granted, sets)
-    passing = tuple(_passing(picture, calm, granted))
+    passing = tuple(_passing(picture, calm, granted, before))
     return LiveGroup(calm, in_force, roll, sets.told, passing, newest_ms, caller.measured_ms)
 
 
@@ -213,14 +210,25 @@ def _weighed(picture: Picture, roll: RollCall) -> Picture:
 _Released = tuple[MessageQueue, MemberKey, Epoch]
 
 
+def _unreleased(grants: _Granted, released: frozenset[_Released]) -> _Granted:
+    return {
+        queue: (member, entry)
+        for queue, (member, entry) in grants.items()
+        if (queue, member, entry.epoch) not in released
+    }
+
+
 def _released(
-    source: TopicSource, sets: Sets, newest: _Granted, shard: int
+    source: TopicSource,
+    sets: Sets,
+    grants: Iterable[tuple[MemberKey, HeldEntry]],
+    shard: int,
 ) -> frozenset[_Released]:
-    """Return the grants that were to be given up and have been.
+    """Return which of these grants were to be given up and have been.
 
     A member's record is not written again when it has given up what it was told to.
     """
-    draining = {member for member, entry in newest.values() if entry.state == "draining"}
+    draining = {member for member, entry in grants if entry.state == "draining"}
     if not draining:
         return frozenset()
     since_ms = min(sets.told[member].at_ms for member in draining) - _BESIDE_MS
@@ -251,11 +259,18 @@ def _calm(picture: Picture, granted: _Granted, sets: Sets) -> Picture:
     return picture.owned(goes_to if waits or moving else held)
 
 
-def _passing(picture: Picture, calm: Picture, granted: _Granted) -> Iterable[Passing]:
+def _passing(
+    picture: Picture,
+    calm: Picture,
+    granted: _Granted,
+    before: _Granted,
+) -> Iterable[Passing]:
     held, goes_to = picture.owners, calm.owners
     for queue in picture.queues:
         successor = goes_to.get(queue)
         holder = granted[queue][0].client_id if queue in granted else None
         stays = queue in held and held[queue] == successor
+        if queue in before:
+            holder, stays = before[queue][0].client_id, False
         if not stays and (holder is not None or successor is not None):
             yield Passing(queue, holder, successor)

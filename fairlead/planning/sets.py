@@ -11,7 +11,7 @@ from fairlead.wire.assignment_records import AssignmentPart, HeldEntry, read_ass
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Sets", "ToldSet", "newest_entries", "read_sets"]
+__all__ = ["Sets", "ToldSet", "holders_before", "newest_entries", "read_sets"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,31 @@ def read_sets(rows: Iterable[RawRecord], group: str) -> Sets:
 def newest_entries(
     told: Mapping[MemberKey, ToldSet],
 ) -> dict[MessageQueue, tuple[MemberKey, HeldEntry]]:
-    """Return the newest grant of each queue that anybody was told of.
+    """Return the newest grant of each queue that anybody was told of: where the queue goes to."""
+    found: dict[MessageQueue, tuple[MemberKey, HeldEntry]] = {}
+    for member, held in told.items():
+        for entry in held.entries:
+            known = found.get(entry.queue)
+            if known is None or known[1].epoch < entry.epoch:
+                found[entry.queue] = (member, entry)
+    return found
 
-    What is older has ended: a queue is granted again only once it was given up.
+
+def holders_before(
+    told: Mapping[MemberKey, ToldSet],
+    newest: Mapping[MessageQueue, tuple[MemberKey, HeldEntry]],
+) -> dict[MessageQueue, tuple[MemberKey, HeldEntry]]:
+    """Return, of each queue whose newest grant waits for somebody, the grant next to it.
+
+    Of a queue that waits for nobody there is none: what is older has ended, whether or not its
+    member's record was written again since.
     """
     found: dict[MessageQueue, tuple[MemberKey, HeldEntry]] = {}
     for member, held in told.items():
         for entry in held.entries:
+            granted = newest[entry.queue][1]
+            if granted.state != "gated" or entry.epoch >= granted.epoch:
+                continue
             known = found.get(entry.queue)
             if known is None or known[1].epoch < entry.epoch:
                 found[entry.queue] = (member, entry)

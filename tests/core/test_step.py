@@ -140,10 +140,11 @@ def test_a_leave_before_its_release_is_read_keeps_the_queue() -> None:
     held = world.epoch_of(0)
     world.leave("a")
     world.run()
-    assert world.adds("b") == []
+    gates = [[after.member for after in add.after] for add in world.adds("b")]
+    assert gates == [[key_of("a")], [key_of("a")]]
     world.release("a", 0, held, 5)
     world.run()
-    assert [add.position.offset for add in world.adds("b")] == [5]
+    assert [(add.position.offset, add.after) for add in world.adds("b")] == [(5, ())]
 
 
 def test_a_heartbeat_after_the_leave_is_refused() -> None:
@@ -182,13 +183,15 @@ def test_a_new_life_of_a_client_takes_over_from_its_old_one() -> None:
     world = settled("a")
     world.beat("a", life=2)
     world.run()
-    assert world.owned("a", 2) == []
+    assert {after.member for add in world.adds("a", 2) for after in add.after} == {key_of("a")}
     assert len(world.told("a").drop) == 4
+    granted = []
     for _ in range(6):
         world.pass_time(2_500)
         world.beat("a", life=2)
         world.run()
-    assert world.owned("a", 2) == [0, 1, 2, 3]
+        granted += [add.queue.queue_id for add in world.adds("a", 2) if not add.after]
+    assert granted == [0, 1, 2, 3]
 
 
 def test_a_group_without_members_is_evicted_after_a_set_time() -> None:

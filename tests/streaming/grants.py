@@ -35,7 +35,8 @@ def held_by(client: Client) -> "Callable[[ConsumerRecord], bool]":
 def assert_decided_once(log: Log) -> None:
     """Check that nothing was decided in two ways, however often it was written.
 
-    Decisions of one cut are equal byte for byte, and an epoch of a queue has one owner and start.
+    Decisions of one cut are equal byte for byte, and an epoch of a queue has one owner, whose start
+    never moves back and whose gates only become fewer.
     """
     decisions: dict[tuple[Any, ...], bytes] = {}
     for record in log.records("decisions"):
@@ -46,6 +47,11 @@ def assert_decided_once(log: Log) -> None:
     grants: dict[str, tuple[Any, ...]] = {}
     for body in log.bodies("assignments"):
         for add in body["add"]:
-            granted = (body["client_id"], body["incarnation"], add["position"])
+            owner = (body["client_id"], body["incarnation"])
+            gates = [[each["incarnation"], each["epoch"]] for each in add["after"]]
             queue = orjson.dumps([body["group"], add["queue"], add["epoch"]]).decode()
-            assert grants.setdefault(queue, granted) == granted
+            known = grants.setdefault(queue, (owner, add["position"], gates))
+            assert known[0] == owner
+            assert known[1] <= add["position"]
+            assert all(gate in known[2] for gate in gates)
+            grants[queue] = (owner, add["position"], gates)
