@@ -33,7 +33,7 @@ from fairlead.core.state import GroupState, PendingRequest, Tombstone
 
 __all__ = ["BODY_VERSION", "decode_group", "encode_group", "same_body"]
 
-BODY_VERSION = 2
+BODY_VERSION = 3
 _UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 
 
@@ -120,6 +120,7 @@ def _plain(state: GroupState) -> dict[str, Any]:
             for queue, measure in sorted(state.measures.items())
         ],
         "weights": [[queue_rows[queue], weight] for queue, weight in sorted(state.weights.items())],
+        "late_topics": [*state.late_topics],
     }
 
 
@@ -133,6 +134,13 @@ def _read_2(plain: dict[str, Any]) -> GroupState:
     state = _read(plain, queues)
     state.measures = {queues[row[0]]: read_measure(row) for row in plain["measures"]}
     state.weights = {queues[row]: weight for row, weight in plain["weights"]}
+    return state
+
+
+def _read_3(plain: dict[str, Any]) -> GroupState:
+    """Read what version 2 has, and what a recovery leaves behind."""
+    state = _read_2(plain)
+    state.late_topics = tuple(plain["late_topics"])
     return state
 
 
@@ -167,4 +175,8 @@ def _read(plain: dict[str, Any], queues: list[MessageQueue]) -> GroupState:
     )
 
 
-_DECODERS: Mapping[int, Callable[[dict[str, Any]], GroupState]] = {1: _read_1, 2: _read_2}
+_DECODERS: Mapping[int, Callable[[dict[str, Any]], GroupState]] = {
+    1: _read_1,
+    2: _read_2,
+    3: _read_3,
+}

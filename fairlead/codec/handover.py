@@ -98,16 +98,18 @@ def plain_barrier(barrier: Barrier | None, keys: Keys, queues: Queues) -> list[A
             [queues[queue], keys[member], *epoch, *position]
             for (queue, member), (epoch, position) in sorted(barrier.releases.items())
         ],
+        barrier.recovering,
+        barrier.waited,
     ]
 
 
 def read_barrier(
     plain: Sequence[Any] | None, keys: Sequence[MemberKey], queues: Sequence[MessageQueue]
 ) -> Barrier | None:
-    """Return the barrier that :func:`plain_barrier` wrote."""
+    """Return the barrier that :func:`plain_barrier` wrote; before version 3 none recovered."""
     if plain is None:
         return None
-    generation, started_ms, marked_ms, mute_told, releases = plain
+    generation, started_ms, marked_ms, mute_told, releases, *recovery = plain
     return Barrier(
         generation,
         started_ms,
@@ -117,4 +119,5 @@ def read_barrier(
             for queue, member, epoch, number, reset, offset in releases
         },
         mute_told,
+        *recovery,
     )

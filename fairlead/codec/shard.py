@@ -19,10 +19,12 @@ from fairlead.codec.envelope import seal, unseal
 from fairlead.codec.errors import CodecError
 from fairlead.codec.quarantine import Quarantine, plain_quarantine, read_quarantine
 from fairlead.codec.stored import STORED_VERSION, StoredShard
+from fairlead.core.outputs import Origin
 
 __all__ = ["GroupSlot", "OpenShard", "ShardHeader", "close_shard", "open_shard"]
 
-_HEAD_VERSION = 1
+_HEAD_VERSION = 2
+_HEAD_VERSIONS = (1, 2)
 _SIZE = Struct("<I")
 _BODY, _LIVENESS = "the body column of a shard", "the liveness column of a shard"
 
@@ -56,6 +58,9 @@ class ShardHeader:
     ``jumps_open`` are those since the newest tick, which count if the same driver ticks again.
     ``number_floor`` is the greatest decision number of a group that was forgotten: a group that is
     made counts on from there, so that no epoch of its name is ever used twice.
+    ``marker_ms`` is the clock at the first tick of ``marker``, ``control_end`` up to where control
+    must have been read before that tick counts. ``origin`` says where the state began after a loss,
+    ``recovering`` that clients may be working that the shard has not heard of yet.
     """
 
     generation: int = 0
@@ -68,6 +73,10 @@ class ShardHeader:
     jumps_told: int = 0
     jumps_open: int = 0
     number_floor: int = 0
+    marker_ms: int = 0
+    control_end: int = 0
+    origin: Origin | None = None
+    recovering: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +119,18 @@ def open_shard(stored: StoredShard) -> OpenShard:
             body_head["generation"],
             body_head["defaults"],
             alive_head["marker"],
-            {topic: dict(partitions) for topic, partitions in alive_head["positions"]},
+            _read_positions(alive_head["positions"]),
             alive_head["step"],
             alive_head["newest_ms"],
             alive_head["jumps"],
             alive_head["jumps_told"],
             alive_head["jumps_open"],
             alive_head["number_floor"],
+            # What version 1 lacks: nobody could lose a state before.
+            alive_head.get("marker_ms", 0),
+            alive_head.get("control_end", 0),
+            _read_origin(body_head.get("origin")),
+            body_head.get("recovering", False),
         )
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise CodecError("a shard", f"its two columns do not fit each other ({error!r})") from error
@@ -153,6 +167,8 @@ def _body_moved(
     old = opened.header
     if (old.generation, old.defaults) != (header.generation, header.defaults):
         return True
+    if (old.origin, old.recovering) != (header.origin, header.recovering):
+        return True
     return any(
         _standing(opened.slots.get(group)) != _standing(slot) for group, slot in changes.items()
     )
@@ -166,6 +182,8 @@ def _pack_body(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
     head = {
         "generation": header.generation,
         "defaults": header.defaults,
+        "origin": _plain_origin(header.origin),
+        "recovering": header.recovering,
         "groups": [[slot.group, len(slot.body), slot.topics, slot.phase] for slot in slots],
         "quarantined": {
             slot.group: plain_quarantine(slot.quarantine)
@@ -177,13 +195,11 @@ def _pack_body(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
 
 
 def _pack_liveness(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
-    positions = header.positions
     head = {
         "marker": header.marker,
-        "positions": [
-            [topic, [list(entry) for entry in sorted(positions[topic].items())]]
-            for topic in sorted(positions)
-        ],
+        "marker_ms": header.marker_ms,
+        "control_end": header.control_end,
+        "positions": _plain_positions(header.positions),
         "step": header.step,
         "newest_ms": header.newest_ms,
         "jumps": header.jumps,
@@ -194,6 +210,25 @@ def _pack_liveness(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
         "sizes": [len(slot.liveness) for slot in slots],
     }
     return _join(head, [slot.liveness for slot in slots], _LIVENESS)
+
+
+def _plain_positions(positions: Mapping[str, Mapping[int, int]]) -> list[Any]:
+    return [
+        [topic, [list(entry) for entry in sorted(positions[topic].items())]]
+        for topic in sorted(positions)
+    ]
+
+
+def _read_positions(plain: list[Any]) -> dict[str, dict[int, int]]:
+    return {topic: dict(partitions) for topic, partitions in plain}
+
+
+def _plain_origin(origin: Origin | None) -> list[Any] | None:
+    return None if origin is None else [origin.generation, _plain_positions(origin.begin)]
+
+
+def _read_origin(plain: list[Any] | None) -> Origin | None:
+    return None if plain is None else Origin(plain[0], _read_positions(plain[1]))
 
 
 def _join(head: dict[str, Any], pieces: list[bytes], what: str) -> bytes:
@@ -210,8 +245,8 @@ def _split(column: bytes, what: str) -> tuple[dict[str, Any], bytes]:
     (size,) = _SIZE.unpack_from(column)
     end = _SIZE.size + size
     version, payload = unseal(column[_SIZE.size : end], what)
-    if version != _HEAD_VERSION:
-        raise CodecError(what, f"version {version} is unknown, known is {_HEAD_VERSION}")
+    if version not in _HEAD_VERSIONS:
+        raise CodecError(what, f"version {version} is unknown, known are {[*_HEAD_VERSIONS]}")
     try:
         head = orjson.loads(payload)
     except orjson.JSONDecodeError as error:

@@ -6,7 +6,12 @@ nothing about what follows (targets, commands): that is done once, after all rec
 
 from dataclasses import replace
 
-from fairlead.core.barrier import apply_claims, remember_release
+from fairlead.core.barrier import (
+    apply_claims,
+    is_recovering,
+    remember_progress,
+    remember_release,
+)
 from fairlead.core.draft import Draft
 from fairlead.core.handover import Resolved, answer_never, progress, release
 from fairlead.core.membership import apply_heartbeat, apply_leave, subscribed_topics
@@ -73,6 +78,7 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
 
 def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
     weigh_when_due(draft, arrival.clock_ms)
+    remember_progress(draft, made)
     for entry in made.queues:
         value = draft.state.queues.get(entry.queue)
         ended = None
@@ -122,24 +128,29 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     draft.dirty = True
     state.routes[changed.topic] = route
     anew = known is not None and known.identity != route.identity
-    void = state.epoch if anew else NOTHING
+    void = NOTHING
     if anew:
+        # In a barrier there may be grants that this state does not know: all of before are void.
+        barrier = state.barrier
+        void = state.epoch if barrier is None else Epoch(barrier.generation, 0)
         _start_anew(draft, changed.topic, void)
+    late = known is not None or is_recovering(state) or changed.topic in state.late_topics
+    state.late_topics = tuple(topic for topic in state.late_topics if topic != changed.topic)
     for queue in readable_queues(route):
         if queue not in state.queues:
-            draft.set_queue(queue, QueueState(late=known is not None, void=void))
+            draft.set_queue(queue, QueueState(late=late, void=void))
 
 
 def _start_anew(draft: Draft, topic: str, void: Epoch) -> None:
     """Forget the positions of a topic's former life.
 
-    Its grants are dropped, for their members read what is gone.
+    Its grants are dropped, for their members read what is gone; in a barrier, at its end.
     """
     for queue, value in list(draft.state.queues.items()):
         if queue.topic != topic:
             continue
         chain = value.chain
-        if chain and not chain[-1].dropped:
+        if chain and not chain[-1].dropped and draft.state.barrier is None:
             newest = replace(chain[-1], dropped=True)
             chain = (*chain[:-1], newest)
             draft.new_epoch()
@@ -152,7 +163,8 @@ def _start_anew(draft: Draft, topic: str, void: Epoch) -> None:
 def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
     state = draft.state
     route = state.routes.get(known.topic)
-    if route is None or route.identity != known.identity:
+    # An answer that is read in a recovery may be far older than what was committed since.
+    if route is None or route.identity != known.identity or is_recovering(state):
         draft.counts["offsets", "stale"] += 1
         return
     draft.counts["offsets", "applied"] += 1

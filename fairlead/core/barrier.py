@@ -1,38 +1,61 @@
-"""The light barrier that a group passes after each start of a driver.
+"""The barrier that a group passes after each start of a driver, and after a loss of its state.
 
 Nobody can tell at a start whether the state is intact, older than what was written, or shared with
 a driver that still runs. So nothing is granted until the driver's marker was read and each live
 member has acknowledged the new generation, naming what it works on. Then what the members claim is
 the truth: per queue the highest running claim is the chain, every other grant is void, and the base
 is the greatest position anybody reported. Owners go on working all the while (rules H14, H15).
+
+Where the state was lost the group is *recovering*: nobody can tell either who may be working. Then
+it also waits for lease and margin from the marker, in which whoever is alive is heard (rule H18).
 """
 
 from dataclasses import replace
 
 from fairlead.core.draft import Draft
 from fairlead.core.handover import credit
+from fairlead.core.membership import subscribed_topics
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
-from fairlead.core.records import Claim, Claims, Release
-from fairlead.core.state import Barrier, ClaimSet, Grant, QueueState
+from fairlead.core.records import Claim, Claims, Progress, Release
+from fairlead.core.rules import GroupRules
+from fairlead.core.state import Barrier, ClaimSet, Grant, GroupState, QueueState
 
-__all__ = ["apply_claims", "enter_barrier", "pass_barrier", "remember_release"]
+__all__ = [
+    "apply_claims",
+    "barrier_due_ms",
+    "enter_barrier",
+    "is_recovering",
+    "pass_barrier",
+    "remember_progress",
+    "remember_release",
+]
+
+
+def is_recovering(state: GroupState) -> bool:
+    """Tell whether the group rebuilds what it was from what its members claim."""
+    return state.barrier is not None and state.barrier.recovering
 
 
 def enter_barrier(draft: Draft) -> None:
     """Start the barrier of the driver's generation.
 
-    Anew if one of an older generation is still in progress.
+    Anew if one of an older generation is still in progress; a start inside a recovery stays one.
     """
-    state, generation = draft.state, draft.engine.generation
-    if generation <= state.generation:
+    state, moment, generation = draft.state, draft.moment, draft.engine.generation
+    before = state.barrier
+    started = generation > state.generation
+    lost = moment.incomplete or (moment.recovering and started)
+    if not (started or lost):
         return
-    if state.barrier is not None and state.barrier.generation >= generation:
+    if before is not None and before.generation >= generation and (before.recovering or not lost):
         return
-    state.barrier = Barrier(generation, draft.moment.clock_ms)
+    recovering = lost or is_recovering(state)
+    known = {} if before is None else before.releases
+    state.barrier = Barrier(generation, moment.clock_ms, releases=known, recovering=recovering)
     state.claims = {
         key: held for key, held in state.claims.items() if held.generation >= generation
     }
-    draft.because("generation_started")
+    draft.because("recovery_started" if recovering else "generation_started")
 
 
 def apply_claims(draft: Draft, claims: Claims) -> None:
@@ -42,10 +65,16 @@ def apply_claims(draft: Draft, claims: Claims) -> None:
     are kept, since the driver that needs them may start from this state.
     """
     state = draft.state
-    if claims.member not in state.members:
+    # In a barrier its heartbeat may be read later: of those that waited only the newest is kept.
+    met = claims.member in state.members
+    if not met and (state.barrier is None or claims.member in state.tombstones):
         draft.counts["claims", "stale"] += 1
         return
-    if claims.generation <= state.generation:
+    passed = state.generation
+    if state.barrier is not None:
+        # A group that lost records passes the barrier of its own generation once more.
+        passed = min(passed, state.barrier.generation - 1)
+    if claims.generation <= passed:
         draft.counts["claims", "duplicate"] += 1
         return
     draft.counts["claims", "applied"] += 1
@@ -55,6 +84,10 @@ def apply_claims(draft: Draft, claims: Claims) -> None:
     elif held.generation > claims.generation:
         return
     state.claims[claims.member] = replace(held, read={**held.read, claims.part: claims.queues})
+    if state.barrier is not None:
+        # The member may lapse before the barrier ends; what it has processed stays processed.
+        for claim in claims.queues:
+            _credit(draft, claim.queue, claim.epoch, claim.position)
 
 
 def remember_release(draft: Draft, release: Release) -> None:
@@ -71,23 +104,37 @@ def remember_release(draft: Draft, release: Release) -> None:
     draft.state.barrier = replace(barrier, releases={**barrier.releases, key: newest})
 
 
+def remember_progress(draft: Draft, made: Progress) -> None:
+    """Keep the positions of progress that is read while the barrier is in progress.
+
+    Its grant may be one that the state does not know, and its member dead. No report is beyond what
+    was processed, so the greatest is right whoever made it (rule H7).
+    """
+    if draft.state.barrier is None:
+        return
+    for entry in made.queues:
+        _credit(draft, entry.queue, entry.epoch, entry.position)
+
+
+def _credit(draft: Draft, queue: MessageQueue, epoch: Epoch, position: Position) -> None:
+    value = draft.state.queues.get(queue, QueueState(late=True))
+    draft.set_queue(queue, credit(value, epoch, position, "progress"))
+
+
 def pass_barrier(draft: Draft) -> None:
     """Mark the barrier, raise the alarm on a mute member, or end it.
 
-    It ends when everybody who may be working has acknowledged.
+    It ends when everybody who may be working has acknowledged; in a recovery not before everybody
+    who may be working must have been heard.
     """
     state = draft.state
-    barrier = state.barrier
+    barrier = _marked(draft)
     if barrier is None:
         return
-    if barrier.marked_ms is None:
-        if draft.moment.marker < barrier.generation:
-            return
-        barrier = replace(barrier, marked_ms=draft.moment.clock_ms)
-        state.barrier = barrier
     waiting = _waited_for(draft, barrier.generation)
     if waiting:
-        _alarm_if_mute(draft, barrier)
+        _alarm_if_mute(draft, barrier, waiting)
+    if waiting or (barrier.recovering and not barrier.waited):
         return
     _adopt(draft, barrier)
     state.generation = barrier.generation
@@ -95,31 +142,89 @@ def pass_barrier(draft: Draft) -> None:
     state.claims = {
         key: held for key, held in state.claims.items() if held.generation > barrier.generation
     }
-    draft.because("generation_passed")
+    _drop_void(draft)
+    if barrier.recovering:
+        known = state.routes.keys()
+        state.late_topics = tuple(sorted({*subscribed_topics(state)} - known))
+        # What was answered meanwhile may be older than the loss: it is asked for again, at once.
+        state.requests = {}
+    draft.because("recovery_passed" if barrier.recovering else "generation_passed")
     draft.dirty = True
 
 
+def barrier_due_ms(barrier: Barrier, rules: GroupRules) -> int | None:
+    """Return the clock at which a barrier must be looked at without a record; None: never."""
+    counted_from = barrier.counted_from_ms
+    if counted_from is None:
+        return 0
+    due = []
+    if barrier.recovering and not barrier.waited:
+        due.append(counted_from + rules.lease_ms + rules.margin_ms + 1)
+    if not barrier.mute_told:
+        due.append(counted_from + rules.drain_deadline_ms + 1)
+    return min(due, default=None)
+
+
+def _marked(draft: Draft) -> Barrier | None:
+    """Return the barrier with what the clock has made of it; None: the marker is not read yet."""
+    state, moment = draft.state, draft.moment
+    barrier = state.barrier
+    if barrier is None or (barrier.marked_ms is None and moment.marker < barrier.generation):
+        return None
+    if barrier.marked_ms is None:
+        # Of the marker's own record: when a batch ended that read it must not change anything.
+        marked_ms = moment.clock_ms if moment.marker_ms is None else moment.marker_ms
+        barrier = replace(barrier, marked_ms=marked_ms)
+    wait = draft.rules.lease_ms + draft.rules.margin_ms
+    if barrier.recovering and not barrier.waited:
+        barrier = replace(barrier, waited=_silent_ms(draft, barrier) > wait)
+    state.barrier = barrier
+    return barrier
+
+
+def _silent_ms(draft: Draft, barrier: Barrier) -> int:
+    counted_from = barrier.counted_from_ms
+    return 0 if counted_from is None else draft.moment.clock_ms - counted_from
+
+
 def _waited_for(draft: Draft, generation: int) -> list[MemberKey]:
-    state = draft.state
-    holding = {grant.member for value in state.queues.values() for grant in value.chain}
-    waiting = []
-    for key, member in state.members.items():
-        held = state.claims.get(key)
-        if held is not None and held.generation >= generation and held.complete:
-            continue
-        if member.leaving and key not in holding:
-            continue
-        waiting.append(key)
-    return waiting
+    """Return the members that have not acknowledged the generation.
+
+    Those that leave are among them: what they still work on may be in no state.
+    """
+    claims = draft.state.claims
+    return [
+        key
+        for key in draft.state.members
+        if (held := claims.get(key)) is None or held.generation < generation or not held.complete
+    ]
 
 
-def _alarm_if_mute(draft: Draft, barrier: Barrier) -> None:
-    if barrier.mute_told:
+def _alarm_if_mute(draft: Draft, barrier: Barrier, waiting: list[MemberKey]) -> None:
+    """Raise the alarm, once, on members that heartbeat and do not acknowledge."""
+    if barrier.mute_told or _silent_ms(draft, barrier) <= draft.rules.drain_deadline_ms:
         return
-    # Counted from the start, which is in the audit record: a replay raises it at the same place.
-    if draft.moment.clock_ms - barrier.started_ms > draft.rules.drain_deadline_ms:
+    counted_from = barrier.counted_from_ms or 0
+    liveness = draft.state.liveness
+    if any(liveness[key].seen_ms > counted_from for key in waiting):
         draft.alarms.add("barrier_mute")
         draft.state.barrier = replace(barrier, mute_told=True)
+
+
+def _drop_void(draft: Draft) -> None:
+    """Drop what was claimed of a topic's former life.
+
+    Nothing is dropped inside a barrier, so a topic that is made anew there is kept until its end.
+    """
+    for queue in sorted(draft.state.queues):
+        value = draft.state.queues[queue]
+        newest = value.chain[-1] if value.chain else None
+        if newest is None or newest.dropped or newest.epoch > value.void:
+            continue
+        dropped = replace(newest, dropped=True)
+        draft.set_queue(queue, replace(value, chain=(*value.chain[:-1], dropped)))
+        draft.new_epoch()
+        draft.command_drop(queue, dropped)
 
 
 def _adopt(draft: Draft, barrier: Barrier) -> None:

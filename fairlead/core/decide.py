@@ -29,7 +29,11 @@ def aim_queues(draft: Draft) -> None:
     state = draft.state
     shared = {queue for held in shared_queues(state).values() for queue in held}
     winners = effective_members(state.members)
+    unknown = set(subscribed_topics(state)) - state.routes.keys()
     for queue in sorted(shared | set(state.queues), key=queue_order):
+        if queue.topic in unknown:
+            # After a loss of state its owner may be known before its route: it goes on.
+            continue
         value = state.queues.get(queue, QueueState())
         if winners and queue not in shared and not value.chain:
             state.queues.pop(queue, None)

@@ -45,7 +45,9 @@ def _check_queue(state: GroupState, queue: MessageQueue, value: QueueState, chai
             _broken(state, "every grant's member may still be working", str(queue))
         if grant.epoch > state.epoch and state.barrier is None:
             _broken(state, "no grant is newer than the newest decision", str(queue))
-    if phase_of(value) in (Phase.OWNED, Phase.HANDOVER) and value.base is None:
+    wanted = phase_of(value) in (Phase.OWNED, Phase.HANDOVER)
+    # A topic that is made anew in a barrier keeps its owners until the barrier's end.
+    if wanted and value.base is None and state.barrier is None:
         _broken(state, "a wanted grant has a known start", str(queue))
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "Holding",
     "Move",
     "Notice",
+    "Origin",
     "Output",
     "Rejection",
     "Request",
@@ -183,6 +184,17 @@ class GroupSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a shard's state began after a loss: by which driver, and from where it read.
+
+    ``begin`` names the partitions that were not read from their first record.
+    """
+
+    generation: int
+    begin: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """What had been read: by which generation, after how many cuts with a decision.
 
@@ -196,6 +208,8 @@ class Cut:
     """topic -> partition -> next offset to read."""
     begin: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     """The same before the batch; batches without a decision lie between two cuts."""
+    origin: Origin | None = None
+    """None: the state began with the first driver."""
 
 
 @dataclass(frozen=True, slots=True)

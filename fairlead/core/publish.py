@@ -53,7 +53,7 @@ def summary_of(state: GroupState) -> GroupSummary:
     ]
     phase = "stable"
     if state.barrier is not None:
-        phase = "barrier"
+        phase = "recovering" if state.barrier.recovering else "barrier"
     elif not effective_members(state.members):
         phase = "empty"
     elif any(topic not in state.routes for topic in subscribed_topics(state)):

@@ -193,9 +193,15 @@ class OffsetsKnown:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """The driver of a generation is alive; the clock moves."""
+    """The driver of a generation is alive; the clock moves.
+
+    The first of a driver also says up to where the same partition of control must have been read
+    before the tick counts as its marker, and whether records were lost that no engine has read.
+    """
 
     generation: int
+    control_end: int = 0
+    input_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,8 +93,11 @@ class EngineRules:
 class Moment:
     """The now of a step: the shard's clock after the last record, and what had been read.
 
-    ``marker`` is the highest generation of which a tick was read; ``shard``, ``step`` and
-    ``positions`` make the cut. ``number_floor`` is where a group that is made begins to count.
+    ``marker`` is the highest generation whose marker was read, ``marker_ms`` the clock at its
+    record (None: now); ``shard``, ``step`` and ``positions`` make the cut. ``number_floor`` is
+    where a group that is made begins to count. ``recovering``: this shard's state was lost, and not
+    every client that may be working is known yet; ``incomplete``: records of this group were given
+    up, or it had no state while they waited.
     """
 
     clock_ms: int
@@ -104,6 +107,9 @@ class Moment:
     step: int = 1
     positions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     number_floor: int = 0
+    marker_ms: int | None = None
+    recovering: bool = False
+    incomplete: bool = False
 
 
 class RuleError(Exception):

@@ -136,17 +136,25 @@ class Barrier:
     """The group waits until every live member has acknowledged ``generation``.
 
     ``releases`` are the releases with a position that were read meanwhile: (queue, member) ->
-    newest (epoch, position).
+    newest (epoch, position). ``recovering``: nobody knows who may be working, so the group also
+    waits for lease and margin; ``waited``: that is over.
     """
 
     generation: int
     started_ms: int
     marked_ms: int | None = None
-    """The clock when the marker was seen; None: not yet."""
+    """The clock at the marker's own record; None: the marker was not read yet."""
     releases: Mapping[tuple[MessageQueue, MemberKey], tuple[Epoch, Position]] = field(
         default_factory=dict
     )
     mute_told: bool = False
+    recovering: bool = False
+    waited: bool = False
+
+    @property
+    def counted_from_ms(self) -> int | None:
+        """The clock from which its waits are counted: the later of start and marker."""
+        return None if self.marked_ms is None else max(self.started_ms, self.marked_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +204,8 @@ class GroupState:
     measures: dict[MessageQueue, Measure] = field(default_factory=dict)
     weights: dict[MessageQueue, float] = field(default_factory=dict)
     """The measured weights in force; a queue that is not named weighs 1."""
+    late_topics: tuple[str, ...] = ()
+    """Topics of before a recovery whose route is not known yet, sorted: their queues are late."""
 
     @property
     def epoch(self) -> Epoch:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairlead.core.apply import KINDS, apply_record
-from fairlead.core.barrier import enter_barrier, pass_barrier
+from fairlead.core.barrier import barrier_due_ms, enter_barrier, pass_barrier
 from fairlead.core.decide import (
     aim_queues,
     ask_for_the_missing,
@@ -33,7 +33,15 @@ from fairlead.core.membership import (
 )
 from fairlead.core.outputs import Output, Rejection
 from fairlead.core.publish import outputs_of
-from fairlead.core.records import Arrival, Heartbeat, Reset, RuleSet
+from fairlead.core.records import (
+    Arrival,
+    GroupRecord,
+    Heartbeat,
+    Progress,
+    Release,
+    Reset,
+    RuleSet,
+)
 from fairlead.core.rules import EngineRules, Moment, changed_rules, rules_of
 from fairlead.core.scales import weigh_queues, weigh_when_due
 from fairlead.core.state import GroupState
@@ -83,7 +91,7 @@ def step(
         _decide(draft)
         grant_again(draft)
         heal_members(draft, heal)
-    bury_leavers(draft)
+        bury_leavers(draft)
     ask_for_the_missing(draft)
     _tidy(draft)
     outputs = outputs_of(draft, before)
@@ -94,8 +102,6 @@ def due_ms(state: GroupState, engine: EngineRules) -> int:
     """Return the clock at which the group must be stepped even if none of its records is read."""
     rules = rules_of(state.rules, engine)
     barrier = state.barrier
-    if barrier is not None and barrier.marked_ms is None:
-        return 0
     due = [(state.recomputed_ms // rules.trigger_ms + 1) * rules.trigger_ms]
     for key, alive in state.liveness.items():
         lease = max(rules.lease_ms, state.members[key].profile.lease_ms)
@@ -103,28 +109,36 @@ def due_ms(state: GroupState, engine: EngineRules) -> int:
     due.extend(entry.asked_ms + request_wait_ms(entry) for entry in state.requests.values())
     if state.empty_since_ms is not None and not state.rules:
         due.append(state.empty_since_ms + engine.evict_after_ms)
-    if barrier is not None and not barrier.mute_told:
-        due.append(barrier.started_ms + rules.drain_deadline_ms + 1)
+    if barrier is not None and (looked_at := barrier_due_ms(barrier, rules)) is not None:
+        due.append(looked_at)
     return min(due)
 
 
 def _create(arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules) -> GroupState | None:
-    creators = (Heartbeat, RuleSet) if engine.auto_create else (RuleSet,)
-    for arrival in arrivals:
-        if isinstance(arrival.record, creators):
-            break
-    else:
+    groups = (_created_by(arrival.record, moment, engine) for arrival in arrivals)
+    group = next((name for name in groups if name is not None), None)
+    if group is None:
         return None
     # A group met before the driver's marker may be one that a newer state knew: it waits as well.
-    passed = engine.generation if moment.marker >= engine.generation else 0
+    recovering = moment.recovering or moment.incomplete
+    passed = engine.generation if moment.marker >= engine.generation and not recovering else 0
     # A group of this name may have been forgotten: its epochs are not used again.
     return GroupState(
-        arrival.record.group,
-        moment.clock_ms,
-        passed,
-        moment.number_floor,
-        recomputed_ms=moment.clock_ms,
+        group, moment.clock_ms, passed, moment.number_floor, recomputed_ms=moment.clock_ms
     )
+
+
+def _created_by(record: GroupRecord, moment: Moment, engine: EngineRules) -> str | None:
+    """Return the group that a record creates if it is not known; None: it creates none."""
+    if isinstance(record, RuleSet):
+        return record.group
+    if not engine.auto_create:
+        return None
+    if isinstance(record, Heartbeat):
+        return record.group
+    # Whoever speaks of a group after a loss tells that it was there, and perhaps how far it was.
+    speaks = moment.recovering and isinstance(record, Reset | Release | Progress)
+    return record.group if speaks else None
 
 
 def _unknown_group(arrivals: Sequence[Arrival]) -> StepResult:

@@ -3,11 +3,7 @@
 from fairlead.codec.stored import StoredShard
 from fairlead.engine.comparison import Comparison, Difference, Written, compare
 from fairlead.engine.context import ShardContext, ShardResult, StepFailure
-from fairlead.engine.errors import (
-    AppendTimeMissingError,
-    HigherGenerationError,
-    StateMissingError,
-)
+from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
 from fairlead.engine.recorded_log import Recording
 from fairlead.engine.replay import ReplayError, cuts_of, replay_shard
 from fairlead.engine.shard import run_shard
@@ -21,7 +17,6 @@ __all__ = [
     "ReplayError",
     "ShardContext",
     "ShardResult",
-    "StateMissingError",
     "StepFailure",
     "StoredShard",
     "Written",

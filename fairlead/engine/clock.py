@@ -19,15 +19,18 @@ class ShardClock:
     """The clock of a shard while rows are read.
 
     ``append_ms`` is the append time of the record that moved it last, None before the first;
-    ``marker`` the highest generation of which a tick was read. ``jumps``: how often append times
-    differed by more than the clock may move although one driver ticked before and after;
-    ``jumps_open``: those since the newest tick.
+    ``marker`` the highest generation of which a tick was read, ``marker_ms`` the clock at the first
+    of its ticks, and ``control_end`` up to where that one says control must have been read.
+    ``jumps``: how often append times differed by more than the clock may move although one driver
+    ticked before and after; ``jumps_open``: those since the newest tick.
     """
 
     limit_ms: int
     clock_ms: int = 0
     append_ms: int | None = None
     marker: int = 0
+    marker_ms: int = 0
+    control_end: int = 0
     jumps: int = 0
     jumps_open: int = 0
 
@@ -40,7 +43,7 @@ class ShardClock:
         self.append_ms = append_ms
         return self.clock_ms
 
-    def tick(self, generation: int) -> None:
+    def tick(self, generation: int, control_end: int = 0) -> None:
         """Take note of a tick.
 
         Only between two ticks of one driver was a driver ticking all the while: a gap that ends
@@ -48,6 +51,8 @@ class ShardClock:
         """
         if generation == self.marker:
             self.jumps += self.jumps_open
-        if generation >= self.marker:
+        if generation > self.marker:
+            self.marker, self.marker_ms = generation, self.clock_ms
+            self.control_end = control_end
+        if generation == self.marker:
             self.jumps_open = 0
-            self.marker = generation

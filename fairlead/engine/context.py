@@ -19,7 +19,8 @@ class ShardContext:
     limits; rules set for all groups by control records are put over its defaults by the shard
     itself. ``tick_ms`` is the period of the driver's ticks: the clock moves at most twice that
     from one record to the next. ``first_run``: the driver vouches that no engine ever wrote for
-    these topics, so that an empty state is no loss.
+    these topics, so that an empty state is no loss. ``begin`` is where an engine that lost its
+    state begins to read: topic -> partition -> offset, of all shards; the first record elsewhere.
     """
 
     rules: EngineRules
@@ -29,6 +30,7 @@ class ShardContext:
     tick_ms: int = 1_000
     engine_version: str = "0"
     first_run: bool = False
+    begin: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
     @property
     def generation(self) -> int:

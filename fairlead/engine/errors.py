@@ -2,7 +2,7 @@
 
 from fairlead.errors import RefusedError, SupersededError
 
-__all__ = ["AppendTimeMissingError", "HigherGenerationError", "StateMissingError"]
+__all__ = ["AppendTimeMissingError", "HigherGenerationError"]
 
 
 class AppendTimeMissingError(RefusedError):
@@ -26,16 +26,3 @@ class HigherGenerationError(SupersededError):
         )
         self.generation = generation
         self.own = own
-
-
-class StateMissingError(RefusedError):
-    """A shard has no state although an earlier generation ran: its owners are unknown."""
-
-    def __init__(self, shard: int, generation: int) -> None:
-        super().__init__(
-            f"shard {shard} has no state, but generation {generation} is not the first: "
-            "owners of queues are unknown",
-            remedy="put the checkpoint back, or choose a new topic prefix",
-        )
-        self.shard = shard
-        self.generation = generation

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairlead.codec.quarantine import HeldRow
-from fairlead.core.outputs import Decision, Notice, Output, Rejection
+from fairlead.core.outputs import Decision, Notice, Origin, Output, Rejection
 from fairlead.engine.context import ShardContext
 from fairlead.engine.line import Line, raw_of, source_of
 from fairlead.engine.reading import Refused
@@ -32,10 +32,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a batch puts on each of its decisions: where it began, and an alarm of the shard."""
+    """What a batch puts on each of its decisions.
+
+    Where it began, an alarm of the shard, and where the shard's state began.
+    """
 
     begin: Mapping[str, Mapping[int, int]]
     alarm: str | None = None
+    origin: Origin | None = None
 
 
 STEP_FAILED = "step_failed"
@@ -102,7 +106,8 @@ def _stamped(decision: Decision, stamp: Stamp) -> Decision:
     alarms = decision.alarms
     if stamp.alarm is not None:
         alarms = tuple(sorted({*alarms, stamp.alarm}))
-    return replace(decision, alarms=alarms, cut=replace(decision.cut, begin=stamp.begin))
+    cut = replace(decision.cut, begin=stamp.begin, origin=stamp.origin)
+    return replace(decision, alarms=alarms, cut=cut)
 
 
 def count_outputs(outputs: Iterable[Output], counts: Counter[str]) -> None:

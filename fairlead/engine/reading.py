@@ -58,7 +58,8 @@ class Batch:
 
     ``lines`` has the records of each group, ``routes`` those of each topic,
     ``defaults`` the rules for all groups; ``beats`` are heartbeats of each group whose content was
-    refused: they count for their member's lease all the same (rule H10).
+    refused: they count for their member's lease all the same (rule H10). ``input_lost``: a driver
+    has begun behind records that are gone.
     """
 
     clock: ShardClock
@@ -69,6 +70,7 @@ class Batch:
     defaults: list[Line] = field(default_factory=list)
     beats: dict[str, list[Beat]] = field(default_factory=dict)
     refused: list[Refused] = field(default_factory=list)
+    input_lost: bool = False
     counts: Counter[str] = field(default_factory=Counter)
 
 
@@ -123,8 +125,10 @@ def _begin(opened: OpenShard | None, context: ShardContext) -> Batch:
     header = opened.header
     clock.clock_ms = opened.clock_ms
     if context.topics.name("heartbeats") in header.positions:
-        clock.append_ms = opened.append_ms
-    clock.marker = header.marker
+        # 0: no record of them was read yet, after a start that does not begin with the first one.
+        clock.append_ms = opened.append_ms or None
+    clock.marker, clock.marker_ms = header.marker, header.marker_ms
+    clock.control_end = header.control_end
     clock.jumps, clock.jumps_open = header.jumps, header.jumps_open
     positions = {topic: dict(partitions) for topic, partitions in header.positions.items()}
     return Batch(clock, positions, header.newest_ms)
@@ -151,7 +155,9 @@ def _read(
             raise HigherGenerationError(record.generation, context.generation)
         late = record.generation < clock.marker
         batch.counts["events/tick/stale" if late else "events/tick/applied"] += 1
-        clock.tick(record.generation)
+        if record.generation > clock.marker:
+            batch.input_lost = record.input_lost
+        clock.tick(record.generation, record.control_end)
     elif not isinstance(record, Generation):
         held = HeldRow(
             row.topic, row.partition, row.offset, row.append_ms, clock_ms, row.key, row.value

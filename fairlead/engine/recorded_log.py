@@ -25,8 +25,8 @@ class RecordedLog(Protocol):
         """Return where the topics end that a shard reads."""
         ...
 
-    def holds_all_below(self, topic: str, partition: int, stop: int) -> bool:
-        """Tell whether every offset of a partition below this one is there."""
+    def holds_all_below(self, topic: str, partition: int, stop: int, begin: int = 0) -> bool:
+        """Tell whether every offset of a partition from ``begin`` to below ``stop`` is there."""
         ...
 
 
@@ -64,10 +64,11 @@ class Recording:
                 ends.setdefault(topic, {})[partition] = log[-1].offset + 1
         return ends
 
-    def holds_all_below(self, topic: str, partition: int, stop: int) -> bool:
-        """Tell whether every offset of a partition below this one is there."""
+    def holds_all_below(self, topic: str, partition: int, stop: int, begin: int = 0) -> bool:
+        """Tell whether every offset of a partition from ``begin`` to below ``stop`` is there."""
         log = self.logs.get((topic, partition), ())
-        return stop == 0 or (len(log) >= stop and log[stop - 1].offset == stop - 1)
+        first, end = (bisect_left(log, offset, key=_offset) for offset in (begin, stop))
+        return end - first >= stop - begin
 
 
 def _offset(row: RawRecord) -> int:

@@ -6,13 +6,17 @@ number the cuts of a shard; a step that two generations wrote was written by the
 from the state after the step before it, as the newest generation up to then left it: that is its
 lineage.
 
+A cut also says where its state began, if that was not with the first driver: an engine that lost
+its state began anew, behind what had been read, and its steps count from 1 again. Such a beginning
+is a lineage of its own; an older checkpoint that is put back goes on with the lineage it is of.
+
 Batches without a decision leave no cut. How they were cut changes nothing, so what was read
 between the end of one cut and the begin of the next is read as one batch, under the generation of
 the former; that batch must decide nothing.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Final
@@ -21,11 +25,11 @@ import orjson
 
 from fairlead.codec.shard import ShardHeader, open_shard
 from fairlead.codec.stored import StoredShard
-from fairlead.core.outputs import Cut
+from fairlead.core.outputs import Cut, Origin
 from fairlead.engine.context import ShardContext, ShardResult
 from fairlead.engine.errors import HigherGenerationError
 from fairlead.engine.recorded_log import Places, RecordedLog
-from fairlead.engine.shard import run_shard
+from fairlead.engine.shard import begin_anew, run_shard
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 
 __all__ = ["Contexts", "ReplayError", "Replayed", "cut_of", "cuts_of", "replay_shard", "run_rest"]
@@ -68,11 +72,22 @@ class Replayed:
 class _Lineage:
     """States of one shard after each step; later generations overwrite what was not kept.
 
-    A state is forgotten when no later cut starts from it: ``uses`` counts those that do.
+    A state is forgotten when no later cut starts from it: ``uses`` counts those that do. ``origin``
+    None: it began with the first driver.
     """
 
-    uses: Counter[int]
+    origin: Origin | None
+    cuts: list[Cut] = field(default_factory=list)
+    uses: Counter[int] = field(default_factory=Counter)
     states: dict[int, StoredShard | None] = field(default_factory=lambda: {0: None})
+
+    def add(self, cut: Cut) -> None:
+        self.cuts.append(cut)
+        self.uses[cut.step - 1] += 1
+
+    def context(self, contexts: Contexts, shard: int, generation: int) -> ShardContext:
+        begin = {} if self.origin is None else self.origin.begin
+        return replace(contexts(shard, generation), first_run=self.origin is None, begin=begin)
 
     def before(self, cut: Cut) -> StoredShard | None:
         if cut.step - 1 not in self.states:
@@ -116,10 +131,37 @@ def replay_shard(
     Raises:
         ReplayError: rows or decisions are missing.
     """
-    lineage = _Lineage(Counter(cut.step - 1 for cut in cuts))
     ordered = sorted(cuts, key=lambda cut: (cut.generation, cut.step))
+    lineages: dict[int, _Lineage] = {}
+    for cut in ordered:
+        lineages.setdefault(_began(cut), _Lineage(cut.origin)).add(cut)
+    replays = {
+        began: _replay_lineage(recording, lineages, began, contexts, drivers) for began in lineages
+    }
+    for cut in ordered:
+        # One of them yields a cut that may have been lost before the cut that was recorded.
+        for replayed in replays[_began(cut)]:
+            abandoned = replayed.cut is lineages[_began(cut)].cuts[-1] and cut is not ordered[-1]
+            yield replace(replayed, interrupted=replayed.interrupted or abandoned)
+            if replayed.cut is cut:
+                break
+
+
+def _began(cut: Cut) -> int:
+    return 1 if cut.origin is None else cut.origin.generation
+
+
+def _replay_lineage(
+    recording: RecordedLog,
+    lineages: Mapping[int, _Lineage],
+    began: int,
+    contexts: Contexts,
+    drivers: Iterable[int],
+) -> Iterator[Replayed]:
+    lineage = lineages[began]
+    ordered = lineage.cuts
     lowest_later = _lowest_later(ordered)
-    known = sorted({*drivers, *(cut.generation for cut in cuts)})
+    known = _drivers_of(lineages, began, drivers)
     for index, cut in enumerate(ordered):
         first = index == 0 or ordered[index - 1].generation < cut.generation
         died = [generation for generation in known if generation < cut.generation] if first else []
@@ -133,6 +175,13 @@ def replay_shard(
         newest = index + 1 == len(ordered) or ordered[index + 1].generation > cut.generation
         lineage.keep(cut, replayed.result.stored)
         yield replace(replayed, kept=kept, interrupted=newest and not kept)
+
+
+def _drivers_of(lineages: Mapping[int, _Lineage], began: int, drivers: Iterable[int]) -> list[int]:
+    """Return the drivers that may have run a lineage, sorted."""
+    own = {cut.generation for cut in lineages[began].cuts}
+    others = {cut.generation for each in lineages.values() for cut in each.cuts} - own
+    return sorted(each for each in {*drivers, *own} - others if each >= began)
 
 
 def _lowest_later(ordered: Sequence[Cut]) -> list[int]:
@@ -163,20 +212,25 @@ def run_rest(
 
 def _run(recording: RecordedLog, cut: Cut, lineage: _Lineage, contexts: Contexts) -> Replayed:
     stored = lineage.before(cut)
-    context = contexts(cut.shard, cut.generation)
+    context = lineage.context(contexts, cut.shard, cut.generation)
     _check_complete(recording, cut, context)
-    header = open_shard(stored).header if stored is not None else ShardHeader()
+    header, reader = ShardHeader(), cut.generation
+    if stored is not None:
+        header = open_shard(stored).header
+        reader = header.generation
+    elif lineage.origin is not None:
+        reader = lineage.origin.generation
+        header = begin_anew(lineage.context(contexts, cut.shard, reader)).header
+    before = lineage.context(contexts, cut.shard, reader)
     silent: list[OutgoingRecord] = []
     for begin, end in _portions(header.positions, cut.begin, context):
         rows = recording.between(begin, end)
         if rows:
-            before = contexts(cut.shard, header.generation) if header.generation else context
             result = _run_silent(stored, rows, (before, context), cut)
             stored = result.stored
             silent += result.records
     rows = recording.between(cut.begin, cut.positions)
-    result = run_shard(stored, rows, replace(context, first_run=stored is None))
-    return Replayed(cut, result, tuple(silent))
+    return Replayed(cut, run_shard(stored, rows, context), tuple(silent))
 
 
 def _portions(begin: Places, end: Places, context: ShardContext) -> Iterator[tuple[Places, Places]]:
@@ -200,7 +254,7 @@ def _run_silent(
     contexts: tuple[ShardContext, ShardContext],
     cut: Cut,
 ) -> ShardResult:
-    before, after = (replace(context, first_run=stored is None) for context in contexts)
+    before, after = contexts
     try:
         result = run_shard(stored, rows, before)
     except HigherGenerationError:
@@ -219,7 +273,8 @@ def _check_complete(recording: RecordedLog, cut: Cut, context: ShardContext) -> 
         if context.topics.suffix(topic) not in _COMPLETE:
             continue
         for partition, stop in cut.positions[topic].items():
-            if not recording.holds_all_below(topic, partition, stop):
+            begin = 0 if cut.origin is None else cut.origin.begin.get(topic, {}).get(partition, 0)
+            if not recording.holds_all_below(topic, partition, stop, begin):
                 raise ReplayError(
                     f"{topic}, partition {partition}: the recording does not hold every row "
                     f"below {stop}, which step {cut.step} of shard {cut.shard} had read"
@@ -229,7 +284,13 @@ def _check_complete(recording: RecordedLog, cut: Cut, context: ShardContext) -> 
 def cut_of(plain: dict[str, Any]) -> Cut:
     """Return a cut as a decision record carries it."""
     place = plain["generation"], plain["shard"], plain["step"]
-    return Cut(*place, _positions(plain["positions"]), _positions(plain["begin"]))
+    origin = plain.get("origin")
+    return Cut(
+        *place,
+        _positions(plain["positions"]),
+        _positions(plain["begin"]),
+        origin and Origin(origin["generation"], _positions(origin["begin"])),
+    )
 
 
 def _positions(plain: dict[str, dict[str, int]]) -> dict[str, dict[int, int]]:

@@ -47,14 +47,17 @@ class Round:
         self._moment = Moment(
             batch.clock.clock_ms,
             batch.newest_ms,
-            batch.clock.marker,
+            self._marker(),
             context.shard,
             self._before.step + 1,
             batch.positions,
             number_floor=self._before.number_floor,
+            marker_ms=batch.clock.marker_ms,
+            recovering=self._before.recovering or batch.input_lost,
         )
         jumped = batch.clock.jumps > self._before.jumps_told
-        self._stamp = Stamp(self._before.positions, CLOCK_JUMP if jumped else None)
+        alarm = CLOCK_JUMP if jumped else None
+        self._stamp = Stamp(self._before.positions, alarm, self._before.origin)
         self._changes: dict[str, GroupSlot | None] = {}
         self._records: list[OutgoingRecord] = []
         self._failures: list[StepFailure] = []
@@ -63,6 +66,17 @@ class Round:
         self._counts = Counter(batch.counts)
         # Each group must enter the barrier of a new driver.
         self._everyone = self._before.generation < context.generation
+
+    def _marker(self) -> int:
+        """Return the newest generation whose marker counts.
+
+        One whose control records were not all read yet does not: a reset among them might be the
+        start of a queue.
+        """
+        clock, context = self._batch.clock, self._context
+        control = self._batch.positions.get(context.topics.name("control"), {})
+        read = control.get(context.shard, 0) >= clock.control_end
+        return clock.marker if read else clock.marker - 1
 
     def refuse(self, refused: Sequence[Refused]) -> None:
         """Write the dead letters of rows that are not what the protocol says."""
@@ -101,9 +115,10 @@ class Round:
         """Step one group, or let its rows wait if it is in quarantine and not tried again yet."""
         slot = self._opened.slots.get(group) if self._opened is not None else None
         state = dated(_state_of(slot), self._batch.beats.get(group, ()))
-        attempt = Attempt(
-            group, slot, state, self._moment, self._engine, self._context, self._stamp
-        )
+        moment = self._moment
+        if slot is not None and self._lacks_records(slot):
+            moment = replace(moment, incomplete=True)
+        attempt = Attempt(group, slot, state, moment, self._engine, self._context, self._stamp)
         lines = self._lines_of(group, slot)
         if slot is None and not lines:
             return
@@ -112,6 +127,16 @@ class Round:
         if visit.slot is None and state is not None:
             self._number_floor = max(self._number_floor, state.number)
         self._take(group, visit)
+
+    def _lacks_records(self, slot: GroupSlot) -> bool:
+        """Tell whether a group that leaves quarantine cannot know who works for it.
+
+        Some of its records were given up; or it was never stepped, and an earlier engine may have
+        known it.
+        """
+        if slot.quarantine is None:
+            return False
+        return slot.quarantine.overflow or (not slot.body and self._context.generation > 1)
 
     def _is_due(self, slot: GroupSlot) -> bool:
         return self._everyone or slot.due_ms <= self._batch.clock.clock_ms
@@ -156,14 +181,25 @@ class Round:
             jumps_told=clock.jumps if self._decided else before.jumps_told,
             jumps_open=clock.jumps_open,
             number_floor=self._number_floor,
+            marker_ms=clock.marker_ms,
+            control_end=clock.control_end,
+            recovering=self._moment.recovering and not self._is_recovered(),
         )
         stored = close_shard(
             self._opened, (clock.clock_ms, clock.append_ms or 0), header, self._changes
         )
         self._count_groups()
+        self._counts["recovering_now"] = int(header.recovering)
         count_written(self._records, self._context, self._counts)
         counts = {name: self._counts[name] for name in sorted(self._counts) if self._counts[name]}
         return ShardResult(stored, tuple(self._records), counts, tuple(self._failures))
+
+    def _is_recovered(self) -> bool:
+        """Tell whether whoever may be working was heard since the marker of this driver."""
+        rules, moment = self._engine.defaults, self._moment
+        silent_ms = moment.clock_ms - self._batch.clock.marker_ms
+        marked = moment.marker >= self._context.generation
+        return marked and silent_ms > rules.lease_ms + rules.margin_ms
 
     def _count_groups(self) -> None:
         """Count the groups of the shard by phase: what they are, not what happened to them."""

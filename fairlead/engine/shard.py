@@ -7,15 +7,16 @@ neither have a record in the batch nor are due pass as the bytes they are.
 
 from collections.abc import Sequence
 
-from fairlead.codec.shard import OpenShard, open_shard
+from fairlead.codec.shard import OpenShard, ShardHeader, open_shard
 from fairlead.codec.stored import StoredShard
+from fairlead.core.outputs import Origin
 from fairlead.engine.context import ShardContext, ShardResult
-from fairlead.engine.errors import HigherGenerationError, StateMissingError
+from fairlead.engine.errors import HigherGenerationError
 from fairlead.engine.reading import order_of, read_rows
 from fairlead.engine.round import Round
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["run_shard"]
+__all__ = ["begin_anew", "run_shard"]
 
 
 def run_shard(
@@ -24,14 +25,14 @@ def run_shard(
     """Read a batch of rows into a shard and decide what follows.
 
     Args:
-        stored: the shard as the batch before left it; None for a shard that never had a row.
+        stored: the shard as the batch before left it; None for a shard that never had a row, and
+            for one whose state was lost: it recovers, unless this is the first run of all.
         rows: the batch, in any order; rows that were read before are skipped.
         context: what the shard is run under.
 
     Raises:
         AppendTimeMissingError: a topic that carries the clock lacks the broker's append time.
         HigherGenerationError: a driver of a higher generation has taken over.
-        StateMissingError: there is no state, but an earlier generation ran.
         CodecError: the stored bytes are damaged, or of a version that this engine does not know.
     """
     opened = _open(stored, context)
@@ -44,11 +45,21 @@ def run_shard(
     return round_.close()
 
 
+def begin_anew(context: ShardContext) -> OpenShard:
+    """Return the shard of an engine that lost its state: it knows nothing and recovers."""
+    begin = {
+        topic: {context.shard: partitions[context.shard]}
+        for topic, partitions in sorted(context.begin.items())
+        if context.shard in partitions
+    }
+    origin = Origin(context.generation, begin)
+    header = ShardHeader(positions=begin, origin=origin, recovering=True)
+    return OpenShard(0, 0, header, {}, b"")
+
+
 def _open(stored: StoredShard | None, context: ShardContext) -> OpenShard | None:
     if stored is None:
-        if context.generation > 1 and not context.first_run:
-            raise StateMissingError(context.shard, context.generation)
-        return None
+        return None if context.first_run or context.generation == 1 else begin_anew(context)
     opened = open_shard(stored)
     newest = max(opened.header.generation, opened.header.marker)
     if newest > context.generation:

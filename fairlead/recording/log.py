@@ -45,12 +45,13 @@ class FolderLog:
                     ends.setdefault(manifest.names.name(suffix), {})[number] = part.end
         return ends
 
-    def holds_all_below(self, topic: str, partition: int, stop: int) -> bool:
-        """Tell whether every offset of a partition below this one is there."""
+    def holds_all_below(self, topic: str, partition: int, stop: int, begin: int = 0) -> bool:
+        """Tell whether every offset of a partition from ``begin`` to below ``stop`` is there."""
         if not self._has(topic, partition):
             return False
         part = self._recording.part(self._suffix(topic), partition)
-        return part.whole and part.end >= stop
+        unbroken = part.records == part.end - part.first
+        return unbroken and part.first <= begin and part.end >= stop
 
     def _suffix(self, topic: str) -> str:
         return self._recording.manifest.names.suffix(topic) or ""

@@ -139,13 +139,17 @@ def summary_body(summary: GroupSummary) -> dict[str, Any]:
 
 def cut_body(cut: Cut) -> dict[str, Any]:
     """Return what had been read, topics and partitions in order."""
-    return {
+    body: dict[str, Any] = {
         "generation": cut.generation,
         "shard": cut.shard,
         "step": cut.step,
         "begin": _ends(cut.begin),
         "positions": _ends(cut.positions),
     }
+    if cut.origin is not None:
+        begin = _ends(cut.origin.begin)
+        body["origin"] = {"generation": cut.origin.generation, "begin": begin}
+    return body
 
 
 def _ends(positions: Mapping[str, Mapping[int, int]]) -> dict[str, dict[str, int]]:

@@ -245,7 +245,12 @@ def _request_value(request: Request, queues: list[list[str | int]] | None) -> by
 
 def encode_tick(tick: Tick) -> bytes:
     """Return the value of a tick, which has no key and goes to every heartbeats partition."""
-    return record_bytes("tick", {"generation": tick.generation})
+    fields: dict[str, Any] = {"generation": tick.generation}
+    if tick.control_end:
+        fields["control_end"] = tick.control_end
+    if tick.input_lost:
+        fields["input_lost"] = True
+    return record_bytes("tick", fields)
 
 
 def encode_generation(claim: Generation, names: TopicNames) -> OutgoingRecord:

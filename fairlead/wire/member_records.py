@@ -66,6 +66,7 @@ _CLAIMS = frozenset((*_SENDER, "generation", "part", "parts", "queues"))
 _CLAIM = frozenset((*_POSITION, "state"))
 _RELEASE = frozenset((*_SENDER, "queue", "epoch", "position"))
 _TICK = frozenset(("v", "kind", "generation"))
+_FIRST_TICK = frozenset(("control_end", "input_lost"))
 
 _CONSUME_TYPES = ("push", "pull")
 _MESSAGE_MODELS = ("clustering", "broadcasting")
@@ -204,6 +205,11 @@ def read_release(fields: Fields) -> Release:
 
 
 def read_tick(fields: Fields) -> Tick:
-    """Read the driver's tick."""
-    fields.known(_TICK)
-    return Tick(fields.integer("generation", 1))
+    """Read the driver's tick; only the first of a driver says more than its generation."""
+    said = _FIRST_TICK & fields.body.keys()
+    fields.known(_TICK | said)
+    return Tick(
+        fields.integer("generation", 1),
+        fields.integer("control_end") if "control_end" in said else 0,
+        "input_lost" in said and fields.boolean("input_lost"),
+    )

@@ -76,13 +76,22 @@ def golden_state() -> GroupState:
         failures={"orders": Failure("orders", "no_members", "nobody")},
         rules={"timing": {"margin_ms": 5, "lease_ms": 1_000}, "pause": None},
         claims={A: ClaimSet(3, 2, {1: (Claim(Q0, Epoch(2, 1), Position(0, 5), running=True),)})},
-        barrier=Barrier(3, 50, 60, {(Q0, A): (Epoch(2, 1), Position(0, 6))}, mute_told=True),
+        barrier=Barrier(
+            3,
+            50,
+            60,
+            {(Q0, A): (Epoch(2, 1), Position(0, 6))},
+            mute_told=True,
+            recovering=True,
+            waited=True,
+        ),
         requests={("offsets", "orders"): PendingRequest(70, 2)},
         recomputed_ms=95,
         empty_since_ms=None,
         allocated_by="AVG {} subscribers",
         measures={Q0: Measure(10, 90, 26, 6, 0.25, 5.5)},
         weights={Q1: 0.0, Q0: 2.5},
+        late_topics=("payments",),
     )
 
 
@@ -100,7 +109,7 @@ BODY_1 = bytes.fromhex("013e521b26") + (
     b'3,41,false]]],[1,null,"",false,[0,0],[]]],"targets":[[0,1],[1,0]],"tombstones":[[1,500,t'
     b"rue,true]]}"
 )
-GOLDEN_BODY = bytes.fromhex("020e83a175") + (
+BODY_2 = bytes.fromhex("020e83a175") + (
     b'{"allocated_by":"AVG {} subscribers","barrier":[3,50,60,true,[[0,0,2,1,0,6]]],"claims":['
     b'[0,3,2,[[1,[[0,2,1,0,5,true]]]]]],"clients":["c1","c2"],"created_ms":1,"empty_since_ms":'
     b'null,"epoch":[3,41],"failures":[["orders","no_members","nobody"]],"group":"orders","keys'
@@ -113,6 +122,21 @@ GOLDEN_BODY = bytes.fromhex("020e83a175") + (
     b'],"rules":{"pause":null,"timing":{"lease_ms":1000,"margin_ms":5}},"states":[[0,[1,20],"r'
     b'elease",true,[2,9],[[0,3,40,true],[2,3,41,false]]],[1,null,"",false,[0,0],[]]],"targets"'
     b':[[0,1],[1,0]],"tombstones":[[1,500,true,true]],"weights":[[0,2.5],[1,0.0]]}'
+)
+GOLDEN_BODY = bytes.fromhex("0307807872") + (
+    b'{"allocated_by":"AVG {} subscribers","barrier":[3,50,60,true,[[0,0,2,1,0,6]],true,true'
+    b'],"claims":[[0,3,2,[[1,[[0,2,1,0,5,true]]]]]],"clients":["c1","c2"],"created_ms":1,"em'
+    b'pty_since_ms":null,"epoch":[3,41],"failures":[["orders","no_members","nobody"]],"group'
+    b'":"orders","keys":[["c1","i1"],["c2","i0"],["c2","i1"]],"late_topics":["payments"],"me'
+    b'asures":[[0,10,90,26,6,0.25,5.5]],"members":[[0,1,"u1",1,3,false,true,0,["push","clust'
+    b'ering","timestamp",5,true,"other","0","",null,1,10000],[["orders","tag","a||b",["a","b'
+    b'"],7]]],[2,2,"u2",2,0,true,false,1,["push","clustering","last_offset",null,false,"othe'
+    b'r","0","","z",1,10000],[]]],"queues":[["orders","main",[0,1]]],"requests":[["offsets",'
+    b'"orders",70,2]],"routes":[["orders","id1","main:2",[["main",6,2,2,"main",{"0":"h:1"},['
+    b'"1",null],[null,"z"]],["other",4,0,0,"",{},null,null]]]],"rules":{"pause":null,"timing'
+    b'":{"lease_ms":1000,"margin_ms":5}},"states":[[0,[1,20],"release",true,[2,9],[[0,3,40,t'
+    b'rue],[2,3,41,false]]],[1,null,"",false,[0,0],[]]],"targets":[[0,1],[1,0]],"tombstones"'
+    b':[[1,500,true,true]],"weights":[[0,2.5],[1,0.0]]}'
 )
 GOLDEN_LIVENESS = bytes.fromhex(
     "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"

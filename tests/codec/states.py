@@ -93,6 +93,8 @@ barriers = st.builds(
     st.none() | clocks,
     st.dictionaries(st.tuples(queues, keys), st.tuples(epochs, positions), max_size=2),
     st.booleans(),
+    st.booleans(),
+    st.booleans(),
 )
 livenesses = st.builds(
     Liveness, clocks, int64, st.none() | clocks, st.integers(0, 99), st.integers(0, 2**62)
@@ -156,4 +158,5 @@ def group_states(draw: st.DrawFn, group: str = "orders") -> GroupState:
         allocated_by=draw(texts),
         measures=draw(st.dictionaries(queues, measures, max_size=3)),
         weights=draw(st.dictionaries(queues, numbers, max_size=3)),
+        late_topics=tuple(draw(st.lists(names, max_size=2))),
     )

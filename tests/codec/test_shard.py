@@ -12,6 +12,7 @@ from fairlead.codec.group import decode_group, encode_group
 from fairlead.codec.quarantine import HeldRow, Quarantine
 from fairlead.codec.shard import GroupSlot, OpenShard, ShardHeader, close_shard, open_shard
 from fairlead.codec.stored import STORED_VERSION, StoredShard
+from fairlead.core.outputs import Origin
 from fairlead.core.state import GroupState
 from tests.codec.golden import GOLDEN_BODY, GOLDEN_LIVENESS
 from tests.codec.states import group_states
@@ -27,6 +28,10 @@ HEADER = ShardHeader(
     jumps_told=1,
     jumps_open=4,
     number_floor=9,
+    marker_ms=70,
+    control_end=12,
+    origin=Origin(3, {"fairlead.heartbeats": {1: 40}}),
+    recovering=True,
 )
 ROW = HeldRow("fairlead.heartbeats", 1, 80, 900, 40, b"orders", b'{"v":1}')
 NULL_ROW = HeldRow("fairlead.control", 1, 3, 800, 40, None, None)
@@ -48,23 +53,38 @@ def test_round_trip() -> None:
 
 BODY_HEAD = (
     b'{"defaults":{"timing":{"lease_ms":5}},"generation":3,'
-    b'"groups":[["broken",0,[],"quarantined"],["orders",1049,["orders","payments"],"stable"]],'
-    b'"quarantined":{"broken":[40,60,2,"ValueError",true,'
+    b'"groups":[["broken",0,[],"quarantined"],["orders",1086,["orders","payments"],"stable"]],'
+    b'"origin":[3,[["fairlead.heartbeats",[[1,40]]]]],"quarantined":{"broken":[40,60,2,"ValueError",true,'
     b'[["fairlead.control",1,3,800,40,null,null],'
-    b'["fairlead.heartbeats",1,80,900,40,"b3JkZXJz","eyJ2IjoxfQ=="]]]}}'
+    b'["fairlead.heartbeats",1,80,900,40,"b3JkZXJz","eyJ2IjoxfQ=="]]]},"recovering":true}'
 )
 LIVENESS_HEAD = (
-    b'{"due":[60,110],"jumps":2,"jumps_open":4,"jumps_told":1,"marker":3,"newest_ms":1000,'
-    b'"number_floor":9,"positions":[["fairlead.heartbeats",[[1,88]]],["fairlead.routes",[[0,7]]]],'
+    b'{"control_end":12,"due":[60,110],"jumps":2,"jumps_open":4,"jumps_told":1,"marker":3,'
+    b'"marker_ms":70,"newest_ms":1000,"number_floor":9,"positions":[["fairlead.heartbeats",[[1,88]]],["fairlead.routes",[[0,7]]]],'
     b'"sizes":[0,93],"step":17}'
 )
 
 
 def test_golden_bytes() -> None:
-    """Layout 1 reads and writes exactly these bytes, today and in every later version."""
-    body = _headed(BODY_HEAD) + GOLDEN_BODY
-    liveness = _headed(LIVENESS_HEAD) + GOLDEN_LIVENESS
+    """Heads of version 2 are exactly these bytes, today and in every later version."""
+    body = _headed(BODY_HEAD, 2) + GOLDEN_BODY
+    liveness = _headed(LIVENESS_HEAD, 2) + GOLDEN_LIVENESS
     assert StoredShard(1, 100, 1_000, body, liveness) == SHARD
+
+
+def test_version_1() -> None:
+    """Heads of version 1, which know of no loss of state, are read for ever."""
+    body = BODY_HEAD.replace(b'"origin":[3,[["fairlead.heartbeats",[[1,40]]]]],', b"")
+    body = body.replace(b',"recovering":true', b"")
+    liveness = LIVENESS_HEAD.replace(b'"control_end":12,', b"").replace(b'"marker_ms":70,', b"")
+    assert b"recovering" not in body + liveness
+    stored = StoredShard(
+        1, 100, 1_000, _headed(body) + GOLDEN_BODY, _headed(liveness) + GOLDEN_LIVENESS
+    )
+    opened = open_shard(stored)
+    assert opened.slots == open_shard(SHARD).slots
+    known = replace(HEADER, marker_ms=0, control_end=0, origin=None, recovering=False)
+    assert opened.header == known
 
 
 def test_nothing_is_decoded_to_open() -> None:
@@ -80,7 +100,16 @@ def test_nothing_is_decoded_to_open() -> None:
 def test_body_stays_the_same_object() -> None:
     """While only liveness, positions and counters move, the body column is handed on as it is."""
     moved = replace(
-        HEADER, marker=4, step=18, positions={}, newest_ms=5, jumps=3, jumps_told=3, jumps_open=1
+        HEADER,
+        marker=4,
+        step=18,
+        positions={},
+        newest_ms=5,
+        jumps=3,
+        jumps_told=3,
+        jumps_open=1,
+        marker_ms=90,
+        control_end=13,
     )
     alive = ORDERS._replace(liveness=b"other bytes", due_ms=500)
     stored = close_shard(open_shard(SHARD), (200, 2_000), moved, {"orders": alive})
@@ -94,6 +123,8 @@ def test_body_stays_the_same_object() -> None:
     [
         (replace(HEADER, generation=4), {}),
         (replace(HEADER, defaults={}), {}),
+        (replace(HEADER, origin=None), {}),
+        (replace(HEADER, recovering=False), {}),
         (HEADER, {"orders": ORDERS._replace(topics=())}),
         (HEADER, {"orders": ORDERS._replace(phase="barrier")}),
         (HEADER, {"orders": ORDERS._replace(body=b"other")}),

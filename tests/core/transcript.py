@@ -132,6 +132,10 @@ def _driver(world: World, words: list[str]) -> None:
     world.driver(int(words[0]), marked="unmarked" not in words)
 
 
+def _lost(world: World, words: list[str]) -> None:
+    world.lose(int(words[0]), marked="unmarked" not in words)
+
+
 def _marker(world: World, words: list[str]) -> None:
     world.marker = int(words[0])
 
@@ -160,6 +164,7 @@ COMMANDS: dict[str, Callable[[World, list[str]], None]] = {
     "capacity": _of_client("capacity", "capacity"),
     "drain": _drain,
     "driver": _driver,
+    "lost": _lost,
     "marker": _marker,
     "time": _time,
     "cap": _cap,

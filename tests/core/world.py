@@ -79,6 +79,7 @@ class World:
     marker: int = 1
     clock_ms: int = 1_000
     auto_create: bool = True
+    recovering: bool = False
     state: GroupState | None = None
     outputs: tuple[Output, ...] = ()
     step_number: int = 0
@@ -221,13 +222,26 @@ class World:
         if marked:
             self.marker = generation
 
+    def lose(self, generation: int, *, marked: bool = True) -> None:
+        """The state is lost; another driver begins without it, and recovers."""
+        self.state = None
+        self.recovering = True
+        self.driver(generation, marked=marked)
+
     def run(self) -> StepResult:
         """Step the group over everything appended since the last run, and check every invariant."""
         arrivals = sorted(
             self.waiting, key=lambda entry: (KIND_ORDER.index(entry.source.topic), entry.source)
         )
         self.waiting = []
-        moment = Moment(self.clock_ms, self.clock_ms, self.marker, 0, self.step_number + 1)
+        moment = Moment(
+            self.clock_ms,
+            self.clock_ms,
+            self.marker,
+            0,
+            self.step_number + 1,
+            recovering=self.recovering,
+        )
         again = step(self.state, arrivals, moment, self.rules)
         result = step(self.state, arrivals, moment, self.rules)
         assert again == result, "the same step gave two results"

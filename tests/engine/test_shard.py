@@ -14,7 +14,6 @@ from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.engine import (
     AppendTimeMissingError,
     HigherGenerationError,
-    StateMissingError,
     run_shard,
 )
 from fairlead.engine.context import ShardResult
@@ -227,17 +226,6 @@ def test_a_higher_generation_stops_the_shard() -> None:
     stored = run_shard(None, topics.rows_of(0), first_run).stored
     with pytest.raises(HigherGenerationError):
         run_shard(stored, [], context_of(0, 2))
-
-
-def test_no_state_after_another_driver() -> None:
-    """Without state a later driver refuses to run, unless it is vouched that there was none."""
-    topics = Topics()
-    topics.tick(2)
-    with pytest.raises(StateMissingError, match="shard 0 has no state"):
-        _first(topics, generation=2)
-    vouched = replace(context_of(0, 2), first_run=True)
-    counts = run_shard(None, topics.rows_of(0), vouched).counts
-    assert counts == {"events/tick/applied": 1, "rows/read": 1}
 
 
 def test_every_group_enters_the_barrier() -> None:

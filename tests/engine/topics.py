@@ -47,10 +47,11 @@ class Topics:
         """Append a record of a group to its partition, under the group's key."""
         return self.append(suffix, shard_of(group), group.encode(), value)
 
-    def tick(self, generation: int) -> None:
-        """The driver ticks in every heartbeats partition."""
+    def tick(self, generation: int, **said: int | bool) -> None:
+        """The driver ticks in every heartbeats partition; its first tick may say more."""
         for shard in range(PARTITIONS.shards):
-            self.append("heartbeats", shard, None, {"kind": "tick", "generation": generation})
+            record = {"kind": "tick", "generation": generation, **said}
+            self.append("heartbeats", shard, None, record)
 
     def route(self, topic: str, queues: int | None) -> None:
         """A bridge publishes the route of a topic; None: it was deleted."""

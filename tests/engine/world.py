@@ -29,11 +29,18 @@ def context_of(
     strategies: Mapping[str, Strategy] = STRATEGIES,
     defaults: GroupRules | None = None,
     first_run: bool = False,
+    begin: Mapping[str, Mapping[int, int]] | None = None,
 ) -> ShardContext:
     """Return what a shard is run under."""
     rules = EngineRules(generation, strategies, defaults=defaults or GroupRules())
     return ShardContext(
-        rules, shard, PARTITIONS, NAMES, engine_version="0.0.test", first_run=first_run
+        rules,
+        shard,
+        PARTITIONS,
+        NAMES,
+        engine_version="0.0.test",
+        first_run=first_run,
+        begin=begin or {},
     )
 
 
@@ -53,18 +60,19 @@ class World:
     strategies: Mapping[str, Strategy] = field(default_factory=lambda: STRATEGIES)
     decisions: list[dict[str, Any]] = field(default_factory=list)
     fresh: list[bytes] = field(default_factory=list)
+    begin: dict[str, dict[int, int]] = field(default_factory=dict)
 
     def join(self, client_id: str, group: str = "orders", **fields: Any) -> Client:
         """A client starts and heartbeats."""
         client = Client(self.topics, group, client_id, generation=self.generation, **fields)
-        client.claim(self.generation)
         client.beat()
+        client.claim(self.generation)
         self.clients.append(client)
         return client
 
     def context(self, shard: int) -> ShardContext:
         """Return what the driver of now runs a shard under."""
-        return context_of(shard, self.generation, strategies=self.strategies)
+        return context_of(shard, self.generation, strategies=self.strategies, begin=self.begin)
 
     def run(
         self, shard: int, *, killed_after: int | None = None, chance: Random | None = None
@@ -148,6 +156,22 @@ class World:
         for client in self.clients:
             if not client.gone:
                 client.claim(self.generation)
+
+    def lose_state(self, window_ms: int = 603_000) -> None:
+        """The checkpoint is lost: another driver starts without, and reads a window of the log."""
+        since_ms = self.topics.now_ms - window_ms
+        for suffix in ("heartbeats", "releases"):
+            for shard in range(PARTITIONS.shards):
+                log = self.topics.rows[NAMES.name(suffix), shard]
+                older = sum(row.append_ms < since_ms for row in log)
+                self.begin.setdefault(NAMES.name(suffix), {})[shard] = older
+        self.stored, self.planned = {}, {}
+        self.read = {
+            (shard, topic, shard): offset
+            for topic, partitions in self.begin.items()
+            for shard, offset in partitions.items()
+        }
+        self.start_driver()
 
     def pass_seconds(self, seconds: int, chance: Random | None = None) -> None:
         """Let time pass: ticks each second, heartbeats and progress every three, batches."""
