@@ -136,9 +136,10 @@ def _created_by(record: GroupRecord, moment: Moment, engine: EngineRules) -> str
         return None
     if isinstance(record, Heartbeat):
         return record.group
-    # Whoever speaks of a group after a loss tells that it was there, and perhaps how far it was.
-    speaks = moment.recovering and isinstance(record, Reset | Release | Progress)
-    return record.group if speaks else None
+    if moment.recovering and isinstance(record, Reset | Release | Progress):
+        # Who speaks of a group after a loss tells that it was there, and perhaps how far it was.
+        return record.group
+    return None
 
 
 def _unknown_group(arrivals: Sequence[Arrival]) -> StepResult:

@@ -17,6 +17,7 @@ the former; that batch must decide nothing.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Final
@@ -167,9 +168,11 @@ def _replay_lineage(
         died = [generation for generation in known if generation < cut.generation] if first else []
         recorded = index > 0 and ordered[index - 1].step >= cut.step
         if died and not recorded:
-            # What it may have written is known from this driver, which read the same rows first.
-            unrecorded = _run(recording, replace(cut, generation=died[-1]), lineage, contexts)
-            yield replace(unrecorded, kept=False, interrupted=True)
+            # What it may have written is known from this driver, which read the same rows first;
+            # unless a tick of this one is among them: then the other has never read them.
+            with suppress(HigherGenerationError):
+                unrecorded = _run(recording, replace(cut, generation=died[-1]), lineage, contexts)
+                yield replace(unrecorded, kept=False, interrupted=True)
         replayed = _run(recording, cut, lineage, contexts)
         kept = lowest_later[index] > cut.step
         newest = index + 1 == len(ordered) or ordered[index + 1].generation > cut.generation
