@@ -1,5 +1,7 @@
 """One state with something in every field, and the bytes that each version makes of it."""
 
+from dataclasses import replace
+
 from fairlead.core.model import (
     Epoch,
     MemberKey,
@@ -28,6 +30,7 @@ from fairlead.core.weighing import Measure
 
 A, B, GONE = MemberKey("c1", "i1"), MemberKey("c2", "i1"), MemberKey("c2", "i0")
 Q0, Q1 = MessageQueue("orders", "main", 0), MessageQueue("orders", "main", 1)
+BARRIER = Barrier(3, 50, 60, {(Q0, A): (Epoch(2, 1), Position(0, 6))})
 
 
 def golden_state() -> GroupState:
@@ -76,15 +79,7 @@ def golden_state() -> GroupState:
         failures={"orders": Failure("orders", "no_members", "nobody")},
         rules={"timing": {"margin_ms": 5, "lease_ms": 1_000}, "pause": None},
         claims={A: ClaimSet(3, 2, {1: (Claim(Q0, Epoch(2, 1), Position(0, 5), running=True),)})},
-        barrier=Barrier(
-            3,
-            50,
-            60,
-            {(Q0, A): (Epoch(2, 1), Position(0, 6))},
-            mute_told=True,
-            recovering=True,
-            waited=True,
-        ),
+        barrier=replace(BARRIER, mute_told=True, recovering=True, waited=True),
         requests={("offsets", "orders"): PendingRequest(70, 2)},
         recomputed_ms=95,
         empty_since_ms=None,

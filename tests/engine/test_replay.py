@@ -1,7 +1,6 @@
 """A recorded log with its recorded cuts gives the same bytes again, over deaths of drivers."""
 
 from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from random import Random
 
@@ -10,70 +9,25 @@ import pytest
 
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.outputs import Cut
-from fairlead.engine.comparison import Comparison, Written, compare
+from fairlead.engine.comparison import Written, compare
 from fairlead.engine.context import ShardContext
 from fairlead.engine.recorded_log import Recording
 from fairlead.engine.replay import ReplayError, cuts_of, replay_shard
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
+from tests.engine.lives import (
+    DECISIONS,
+    compare_of,
+    decisions_of,
+    kill,
+    live,
+    recording_of,
+    written_of,
+)
 from tests.engine.topics import NAMES, PARTITIONS
 from tests.engine.world import World, context_of
 
-GROUPS = ("orders", "a", "group-1", "%RETRY%orders")
-DECISIONS, REJECTS = NAMES.name("decisions"), NAMES.name("rejects")
-
-
-def _live(world: World, seconds: int, chance: Random, *, first: int = 0) -> None:
-    """Let a world live: clients come, leave and die, records are refused, routes change."""
-    for second in range(first, first + seconds):
-        group = GROUPS[second % len(GROUPS)]
-        if second % 3 == 0:
-            world.join(f"client-{second}", group, subscribed=("orders", "payments"))
-        if second % 7 == 5:
-            chance.choice([client for client in world.clients if not client.gone]).leave()
-        if second % 11 == 8:
-            chance.choice([client for client in world.clients if not client.gone]).gone = True
-        if second % 9 == 4:
-            world.topics.append("heartbeats", second % 2, b"orders", b"nonsense %d" % second)
-            world.topics.append("routes", 0, b"orders", b"nonsense %d" % second)
-        if second % 13 == 6:
-            world.queues["orders"] += 2
-            world.topics.route("orders", world.queues["orders"])
-        world.pass_seconds(1, chance)
-
-
-def _kill(world: World, *written: int) -> None:
-    """The driver dies in a batch of every shard after so many records; another one starts."""
-    world.topics.now_ms += 200
-    for client in world.clients:
-        if not client.gone:
-            client.beat()
-    for shard, number in enumerate(written):
-        world.join(f"late-{world.generation}-{shard}", ("orders", "group-1")[shard])
-        world.run(shard, killed_after=number)
-    world.start_driver()
-
-
-def _recording(world: World) -> Recording:
-    rows = [row for log in world.topics.rows.values() for row in log]
-    Random(3).shuffle(rows)
-    return Recording.of(rows)
-
-
-def _written(world: World) -> list[Written]:
-    return [
-        Written(topic, partition, offset, record.key, record.value)
-        for (topic, partition), records in world.topics.written.items()
-        for offset, record in enumerate(records)
-    ]
-
-
-def _compare(world: World, written: list[Written] | None = None) -> Comparison:
-    return compare(
-        _recording(world),
-        _written(world) if written is None else written,
-        partial(context_of, strategies=world.strategies),
-    )
+REJECTS = NAMES.name("rejects")
 
 
 @pytest.fixture(scope="module")
@@ -82,17 +36,17 @@ def world() -> World:
     world = World()
     chance = Random(11)
     world.topics.tick(1)
-    _live(world, 18, chance)
-    _kill(world, 3, 2)
-    _live(world, 14, chance, first=18)
-    _kill(world, 0, 0)
-    _live(world, 14, chance, first=32)
+    live(world, 18, chance)
+    kill(world, 3, 2)
+    live(world, 14, chance, first=18)
+    kill(world, 0, 0)
+    live(world, 14, chance, first=32)
     return world
 
 
 def test_byte_for_byte(world: World) -> None:
     """Everything that three drivers wrote over two deaths comes out of the loop again."""
-    comparison = _compare(world)
+    comparison = compare_of(world)
     assert str(comparison.difference) == "None"
     assert comparison.same
     assert comparison.generations == 3
@@ -116,7 +70,7 @@ def test_the_life_is_rich(world: World) -> None:
     }
     assert len(world.kinds("rejects")) > 5
     # 46 seconds of three batches for each of two shards.
-    assert len(cuts_of(_decisions(world))) < 3 * 46 * 2 / 2
+    assert len(cuts_of(decisions_of(world))) < 3 * 46 * 2 / 2
 
 
 @pytest.mark.parametrize("beginning", [0, 1, 3, 5, 10_000])
@@ -125,10 +79,10 @@ def test_whatever_a_dying_driver_wrote(beginning: int) -> None:
     world = World()
     chance = Random(beginning)
     world.topics.tick(1)
-    _live(world, 9, chance)
-    _kill(world, beginning, beginning)
-    _live(world, 6, chance, first=9)
-    comparison = _compare(world)
+    live(world, 9, chance)
+    kill(world, beginning, beginning)
+    live(world, 6, chance, first=9)
+    comparison = compare_of(world)
     assert str(comparison.difference) == "None"
     if beginning in {0, 1}:
         assert comparison.unwritten > 0
@@ -138,14 +92,14 @@ def test_whatever_a_dying_driver_wrote(beginning: int) -> None:
 
 def test_a_batch_written_twice(world: World) -> None:
     """A batch that was tried again within one driver's life is found and counted."""
-    written = _written(world)
+    written = written_of(world)
     twice: list[Written] = []
     for record in written:
         twice.append(record)
         if record.topic == DECISIONS and record.offset == 0:
             twice.append(record)
     numbered = [record._replace(offset=number) for number, record in enumerate(twice)]
-    comparison = _compare(world, numbered)
+    comparison = compare_of(world, numbered)
     assert comparison.same
     assert comparison.resent == 1
 
@@ -192,9 +146,9 @@ def test_a_difference_is_named(
     world: World, forge: Callable[[list[Written], int], list[Written]]
 ) -> None:
     """A record that was changed, taken away, moved or added is found at its place."""
-    written = sorted(_written(world))
+    written = sorted(written_of(world))
     at = _first_twin(written)
-    comparison = _compare(world, forge(written, at))
+    comparison = compare_of(world, forge(written, at))
     difference = comparison.difference
     assert difference is not None
     assert not comparison.same
@@ -207,9 +161,9 @@ def test_a_difference_is_named(
 
 def test_a_changed_decision(world: World) -> None:
     """A decision that was changed is named with its cut."""
-    written = sorted(_written(world))
+    written = sorted(written_of(world))
     at = next(at for at, record in enumerate(written) if record.topic == DECISIONS) + 7
-    difference = _compare(world, _changed(written, at)).difference
+    difference = compare_of(world, _changed(written, at)).difference
     assert difference is not None
     assert (difference.topic, difference.offset) == (DECISIONS, written[at].offset)
     cut = orjson.loads(written[at].value or b"")["cut"]
@@ -219,13 +173,13 @@ def test_a_changed_decision(world: World) -> None:
 
 def test_a_lost_end(world: World) -> None:
     """Records that the job wrote last and that were lost are a difference without an offset."""
-    written = sorted(_written(world))
+    written = sorted(written_of(world))
     last = max(
         at
         for at, record in enumerate(written)
         if record.topic == NAMES.name("assignments") and record.value is not None
     )
-    difference = _compare(world, _missing(written, last)).difference
+    difference = compare_of(world, _missing(written, last)).difference
     assert difference is not None
     assert (difference.offset, difference.got) == (None, None)
     assert difference.expected == (written[last].key, written[last].value)
@@ -233,13 +187,13 @@ def test_a_lost_end(world: World) -> None:
 
 def test_a_forged_reject(world: World) -> None:
     """A dead letter that no row explains is a difference, and so is one that is missing."""
-    written = _written(world)
+    written = written_of(world)
     letters = [record for record in written if record.topic == REJECTS]
     forged = letters[0]._replace(offset=99_999, value=(letters[0].value or b"") + b" ")
-    extra = _compare(world, [*written, forged]).difference
+    extra = compare_of(world, [*written, forged]).difference
     assert extra is not None
     assert (extra.offset, extra.expected) == (99_999, None)
-    missing = _compare(world, [record for record in written if record != letters[0]]).difference
+    missing = compare_of(world, [record for record in written if record != letters[0]]).difference
     assert missing is not None
     assert (missing.offset, missing.got) == (None, None)
 
@@ -251,21 +205,17 @@ def test_a_forged_reject(world: World) -> None:
 def test_a_foreign_record(world: World, suffix: str, key: bytes | None) -> None:
     """A record that names no group, or a group that was told nothing, is a difference."""
     stranger = Written(NAMES.name(suffix), 0, 99_999, key, b"{}")
-    difference = _compare(world, [*_written(world), stranger]).difference
+    difference = compare_of(world, [*written_of(world), stranger]).difference
     assert difference is not None
     assert (difference.topic, difference.offset) == (stranger.topic, 99_999)
     assert difference.expected is None
 
 
-def _decisions(world: World) -> list[bytes]:
-    return [record.value or b"" for record in _written(world) if record.topic == DECISIONS]
-
-
 def test_a_missing_decision(world: World) -> None:
     """Without the decision of a step the state before the next one is unknown, and that is said."""
-    cuts = [cut for cut in cuts_of(_decisions(world)) if cut.shard == 0 and cut.step != 5]
+    cuts = [cut for cut in cuts_of(decisions_of(world)) if cut.shard == 0 and cut.step != 5]
     with pytest.raises(ReplayError, match="no decision of step 5 was recorded"):
-        list(replay_shard(_recording(world), cuts, context_of))
+        list(replay_shard(recording_of(world), cuts, context_of))
 
 
 def test_a_missing_row(world: World) -> None:
@@ -273,21 +223,21 @@ def test_a_missing_row(world: World) -> None:
     rows = [row for log in world.topics.rows.values() for row in log]
     lacking = [row for row in rows if (row.topic, row.offset) != (NAMES.name("heartbeats"), 20)]
     with pytest.raises(ReplayError, match="does not hold every row"):
-        compare(Recording.of(lacking), _written(world), context_of)
+        compare(Recording.of(lacking), written_of(world), context_of)
 
 
 def test_contradicting_decisions(world: World) -> None:
     """Two decisions of one cut that name different positions are refused."""
-    one = orjson.loads(_decisions(world)[0])
+    one = orjson.loads(decisions_of(world)[0])
     one["cut"]["positions"] = {}
     with pytest.raises(ReplayError, match="differ"):
-        cuts_of([*_decisions(world), orjson.dumps(one)])
+        cuts_of([*decisions_of(world), orjson.dumps(one)])
 
 
 def test_lineage(world: World) -> None:
     """A step that two generations wrote is kept from the second, and the first was interrupted."""
-    cuts = [cut for cut in cuts_of(_decisions(world)) if cut.shard == 0]
-    replayed = list(replay_shard(_recording(world), cuts, context_of))
+    cuts = [cut for cut in cuts_of(decisions_of(world)) if cut.shard == 0]
+    replayed = list(replay_shard(recording_of(world), cuts, context_of))
     lost = [entry for entry in replayed if not entry.kept]
     assert [entry.cut.generation for entry in lost] == [1, 2]
     assert all(entry.interrupted for entry in lost)
@@ -300,56 +250,13 @@ def test_an_older_state_put_back() -> None:
     world = World()
     chance = Random(5)
     world.topics.tick(1)
-    _live(world, 6, chance)
+    live(world, 6, chance)
     stored, read = dict(world.stored), dict(world.read)
-    _live(world, 6, chance, first=6)
+    live(world, 6, chance, first=6)
     world.stored, world.read = stored, read
     world.start_driver()
-    _live(world, 8, chance, first=12)
-    comparison = _compare(world)
-    assert str(comparison.difference) == "None"
-    assert comparison.generations == 2
-
-
-@pytest.mark.parametrize("window_ms", [603_000, 4_000])
-def test_across_a_loss(window_ms: int) -> None:
-    """A state that was lost and rebuilt, and one that was put back after, come out of the loop."""
-    world = World()
-    chance = Random(window_ms)
-    world.topics.tick(1)
-    _live(world, 9, chance)
-    stored, read = dict(world.stored), dict(world.read)
-    world.lose_state(window_ms)
-    _live(world, 9, chance, first=9)
-    world.start_driver()
-    _live(world, 20, chance, first=18)
-    comparison = _compare(world)
-    assert str(comparison.difference) == "None"
-    assert comparison.generations == 3
-    begun = [cut.origin.generation if cut.origin else 1 for cut in cuts_of(_decisions(world))]
-    assert set(begun) == {1, 2}
-    world.lose_state(window_ms)
-    _live(world, 18, chance, first=38)
-    world.stored, world.read = stored, read
-    world.start_driver()
-    _live(world, 6, chance, first=56)
-    comparison = _compare(world)
-    assert str(comparison.difference) == "None"
-    assert comparison.generations == 5
-
-
-def test_a_loss_in_the_midst_of_a_batch() -> None:
-    """What a driver wrote before it was killed and its checkpoint lost is explained as well."""
-    world = World()
-    chance = Random(9)
-    world.topics.tick(1)
-    _live(world, 9, chance)
-    for shard in range(PARTITIONS.shards):
-        world.join(f"late-{shard}", ("orders", "group-1")[shard])
-        world.run(shard, killed_after=10_000)
-    world.lose_state()
-    _live(world, 20, chance, first=9)
-    comparison = _compare(world)
+    live(world, 8, chance, first=12)
+    comparison = compare_of(world)
     assert str(comparison.difference) == "None"
     assert comparison.generations == 2
 
@@ -377,13 +284,13 @@ def test_with_a_failing_group(seed: int) -> None:
     world.pass_seconds(5, chance)
     world.clients[seed].gone = True
     world.pass_seconds(16, chance)
-    _kill(world, seed, seed)
-    _live(world, 12, chance)
+    kill(world, seed, seed)
+    live(world, 12, chance)
     world.join("a-4", "a")
     world.pass_seconds(22, chance)
     assert world.counts["groups/quarantined"] > 0
     assert world.counts["groups/quarantine_left"] > 0
-    comparison = _compare(world)
+    comparison = compare_of(world)
     assert str(comparison.difference) == "None"
 
 
@@ -393,7 +300,7 @@ def test_no_decisions_at_all() -> None:
     world.topics.tick(1)
     world.topics.append("heartbeats", 0, None, b"nonsense")
     world.run_all()
-    comparison = _compare(world)
+    comparison = compare_of(world)
     assert (comparison.same, comparison.cuts, comparison.records) == (True, 0, 1)
 
 
