@@ -37,6 +37,9 @@ COUNTED: Final[Mapping[str, CountedFamily]] = {
     "events": CountedFamily(
         "events_total", "Records by kind and what became of them.", ("type", "outcome")
     ),
+    "fenced": CountedFamily(
+        "fenced_total", "Releases and progress without effect, by reason.", ("type", "reason")
+    ),
     "rejects": CountedFamily("rejects_total", "Records refused, by reason.", ("reason",)),
     "ignored_fields": CountedFamily(
         "ignored_fields_total", "Fields that the protocol does not know, by kind.", ("kind",)

@@ -18,7 +18,7 @@ from kafka.consumer.fetcher import ConsumerRecord
 from fairlead.core.allocation import Strategy
 from fairlead.core.designation import IF_NOBODY
 from fairlead.core.records import ALL_GROUPS, RuleSet
-from fairlead.core.rules import GroupRules, RuleError, with_rule
+from fairlead.core.rules import TIMES, GroupRules, RuleError, with_rule
 from fairlead.errors import UsageError
 from fairlead.settings import Settings
 from fairlead.wire.encode import OversizeError
@@ -31,7 +31,6 @@ from streaming.rule_writer import as_read, partitions_of_rule, write_rules
 log = structlog.get_logger()
 
 AUTHOR: Final = "conf"
-_TIMING: Final = ("lease_ms", "margin_ms", "trigger_ms", "drain_deadline_ms")
 _BUILT_IN: Final = {"mode": "cooperative", "on_mute": "wait"}
 """What the engine does and cannot do otherwise yet: said in conf/, it needs no rule."""
 
@@ -199,11 +198,13 @@ def _rules_of(group: str, fields: Mapping[str, Any]) -> dict[RuleName, Any]:
     if "strategy" in fields:
         options = fields.get("strategy_options", {})
         rules[group, "strategy"] = {"name": fields["strategy"], "options": options}
-    timing = {name: fields[name] for name in _TIMING if name in fields}
+    timing = {name: fields[name] for name in TIMES if name in fields}
     if timing:
         rules[group, "timing"] = timing
     if "slots" in fields:
         rules[group, "slots"] = fields["slots"]
+    if fields.get("pause"):
+        rules[group, "pause"] = True
     if "designated" in fields:
         # What TOML cannot say (null) and what was left out are written out, as the rule shows them.
         rules[group, "designated"] = {"topics": None, "if_nobody": IF_NOBODY[0]} | fields[
@@ -223,7 +224,7 @@ def _engine_defaults() -> dict[str, Any]:
     return {
         "strategy": rules.strategy,
         "strategy_options": dict(rules.strategy_options),
-        **{name: getattr(rules, name) for name in _TIMING},
+        **{name: getattr(rules, name) for name in TIMES},
         "slots": rules.slots,
         "weighing": asdict(rules.weighing),
         **_BUILT_IN,

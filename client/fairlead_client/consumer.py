@@ -220,7 +220,7 @@ class Consumer(Member):
         self._seen_changes = changes
 
     def _fetch(self, seconds: float) -> None:
-        if not self._reading or self._kafka is None:
+        if self._kafka is None or not self._may_read():
             self._deliveries.wait_for_change(self._seen_changes, seconds)
             return
         woken = False
@@ -236,6 +236,10 @@ class Consumer(Member):
                 self._deliveries.end_seen(queue, epoch, end)
         if woken:
             self._deliveries.wait_for_change(self._seen_changes, HEED_SECONDS)
+
+    def _may_read(self) -> bool:
+        """Test the lease, before each poll: the process may have stood still for longer."""
+        return any(self.still_mine(queue) == epoch for queue, epoch in self._reading.values())
 
     def _watch_assignments(self, kafka: KafkaConsumer) -> None:
         """Let this client's assignments end a fetch: nothing else can.

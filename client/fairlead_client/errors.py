@@ -1,5 +1,7 @@
 """Everything that the client raises, each error with what went wrong and the remedy."""
 
+from typing import Final
+
 
 class FairleadClientError(Exception):
     """Any error of this library; catch it to catch them all."""
@@ -42,7 +44,13 @@ class DuplicateClientIdError(FairleadClientError):
 
     Give each process an id of its own. A supervisor must not restart on this error: the restarted
     process would be the greater one and stop the other.
+
+    Attributes:
+        exit_code: what a process that ends because of it may exit with, so that its supervisor can
+            tell; the same as of Fairlead's own commands.
     """
+
+    exit_code: Final = 7
 
 
 class CallbackError(FairleadClientError):

@@ -16,6 +16,7 @@ from fairlead.core.model import (
 from fairlead.core.outputs import Failure
 from fairlead.core.records import Claim
 from fairlead.core.state import (
+    Awaited,
     Barrier,
     ClaimSet,
     Grant,
@@ -24,13 +25,26 @@ from fairlead.core.state import (
     Member,
     PendingRequest,
     QueueState,
+    Settling,
     Tombstone,
 )
 from fairlead.core.weighing import Measure
 
 A, B, GONE = MemberKey("c1", "i1"), MemberKey("c2", "i1"), MemberKey("c2", "i0")
+ABSENT = MemberKey("c3", "i1")
 Q0, Q1 = MessageQueue("orders", "main", 0), MessageQueue("orders", "main", 1)
 BARRIER = Barrier(3, 50, 60, {(Q0, A): (Epoch(2, 1), Position(0, 6))})
+_LEAVER = Member(
+    B,
+    Process(2, "u2"),
+    2,
+    MemberProfile(zone="z"),
+    (),
+    leaving=True,
+    parts=1,
+    joined_ms=77,
+    told_rival=True,
+)
 
 
 def golden_state() -> GroupState:
@@ -41,7 +55,7 @@ def golden_state() -> GroupState:
         generation=3,
         number=41,
         members={
-            B: Member(B, Process(2, "u2"), 2, MemberProfile(zone="z"), (), leaving=True, parts=1),
+            B: _LEAVER,
             A: Member(
                 A,
                 Process(1, "u1"),
@@ -87,7 +101,24 @@ def golden_state() -> GroupState:
         measures={Q0: Measure(10, 90, 26, 6, 0.25, 5.5)},
         weights={Q1: 0.0, Q0: 2.5},
         late_topics=("payments",),
+        awaited={"c3": Awaited(Member(ABSENT, Process(3, "u3"), 1, MemberProfile(), ()), 88)},
+        settling=Settling(91, {"client_left": 1, "client_joined": 2}),
     )
+
+
+def state_of(version: int) -> GroupState:
+    """Return of the state what a body of this version holds."""
+    state = golden_state()
+    if version < 3:
+        state.awaited, state.settling, state.late_topics = {}, None, ()
+        state.barrier = replace(BARRIER, mute_told=True)
+        state.members = {
+            key: replace(member, joined_ms=0, told_rival=False)
+            for key, member in state.members.items()
+        }
+    if version < 2:
+        state.measures, state.weights = {}, {}
+    return state
 
 
 BODY_1 = bytes.fromhex("013e521b26") + (
@@ -118,20 +149,22 @@ BODY_2 = bytes.fromhex("020e83a175") + (
     b'elease",true,[2,9],[[0,3,40,true],[2,3,41,false]]],[1,null,"",false,[0,0],[]]],"targets"'
     b':[[0,1],[1,0]],"tombstones":[[1,500,true,true]],"weights":[[0,2.5],[1,0.0]]}'
 )
-GOLDEN_BODY = bytes.fromhex("0307807872") + (
-    b'{"allocated_by":"AVG {} subscribers","barrier":[3,50,60,true,[[0,0,2,1,0,6]],true,true'
-    b'],"claims":[[0,3,2,[[1,[[0,2,1,0,5,true]]]]]],"clients":["c1","c2"],"created_ms":1,"em'
-    b'pty_since_ms":null,"epoch":[3,41],"failures":[["orders","no_members","nobody"]],"group'
-    b'":"orders","keys":[["c1","i1"],["c2","i0"],["c2","i1"]],"late_topics":["payments"],"me'
-    b'asures":[[0,10,90,26,6,0.25,5.5]],"members":[[0,1,"u1",1,3,false,true,0,["push","clust'
-    b'ering","timestamp",5,true,"other","0","",null,1,10000],[["orders","tag","a||b",["a","b'
-    b'"],7]]],[2,2,"u2",2,0,true,false,1,["push","clustering","last_offset",null,false,"othe'
-    b'r","0","","z",1,10000],[]]],"queues":[["orders","main",[0,1]]],"requests":[["offsets",'
-    b'"orders",70,2]],"routes":[["orders","id1","main:2",[["main",6,2,2,"main",{"0":"h:1"},['
-    b'"1",null],[null,"z"]],["other",4,0,0,"",{},null,null]]]],"rules":{"pause":null,"timing'
-    b'":{"lease_ms":1000,"margin_ms":5}},"states":[[0,[1,20],"release",true,[2,9],[[0,3,40,t'
-    b'rue],[2,3,41,false]]],[1,null,"",false,[0,0],[]]],"targets":[[0,1],[1,0]],"tombstones"'
-    b':[[1,500,true,true]],"weights":[[0,2.5],[1,0.0]]}'
+GOLDEN_BODY = bytes.fromhex("035faeedbe") + (
+    b'{"allocated_by":"AVG {} subscribers","awaited":[[88,[3,3,"u3",1,0,false,false,0,["push",'
+    b'"clustering","last_offset",null,false,"other","0","",null,1,10000],[],0,false]]],"barrie'
+    b'r":[3,50,60,true,[[0,0,2,1,0,6]],true,true],"claims":[[0,3,2,[[1,[[0,2,1,0,5,true]]]]]],'
+    b'"clients":["c1","c2"],"created_ms":1,"empty_since_ms":null,"epoch":[3,41],"failures":[["'
+    b'orders","no_members","nobody"]],"group":"orders","keys":[["c1","i1"],["c2","i0"],["c2","'
+    b'i1"],["c3","i1"]],"late_topics":["payments"],"measures":[[0,10,90,26,6,0.25,5.5]],"membe'
+    b'rs":[[0,1,"u1",1,3,false,true,0,["push","clustering","timestamp",5,true,"other","0","",n'
+    b'ull,1,10000],[["orders","tag","a||b",["a","b"],7]],0,false],[2,2,"u2",2,0,true,false,1,['
+    b'"push","clustering","last_offset",null,false,"other","0","","z",1,10000],[],77,true]],"q'
+    b'ueues":[["orders","main",[0,1]]],"requests":[["offsets","orders",70,2]],"routes":[["orde'
+    b'rs","id1","main:2",[["main",6,2,2,"main",{"0":"h:1"},["1",null],[null,"z"]],["other",4,0'
+    b',0,"",{},null,null]]]],"rules":{"pause":null,"timing":{"lease_ms":1000,"margin_ms":5}},"'
+    b'settling":[91,{"client_joined":2,"client_left":1}],"states":[[0,[1,20],"release",true,[2'
+    b',9],[[0,3,40,true],[2,3,41,false]]],[1,null,"",false,[0,0],[]]],"targets":[[0,1],[1,0]],'
+    b'"tombstones":[[1,500,true,true]],"weights":[[0,2.5],[1,0.0]]}'
 )
 GOLDEN_LIVENESS = bytes.fromhex(
     "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"

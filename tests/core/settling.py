@@ -28,13 +28,14 @@ def _release_dropped(world: World) -> bool:
     """Every client releases what it was told to drop; tell whether there was anything."""
     assert world.state is not None
     dropped = [
-        (grant.member.client_id, queue.queue_id, grant.epoch)
+        (grant.member, queue.queue_id, grant.epoch)
         for queue, value in world.state.queues.items()
         for grant in value.chain
         if grant.dropped
     ]
-    for client_id, number, epoch in dropped:
-        world.release(client_id, number, epoch, 10)
+    for member, number, epoch in dropped:
+        life = int(member.incarnation.rpartition("-")[2])
+        world.release(member.client_id, number, epoch, 10, life)
     return bool(dropped)
 
 

@@ -117,7 +117,7 @@ def test_a_bad_rule_is_refused_and_the_old_one_stays() -> None:
     world = settled("a")
     world.rule("strategy", {"name": "LUCKY"})
     world.rule("timing", {"lease_ms": "10s"})
-    world.rule("pause", value=True)
+    world.rule("luck", value=True)
     world.run()
     refused = [output for output in world.outputs if isinstance(output, Rejection)]
     assert [entry.reason for entry in refused] == [

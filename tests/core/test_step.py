@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from fairlead.core.model import Epoch, MemberProfile, Position
-from fairlead.core.outputs import Decision, Gone, Notice, Rejection, Request
+from fairlead.core.outputs import Decision, Gone, Rejection, Request
 from fairlead.core.rules import Moment
 from fairlead.core.step import due_ms, step
 from tests.core.world import World, key_of, queue_of, settled
@@ -158,24 +158,6 @@ def test_a_heartbeat_after_the_leave_is_refused() -> None:
     result = world.run()
     assert result.counts["heartbeat", "stale"] == 1
     assert key_of("a") not in (world.state.members if world.state else {})
-
-
-def test_a_duplicate_client_id_has_one_winner_and_the_loser_is_told_once() -> None:
-    """The greater process wins whichever is read first; the other is told, and it is an alarm."""
-    world = World()
-    world.beat("a", process=(2, "new"))
-    world.beat("a", life=2, process=(1, "old"))
-    world.run()
-    notices = [output for output in world.outputs if isinstance(output, Notice)]
-    assert [(notice.member, notice.code) for notice in notices] == [
-        (key_of("a", 2), "duplicate_client_id")
-    ]
-    assert notices[0].winner is not None
-    assert notices[0].winner.start_ms == 2
-    assert "duplicate_client_id" in world.decision.alarms
-    world.pass_time(1_000)
-    world.beat("a", life=2, process=(1, "old"))
-    assert not any(isinstance(output, Notice) for output in world.run().outputs)
 
 
 def test_a_new_life_of_a_client_takes_over_from_its_old_one() -> None:

@@ -124,9 +124,12 @@ def test_life_of_a_group() -> None:
     passed = engine.step(claims, claims | OTHER)
     assert _of(passed, "decision")["epoch"] > [2, 0]
 
+    mine_now = example("heartbeat")["incarnation"]
     twin = example("heartbeat")["process"] | {"start_ms": START_MS}
-    duplicate = engine.step(_beat(engine, process=twin, incarnation=OTHER["incarnation"]))
-    assert _of(duplicate, "notice")["winner"]["start_ms"] == START_MS
+    engine.step(_beat(engine, process=twin, incarnation=OTHER["incarnation"]))
+    notices = [body for body in engine.step(_beat(engine)) if body["kind"] == "notice"]
+    assert [body["winner"]["start_ms"] for body in notices] == [START_MS, START_MS]
+    assert {body["incarnation"] for body in notices} == {mine_now, OTHER["incarnation"]}
     engine.step(example("leave", sequence=99))
     gone = engine.step(after_ms=60_000)
     assert {cause["kind"] for cause in _of(gone, "decision")["cause"]} >= {"client_expired"}

@@ -258,6 +258,9 @@ def read_notice(memory: Memory, event: NoticeRead) -> SessionState:
         memory.actions.append(ReportNotice(notice.code, notice.message))
         return memory.state
     if notice.winner is None or notice.winner <= settings.process.rank:
+        # The other one stops; this one's application shall know that there was one.
+        memory.counts["duplicates_told"] += 1
+        memory.actions.append(ReportNotice(notice.code, notice.message))
         return memory.state
     memory.error = DuplicateClientIdError(
         f"client id {settings.client_id!r} is used by another process"
