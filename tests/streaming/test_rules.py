@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from fairlead.core.records import RuleSet
+from fairlead.core.rules import TIMES
 from fairlead.errors import UsageError
 from fairlead.settings import Settings, load_settings
 from fairlead.settings.rules import GroupRules
@@ -66,7 +67,8 @@ def test_difference(settings: Settings, log: Log, tmp_path: Path) -> None:
     assert _publish(changed) == SHARDS + 1
     rules = _rules(log)
     timing = {"lease_ms": 12_000, "margin_ms": 3_000, "trigger_ms": 20_000}
-    everywhere = RuleSet("*", "timing", (), timing | {"drain_deadline_ms": 30_000}, "conf")
+    timing |= {"drain_deadline_ms": 30_000, "restart_grace_ms": 0, "settle_ms": 0}
+    everywhere = RuleSet("*", "timing", (), timing, "conf")
     chosen = {"name": "CONSISTENT_HASH", "options": {"virtual_nodes": 2}}
     own = RuleSet("orders", "strategy", (), chosen, "conf")
     expected = [(partition, everywhere) for partition in range(SHARDS)]
@@ -176,7 +178,7 @@ def _timing(bound: str) -> dict[str, int]:
     """Return the least or the greatest durations that settings may have."""
     durations = {}
     properties = GroupRules.model_json_schema()["properties"]
-    for name in ("lease_ms", "margin_ms", "trigger_ms", "drain_deadline_ms"):
+    for name in TIMES:
         schema = properties[name]
         number = next((each for each in schema.get("anyOf", ()) if bound in each), schema)
         durations[name] = number[bound]
@@ -207,6 +209,8 @@ def test_bounds(bound: str) -> None:
         ("trigger_ms", 3_600_001, "3600000"),
         ("drain_deadline_ms", 0, "1"),
         ("drain_deadline_ms", 3_600_001, "3600000"),
+        ("restart_grace_ms", 3_600_001, "3600000"),
+        ("settle_ms", 600_001, "600000"),
     ],
 )
 def test_out_of_bounds(name: str, number: int, bound: str) -> None:
@@ -215,6 +219,21 @@ def test_out_of_bounds(name: str, number: int, bound: str) -> None:
         wanted_rules(_with_timing({name: number}))
     assert refused.value.message.startswith(f"group_defaults.{name}: ")
     assert f" {bound}" in refused.value.remedy
+
+
+def test_paused_in_conf(tmp_path: Path) -> None:
+    """A pause is a rule where conf/ has it, and none where it has not: an operator's stays."""
+    given = tmp_path / "conf.toml"
+    given.write_text("[group.orders]\npause = true\nsettle_ms = 5000\n", encoding="utf-8")
+    wanted = wanted_rules(load_settings(files=[given]))
+    assert wanted["orders", "pause"] is True
+    assert wanted["orders", "timing"] == {"settle_ms": 5_000}
+    assert ("*", "pause") not in wanted
+    in_force = {(0, ("bills", "pause")): RuleInForce(value=True, author="alice")}
+    changes = rule_changes(wanted, in_force, SHARDS)
+    assert {(each.group, each.rule) for each in changes if each.rule == "pause"} == {
+        ("orders", "pause")
+    }
 
 
 def test_one_partition_behind() -> None:

@@ -253,6 +253,16 @@ def test_least_times(name: str) -> None:
     assert getattr(with_rule(GroupRules(), "timing", least.value, {}), name) == 1
 
 
+@pytest.mark.parametrize("name", ["restart_grace_ms", "settle_ms"])
+def test_times_that_may_be_none(name: str) -> None:
+    """A grace or a window of 0 is none, by its form and for the engine; less is refused by both."""
+    none = _decoded(_rule(["orders", "timing"], "timing", {name: 0}))
+    assert getattr(with_rule(GroupRules(), "timing", none.value, {}), name) == 0
+    assert _reason(_rule(["orders", "timing"], "timing", {name: -1})) == "bad_value"
+    with pytest.raises(RuleError):
+        with_rule(GroupRules(), "timing", {name: -1}, {})
+
+
 def test_deep_options() -> None:
     """A strategy's options are free, but for numbers and levels."""
     options: Any = {"weights": {"a": [1, 2, {"b": None}]}}

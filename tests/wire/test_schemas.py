@@ -109,6 +109,8 @@ RULES: list[tuple[str, Any]] = [
     for value in [
         *VALUES, "subscribers", "group", "cooperative", "eager", "wait", "force",
         {"margin_ms": 0}, {"margin_ms": 1}, {"drain_deadline_ms": 0}, {"drain_deadline_ms": 1},
+        {"restart_grace_ms": 0}, {"restart_grace_ms": -1}, {"restart_grace_ms": 3_600_001},
+        {"settle_ms": 0}, {"settle_ms": 600_000}, {"settle_ms": 600_001}, {"settle_ms": "1"},
         {"queue": ["orders", "main", 2], "client_id": "c"},
         {"by": "count"}, {"by": "rate", "over_ms": 1_000}, {"by": "lag", "change_percent": 0},
         {"by": "size"}, {"by": "rate", "over_ms": 999}, {"by": "rate", "over_ms": 3_600_001},

@@ -153,10 +153,12 @@ def test_duplicate_never_comes_back(script: "Script") -> None:
 
 @pytest.mark.parametrize("winner", [(999, "p-you"), (1_000, "p-a"), (1_000, "p-me"), None])
 def test_duplicate_wins(script: "Script", winner: tuple[int, str] | None) -> None:
-    """For a winner that is not greater than the own process nothing happens."""
+    """A winner that is not greater than the own process stops nothing: the application is told."""
     script.add(1)
-    assert script.notice("duplicate_client_id", winner) == []
+    done = script.notice("duplicate_client_id", winner)
+    assert done == [actions.ReportNotice("duplicate_client_id", "a message")]
     assert script.session.state is SessionState.RUNNING
+    assert script.session.counts["duplicates_told"] == 1
 
 
 @pytest.mark.parametrize("code", ["wrong_partition", "rejected", "unsupported", "something_new"])
