@@ -58,8 +58,8 @@ class Life:
             if isinstance(output, Decision):
                 self.written.append(output)
             if isinstance(output, Assignment):
-                name, _, life = output.member.incarnation.rpartition("-")
-                if self.running.get(name) == int(life):
+                name, _, number = output.member.incarnation.rpartition("-")
+                if self.running.get(name) == int(number):
                     self.dropped += [(name, drop.queue.queue_id) for drop in output.drop]
 
     def quiet(self, milliseconds: int) -> None:
