@@ -1,6 +1,6 @@
 """Clients that are gone and may come back: their share is kept for a while.
 
-Decides for whom a group waits, and until when (the rule ``restart_grace_ms``, rules H18 and H19). A
+Decides for whom a group waits, and until when (the rule ``restart_grace_ms``, rules H21 and H22). A
 client that is waited for stands before the strategy as if it were there, so nobody else's queues
 move; its own queues are held by nobody. Only the client id counts: who comes back is another
 incarnation, and has nothing but what it is granted.

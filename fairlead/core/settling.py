@@ -2,7 +2,7 @@
 
 Decides nothing about who gets what. While nothing may be shared, every queue stays with its holder;
 what nobody holds waits for the client that should have it, and what was begun is finished (rules
-H20 and H21).
+H23 and H24).
 """
 
 from fairlead.core.draft import Draft
