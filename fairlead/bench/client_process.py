@@ -3,8 +3,8 @@
 It lives through the whole run, so that no join contains the start of an interpreter. Each join
 makes a new ``Consumer``, as an application would. Commands are lines of JSON on the standard
 input: ``{"do": "join"}``, ``{"do": "leave"}``; its end ends the process. On the standard output
-it says, with CLOCK_MONOTONIC in nanoseconds, when it reads a queue from its position and when it
-stopped.
+it says, with CLOCK_MONOTONIC in nanoseconds, when it may work on a queue, when it reads it from its
+position, and when it stopped.
 """
 
 import argparse
@@ -25,7 +25,11 @@ def say(event: str, **fields: object) -> None:
 
 
 class Speaker(Observer):
-    """Says when a queue is read from its position, and when it is not any more."""
+    """Says when a queue may be worked on, is read from its position, and is not any more."""
+
+    def work_started(self, queue: Queue, epoch: Epoch, offset: int) -> None:
+        """The consumer owns the queue from here on."""
+        say("started", queue=queue, epoch=epoch, offset=offset)
 
     def reading(self, queue: Queue, epoch: Epoch, offset: int) -> None:
         """The consumer stands at its position."""

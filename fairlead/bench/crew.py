@@ -8,6 +8,7 @@ from typing import Final
 
 import orjson
 
+from fairlead.bench.gaps import Turns
 from fairlead.errors import QueryDiedError
 from fairlead.local.child import Child
 from fairlead.local.decisions import Epoch, Queue
@@ -23,6 +24,7 @@ class Crew:
     Attributes:
         states: per client, the last of ready, joined, left, ended that it said.
         reading: per queue, who stands at its position: client, epoch, since when (monotonic, ns).
+        turns: who started and who stopped on each queue, since the beginning.
     """
 
     def __init__(
@@ -31,6 +33,7 @@ class Crew:
         self.condition = condition
         self.states: dict[str, str] = {}
         self.reading: dict[Queue, tuple[str, Epoch, int]] = {}
+        self.turns = Turns()
         self._folder = folder
         self._arguments = arguments
         self._children: dict[str, Child] = {}
@@ -50,6 +53,12 @@ class Crew:
     def tell(self, client_id: str, do: str) -> None:
         """Let a client join or leave."""
         self._children[client_id].tell(do=do)
+
+    def kill(self, client_id: str) -> None:
+        """SIGKILL; return when the kernel has reported the death. It may be started again."""
+        with self.condition:
+            self.states[client_id] = "killed"
+        self._children[client_id].kill()
 
     def agrees_with(self, granted: Mapping[Queue, tuple[str, Epoch]]) -> bool:
         """Tell whether every queue is read by whom it was granted to, under that epoch."""
@@ -75,13 +84,19 @@ class Crew:
         said = orjson.loads(line) if line else {"event": "ended"}
         with self.condition:
             match said["event"]:
+                case "started":
+                    word = (int(said["t"]), client_id)
+                    self.turns.starts.setdefault(Queue(*said["queue"]), []).append(word)
                 case "reading":
                     queue, epoch = Queue(*said["queue"]), Epoch(*said["epoch"])
                     self.reading[queue] = (client_id, epoch, int(said["t"]))
                 case "stopped":
                     queue, epoch = Queue(*said["queue"]), Epoch(*said["epoch"])
+                    self.turns.stops.setdefault(queue, []).append((int(said["t"]), client_id))
                     if self.reading.get(queue, ())[:2] == (client_id, epoch):
                         del self.reading[queue]
+                case "ended" if self.states[client_id] == "killed":
+                    pass
                 case state:
                     self.states[client_id] = str(state)
             self.condition.notify_all()

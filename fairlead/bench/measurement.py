@@ -1,4 +1,4 @@
-"""The measured part: joins and leaves one after another, each until every queue is adopted."""
+"""The measured part: joins, leaves, crashes one after another, each until all is adopted."""
 
 import random
 import time
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from fairlead.bench.changes import Change, Kind
+from fairlead.bench.crashes import Crash
 from fairlead.bench.crew import Crew
 from fairlead.bench.waiting import await_fact
 from fairlead.local.decisions import Decision
@@ -65,6 +66,32 @@ class Measurement:
                 time.sleep(chance.uniform(*_PAUSE_SECONDS))
                 found.append(self._change(kind, client_id))
         return found
+
+    def crashes(self, count: int, chance: random.Random) -> list[Crash]:
+        """Kill a client and let it join again, so many times; return all crashes.
+
+        Who is killed has nothing in hand and nothing to do: what is measured is how long it is
+        missed.
+        """
+        found: list[Crash] = []
+        for _ in range(count):
+            client_id = chance.choice(sorted(self._members))
+            time.sleep(chance.uniform(*_PAUSE_SECONDS))
+            found.append(self._crash(client_id))
+            self._crew.start(client_id)
+            self._await_state(client_id, "ready")
+            self._change("join", client_id)
+        return found
+
+    def _crash(self, client_id: str) -> Crash:
+        self._members.remove(client_id)
+        begun_ns = time.monotonic_ns()
+        wall_ahead_ns = time.time_ns() - time.monotonic_ns()
+        self._crew.kill(client_id)
+        self._await(self._adopted, f"the queues of {client_id}, which was killed")
+        with self._crew.condition:
+            adopted = [since_ns for _, _, since_ns in self._crew.reading.values()]
+        return Crash(client_id, max(t for t in adopted if t > begun_ns), wall_ahead_ns)
 
     def _change(self, kind: Kind, client_id: str) -> Change:
         with self._crew.condition:

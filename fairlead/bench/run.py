@@ -25,6 +25,7 @@ from fairlead.local.follower import DecisionFollower
 from fairlead.local.processes import processor_seconds
 from fairlead.local.system import LocalSystem, SystemPlan
 from fairlead.local.topic_content import read_to_end
+from fairlead.settings import load_settings
 
 GROUP: Final = "bench"
 WARM_UP_ROUNDS: Final = 3
@@ -38,6 +39,7 @@ class BenchOptions:
         rounds: so many leaves and as many joins.
         clients: how many members the group has.
         queues: how many queues they share.
+        crashes: so many clients are killed.
         starts: so many starts of the engine with the archive, and as many without.
         rest_s: how long the engine is watched at rest, in seconds.
         seed: chooses who leaves, and the pauses.
@@ -48,6 +50,7 @@ class BenchOptions:
     rounds: int
     clients: int
     queues: int
+    crashes: int
     starts: int
     rest_s: float
     seed: int
@@ -135,7 +138,23 @@ class _Bench:
             changes = measurement.rounds(options.rounds, chance)
         self._say(f"at rest: the engine's processor time over {options.rest_s:.0f} s")
         at_rest = self._processor_share()
-        return Results.of(changes, self._log_times(), clock.phases_ms, at_rest, starts)
+        if options.crashes:
+            self._say(f"crashes: {options.crashes} clients are killed, each missed for its lease")
+        crashes = measurement.crashes(options.crashes, chance)
+        with condition:
+            gaps_ms = crew.turns.gaps_ms([(each.begun_ns, each.adopted_ns) for each in changes])
+        heartbeats = self._heartbeats() if crashes else {}
+        rules = load_settings(overrides=self._system.settings()).group_defaults
+        return Results.of(
+            changes,
+            self._log_times(),
+            clock.phases_ms,
+            at_rest,
+            starts,
+            gaps_ms=gaps_ms,
+            crashes_ms=[crash.total_ms(heartbeats) for crash in crashes],
+            waits_ms=float(rules.lease_ms + rules.margin_ms),
+        )
 
     def _processor_share(self) -> float:
         """Processor time of the engine per second, all clients in the group and nothing to do."""
@@ -143,6 +162,16 @@ class _Bench:
         before, begun = processor_seconds(pid), time.monotonic()
         time.sleep(self._options.rest_s)
         return (processor_seconds(pid) - before) / (time.monotonic() - begun)
+
+    def _heartbeats(self) -> dict[str, list[int]]:
+        """When each client's heartbeats were appended, in milliseconds of the wall clock."""
+        found: dict[str, list[int]] = {}
+        topic = f"{self._system.plan.prefix}heartbeats"
+        for record in read_to_end(self._system.bootstrap, topic).records:
+            fields = orjson.loads(record.value or b"{}")
+            if fields.get("kind") == "heartbeat":
+                found.setdefault(fields["client_id"], []).append(record.timestamp_ms)
+        return found
 
     def _log_times(self) -> LogTimes:
         """When the records of this run were appended."""

@@ -26,6 +26,10 @@ def bench(
     ] = 50,
     clients: Annotated[int, typer.Option("--clients", min=2, help="Members of the group.")] = 20,
     queues: Annotated[int, typer.Option("--queues", min=2, help="Queues they share.")] = 200,
+    crashes: Annotated[
+        int,
+        typer.Option("--crashes", min=0, help="So many clients are killed, one after another."),
+    ] = 5,
     starts: Annotated[
         int, typer.Option("--starts", min=0, help="Engine starts with and without archive, each.")
     ] = 3,
@@ -46,11 +50,11 @@ def bench(
     ] = Path("bench.json"),
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Measure joins and leaves on the real broker and job.
+    """Measure joins, leaves and crashes on the real broker and job.
 
     Client processes share the queues; one after another leaves and joins again, at moments chosen
-    by chance. Measured is the time from the event until the last queue is at its position at its
-    final owner.
+    by chance, and some are killed. Measured is the time from the event until the last queue is at
+    its position at its final owner, and how long each queue that moved had no owner.
     """
     from rich.console import Console
 
@@ -64,7 +68,7 @@ def bench(
         line = f"{time.monotonic() - begun:6.1f} s  {text}"
         console.print(line, markup=False, soft_wrap=True)
 
-    options = BenchOptions(rounds, clients, queues, starts, rest, seed, bootstrap, keep)
+    options = BenchOptions(rounds, clients, queues, crashes, starts, rest, seed, bootstrap, keep)
     stop_once_on_signals()
     try:
         results = run_bench(options, say, ConsoleProgress(console))
@@ -95,8 +99,12 @@ def _summaries(results: "Results") -> Iterator[dict[str, Any]]:
         **{f"  of it {name}": summary for name, summary in results.phases.items()},
         **{f"batch: {name}": summary for name, summary in results.batches.items()},
         **{f"first assignment {kind}": summary for kind, summary in results.starts.items()},
+        "gap: old owner stopped to new owner started": results.gaps,
+        "crash: last heartbeat to all adopted": results.crashes,
         "count: queues moved by an event": results.queues,
         "count: decisions on the way of the last": results.decisions,
     }
     for name, summary in rows.items():
+        if summary is None:
+            continue
         yield {"in milliseconds": name, **summary.document()}

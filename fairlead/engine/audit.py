@@ -60,12 +60,11 @@ def _describe(
         return strategy, (), (), _EMPTY
     # A state on which the step fails may also fail to be described; the record is written anyhow.
     try:
-        rules = rules_of(state.rules, attempt.engine)
         return (
-            rules.strategy,
+            rules_of(state.rules, attempt.engine).strategy,
             tuple(sorted(effective_members(state.members), key=java_order)),
             tuple(state.failures[topic] for topic in sorted(state.failures)),
-            summary_of(state, rules),
+            summary_of(state),
         )
     except Exception as error:  # noqa: BLE001 - as above
         reraise_unless_own(error)

@@ -21,6 +21,7 @@ def test_small(tmp_path: Path) -> None:
     report, temporary = tmp_path / "bench.json", tmp_path / "tmp"
     temporary.mkdir()
     flags = ["--rounds", "3", "--clients", "4", "--queues", "16", "--rest", "2", "--starts", "1"]
+    flags += ["--crashes", "1"]
     ended = subprocess.run(
         [sys.executable, "-m", "fairlead", "bench", *flags, "--report", str(report), "-o", "json"],
         env={**os.environ, "TMPDIR": str(temporary)},
@@ -46,5 +47,9 @@ def test_small(tmp_path: Path) -> None:
         "without the archive": 1,
     }
     assert document["batches"]["total"]["n"] > 3
+    assert document["gaps"]["n"] >= 6
+    assert document["crashes"]["n"] == 1
+    # Nobody may be taken for dead before lease and margin are over.
+    assert document["crashes"]["max"] > 13_000
     assert document["engine_at_rest_cpu"] > 0
     assert list(temporary.glob("fairlead-bench-*")) == []
