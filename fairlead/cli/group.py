@@ -1,14 +1,14 @@
 """``fairlead group``: the rules of a group at run time, through the log."""
 
-import getpass
-import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from fairlead.cli import group_verbs
 from fairlead.cli import rule_flags as flags
+from fairlead.cli.group_work import WAIT_SECONDS, GroupWork, warn
 from fairlead.cli.options import (
     BootstrapOption,
     ConfigOption,
@@ -18,32 +18,19 @@ from fairlead.cli.options import (
     settings_of,
 )
 from fairlead.cli.output import OutputFormat, write_rows
-from fairlead.cli.rule_words import (
-    GivenRules,
-    completed,
-    gone_rules,
-    refusal_of,
-    rule_words,
-    wanted_rules,
-)
-from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
-
-if TYPE_CHECKING:
-    from fairlead.control.rules_in_force import RulesInForce
-    from fairlead.control.session import RuleOutcome
-    from fairlead.core.records import RuleSet
-    from fairlead.core.rules import GroupRules
-    from fairlead.settings import Settings
+from fairlead.cli.rule_words import GivenRules, completed, gone_rules, rule_words, wanted_rules
+from fairlead.core.rules import TIMES
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
-
-WAIT_SECONDS = 15.0
-_NOTE_MAX = 255
+app.command("pause")(group_verbs.pause)
+app.command("resume")(group_verbs.resume)
+app.command("drain")(group_verbs.drain)
+app.command("undrain")(group_verbs.undrain)
 
 
 @app.callback()
 def group() -> None:
-    """Set, unset and show the rules of a group while it runs."""
+    """Set, unset and show the rules of a group while it runs; pause it, drain a client."""
 
 
 @app.command("set")
@@ -56,6 +43,8 @@ def set_rules(
     margin_ms: flags.MarginFlag = None,
     trigger_ms: flags.TriggerFlag = None,
     drain_deadline_ms: flags.DrainDeadlineFlag = None,
+    restart_grace_ms: flags.RestartGraceFlag = None,
+    settle_ms: flags.SettleFlag = None,
     slots: flags.SlotsFlag = None,
     weigh_by: flags.WeighByFlag = None,
     weigh_over_ms: flags.WeighOverFlag = None,
@@ -82,19 +71,19 @@ def set_rules(
 
     Everything is checked before anything is written. docs/groups.md has each rule.
     """
-    timing = (lease_ms, margin_ms, trigger_ms, drain_deadline_ms)
+    timing = (lease_ms, margin_ms, trigger_ms, drain_deadline_ms, restart_grace_ms, settle_ms)
     weighing = (weigh_by, weigh_over_ms, weigh_change_percent)
     given = GivenRules(
         strategy,
         options,
         slots,
-        _given(("lease_ms", "margin_ms", "trigger_ms", "drain_deadline_ms"), timing),
+        _given(TIMES, timing),
         _given(("by", "over_ms", "change_percent"), weighing),
         _given(("only", "topics", "if_nobody"), (only or None, topics or None, if_nobody)),
         _given(("pin", "ban", "weight", "capacity", "drain"), (pin, ban, weight, capacity, drain)),
     )
     wanted = wanted_rules(name, given)
-    work = _Work(name, settings_of(bootstrap, topic_prefix, profile, config))
+    work = GroupWork(name, settings_of(bootstrap, topic_prefix, profile, config))
     present = work.session.present
     wanted = completed(wanted, present.values_of(name), present.rules.strategy)
     work.apply(wanted, by, because, wait=None if dry_run else wait, output=output)
@@ -105,6 +94,7 @@ def unset_rules(
     name: flags.GroupArgument,
     *,
     strategy: flags.StrategyGone = False,
+    pause: flags.PauseGone = False,
     timing: flags.TimingGone = False,
     slots: flags.SlotsGone = False,
     weighing: flags.WeighingGone = False,
@@ -127,6 +117,7 @@ def unset_rules(
 ) -> None:
     """Remove rules of a group: those of all groups, or what is built in, hold again."""
     whole = {
+        "pause": pause,
         "strategy": strategy,
         "timing": timing,
         "slots": slots,
@@ -137,7 +128,7 @@ def unset_rules(
         ("pin", "ban", "weight", "capacity", "drain"), (pin, ban, weight, capacity, drain)
     )
     gone = gone_rules(name, [rule for rule, meant in whole.items() if meant], singles)
-    work = _Work(name, settings_of(bootstrap, topic_prefix, profile, config))
+    work = GroupWork(name, settings_of(bootstrap, topic_prefix, profile, config))
     if everything:
         gone = [replace(each.rule, value=None) for each in work.session.present.of(name).values()]
     work.apply(gone, by, because, wait=None if dry_run else wait, output=output)
@@ -156,12 +147,12 @@ def show_rules(
     """Show the rules in force for a group: what each says, where it is from, who set it and why."""
     from fairlead.cli.rule_rows import RULE_COLUMNS, rule_rows, time_words
 
-    work = _Work(name, settings_of(bootstrap, topic_prefix, profile, config))
+    work = GroupWork(name, settings_of(bootstrap, topic_prefix, profile, config))
     present = work.session.present
     write_rows(rule_rows(present, work.session.topic), RULE_COLUMNS, output)
     for refused in present.refused.values():
         rule = refused.written.rule
-        _warn(
+        warn(
             f"{rule_words(rule)} by {rule.by} at {time_words(refused.written.written_ms)} "
             f"is refused ({refused.error.detail}); what was in force before it stays"
         )
@@ -170,150 +161,3 @@ def show_rules(
 
 def _given(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     return {name: value for name, value in zip(names, values, strict=True) if value is not None}
-
-
-def _warn(text: str) -> None:
-    typer.echo(f"warning: {text}", err=True)
-
-
-class _Work:
-    """One run of a command on one group."""
-
-    def __init__(self, name: str, settings: "Settings") -> None:
-        from fairlead.control.session import ControlSession
-        from fairlead.wire.texts import GROUP_OR_ALL
-        from streaming.own_strategies import all_strategies
-
-        if not GROUP_OR_ALL.allows(name):
-            raise UsageError(f"GROUP: {name!r} is none.", remedy=f"Give {GROUP_OR_ALL.words}.")
-        self.name = name
-        self.settings = settings
-        self.strategies = all_strategies(settings.engine.strategies)
-        self.session = ControlSession(settings.kafka, name, self.strategies)
-
-    def apply(
-        self,
-        wanted: Sequence["RuleSet"],
-        by: str | None,
-        because: str | None,
-        *,
-        wait: float | None,
-        output: OutputFormat,
-    ) -> None:
-        """Check the rules, write them, and tell what came of them; ``wait`` None: write nothing."""
-        from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_rows
-        from fairlead.control.rule_change import BadRuleError, changes_of
-        from fairlead.control.session import RuleOutcome
-
-        if not wanted:
-            raise UsageError("nothing to do: no rule is named.", remedy="See --help for the flags.")
-        signed = [replace(rule, by=by or _myself(), because=because) for rule in wanted]
-        try:
-            changes, after = changes_of(self.session.present, signed)
-        except BadRuleError as error:
-            raise refusal_of(error) from error
-        if any(rule.rule == "timing" for rule in wanted):
-            self._check_times(after.rules)
-        if wait is None:
-            outcomes = [
-                RuleOutcome(each.rule, "not_written" if each.changes else "unchanged")
-                for each in changes
-            ]
-        else:
-            outcomes = self.session.write(changes, wait)
-        write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, output)
-        self.warn_of_idle(after)
-        self._warn_of_strange(wanted)
-        self._warn_of_conf(wanted)
-        _tell(outcomes, wait or 0)
-
-    def warn_of_idle(self, found: "RulesInForce") -> None:
-        """Say which rules the strategy in force does not take."""
-        if found.idle:
-            _warn(
-                f"{', '.join(found.idle)}: {found.rules.strategy} does not take this, so it does "
-                "nothing until the group has a strategy that does (STICKY, or one of your own)"
-            )
-
-    def _warn_of_strange(self, wanted: Sequence["RuleSet"]) -> None:
-        """Say which queues are in no route: the rule waits for them."""
-        from fairlead.control.strange_queues import strange_queues
-
-        for queue, brokers in strange_queues(self.settings.kafka, wanted):
-            known = ", ".join(f"{name} (queues 0 to {n - 1})" for name, n in brokers.items())
-            _warn(
-                f"{'/'.join(map(str, queue))}: no route has this queue now; "
-                + (f"{queue.topic} has {known}" if known else f"no route of {queue.topic} is known")
-            )
-
-    def _check_times(self, rules: "GroupRules") -> None:
-        """Refuse times that do not go together, as conf/ does."""
-        from fairlead.settings.contradictions import rule_contradictions
-
-        times = {
-            name: getattr(rules, name)
-            for name in ("lease_ms", "margin_ms", "trigger_ms", "drain_deadline_ms")
-        }
-        merged = self.settings.group_defaults.model_copy(update=times)
-        for key, wrong, remedy in rule_contradictions(f"group.{self.name}", merged, self.settings):
-            raise UsageError(f"{key}: {wrong}.", remedy=f"{remedy[:1].upper()}{remedy[1:]}.")
-
-    def _warn_of_conf(self, wanted: Sequence["RuleSet"]) -> None:
-        from streaming.rules import wanted_rules
-
-        named: Mapping[tuple[str, str], Any] = wanted_rules(self.settings, self.strategies)
-        kept = sorted({rule.rule for rule in wanted if (self.name, rule.rule) in named})
-        if kept:
-            table = "group_defaults" if self.name == "*" else f"group.{self.name}"
-            _warn(
-                f"conf/ has {', '.join(kept)} in [{table}]: the next start of the engine sets it "
-                "back; change it there as well"
-            )
-
-
-def _myself() -> str:
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):
-        # No such user in a container: the number is all there is.
-        user = "unknown"
-    return f"{user}@{socket.gethostname()}"[:_NOTE_MAX]
-
-
-def _tell(outcomes: Sequence["RuleOutcome"], wait: float) -> None:
-    """Say what the rows mean where that is not plain, and end with the exit code.
-
-    Raises:
-        VerdictError: the engine refused a rule.
-        EnvironmentMissingError: no engine answered in time.
-    """
-    decisions = {
-        (one.group, one.epoch): one for each in outcomes for one in each.decisions
-    }.values()
-    for alarm in sorted({alarm for one in decisions for alarm in one.alarms}):
-        _warn(f"alarm {alarm}; docs/protocol.md, section 3.14, says what it means")
-    for one in decisions:
-        for topic, why in one.failures.items():
-            _warn(f"{topic} cannot be allocated and keeps what it has: {why}")
-    for each in outcomes:
-        if each.refusal is not None:
-            raise VerdictError(
-                f"{rule_words(each.rule)}: the engine refuses it ({each.refusal.detail}); "
-                "what was in force stays.",
-                remedy=f"{each.refusal.remedy}.",
-            )
-    silent = [each for each in outcomes if each.answer == "unanswered"]
-    if silent:
-        raise EnvironmentMissingError(
-            f"{', '.join(rule_words(each.rule) for each in silent)}: no answer within {wait:g} s; "
-            "it stands in the log all the same.",
-            remedy=_why_silent(silent),
-        )
-
-
-def _why_silent(silent: Sequence["RuleOutcome"]) -> str:
-    if all(each.passed for each in silent):
-        return "The engine has read it: the group is in quarantine, or nothing followed."
-    if all(each.ticking for each in silent):
-        return "An engine runs: look at the group's decisions, or wait longer (--wait)."
-    return "No engine runs: start one (fairlead run); it takes the rule up from the log."

@@ -4,6 +4,9 @@ from typing import Annotated
 
 import typer
 
+ClientsArgument = Annotated[
+    list[str], typer.Argument(metavar="CLIENT...", help="Client ids.", show_default=False)
+]
 GroupArgument = Annotated[
     str, typer.Argument(metavar="GROUP", help="The group; '*' for the rules of all groups.")
 ]
@@ -21,6 +24,13 @@ MarginFlag = Annotated[int | None, typer.Option("--margin-ms", help="And this mu
 TriggerFlag = Annotated[int | None, typer.Option("--trigger-ms", help="Recompute this often.")]
 DrainDeadlineFlag = Annotated[
     int | None, typer.Option("--drain-deadline-ms", help="A queue is stopped within this time.")
+]
+RestartGraceFlag = Annotated[
+    int | None,
+    typer.Option("--restart-grace-ms", help="A client that is gone keeps its queues so long."),
+]
+SettleFlag = Annotated[
+    int | None, typer.Option("--settle-ms", help="Joins and leaves are gathered for so long.")
 ]
 SlotsFlag = Annotated[
     str | None, typer.Option("--slots", help="Who shares a topic: subscribers or group.")
@@ -64,6 +74,7 @@ DrainFlag = Annotated[
 ]
 
 StrategyGone = Annotated[bool, typer.Option("--strategy", help="The strategy and its options.")]
+PauseGone = Annotated[bool, typer.Option("--pause", help="The pause: as resume.")]
 TimingGone = Annotated[bool, typer.Option("--timing", help="All times.")]
 SlotsGone = Annotated[bool, typer.Option("--slots", help="Who shares a topic.")]
 WeighingGone = Annotated[bool, typer.Option("--weighing", help="What queues weigh.")]

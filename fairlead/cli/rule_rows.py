@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairlead.cli.rule_words import subject_words, value_words
 from fairlead.core.records import RuleSet
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules import TIMES, GroupRules
 
 if TYPE_CHECKING:
     from fairlead.control.rules_in_force import RulesInForce, WrittenRule
@@ -17,8 +17,8 @@ __all__ = ["OUTCOME_COLUMNS", "RULE_COLUMNS", "outcome_rows", "rule_rows", "time
 
 OUTCOME_COLUMNS = ("rule", "for", "says", "answer", "decisions", "moves")
 RULE_COLUMNS = ("rule", "for", "says", "from", "by", "when", "because")
-_ORDER = ("strategy", "slots", "timing", "weighing", "designated")
-_TIMES = ("lease_ms", "margin_ms", "trigger_ms", "drain_deadline_ms")
+_ORDER = ("pause", "strategy", "slots", "timing", "weighing", "designated")
+_NOT_BUILT_IN = ("pause", "designated")
 _DROPPED = "dropped"
 _RESOLVED = "resolved"
 
@@ -74,7 +74,7 @@ def rule_rows(found: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]:
             shown = _not_hidden(of_all.rule, None if own is None else own.rule)
             if shown is not None:
                 yield {**_written_row(of_all, "all groups", topic), **_rule_row(shown)}
-        if own is None and of_all is None and name != "designated":
+        if own is None and of_all is None and name not in _NOT_BUILT_IN:
             yield {**_rule_row(_built_in(found.rules, name)), "from": "built in"}
     for place in sorted(found.own.keys() - {(name, ()) for name in _ORDER}):
         yield _written_row(found.own[place], "own", topic)
@@ -96,7 +96,7 @@ def _built_in(rules: GroupRules, name: str) -> RuleSet:
     values: dict[str, Any] = {
         "strategy": {"name": rules.strategy, "options": dict(rules.strategy_options)},
         "slots": rules.slots,
-        "timing": {each: getattr(rules, each) for each in _TIMES},
+        "timing": {each: getattr(rules, each) for each in TIMES},
         "weighing": {
             "by": weighing.by,
             "over_ms": weighing.over_ms,

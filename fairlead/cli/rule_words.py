@@ -29,6 +29,7 @@ _QUEUE: Final = r"([^/=]+)/(.+?)/(\d{1,10})"
 _QUEUE_ALONE: Final = re.compile(_QUEUE)
 _QUEUE_AND_VALUE: Final = re.compile(_QUEUE + "=(.+)", re.DOTALL)
 _OF_QUEUES: Final = ("pin", "ban", "weight")
+_DONE: Final = {"drain": "drained", "pause": "paused"}
 _OF_CLIENTS: Final = ("capacity", "drain")
 
 
@@ -151,8 +152,8 @@ def value_words(rule: RuleSet) -> str:
             return " ".join(value["client_ids"])
         case "weight" | "capacity":
             return str(value[rule.rule])
-        case "drain":
-            return "drained"
+        case "drain" | "pause":
+            return _DONE[rule.rule]
     return value if isinstance(value, str) else _json(value)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from fairlead.codec.absence import plain_awaited, plain_settling, read_awaited, read_settling
 from fairlead.codec.envelope import seal, unseal
 from fairlead.codec.errors import CodecError
 from fairlead.codec.handover import (
@@ -121,6 +122,11 @@ def _plain(state: GroupState) -> dict[str, Any]:
         ],
         "weights": [[queue_rows[queue], weight] for queue, weight in sorted(state.weights.items())],
         "late_topics": [*state.late_topics],
+        "awaited": [
+            plain_awaited(awaited, key_rows[awaited.member.key])
+            for _, awaited in sorted(state.awaited.items())
+        ],
+        "settling": plain_settling(state.settling),
     }
 
 
@@ -138,9 +144,13 @@ def _read_2(plain: dict[str, Any]) -> GroupState:
 
 
 def _read_3(plain: dict[str, Any]) -> GroupState:
-    """Read what version 2 has, and what a recovery leaves behind."""
+    """Read what version 2 has, what a recovery leaves behind, who is waited for, what settles."""
     state = _read_2(plain)
     state.late_topics = tuple(plain["late_topics"])
+    keys = [MemberKey(*key) for key in plain["keys"]]
+    awaited = [read_awaited(row, keys) for row in plain["awaited"]]
+    state.awaited = {each.member.key.client_id: each for each in awaited}
+    state.settling = read_settling(plain["settling"])
     return state
 
 

@@ -43,12 +43,16 @@ def plain_member(member: Member, row: int) -> list[Any]:
             ]
             for subscription in member.subscriptions
         ],
+        member.joined_ms,
+        member.told_rival,
     ]
 
 
 def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
-    """Return the member that :func:`plain_member` wrote."""
-    row, start_ms, uuid, incarnations, acked, leaving, told, parts, profile, subscriptions = plain
+    """Return the member that :func:`plain_member` wrote; version 3 has the last two fields."""
+    row, start_ms, uuid, incarnations, acked, leaving, told, parts, profile, subscriptions = plain[
+        :10
+    ]
     return Member(
         keys[row],
         Process(start_ms, uuid),
@@ -62,4 +66,5 @@ def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
         leaving,
         told,
         parts,
+        *plain[10:],
     )

@@ -20,6 +20,7 @@ def keys_of(state: GroupState) -> list[MemberKey]:
         found.update(grant.member for grant in queue.chain)
     if state.barrier is not None:
         found.update(member for _, member in state.barrier.releases)
+    found.update(awaited.member.key for awaited in state.awaited.values())
     return sorted(found)
 
 

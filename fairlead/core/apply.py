@@ -13,6 +13,7 @@ from fairlead.core.barrier import (
     remember_release,
 )
 from fairlead.core.draft import Draft
+from fairlead.core.fencing import FENCED, fenced_reason
 from fairlead.core.handover import Resolved, answer_never, progress, release
 from fairlead.core.membership import apply_heartbeat, apply_leave, subscribed_topics
 from fairlead.core.model import NOTHING, Epoch
@@ -85,10 +86,13 @@ def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
         if value is not None:
             ended = progress(value, made.member, entry.epoch, entry.position)
         draft.counts["progress", "applied" if ended else "stale"] += 1
-        if ended is not None:
-            draft.set_queue(entry.queue, ended.queue)
-            draft.resolved(entry.queue, ended.grants, ended.queue.base)
-            measure(draft, arrival.clock_ms, entry)
+        if ended is None:
+            reason = fenced_reason(draft.state, entry.queue, made.member, entry.epoch)
+            draft.counts[FENCED, f"progress/{reason}"] += 1
+            continue
+        draft.set_queue(entry.queue, ended.queue)
+        draft.resolved(entry.queue, ended.grants, ended.queue.base)
+        measure(draft, arrival.clock_ms, entry)
 
 
 def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
@@ -101,6 +105,8 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
         ended = release(value, released.member, released.epoch, released.position)
     draft.counts["release", "applied" if ended else "stale"] += 1
     if ended is None:
+        reason = fenced_reason(draft.state, released.queue, released.member, released.epoch)
+        draft.counts[FENCED, f"release/{reason}"] += 1
         return
     draft.set_queue(released.queue, ended.queue)
     draft.resolved(released.queue, ended.grants, ended.queue.base)

@@ -8,23 +8,31 @@ counts with the clock at its own record, also one that has no other effect (rule
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fairlead.core.absence import await_return, take_back
 from fairlead.core.draft import Draft
 from fairlead.core.handover import lapse
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Gone, Notice
 from fairlead.core.records import Arrival, Heartbeat, Leave
+from fairlead.core.settling import note_change
 from fairlead.core.state import GroupState, Liveness, Member, Tombstone
 
 __all__ = [
+    "DUPLICATE_CLIENT_ID",
+    "absent_members",
     "apply_heartbeat",
     "apply_leave",
     "bury_leavers",
     "effective_members",
+    "has_duplicates",
     "lapse_members",
     "subscribed_topics",
     "tell_duplicates",
 ]
+
+DUPLICATE_CLIENT_ID = "duplicate_client_id"
+"""The notice and the alarm that two processes use one client id."""
 
 
 def effective_members(members: dict[MemberKey, Member]) -> dict[str, Member]:
@@ -44,9 +52,17 @@ def effective_members(members: dict[MemberKey, Member]) -> dict[str, Member]:
 
 
 def subscribed_topics(state: GroupState) -> list[str]:
-    """Return the topics that some target member subscribes to, sorted as RocketMQ sorts them."""
-    members = effective_members(state.members).values()
+    """Return the topics that some target member subscribes to, sorted as RocketMQ sorts them.
+
+    A client whose return is awaited counts: the positions of its queues are not forgotten.
+    """
+    members = {**absent_members(state), **effective_members(state.members)}.values()
     return sorted({topic for member in members for topic in member.topics}, key=java_order)
+
+
+def absent_members(state: GroupState) -> dict[str, Member]:
+    """Return the clients whose return is awaited, by client id, as they were."""
+    return {client_id: awaited.member for client_id, awaited in state.awaited.items()}
 
 
 def _rank(member: Member) -> tuple[int, str, int, str]:
@@ -103,13 +119,20 @@ def _take_over(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
             draft.client_ids = {key.client_id for key in state.members}
         others = beat.member.client_id in draft.client_ids
         draft.client_ids.add(beat.member.client_id)
-        state.members[beat.member] = Member(
-            beat.member, beat.process, beat.incarnations, beat.profile, beat.subscriptions
+        member = Member(
+            beat.member,
+            beat.process,
+            beat.incarnations,
+            beat.profile,
+            beat.subscriptions,
+            joined_ms=arrival.clock_ms,
         )
+        state.members[beat.member] = member
         kind = "client_replaced" if others else "client_joined"
         draft.because(kind, client_id=beat.member.client_id, at=arrival.source)
         draft.tell.add(beat.member)
-        draft.dirty = True
+        if not take_back(draft, member, arrival.clock_ms):
+            note_change(draft, kind, arrival.clock_ms)
         return
     if member.leaving or (
         member.subscriptions == beat.subscriptions and member.profile == beat.profile
@@ -117,7 +140,7 @@ def _take_over(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
         return
     if member.subscriptions != beat.subscriptions or _weighs(member, beat):
         draft.because("subscription_changed", client_id=beat.member.client_id, at=arrival.source)
-        draft.dirty = True
+        note_change(draft, "subscription_changed", arrival.clock_ms)
     draft.update_member(member, profile=beat.profile, subscriptions=beat.subscriptions)
 
 
@@ -138,7 +161,8 @@ def apply_leave(draft: Draft, arrival: Arrival, leave: Leave) -> None:
     draft.counts["leave", "applied"] += 1
     draft.update_member(member, leaving=True)
     draft.because("client_left", client_id=leave.member.client_id, at=arrival.source)
-    draft.dirty = True
+    if not await_return(draft, member, arrival.clock_ms):
+        note_change(draft, "client_left", arrival.clock_ms)
 
 
 def lapse_members(draft: Draft) -> None:
@@ -150,7 +174,7 @@ def lapse_members(draft: Draft) -> None:
     dead = [key for key in sorted(state.members) if _lapsed(draft, key)]
     held = _held(state, dead)
     for key in dead:
-        leaving = state.members[key].leaving
+        member, seen_ms = state.members[key], state.liveness[key].seen_ms
         for queue in held[key]:
             ended = lapse(state.queues[queue], key)
             if ended is None:
@@ -161,15 +185,21 @@ def lapse_members(draft: Draft) -> None:
                 draft.shortened[queue] = None
         _bury(draft, key, lapsed=True)
         draft.counts["member", "lapsed"] += 1
-        if not leaving:
-            draft.because("client_expired", client_id=key.client_id)
-        draft.dirty = True
+        if member.leaving:
+            # Whoever gets its queues was decided when it left.
+            continue
+        draft.because("client_expired", client_id=key.client_id)
+        if not await_return(draft, member, seen_ms):
+            note_change(draft, "client_expired", seen_ms + _patience_ms(draft, member) + 1)
 
 
 def _lapsed(draft: Draft, key: MemberKey) -> bool:
-    lease = max(draft.rules.lease_ms, draft.state.members[key].profile.lease_ms)
     silent_ms = draft.moment.clock_ms - draft.state.liveness[key].seen_ms
-    return silent_ms > lease + draft.rules.margin_ms
+    return silent_ms > _patience_ms(draft, draft.state.members[key])
+
+
+def _patience_ms(draft: Draft, member: Member) -> int:
+    return max(draft.rules.lease_ms, member.profile.lease_ms) + draft.rules.margin_ms
 
 
 def _held(state: GroupState, members: Sequence[MemberKey]) -> dict[MemberKey, list[MessageQueue]]:
@@ -194,32 +224,63 @@ def bury_leavers(draft: Draft) -> None:
 
 
 def _bury(draft: Draft, key: MemberKey, *, lapsed: bool) -> None:
-    state, rules = draft.state, draft.rules
+    state = draft.state
     member = state.members.pop(key)
     state.liveness.pop(key)
     state.claims.pop(key, None)
-    lease = max(rules.lease_ms, member.profile.lease_ms)
-    until = draft.moment.clock_ms + 2 * (lease + rules.margin_ms)
+    until = draft.moment.clock_ms + 2 * _patience_ms(draft, member)
     state.tombstones[key] = Tombstone(until, lapsed)
     draft.tell.discard(key)
     draft.drops.pop(key, None)
     draft.adds.pop(key, None)
-    draft.gone.append(Gone(draft.state.group, key, member.parts, notice=member.told_duplicate))
+    told = member.told_duplicate or member.told_rival
+    draft.gone.append(Gone(draft.state.group, key, member.parts, notice=told))
 
 
 def tell_duplicates(draft: Draft) -> None:
-    """Tell each member whose client id a greater process uses, once, and raise the alarm."""
-    winners = effective_members(draft.state.members)
-    for key in sorted(draft.state.members):
-        member = draft.state.members[key]
-        winner = winners.get(key.client_id)
-        if winner is None or member.process >= winner.process or member.told_duplicate:
+    """Tell two processes with one client id of each other, once each, and raise the alarm.
+
+    Only when each was heard after the other had come: a process that was restarted in place of a
+    dead one, even on a machine whose clock is behind, is no duplicate (rule H12).
+    """
+    members = draft.state.members
+    if len({key.client_id for key in members}) == len(members):
+        return
+    winners = effective_members(members)
+    for key in sorted(members):
+        member, winner = members[key], winners.get(key.client_id)
+        if winner is None or member.leaving or member.told_duplicate:
             continue
-        draft.alarms.add("duplicate_client_id")
-        message = "another process uses this client id: give each process its own"
-        notice = _notice(draft, key, "duplicate_client_id", message)
-        draft.notices.append(replace(notice, winner=winner.process))
-        draft.update_member(member, told_duplicate=True)
+        if member.process < winner.process and _heard_beside(draft.state, member, winner):
+            draft.alarms.add(DUPLICATE_CLIENT_ID)
+            _tell_of_winner(draft, key, winner, _TO_THE_OTHER)
+            draft.update_member(member, told_duplicate=True)
+            rival = members[winner.key]
+            if not rival.told_rival:
+                _tell_of_winner(draft, winner.key, winner, _TO_THE_WINNER)
+                draft.update_member(rival, told_rival=True)
+
+
+_TO_THE_OTHER = "another process uses this client id: give each process its own"
+_TO_THE_WINNER = "another process uses this client id and was told to stop: give each its own"
+
+
+def _heard_beside(state: GroupState, one: Member, other: Member) -> bool:
+    """Tell whether each of two members was heard after the other had joined."""
+    seen = state.liveness
+    return seen[one.key].seen_ms > other.joined_ms and seen[other.key].seen_ms > one.joined_ms
+
+
+def _tell_of_winner(draft: Draft, key: MemberKey, winner: Member, message: str) -> None:
+    notice = _notice(draft, key, DUPLICATE_CLIENT_ID, message)
+    draft.notices.append(replace(notice, winner=winner.process))
+
+
+def has_duplicates(members: dict[MemberKey, Member]) -> bool:
+    """Tell whether a process that was told of a greater one with its client id is still there."""
+    told = [member for member in members.values() if member.told_duplicate and not member.leaving]
+    winners = effective_members(members) if told else {}
+    return any(member.process < winners[member.key.client_id].process for member in told)
 
 
 def _notice(draft: Draft, member: MemberKey, code: str, message: str) -> Notice:

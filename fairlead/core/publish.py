@@ -18,6 +18,7 @@ from fairlead.core.outputs import (
     Holding,
     Output,
 )
+from fairlead.core.rules import GroupRules
 from fairlead.core.state import GroupState, QueueState
 from fairlead.core.targets import alarms_of, shared_queues
 
@@ -41,8 +42,8 @@ def outputs_of(draft: Draft, before: Epoch) -> tuple[Output, ...]:
     return tuple(written)
 
 
-def summary_of(state: GroupState) -> GroupSummary:
-    """Return where the group stands."""
+def summary_of(state: GroupState, rules: GroupRules) -> GroupSummary:
+    """Return where the group stands under the rules in force."""
     shared = [queue for held in shared_queues(state).values() for queue in held]
     free = [queue for queue in shared if not _chain(state, queue)]
     pending = [queue for queue in free if _is_pending(state, queue)]
@@ -51,18 +52,24 @@ def summary_of(state: GroupState) -> GroupSummary:
         for queue, value in state.queues.items()
         if phase_of(value) in (Phase.DRAINING, Phase.HANDOVER, Phase.BLOCKED)
     ]
-    phase = "stable"
-    if state.barrier is not None:
-        phase = "recovering" if state.barrier.recovering else "barrier"
-    elif not effective_members(state.members):
-        phase = "empty"
-    elif any(topic not in state.routes for topic in subscribed_topics(state)):
-        phase = "waiting_for_route"
-    elif pending:
-        phase = "waiting_for_offsets"
-    elif passing:
-        phase = "handing_over"
+    holds = (
+        ("recovering", state.barrier is not None and state.barrier.recovering),
+        ("barrier", state.barrier is not None),
+        ("paused", rules.pause),
+        ("empty", not effective_members(state.members) and not state.awaited),
+        ("settling", state.settling is not None),
+        ("waiting_for_route", any(topic not in state.routes for topic in subscribed_topics(state))),
+        ("waiting_for_offsets", bool(pending)),
+        ("waiting_for_clients", _awaits(state)),
+        ("handing_over", bool(passing)),
+    )
+    phase = next((word for word, held in holds if held), "stable")
     return GroupSummary(phase, len(shared), len(free), len(passing), len(pending))
+
+
+def _awaits(state: GroupState) -> bool:
+    """Tell whether queues wait for a client that is gone."""
+    return any(client_id in state.awaited for client_id in state.targets.values())
 
 
 def _chain(state: GroupState, queue: MessageQueue) -> bool:
@@ -133,7 +140,7 @@ def _decision(draft: Draft, before: Epoch) -> Decision:
         strategy=draft.rules.strategy,
         members=tuple(sorted(effective_members(state.members), key=java_order)),
         moves=tuple(draft.moves),
-        state=summary_of(state),
+        state=summary_of(state, draft.rules),
         failures=tuple(state.failures[topic] for topic in sorted(state.failures)),
         alarms=alarms_of(draft),
         clock_ms=moment.clock_ms,

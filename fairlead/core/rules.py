@@ -24,6 +24,7 @@ from fairlead.core.weighing import BY_COUNT, Weighing, read_weighing
 
 __all__ = [
     "CHAIN_CAP",
+    "TIMES",
     "DefaultsChange",
     "EngineRules",
     "GroupRules",
@@ -54,7 +55,13 @@ class GroupRules:
     margin_ms: int = 3_000
     trigger_ms: int = 20_000
     drain_deadline_ms: int = 30_000
+    restart_grace_ms: int = 0
+    """So long the queues of a client that is gone wait for its client id; 0: not at all."""
+    settle_ms: int = 0
+    """So long changes of who consumes what are gathered into one decision; 0: each at once."""
     slots: str = "subscribers"
+    pause: bool = False
+    """Nothing is shared anew."""
     designated: Designation | None = None
     """Who alone consumes; None: every member does."""
     weighing: Weighing = BY_COUNT
@@ -200,8 +207,14 @@ def _single(held: Mapping[str, Any], rule: RuleSet) -> dict[str, Any]:
     return after
 
 
+TIMES = tuple(each.name for each in fields(GroupRules) if each.name.endswith("_ms"))
+"""The names of the times of the rule ``timing``."""
+
 TIMING_MAX_MS = 3_600_000
 """No time of a rule may be longer than an hour."""
+
+_MAY_BE_ZERO = frozenset(("restart_grace_ms", "settle_ms"))
+"""Times whose 0 means: not at all."""
 
 
 def with_rule(
@@ -231,6 +244,12 @@ def _in_force(
                 "bad_rule", "value", f"slots cannot be {value!r}", "say subscribers or group"
             )
         return replace(rules, slots=str(value))
+    if rule == "pause":
+        if value is not True:
+            raise RuleError(
+                "bad_rule", "value", f"pause cannot be {value!r}", "say true, or remove the rule"
+            )
+        return replace(rules, pause=True)
     try:
         if rule == "designated":
             return replace(rules, designated=read_designation(value))
@@ -238,7 +257,7 @@ def _in_force(
             return replace(rules, weighing=read_weighing(value))
     except RuleValueError as error:
         raise _refused(error) from error
-    known = ", ".join(("strategy, timing, slots, designated, weighing", *SINGLE_RULES))
+    known = ", ".join(("strategy, timing, slots, pause, designated, weighing", *SINGLE_RULES))
     detail = f"this engine has no rule {rule!r}"
     raise RuleError("unsupported_rule", "rule", detail, f"use one of {known}")
 
@@ -277,16 +296,16 @@ def _check_options(strategy: Strategy, options: Mapping[str, Any]) -> None:
 def _with_timing(rules: GroupRules, value: object) -> GroupRules:
     if not isinstance(value, dict):
         raise RuleError("bad_rule", "value", "timing must be an object", "send {} for the defaults")
-    known = {item.name for item in fields(GroupRules) if item.name.endswith("_ms")}
     for name, number in value.items():
-        if name not in known:
-            remedy = f"use one of {', '.join(sorted(known))}"
+        if name not in TIMES:
+            remedy = f"use one of {', '.join(sorted(TIMES))}"
             raise RuleError("bad_rule", f"value.{name}", f"timing has no {name!r}", remedy)
         if isinstance(number, bool) or not isinstance(number, int):
             remedy = "send whole milliseconds"
             raise RuleError("bad_rule", f"value.{name}", f"{number!r} is no time", remedy)
-        if not 1 <= number <= TIMING_MAX_MS:
-            remedy = f"send 1 to {TIMING_MAX_MS}"
+        least = 0 if name in _MAY_BE_ZERO else 1
+        if not least <= number <= TIMING_MAX_MS:
+            remedy = f"send {least} to {TIMING_MAX_MS}"
             raise RuleError("bad_rule", f"value.{name}", f"{number} ms is out of bounds", remedy)
     return replace(rules, **value)
 

@@ -25,6 +25,7 @@ from fairlead.core.records import Claim
 from fairlead.core.weighing import Measure
 
 __all__ = [
+    "Awaited",
     "Barrier",
     "ClaimSet",
     "Grant",
@@ -33,6 +34,7 @@ __all__ = [
     "Member",
     "PendingRequest",
     "QueueState",
+    "Settling",
     "Tombstone",
 ]
 
@@ -54,6 +56,10 @@ class Member:
     told_duplicate: bool = False
     parts: int = 0
     """How many parts its newest assignment record has; 0: it was never told anything."""
+    joined_ms: int = 0
+    """The clock at its first heartbeat."""
+    told_rival: bool = False
+    """It was told that a lesser process uses its client id."""
 
     @property
     def topics(self) -> frozenset[str]:
@@ -85,6 +91,28 @@ class Tombstone:
     lapsed: bool
     told: bool = False
     """Whether it was told so, after it heartbeat again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """A client that is gone and may come back: its share is kept for it.
+
+    ``since_ms``: the clock at its leave, or at its last heartbeat.
+    """
+
+    member: Member
+    since_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """Changes of who consumes what, which are shared out together when their window is over.
+
+    ``opened_ms``: the clock at the first of them; ``changes``: kind of cause -> how many.
+    """
+
+    opened_ms: int
+    changes: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +234,9 @@ class GroupState:
     """The measured weights in force; a queue that is not named weighs 1."""
     late_topics: tuple[str, ...] = ()
     """Topics of before a recovery whose route is not known yet, sorted: their queues are late."""
+    awaited: dict[str, Awaited] = field(default_factory=dict)
+    """Client id -> a client whose queues wait for it to come back."""
+    settling: Settling | None = None
 
     @property
     def epoch(self) -> Epoch:
@@ -228,4 +259,5 @@ class GroupState:
             requests=dict(self.requests),
             measures=dict(self.measures),
             weights=dict(self.weights),
+            awaited=dict(self.awaited),
         )

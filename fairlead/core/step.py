@@ -7,13 +7,14 @@ function and get the same bytes.
 
 Order of a step: all records are applied (rules, routes, offsets, releases, then what came by the
 heartbeats topic); members whose lease ended on the shard's clock are taken for dead; the barrier of
-a new generation is passed, if it can be; targets are computed; queues are handed over; what is
-missing is asked for.
+a new generation is passed, if it can be; targets are computed, unless the group is paused or lets
+changes settle; queues are handed over; what is missing is asked for.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from fairlead.core.absence import give_up_the_absent
 from fairlead.core.apply import KINDS, apply_record
 from fairlead.core.barrier import barrier_due_ms, enter_barrier, pass_barrier
 from fairlead.core.decide import (
@@ -23,6 +24,7 @@ from fairlead.core.decide import (
     request_wait_ms,
 )
 from fairlead.core.draft import Draft
+from fairlead.core.drains import note_drained
 from fairlead.core.healing import heal_members, note_digests
 from fairlead.core.membership import (
     bury_leavers,
@@ -44,6 +46,7 @@ from fairlead.core.records import (
 )
 from fairlead.core.rules import EngineRules, Moment, changed_rules, rules_of
 from fairlead.core.scales import weigh_queues, weigh_when_due
+from fairlead.core.settling import keep_targets, may_share, window_end_ms
 from fairlead.core.state import GroupState
 from fairlead.core.targets import allocation_text, compute_targets
 
@@ -82,6 +85,7 @@ def step(
     for arrival in arrivals:
         apply_record(draft, arrival)
     lapse_members(draft)
+    give_up_the_absent(draft)
     pass_barrier(draft)
     heal = note_digests(
         draft, [(entry, entry.record) for entry in arrivals if isinstance(entry.record, Heartbeat)]
@@ -91,6 +95,7 @@ def step(
         _decide(draft)
         grant_again(draft)
         heal_members(draft, heal)
+        note_drained(draft)
         bury_leavers(draft)
     ask_for_the_missing(draft)
     _tidy(draft)
@@ -106,6 +111,10 @@ def due_ms(state: GroupState, engine: EngineRules) -> int:
     for key, alive in state.liveness.items():
         lease = max(rules.lease_ms, state.members[key].profile.lease_ms)
         due.append(alive.seen_ms + lease + rules.margin_ms + 1)
+    due.extend(entry.since_ms + rules.restart_grace_ms for entry in state.awaited.values())
+    window_ms = window_end_ms(state, rules)
+    if window_ms is not None:
+        due.append(window_ms)
     due.extend(entry.asked_ms + request_wait_ms(entry) for entry in state.requests.values())
     if state.empty_since_ms is not None and not state.rules:
         due.append(state.empty_since_ms + engine.evict_after_ms)
@@ -177,8 +186,9 @@ def _decide(draft: Draft) -> None:
     weigh_when_due(draft, clock)
     if triggered:
         state.recomputed_ms = clock
+    shares = may_share(draft)
     if triggered or draft.dirty or state.allocated_by != allocation_text(draft):
-        compute_targets(draft)
+        (compute_targets if shares else keep_targets)(draft)
     elif not draft.causes and not draft.moves:
         return
     caused = bool(draft.causes)
@@ -194,7 +204,7 @@ def _tidy(draft: Draft) -> None:
     if effective_members(state.members):
         topics = set(subscribed_topics(state))
         state.routes = {topic: route for topic, route in state.routes.items() if topic in topics}
-    if state.members:
+    if state.members or state.awaited:
         state.empty_since_ms = None
     elif state.empty_since_ms is None:
         state.empty_since_ms = clock

@@ -18,7 +18,13 @@ from fairlead.core.allocation import (
 )
 from fairlead.core.designation import Sharing, sharing
 from fairlead.core.draft import Draft
-from fairlead.core.membership import effective_members, subscribed_topics
+from fairlead.core.membership import (
+    DUPLICATE_CLIENT_ID,
+    absent_members,
+    effective_members,
+    has_duplicates,
+    subscribed_topics,
+)
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
@@ -33,6 +39,9 @@ FAILED_ALLOCATION = "failed_allocation"
 
 DESIGNATION_EMPTY = "designation_empty"
 """The alarm that a topic has no designated member."""
+
+PAUSED_UNASSIGNED = "paused_unassigned"
+"""The alarm that a group is paused and has queues that nobody consumes."""
 
 DRAINED_EMPTY = "drained_empty"
 """The alarm that every member that subscribes to a topic is drained."""
@@ -117,18 +126,29 @@ def alarms_of(draft: Draft) -> tuple[str, ...]:
         topics = [topic for topic, route in routes.items() if can_be_read(route)]
         shares = _sharing(draft, _possible_owners(draft), topics)
     alarms = {
+        DUPLICATE_CLIENT_ID: has_duplicates(state.members),
         DESIGNATION_EMPTY: bool(shares.empty),
         DRAINED_EMPTY: bool(shares.idle),
         RULE_WITHOUT_EFFECT: bool(without_effect(state.rules, strategy)),
+        PAUSED_UNASSIGNED: rules.pause and _has_unassigned(state),
         CUT_SHORT: draft.cut_short,
     }
     return tuple(sorted(draft.alarms | {alarm for alarm, stands in alarms.items() if stands}))
 
 
+def _has_unassigned(state: GroupState) -> bool:
+    queues = state.queues
+    return any(
+        queue not in queues or not queues[queue].chain
+        for held in shared_queues(state).values()
+        for queue in held
+    )
+
+
 def _possible_owners(draft: Draft) -> dict[str, Member]:
-    """Return the members that may own anything, by client id."""
+    """Return the members that may own anything, by client id; absent ones keep their share."""
     drained = drained_of(draft.rules.single)
-    members = effective_members(draft.state.members)
+    members = {**absent_members(draft.state), **effective_members(draft.state.members)}
     return {name: member for name, member in members.items() if name not in drained}
 
 
@@ -203,6 +223,10 @@ def _ask(
         for queue, value in state.queues.items()
         if value.chain and not value.chain[-1].dropped
     }
+    if state.awaited:
+        absent = state.awaited.keys()
+        kept = {queue: owner for queue, owner in state.targets.items() if owner in absent}
+        owners = {**kept, **owners}
     zones = {
         queue: zone for topic in queues for queue, zone in queue_zones(state.routes[topic]).items()
     }

@@ -60,11 +60,12 @@ def _describe(
         return strategy, (), (), _EMPTY
     # A state on which the step fails may also fail to be described; the record is written anyhow.
     try:
+        rules = rules_of(state.rules, attempt.engine)
         return (
-            rules_of(state.rules, attempt.engine).strategy,
+            rules.strategy,
             tuple(sorted(effective_members(state.members), key=java_order)),
             tuple(state.failures[topic] for topic in sorted(state.failures)),
-            summary_of(state),
+            summary_of(state, rules),
         )
     except Exception as error:  # noqa: BLE001 - as above
         reraise_unless_own(error)

@@ -14,6 +14,7 @@ from traceback import format_exception
 from fairlead.codec.liveness import encode_liveness
 from fairlead.codec.quarantine import Quarantine
 from fairlead.codec.shard import GroupSlot
+from fairlead.core.fencing import FENCED
 from fairlead.core.outputs import Decision, Output
 from fairlead.core.state import GroupState
 from fairlead.core.targets import FAILED_ALLOCATION
@@ -76,6 +77,8 @@ def _count_held(held: Held) -> tuple[tuple[str, int], ...]:
 
 def _name_of(kind: str, outcome: str) -> str:
     """Name what a step counted: what became of its records, and topics it could not allocate."""
+    if kind == FENCED:
+        return f"fenced/{outcome}"
     if kind == FAILED_ALLOCATION:
         return f"allocation_failures/{outcome}"
     return f"events/{kind}/{outcome}"

@@ -89,6 +89,13 @@ def applied(picture: Picture, records: Iterable[GroupRecord]) -> Picture:
         apply_record(draft, Arrival(Source("", 0, number, 0), 0, record))
         if draft.rejections:
             raise RefusedRecordError(record, draft.rejections[0])
+    # Who leaves in a plan is meant to be gone: its queues are shown where they go in the end.
+    before = picture.state.awaited
+    draft.state.awaited = {
+        client_id: awaited
+        for client_id, awaited in draft.state.awaited.items()
+        if before.get(client_id) == awaited
+    }
     if draft.weigh_now:
         weigh_queues(draft, picture.clock_ms)
     return replace(picture, state=draft.state)

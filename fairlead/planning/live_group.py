@@ -140,7 +140,8 @@ class _Caller:
             return roll
         self.measured_ms = _measured_for_ms(roll, measured=measured)
         beside_ms = roll.rules.margin_ms + _TICKS_BESIDE * self.context.tick_ms
-        since_ms = newest_ms - max(roll.rules.lease_ms + beside_ms, self.measured_ms)
+        heard_ms = max(roll.rules.lease_ms, roll.rules.restart_grace_ms) + beside_ms
+        since_ms = newest_ms - max(heard_ms, self.measured_ms)
         roll = self._called(routes, since_ms)
         open_since = list(_open_since(roll, sets, newest_ms - LEASE_MS_MAX - beside_ms))
         return self._called(routes, min([since_ms, *open_since])) if open_since else roll

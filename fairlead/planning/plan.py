@@ -7,7 +7,8 @@ from typing import Any
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.outputs import Failure
-from fairlead.core.records import GroupRecord, RuleSet
+from fairlead.core.records import GroupRecord, Leave, RuleSet
+from fairlead.core.rules import GroupRules
 from fairlead.planning.even_share import EvenShare, even_share
 from fairlead.planning.forecast import forecast
 from fairlead.planning.picture import Picture
@@ -176,7 +177,11 @@ def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
         gone=tuple(sorted(old.keys() - readable, key=queue_order)),
         failures={topic: found.failures[topic] for topic in sorted(found.failures)},
         alarms=found.alarms,
-        remarks=(*found.notes, *_strangers(records, after.members, readable)),
+        remarks=(
+            *found.notes,
+            *_strangers(records, after.members, readable),
+            *_delays(records, found.rules),
+        ),
     )
 
 
@@ -199,6 +204,20 @@ def _strangers(
         for client_id in clients:
             if client_id not in members:
                 yield f"{named}: {client_id} would be no member"
+
+
+def _delays(records: Sequence[GroupRecord], rules: GroupRules) -> Iterator[str]:
+    """Yield which rules keep the engine from doing this at once."""
+    if rules.pause:
+        yield "the group is paused: nothing of this happens before it is resumed"
+    leaves = any(isinstance(record, Leave) for record in records)
+    if leaves and rules.restart_grace_ms:
+        yield (
+            f"restart_grace_ms = {rules.restart_grace_ms}: who leaves is waited for so long, then "
+            "its queues move"
+        )
+    if rules.settle_ms and not rules.pause:
+        yield f"settle_ms = {rules.settle_ms}: joins and leaves count so long after the first"
 
 
 def _members(before: Picture, after: Picture, scales: Scales) -> tuple[MemberPlan, ...]:

@@ -71,14 +71,17 @@ def _rules(live: LiveGroup) -> Iterator[str]:
 def _members(live: LiveGroup) -> Iterator[str]:
     state, told = live.roll.state, live.told
     heard = state.members
+    for client_id in sorted(state.awaited, key=java_order):
+        yield f"{client_id} is gone and waited for (restart_grace_ms): its queues are kept for it"
     for key in sorted({*live.roll.lapsed, *told} - heard.keys()):
         if key.client_id in live.picture.members:
             yield f"{key.client_id} was started again: what its former life held is on its way"
-        else:
+        elif key.client_id not in state.awaited:
             yield f"{key.client_id} does not heartbeat any more: it is planned without"
     for key, member in sorted(heard.items()):
         if member.leaving:
-            yield f"{key.client_id} is leaving: it is planned without"
+            if key.client_id not in state.awaited:
+                yield f"{key.client_id} is leaving: it is planned without"
         elif key not in told:
             yield f"{key.client_id} has just joined and was not told anything yet"
         elif not told[key].complete:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fairlead.control.rules_in_force import RulesInForce
+from fairlead.core.absence import give_up_the_absent
 from fairlead.core.apply import apply_record
 from fairlead.core.draft import Draft
 from fairlead.core.membership import lapse_members
@@ -86,6 +87,7 @@ def call_roll(
         if isinstance(changed := told[-1].record, RouteChanged) and changed.route is not None
     }
     lapse_members(draft)
+    give_up_the_absent(draft)
     return RollCall(
         state=draft.state,
         engine=engine,

@@ -18,8 +18,11 @@ Contradiction = tuple[str, str, str]
 def contradictions(settings: Settings) -> Iterator[Contradiction]:
     """Yield what does not go together."""
     yield from rule_contradictions("group_defaults", settings.group_defaults, settings)
-    for group in settings.group:
+    for group, overrides in settings.group.items():
         yield from rule_contradictions(f"group.{group}", settings.rules(group), settings)
+        if settings.group_defaults.pause and overrides.pause is False:
+            remedy = "pause the groups that are meant, each in its own table"
+            yield f"group.{group}.pause", "every group is paused, and none can be exempt", remedy
     yield from _security(settings.kafka.security)
     if settings.kafka.replication_factor == 0:
         remedy = "set -1 (the broker's default) or the number of replicas"

@@ -44,6 +44,8 @@ _TIMES_MS = {
     "margin_ms": (1, 600_000),
     "trigger_ms": (1_000, 3_600_000),
     "drain_deadline_ms": (1, 3_600_000),
+    "restart_grace_ms": (0, 3_600_000),
+    "settle_ms": (0, 600_000),
 }
 
 

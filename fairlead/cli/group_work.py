@@ -1,0 +1,179 @@
+"""What every command on the rules of a group does: check, write, wait for the engine, and tell."""
+
+import getpass
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.rule_words import refusal_of, rule_words
+from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
+
+if TYPE_CHECKING:
+    from fairlead.control.rules_in_force import RulesInForce
+    from fairlead.control.session import RuleOutcome
+    from fairlead.core.records import RuleSet
+    from fairlead.core.rules import GroupRules
+    from fairlead.settings import Settings
+
+__all__ = ["WAIT_SECONDS", "GroupWork", "warn"]
+
+WAIT_SECONDS = 15.0
+"""So long the engine's answer is waited for unless said otherwise."""
+
+_NOTE_MAX = 255
+
+
+def warn(text: str) -> None:
+    """Say what else there is to know; it changes no exit code."""
+    typer.echo(f"warning: {text}", err=True)
+
+
+class GroupWork:
+    """One run of a command on one group; its rules were read when it was made."""
+
+    def __init__(self, name: str, settings: "Settings") -> None:
+        """Read the rules.
+
+        Raises:
+            UsageError: the name is none of a group.
+            EnvironmentMissingError: the control topic cannot be read.
+        """
+        from fairlead.control.session import ControlSession
+        from fairlead.wire.texts import GROUP_OR_ALL
+        from streaming.own_strategies import all_strategies
+
+        if not GROUP_OR_ALL.allows(name):
+            raise UsageError(f"GROUP: {name!r} is none.", remedy=f"Give {GROUP_OR_ALL.words}.")
+        self.name = name
+        self.settings = settings
+        self.strategies = all_strategies(settings.engine.strategies)
+        self.session = ControlSession(settings.kafka, name, self.strategies)
+
+    def apply(
+        self,
+        wanted: Sequence["RuleSet"],
+        by: str | None,
+        because: str | None,
+        *,
+        wait: float | None,
+        output: OutputFormat,
+    ) -> None:
+        """Check the rules, write them, and tell what came of them; ``wait`` None: write nothing."""
+        from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_rows
+        from fairlead.control.rule_change import BadRuleError, changes_of
+        from fairlead.control.session import RuleOutcome
+
+        if not wanted:
+            raise UsageError("nothing to do: no rule is named.", remedy="See --help for the flags.")
+        signed = [replace(rule, by=by or _myself(), because=because) for rule in wanted]
+        try:
+            changes, after = changes_of(self.session.present, signed)
+        except BadRuleError as error:
+            raise refusal_of(error) from error
+        if any(rule.rule == "timing" for rule in wanted):
+            self._check_times(after.rules)
+        if wait is None:
+            outcomes = [
+                RuleOutcome(each.rule, "not_written" if each.changes else "unchanged")
+                for each in changes
+            ]
+        else:
+            outcomes = self.session.write(changes, wait)
+        write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, output)
+        self.warn_of_idle(after)
+        self._warn_of_strange(wanted)
+        self._warn_of_conf(wanted)
+        _tell(outcomes, wait or 0)
+
+    def warn_of_idle(self, found: "RulesInForce") -> None:
+        """Say which rules the strategy in force does not take."""
+        if found.idle:
+            warn(
+                f"{', '.join(found.idle)}: {found.rules.strategy} does not take this, so it does "
+                "nothing until the group has a strategy that does (STICKY, or one of your own)"
+            )
+
+    def _warn_of_strange(self, wanted: Sequence["RuleSet"]) -> None:
+        """Say which queues are in no route: the rule waits for them."""
+        from fairlead.control.strange_queues import strange_queues
+
+        for queue, brokers in strange_queues(self.settings.kafka, wanted):
+            known = ", ".join(f"{name} (queues 0 to {n - 1})" for name, n in brokers.items())
+            warn(
+                f"{'/'.join(map(str, queue))}: no route has this queue now; "
+                + (f"{queue.topic} has {known}" if known else f"no route of {queue.topic} is known")
+            )
+
+    def _check_times(self, rules: "GroupRules") -> None:
+        """Refuse times that do not go together, as conf/ does."""
+        from fairlead.core.rules import TIMES
+        from fairlead.settings.contradictions import rule_contradictions
+
+        times = {name: getattr(rules, name) for name in TIMES}
+        merged = self.settings.group_defaults.model_copy(update=times)
+        for key, wrong, remedy in rule_contradictions(f"group.{self.name}", merged, self.settings):
+            raise UsageError(f"{key}: {wrong}.", remedy=f"{remedy[:1].upper()}{remedy[1:]}.")
+
+    def _warn_of_conf(self, wanted: Sequence["RuleSet"]) -> None:
+        from streaming.rules import wanted_rules
+
+        named: Mapping[tuple[str, str], Any] = wanted_rules(self.settings, self.strategies)
+        kept = sorted({rule.rule for rule in wanted if (self.name, rule.rule) in named})
+        if kept:
+            table = "group_defaults" if self.name == "*" else f"group.{self.name}"
+            warn(
+                f"conf/ has {', '.join(kept)} in [{table}]: the next start of the engine sets it "
+                "back; change it there as well"
+            )
+
+
+def _myself() -> str:
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        # No such user in a container: the number is all there is.
+        user = "unknown"
+    return f"{user}@{socket.gethostname()}"[:_NOTE_MAX]
+
+
+def _tell(outcomes: Sequence["RuleOutcome"], wait: float) -> None:
+    """Say what the rows mean where that is not plain, and end with the exit code.
+
+    Raises:
+        VerdictError: the engine refused a rule.
+        EnvironmentMissingError: no engine answered in time.
+    """
+    decisions = {
+        (one.group, one.epoch): one for each in outcomes for one in each.decisions
+    }.values()
+    for alarm in sorted({alarm for one in decisions for alarm in one.alarms}):
+        warn(f"alarm {alarm}; docs/protocol.md, section 3.14, says what it means")
+    for one in decisions:
+        for topic, why in one.failures.items():
+            warn(f"{topic} cannot be allocated and keeps what it has: {why}")
+    for each in outcomes:
+        if each.refusal is not None:
+            raise VerdictError(
+                f"{rule_words(each.rule)}: the engine refuses it ({each.refusal.detail}); "
+                "what was in force stays.",
+                remedy=f"{each.refusal.remedy}.",
+            )
+    silent = [each for each in outcomes if each.answer == "unanswered"]
+    if silent:
+        raise EnvironmentMissingError(
+            f"{', '.join(rule_words(each.rule) for each in silent)}: no answer within {wait:g} s; "
+            "it stands in the log all the same.",
+            remedy=_why_silent(silent),
+        )
+
+
+def _why_silent(silent: Sequence["RuleOutcome"]) -> str:
+    if all(each.passed for each in silent):
+        return "The engine has read it: the group is in quarantine, or nothing followed."
+    if all(each.ticking for each in silent):
+        return "An engine runs: look at the group's decisions, or wait longer (--wait)."
+    return "No engine runs: start one (fairlead run); it takes the rule up from the log."
