@@ -38,6 +38,9 @@ COMMANDS: dict[str, CommandEntry] = {
     "replay": CommandEntry(
         "fairlead.cli.replay:replay", "Run again what the engine read; compare what it wrote."
     ),
+    "sim": CommandEntry(
+        "fairlead.cli.sim:sim", "Run the real engine and client in simulated time, with faults."
+    ),
     "conform": CommandEntry(
         "fairlead.cli.conform:conform", "Answer cases as RocketMQ's own classes answer them."
     ),

@@ -133,12 +133,12 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     draft.because("route_changed", topic=changed.topic, at=arrival.source)
     draft.dirty = True
     state.routes[changed.topic] = route
-    anew = known is not None and known.identity != route.identity
-    void = NOTHING
-    if anew:
-        # In a barrier there may be grants that this state does not know: all of before are void.
-        barrier = state.barrier
-        void = state.epoch if barrier is None else Epoch(barrier.generation, 0)
+    # A queue of this name may have been another one, of which its former holders still speak.
+    void = NOTHING if known is None else state.epoch
+    if known is not None and known.identity != route.identity:
+        if state.barrier is not None:
+            # There may be grants that this state does not know: all of before are void.
+            void = Epoch(state.barrier.generation, 0)
         _start_anew(draft, changed.topic, void)
     late = known is not None or is_recovering(state) or changed.topic in state.late_topics
     state.late_topics = tuple(topic for topic in state.late_topics if topic != changed.topic)

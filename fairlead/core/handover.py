@@ -197,7 +197,9 @@ def aim(queue: QueueState, target: MemberKey | None, epoch: Epoch, cap: int) -> 
         drop = chain[-1]
         chain = (*chain[:-1], replace(drop, dropped=True))
     add = None
-    if target is not None and len(chain) < cap and queue.base is not None:
+    # The release of a former life of the topic says nothing of this one: nobody may start on it.
+    waits = any(grant.epoch <= queue.void for grant in chain)
+    if target is not None and len(chain) < cap and not waits and queue.base is not None:
         add = Grant(target, epoch)
         chain = (*chain, add)
     aimed = replace(queue, chain=chain)

@@ -1,1 +1,1 @@
-"""The real core and the real client session on a virtual clock, without a process between them."""
+"""The real engine and the real client session on a virtual clock, with no process between them."""

@@ -1,0 +1,97 @@
+"""What changes on purpose: routes, and rules that an operator sets. Each tells whether it did."""
+
+from fairlead.sim.world import TOPIC, World
+
+__all__ = ["CHANGES"]
+
+QUEUES_MAX = 18
+
+
+def topic_grows(world: World) -> bool:
+    """The topic gets more queues."""
+    topic = world.data.topics[TOPIC]
+    if not 0 < topic.readable == topic.queues < QUEUES_MAX:
+        return False
+    world.resize(topic, topic.queues + world.chance.between(1, 3))
+    return True
+
+
+def topic_shrinks(world: World) -> bool:
+    """Some queues of the topic can no longer be read; after a while they can again."""
+    topic = world.data.topics[TOPIC]
+    fewer = topic.readable - world.chance.between(1, 2)
+    if fewer < 1 or topic.readable < topic.queues:
+        return False
+    world.resize(topic, fewer)
+    wait_ms = world.chance.between(500, 6_000)
+    life = topic.life
+
+    def show_again() -> None:
+        if topic.life == life and topic.readable:
+            world.resize(topic, topic.queues)
+
+    world.timeline.after(wait_ms, show_again)
+    return True
+
+
+def topic_deleted(world: World) -> bool:
+    """The topic is deleted, and later made again: another one of the same name."""
+    topic = world.data.topics[TOPIC]
+    if not topic.readable:
+        return False
+    world.resize(topic, 0)
+    queues = world.chance.between(5, 10)
+    wait_ms = world.chance.between(500, 4_000)
+
+    def make() -> None:
+        if not topic.readable:
+            world.make_anew(topic, queues)
+
+    world.timeline.after(wait_ms, make)
+    return True
+
+
+def topic_made_anew(world: World) -> bool:
+    """The topic is deleted and made again, and nobody saw it gone."""
+    topic = world.data.topics[TOPIC]
+    if not topic.readable:
+        return False
+    world.make_anew(topic, world.chance.between(5, 10))
+    return True
+
+
+def strategy_changed(world: World) -> bool:
+    """An operator chooses another strategy."""
+    name = world.chance.pick(("AVG", "AVG_BY_CIRCLE", "STICKY", "CONSISTENT_HASH"))
+    world.set_rule("strategy", (), {"name": name})
+    return True
+
+
+def trigger_changed(world: World) -> bool:
+    """An operator chooses another trigger period."""
+    world.set_rule("timing", (), {"trigger_ms": world.chance.pick((2_000, 5_000, 30_000))})
+    return True
+
+
+def client_drained(world: World) -> bool:
+    """An operator drains a client, and lets it work again after a while."""
+    living = world.living
+    if len(living) < 2:  # noqa: PLR2004 - of one client nothing can go to another
+        return False
+    client_id = world.chance.pick(living).who.client_id
+    world.set_rule("drain", (client_id,), {"client_id": client_id})
+    wait_ms = world.chance.between(2_000, 8_000)
+    world.timeline.after(wait_ms, lambda: world.set_rule("drain", (client_id,), None))
+    return True
+
+
+CHANGES = (
+    (topic_grows, 6),
+    (topic_shrinks, 4),
+    (topic_deleted, 3),
+    (topic_made_anew, 3),
+    (strategy_changed, 10),
+    (trigger_changed, 3),
+    (client_drained, 8),
+)
+"""(what happens, how likely it is)."""

@@ -1,0 +1,92 @@
+"""The topics whose queues are shared: their messages are numbers, their lives have identities."""
+
+from dataclasses import dataclass, field
+
+from fairlead.core.model import MessageQueue, Position, Route, RouteBroker
+
+__all__ = ["DataPlane", "Topic"]
+
+BROKER_NAME = "main"
+_READ_WRITE = 6
+
+
+@dataclass(slots=True)
+class Topic:
+    """One topic: how many queues it has, and how many of them may be read (0: it is deleted)."""
+
+    name: str
+    queues: int
+    readable: int = 0
+    life: int = 1
+    first_ends: dict[int, int] = field(default_factory=dict)
+    """Queue id -> how many messages it held when it was made."""
+    made_ms: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> str:
+        """What tells two topics of one name apart."""
+        return f"{self.name}-{self.life}"
+
+    @property
+    def route(self) -> Route:
+        """The topic's whole route."""
+        broker = RouteBroker(BROKER_NAME, _READ_WRITE, self.readable, self.readable)
+        return Route(self.name, self.identity, (broker,))
+
+    def queue(self, number: int) -> MessageQueue:
+        """Return the queue of this number."""
+        return MessageQueue(self.name, BROKER_NAME, number)
+
+    def readable_queues(self) -> list[MessageQueue]:
+        """Return the queues that may be read."""
+        return [self.queue(number) for number in range(self.readable)]
+
+
+class DataPlane:
+    """Topics by name, and what the group has committed in them."""
+
+    def __init__(self) -> None:
+        self.topics: dict[str, Topic] = {}
+        self.committed: dict[MessageQueue, tuple[str, Position]] = {}
+        """Queue -> (identity of its topic, position)."""
+
+    def make(self, name: str, queues: int, held: int, now_ms: int) -> Topic:
+        """Make a topic whose queues hold so many messages."""
+        topic = self.topics[name] = Topic(name, 0)
+        self.grow(topic, queues, held, now_ms)
+        return topic
+
+    def grow(self, topic: Topic, queues: int, held: int, now_ms: int) -> None:
+        """Add queues to a topic, up to so many."""
+        for number in range(topic.queues, queues):
+            topic.first_ends[number] = held
+            topic.made_ms[number] = now_ms
+        topic.queues = topic.readable = queues
+
+    def make_anew(self, topic: Topic, queues: int, now_ms: int) -> None:
+        """Delete a topic and make an empty one of its name: its offsets mean nothing any more."""
+        topic.life += 1
+        topic.queues = 0
+        for queue in [queue for queue in self.committed if queue.topic == topic.name]:
+            del self.committed[queue]
+        self.grow(topic, queues, 0, now_ms)
+
+    def end(self, queue: MessageQueue, now_ms: int) -> int:
+        """Return the offset of the queue's next message; twenty are written each second."""
+        topic = self.topics[queue.topic]
+        number = queue.queue_id
+        return topic.first_ends.get(number, 0) + (now_ms - topic.made_ms.get(number, now_ms)) // 50
+
+    def has(self, queue: MessageQueue) -> bool:
+        """Tell whether there is such a queue now."""
+        return queue.queue_id < self.topics[queue.topic].queues
+
+    def commit(self, queue: MessageQueue, position: Position) -> None:
+        """Keep how far the group is, as its newest commit says."""
+        if self.has(queue):
+            self.committed[queue] = (self.topics[queue.topic].identity, position)
+
+    def committed_of(self, queue: MessageQueue) -> Position | None:
+        """Return what the group has committed in the queue's present life."""
+        identity, position = self.committed.get(queue, ("", None))
+        return position if identity == self.topics[queue.topic].identity else None

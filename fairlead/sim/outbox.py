@@ -1,0 +1,71 @@
+"""What a session wants written, as the bytes that the client library makes of it."""
+
+from dataclasses import dataclass
+
+from fairlead_client.encoding import Encoder
+from fairlead_client.session import actions as act
+from fairlead_client.session import events as on
+
+__all__ = ["Message", "Outbox"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Records for one topic, and what their writer hears of them; ``named`` is for the story."""
+
+    suffix: str
+    values: tuple[bytes, ...]
+    appended: on.Event | None
+    failed: on.Event
+    named: tuple[object, ...] = ()
+
+
+class Outbox:
+    """Turns actions into messages."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def message(self, action: act.Action, local_ms: int) -> Message | None:
+        """Return what an action writes, None for an action that writes nothing.
+
+        Args:
+            action: of the session.
+            local_ms: the client's clock before the records are sent.
+        """
+        encoder = self._encoder
+        match action:
+            case act.SendHeartbeat(incarnation=incarnation, sequence=sequence):
+                return Message(
+                    "heartbeats",
+                    (encoder.heartbeat(action),),
+                    on.HeartbeatAppended(incarnation, sequence, local_ms),
+                    on.HeartbeatFailed(incarnation, sequence),
+                )
+            case act.SendProgress(incarnation, entries):
+                failed = on.ProgressFailed(incarnation, entries)
+                return Message("heartbeats", tuple(encoder.progress(action)), None, failed)
+            case act.SendClaims(incarnation, generation):
+                return Message(
+                    "heartbeats",
+                    tuple(encoder.claims(action)),
+                    on.ClaimsAppended(incarnation, generation),
+                    on.ClaimsFailed(incarnation, generation),
+                )
+            case act.SendRelease(incarnation, queue, epoch, position):
+                return Message(
+                    "releases",
+                    (encoder.release(action),),
+                    on.ReleaseAppended(incarnation, queue, epoch, position),
+                    on.ReleaseFailed(incarnation, queue, epoch),
+                    (queue, epoch, position),
+                )
+            case act.SendLeave(incarnation):
+                return Message(
+                    "heartbeats",
+                    (encoder.leave(action),),
+                    on.LeaveAppended(incarnation),
+                    on.LeaveFailed(incarnation),
+                )
+            case _:
+                return None

@@ -1,0 +1,66 @@
+"""A topic that is made again under its name, while somebody still reads the one that is gone.
+
+Offsets of the former life mean nothing in the new one: taken for a start they would skip its
+first messages.
+"""
+
+from fairlead.core.model import Epoch
+from fairlead.core.outputs import Assignment
+from tests.core.world import World, settled
+
+
+def starts(world: World, client: str) -> list[tuple[int, int]]:
+    """Return (queue id, offset) of each add that the last run wrote for a client."""
+    return [(add.queue.queue_id, add.position.offset) for add in world.adds(client)]
+
+
+def test_nobody_waits_behind_the_release_of_a_former_life() -> None:
+    """A successor is granted after the release, not gated by it: he would start at its offset."""
+    world = settled("a", queues=1, chain_cap=2)
+    held = world.epoch_of(0)
+    world.route(1, identity="two")
+    world.run()
+    world.bounds(1, identity="two")
+    world.run()
+    assert [output.add for output in world.outputs if isinstance(output, Assignment)] == []
+    world.release("a", 0, held, 50)
+    world.run()
+    assert starts(world, "a") == [(0, 0)]
+
+
+def test_a_final_claim_of_a_former_life_is_no_start_of_a_queue_that_comes_back() -> None:
+    """A queue that was forgotten with its topic, and grows again, is not where it once was."""
+    world = settled("a", queues=2)
+    former = world.epoch_of(1)
+    world.route(None)
+    world.run()
+    for number in (0, 1):
+        world.release("a", number, former, 50)
+    world.run()
+    world.route(1, identity="two")
+    world.bounds(1, identity="two")
+    world.run()
+    world.route(2, identity="two")
+    world.run()
+    world.driver(2)
+    world.claims("a", (0, world.epoch_of(0), 3, True), (1, former, 50, False))
+    world.run()
+    world.bounds(2, identity="two")
+    world.run()
+    assert starts(world, "a") == [(1, 0)]
+
+
+def test_what_an_older_state_does_not_know_of_is_of_the_former_life() -> None:
+    """A grant that an older checkpoint forgot, running as the topic is made anew, is dropped."""
+    world = settled("a", queues=1)
+    forgotten = Epoch(1, 9)
+    world.driver(2)
+    world.claims("a", (0, forgotten, 20, True))
+    world.route(1, identity="two")
+    world.run()
+    assert forgotten in [drop.epoch for drop in world.told("a").drop]
+    world.bounds(1, identity="two")
+    world.run()
+    world.release("a", 0, forgotten, 25)
+    world.run()
+    assert starts(world, "a") == [(0, 0)]
