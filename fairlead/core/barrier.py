@@ -117,8 +117,16 @@ def remember_progress(draft: Draft, made: Progress) -> None:
 
 
 def _credit(draft: Draft, queue: MessageQueue, epoch: Epoch, position: Position) -> None:
-    value = draft.state.queues.get(queue, QueueState(late=True))
+    value = draft.state.queues.get(queue) or _unknown(draft.state)
     draft.set_queue(queue, credit(value, epoch, position, "progress"))
+
+
+def _unknown(state: GroupState) -> QueueState:
+    """Return a queue that the state does not know.
+
+    What it granted of it itself, it has forgotten since: the topic was made anew, perhaps.
+    """
+    return QueueState(late=True, void=state.epoch)
 
 
 def pass_barrier(draft: Draft) -> None:
@@ -240,7 +248,7 @@ def _adopt(draft: Draft, barrier: Barrier) -> None:
     for (queue, member), fact in barrier.releases.items():
         facts.setdefault(queue, {})[member] = fact
     for queue in sorted(set(draft.state.queues) | set(claimed)):
-        value = draft.state.queues.get(queue, QueueState(late=True))
+        value = draft.state.queues.get(queue) or _unknown(draft.state)
         adopted = _adopt_queue(value, claimed.get(queue, []), facts.get(queue, {}))
         gone = tuple(grant for grant in value.chain if grant not in adopted.chain)
         draft.resolved(queue, gone, adopted.base)

@@ -55,6 +55,9 @@ def settle(world: World) -> int:
     begun_ms = rested_ms = world.timeline.now_ms
     bound_ms, quiet_ms = bound(world), world.scenario.gone_ms + QUIET_MS
     while True:
+        if not world.living:
+            # Who was left was leaving.
+            world.join()
         before = world.judge.grants.written
         world.timeline.run_until(world.timeline.now_ms + LOOKS_EVERY_MS)
         now_ms = world.timeline.now_ms

@@ -50,6 +50,23 @@ def test_a_final_claim_of_a_former_life_is_no_start_of_a_queue_that_comes_back()
     assert starts(world, "a") == [(1, 0)]
 
 
+def test_a_claim_of_a_queue_that_is_not_there_yet_waits_for_no_route() -> None:
+    """A claim read before the queue comes back counts no more than one read after it."""
+    world = settled("a", queues=2)
+    former = world.epoch_of(1)
+    world.route(1)
+    world.run()
+    world.release("a", 1, former, 50)
+    world.run()
+    world.driver(2)
+    world.claims("a", (0, world.epoch_of(0), 3, True), (1, former, 50, False))
+    world.run()
+    world.route(2)
+    world.bounds(2)
+    world.run()
+    assert starts(world, "a") == [(1, 0)]
+
+
 def test_what_an_older_state_does_not_know_of_is_of_the_former_life() -> None:
     """A grant that an older checkpoint forgot, running as the topic is made anew, is dropped."""
     world = settled("a", queues=1)
