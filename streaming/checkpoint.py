@@ -3,6 +3,7 @@
 <checkpoint>/lock          held by the driver that uses the folder, for as long as it lives
 <checkpoint>/jvm.lock      held by that driver's JVM, which outlives a killed driver by a moment
 <checkpoint>/layout.json   what can never change while this state is used
+<checkpoint>/topics.json   the ids of the topics that were read
 <checkpoint>/query/        Spark's own
 """
 
@@ -10,6 +11,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from streaming.keys import shard_keys
 
 _OWNER_ONLY: Final = 0o700
 _LAYOUT_VERSION: Final = 1
+_TOPICS_VERSION: Final = 1
 _OFFSETS_VERSION: Final = "v1"
 
 Offsets = Mapping[tuple[str, int], int]
@@ -114,8 +117,32 @@ class Checkpoint:
         return self._newest("commits")
 
     def has_state(self) -> bool:
-        """Tell whether at least one batch was committed: before that the state is empty."""
-        return self.newest_commit() is not None
+        """Tell whether at least one batch was committed: before that the state is empty.
+
+        Raises:
+            RefusedError: what was committed is gone while what came of it is there. Spark would
+                begin at batch 0, and find states of later batches when it comes to their numbers.
+        """
+        if self.newest_commit() is not None:
+            return True
+        planned = self._newest("offsets")
+        states = self.query / "state"
+        kept = planned is None and any(path.is_file() for path in states.rglob("*"))
+        if kept or (planned or 0) > 0:
+            raise RefusedError(
+                f"engine.checkpoint: {self.query} is damaged: it holds no commit, but "
+                f"{'state' if kept else f'the plan of batch {planned}'}.",
+                remedy="Put back the checkpoint as it was, with every file of one moment. If it is "
+                f"lost, move {self.folder} away: the engine recovers from what clients claim.",
+            )
+        return False
+
+    def forget_first_batch(self) -> None:
+        """Remove what is left of a first batch that was never committed. There must be no state.
+
+        It would be run again from where an earlier driver began, which may be gone by now.
+        """
+        shutil.rmtree(self.query, ignore_errors=True)
 
     def next_offsets(self) -> Offsets:
         """Return where the query reads on: where the newest committed batch has ended.
@@ -172,12 +199,36 @@ class Checkpoint:
 
     def store_layout(self, layout: Layout) -> None:
         """Write the layout of a new checkpoint; it is there whole, or not at all."""
-        staged = self.folder / "layout.json.new"
+        self._store("layout.json", {"version": _LAYOUT_VERSION, **asdict(layout)})
+
+    def stored_topic_ids(self) -> dict[str, str]:
+        """Return the ids of the topics that were read; none if this checkpoint does not name them.
+
+        Raises:
+            RefusedError: the file is there and cannot be understood.
+        """
+        path = self.folder / "topics.json"
+        if not path.exists():
+            return {}
+        try:
+            return _read_topic_ids(path.read_text(encoding="utf-8"))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise RefusedError(
+                f"engine.checkpoint: {path} cannot be understood ({error}).",
+                remedy="Put back the checkpoint as it was, or name another folder.",
+            ) from error
+
+    def store_topic_ids(self, ids: Mapping[str, str]) -> None:
+        """Write the ids of the topics that are read from now on."""
+        self._store("topics.json", {"version": _TOPICS_VERSION, "topics": dict(ids)})
+
+    def _store(self, name: str, document: Mapping[str, object]) -> None:
+        staged = self.folder / f"{name}.new"
         with staged.open("w", encoding="utf-8") as handle:
-            json.dump({"version": _LAYOUT_VERSION, **asdict(layout)}, handle, indent=1)
+            json.dump(document, handle, indent=1)
             handle.flush()
             os.fsync(handle.fileno())
-        staged.rename(self.folder / "layout.json")
+        staged.rename(self.folder / name)
 
 
 def check_layout(stored: Layout, found: Layout) -> None:
@@ -212,6 +263,13 @@ def _read_layout(text: str) -> Layout:
     if document.pop("version") != _LAYOUT_VERSION:
         raise ValueError("it has a version that this engine does not know")
     return Layout(**{**document, "keys": tuple(document["keys"])})
+
+
+def _read_topic_ids(text: str) -> dict[str, str]:
+    document = json.loads(text)
+    if document["version"] != _TOPICS_VERSION:
+        raise ValueError("it has a version that this engine does not know")
+    return {str(name): str(topic_id) for name, topic_id in document["topics"].items()}
 
 
 def _read_offsets(text: str) -> Offsets:

@@ -8,7 +8,7 @@ the driver.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -77,11 +77,18 @@ class Ticker:
         """The numbers since the start."""
         return TickerCounts(self._appended, self._lost)
 
-    def start(self, generation: int) -> None:
+    def start(self, generation: int, first: Mapping[int, Tick] | None = None) -> dict[int, int]:
         """Send the first tick to every partition, return when all are appended, and go on.
 
         With a tick in every partition the first batch touches every shard, so that from its commit
         on a shard without state is a shard that lost it.
+
+        Args:
+            generation: this driver's.
+            first: the first tick of each partition; None: it says no more than the others.
+
+        Returns:
+            The append time of the first tick of each partition.
 
         Raises:
             EnvironmentMissingError: they could not be appended in time.
@@ -99,14 +106,16 @@ class Ticker:
                 request_timeout_ms=_DELIVERY_MS,
                 max_block_ms=_DELIVERY_MS,
             )
-            for future in self._send():
-                future.get(timeout=_FIRST_SECONDS_MAX)
+            values = {partition: encode_tick(tick) for partition, tick in (first or {}).items()}
+            sent = self._send(values)
+            appended = [future.get(timeout=_FIRST_SECONDS_MAX).timestamp for future in sent]
         except KafkaError as error:
             raise EnvironmentMissingError(
                 f"kafka.bootstrap: no tick can be appended to {self._topic} ({error}).",
                 remedy="Start the broker, and allow the engine to write to that topic.",
             ) from error
         self._thread.start()
+        return dict(zip(self._shards, appended, strict=True))
 
     def stop(self) -> None:
         """Send nothing more."""
@@ -131,11 +140,13 @@ class Ticker:
             log.exception("the ticker ended: nothing can lapse any more")
             self._on_failure(error)
 
-    def _send(self) -> list[FutureRecordMetadata]:
-        """Hand one tick per partition to the producer."""
+    def _send(self, values: Mapping[int, bytes] | None = None) -> list[FutureRecordMetadata]:
+        """Hand one tick per partition to the producer; ``values`` are those that say more."""
         assert self.producer is not None, "start() makes the producer"
         futures = [
-            self.producer.send(self._topic, value=self._value, partition=partition)
+            self.producer.send(
+                self._topic, value=(values or {}).get(partition, self._value), partition=partition
+            )
             for partition in self._shards
         ]
         for future in futures:

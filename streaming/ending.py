@@ -15,7 +15,7 @@ _SHARD_ERROR: Final = re.compile(r"fairlead\.engine\.errors\.(\w+): ([^\n]+)")
 """How Python prints an error of the engine at the end of a worker's traceback."""
 
 _SUPERSEDED: Final = "HigherGenerationError"
-_REFUSED: Final = frozenset({"AppendTimeMissingError", "StateMissingError"})
+_REFUSED: Final = frozenset({"AppendTimeMissingError"})
 _TEXT_CHARACTERS_MAX: Final = 500
 
 

@@ -17,7 +17,7 @@ from kafka.errors import KafkaError
 
 from fairlead import __version__
 from fairlead.core.records import DriverSettings, Generation
-from fairlead.errors import EnvironmentMissingError, RefusedError, SupersededError
+from fairlead.errors import EnvironmentMissingError, SupersededError
 from fairlead.settings import KafkaSettings
 from fairlead.topics import require_reachable
 from fairlead.wire.encode import encode_generation
@@ -48,24 +48,6 @@ def earlier_generations(kafka: KafkaSettings) -> int:
     finally:
         consumer.close()
     return end
-
-
-def refuse_lost_state(generation: int) -> None:
-    """Refuse to start without state when an earlier driver may have given queues to clients.
-
-    Args:
-        generation: the newest that was claimed before this start.
-
-    Raises:
-        RefusedError: it is not 0.
-    """
-    if generation > 0:
-        raise RefusedError(
-            f"engine.checkpoint: it holds no state, but generation {generation} has run on these "
-            "topics: clients may be working on queues that this engine knows nothing of.",
-            remedy="Put the checkpoint of that engine back (engine.checkpoint). If it is lost, "
-            "stop every client and start anew under another kafka.topic_prefix.",
-        )
 
 
 def claim_generation(kafka: KafkaSettings, ran_under: DriverSettings | None = None) -> int:

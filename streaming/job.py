@@ -18,22 +18,25 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from fairlead.core.allocation import Strategy
+from fairlead.core.records import Tick
 from fairlead.engine.drivers import settings_of
 from fairlead.errors import QueryDiedError, RefusedError
 from fairlead.settings import Settings
 from sinks import KafkaSink, Sink
 from strategies.registry import STRATEGIES
-from streaming.checkpoint import Checkpoint, Layout, check_layout
+from streaming.beginning import (
+    Begin,
+    begin_without_state,
+    control_ends,
+    ends_before_claim,
+    first_ticks,
+)
+from streaming.checkpoint import Checkpoint, Layout, Offsets, check_layout
 from streaming.clock import Ticker
 from streaming.cluster import ClusterFacts, PartitionGuard, prepare_topics, read_cluster
 from streaming.connection import spark_options
 from streaming.ending import Ending, classify
-from streaming.generation import (
-    GenerationWatch,
-    claim_generation,
-    earlier_generations,
-    refuse_lost_state,
-)
+from streaming.generation import GenerationWatch, claim_generation, earlier_generations
 from streaming.lost_input import check_input
 from streaming.metrics import EngineMetrics, serve_metrics
 from streaming.progress import ProgressListener
@@ -41,6 +44,7 @@ from streaming.query import QueryPlan, shard_context, start_query
 from streaming.rules import publish_rules, wanted_rules
 from streaming.starting import SessionSource
 from streaming.stopping import StopSignal
+from streaming.topic_ids import check_topic_ids, read_topic_ids
 
 log = structlog.get_logger()
 
@@ -75,10 +79,12 @@ class Prepared:
 
     Attributes:
         layout: stored with the checkpoint.
+        control: the offset behind the newest record of each partition of control.
         input_lost: records are gone that were never read, and that was accepted.
     """
 
     layout: Layout
+    control: Mapping[int, int]
     input_lost: bool
 
 
@@ -113,7 +119,7 @@ def prepare(settings: Settings, checkpoint: Checkpoint, options: JobOptions) -> 
     The layout is stored and the rules of conf/ are in the log when it returns.
 
     Raises:
-        RefusedError: the checkpoint belongs to something else, or was lost; or the log no longer
+        RefusedError: the checkpoint belongs to something else, or is damaged; or the log no longer
             holds what it would read next.
         EnvironmentMissingError: the cluster does not answer.
         UsageError: conf/ holds a value that cannot be a rule.
@@ -125,14 +131,29 @@ def prepare(settings: Settings, checkpoint: Checkpoint, options: JobOptions) -> 
     if stored is not None:
         check_layout(stored, found)
     input_lost = False
+    topic_ids = read_topic_ids(settings.kafka)
     if checkpoint.has_state():
+        check_topic_ids(checkpoint.stored_topic_ids(), topic_ids)
         input_lost = check_input(settings.kafka, checkpoint, accept_lost=options.accept_lost_input)
     else:
-        refuse_lost_state(earlier_generations(settings.kafka))
+        _tell_loss(checkpoint, earlier_generations(settings.kafka))
     if stored is None:
         checkpoint.store_layout(found)
+    checkpoint.store_topic_ids(topic_ids)
     publish_rules(settings, found.shards, wanted)
-    return Prepared(stored or found, input_lost)
+    control = control_ends(settings.kafka, found.shards)
+    return Prepared(stored or found, control, input_lost)
+
+
+def _tell_loss(checkpoint: Checkpoint, earlier: int) -> None:
+    """Say that there is no state although there was one: the engine recovers."""
+    if earlier > 0:
+        log.warning(
+            "the checkpoint holds no state, but an engine has run on these topics: recovering from "
+            "what clients claim",
+            checkpoint=str(checkpoint.folder),
+            generation=earlier,
+        )
 
 
 @contextlib.contextmanager
@@ -177,7 +198,7 @@ class Run:
         self._options = options
         self._checkpoint = checkpoint
         self._layout = prepared.layout
-        self._skip_lost = prepared.input_lost
+        self._prepared = prepared
         self._metrics = metrics
 
     def run(self, spark: SparkSession, ending: Ending) -> None:
@@ -185,6 +206,7 @@ class Run:
         settings, layout = self._settings, self._layout
         # The claim tells what this driver runs under; its generation is not known before.
         ran_under = settings_of(shard_context(self._plan(generation=0)))
+        ends = self._ends_without_state()
         generation = claim_generation(settings.kafka, ran_under)
         self._metrics.generation.set(generation)
         with contextlib.ExitStack() as stack:
@@ -195,14 +217,15 @@ class Run:
             )
             self._metrics.ticks.follow(lambda: ticker.counts)
             stack.callback(ticker.stop)
-            ticker.start(generation)
+            marked_ms = ticker.start(generation, self._first_ticks(generation))
+            begin = self._begin(generation, ends, marked_ms)
             facts = ClusterFacts(layout.cluster_id, layout.shards, layout.assignments_partitions)
             guard = PartitionGuard(settings, facts, ending.fail)
             _run_while_open(stack, guard.start, guard.stop)
             listener = ProgressListener(self._metrics, ending.note_query_end)
             listener.register(spark)
             stack.callback(_quietly, lambda: listener.unregister(spark))
-            query = start_query(spark, self._checkpoint, self._plan(generation))
+            query = start_query(spark, self._checkpoint, self._plan(generation, begin))
             log.info("engine runs", generation=generation, shards=layout.shards)
             self._wait_for_end(query, ending, ticker)
 
@@ -231,7 +254,29 @@ class Run:
             log.error("the query ended", exception=str(failure))
             raise classify(str(failure))
 
-    def _plan(self, generation: int) -> QueryPlan:
+    def _ends_without_state(self) -> Offsets | None:
+        """Return where the log ends, if there is no state; None: there is."""
+        if self._checkpoint.has_state():
+            return None
+        self._checkpoint.forget_first_batch()
+        return ends_before_claim(self._settings.kafka, self._layout.shards)
+
+    def _first_ticks(self, generation: int) -> dict[int, Tick]:
+        prepared = self._prepared
+        return first_ticks(generation, prepared.control, input_lost=prepared.input_lost)
+
+    def _begin(
+        self, generation: int, ends: Offsets | None, marked_ms: Mapping[int, int]
+    ) -> Begin | None:
+        """Return from where the query reads if the state was lost; None: it was not."""
+        if ends is None or generation == 1:
+            return None
+        margin_ms = self._settings.group_defaults.margin_ms
+        begin = begin_without_state(self._settings.kafka, ends, marked_ms, margin_ms)
+        log.info("recovery reads from", begin=begin)
+        return begin
+
+    def _plan(self, generation: int, begin: Begin | None = None) -> QueryPlan:
         options = {
             name: value
             for name, value in spark_options(self._settings.kafka).items()
@@ -244,7 +289,8 @@ class Run:
             generation,
             self._options.strategies,
             sink,
-            self._skip_lost,
+            self._prepared.input_lost,
+            begin,
         )
 
 

@@ -1,10 +1,10 @@
 """Whether the log still holds what the checkpoint would read next.
 
 A topic keeps its records for a time only. An engine that was down for longer finds that the next
-record it wants is gone. Going on behind the gap cannot make two owners: the barrier of the new
-generation takes what clients claim over what the state says, and whom the state knows is waited for
-until the lease ends on the clock of the log. But records are skipped, so a person decides. A log
-that ends before the place up to which the checkpoint has read is another log: nobody can go on.
+record it wants is gone. Going on behind the gap cannot make two owners: the groups recover, so that
+whoever works is heard before anything moves, also one that joined and spoke in what is gone. But
+records are skipped, so a person decides. A log that ends before the place up to which the
+checkpoint has read is another log: nobody can go on with this state.
 """
 
 from collections.abc import Mapping, Sequence
@@ -119,8 +119,9 @@ def _refused_cut(cut: Sequence[Gap]) -> RefusedError:
     return RefusedError(
         f"engine.checkpoint: it has read {_named(texts)}: the topic was made anew or cut off.",
         remedy="Name the cluster and the prefix this checkpoint belongs to (kafka.bootstrap, "
-        "kafka.topic_prefix). If the records are gone, stop every client and start anew under "
-        "another kafka.topic_prefix, with another engine.checkpoint.",
+        "kafka.topic_prefix). If the records are gone, move engine.checkpoint away and start: the "
+        "engine recovers from what clients claim. If the topic generations is new as well, stop "
+        "every client first.",
     )
 
 

@@ -20,6 +20,7 @@ from fairlead import __version__
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import MetricsSettings
 from streaming.clock import TickerCounts
+from streaming.recovery import Recovery
 
 _SECONDS_BUCKETS: Final = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 10.0, 30.0)
 
@@ -128,6 +129,8 @@ class EngineMetrics:
         self.registry = CollectorRegistry()
         self.groups = GroupsByState()
         self.registry.register(self.groups)
+        self.recovery = Recovery()
+        self.registry.register(self.recovery)
         self.ticks = TicksByOutcome()
         self.registry.register(self.ticks)
         self._gauge("build_info", "Constant 1.", "version", "spark").labels(
@@ -179,6 +182,7 @@ class EngineMetrics:
             elif counter is not None:
                 (counter.labels(*labels) if labels else counter).inc(number)
         self.groups.replace(shard, now)
+        self.recovery.take(shard, counts)
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(f"fairlead_{name}", text, labels, registry=self.registry)

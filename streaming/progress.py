@@ -121,6 +121,7 @@ def take_progress(progress: Mapping[str, Any], metrics: EngineMetrics) -> None:
     for shard, text in progress.get("observedMetrics", {}).get(OBSERVED, {}).items():
         if text is not None:
             take_report(int(shard), read_report(text), metrics)
+    metrics.recovery.tell()
 
 
 def take_report(shard: int, report: ShardReport, metrics: EngineMetrics) -> None:

@@ -1,7 +1,9 @@
 """The one query of the engine, put together: source, shards, operator, counts, sink."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
@@ -14,12 +16,16 @@ from fairlead.settings import Settings
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
 from sinks import Sink
+from streaming.beginning import Begin
 from streaming.checkpoint import Checkpoint, Layout
 from streaming.progress import observe_reports
 from streaming.shards import ShardOperator, assign_shards, run_shards
 from streaming.source import read_input
+from streaming.topics import BROADCAST_TOPICS, SHARDED_TOPICS
 
 QUERY_NAME = "fairlead"
+_EARLIEST: Final = -2
+"""Spark's number for the first record that is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,8 @@ class QueryPlan:
         strategies: by name; they travel to the workers.
         sink: where the output goes.
         skip_lost: part of what the checkpoint would read is gone, and that was accepted.
+        begin: from where an engine that lost its state reads; None: there is state, or there never
+            was any.
     """
 
     settings: Settings
@@ -41,14 +49,22 @@ class QueryPlan:
     strategies: Mapping[str, Strategy]
     sink: Sink
     skip_lost: bool = False
+    begin: Begin | None = None
 
 
 def start_query(spark: SparkSession, checkpoint: Checkpoint, plan: QueryPlan) -> StreamingQuery:
     """Start the query; its first batch is planned when this returns."""
     settings, layout = plan.settings, plan.layout
     spark.conf.set("spark.sql.shuffle.partitions", str(layout.shuffle_partitions))
-    rows = read_input(spark, settings.kafka, settings.engine, skip_lost=plan.skip_lost)
-    sharded = assign_shards(rows, TopicNames(settings.kafka.topic_prefix), layout.keys)
+    names = TopicNames(settings.kafka.topic_prefix)
+    rows = read_input(
+        spark,
+        settings.kafka,
+        settings.engine,
+        skip_lost=plan.skip_lost,
+        starting=starting_offsets(names, layout.shards, plan.begin),
+    )
+    sharded = assign_shards(rows, names, layout.keys)
     output = run_shards(sharded, ShardOperator(shard_context(plan), layout.keys))
     return (
         plan.sink.writer(observe_reports(output, layout.shards))
@@ -78,4 +94,25 @@ def shard_context(plan: QueryPlan) -> ShardContext:
         engine_version=__version__,
         # Generations are never given back: the first one found nothing that could be lost.
         first_run=plan.generation == 1,
+        begin=plan.begin or {},
+    )
+
+
+def starting_offsets(names: TopicNames, shards: int, begin: Begin | None) -> str:
+    """Return where a query without a checkpoint begins, as Spark's Kafka source is told.
+
+    What ``begin`` does not name is read from its first record. Spark wants every partition named.
+    """
+    if begin is None:
+        return "earliest"
+    partitions = {suffix: range(shards) for suffix in SHARDED_TOPICS}
+    partitions |= {suffix: range(1) for suffix in BROADCAST_TOPICS}
+    return json.dumps(
+        {
+            names.name(suffix): {
+                str(number): begin.get(names.name(suffix), {}).get(number, _EARLIEST)
+                for number in numbers
+            }
+            for suffix, numbers in partitions.items()
+        }
     )

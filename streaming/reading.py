@@ -1,7 +1,7 @@
 """Reads what a topic holds at this moment, from its first record to its end, and where both are."""
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from kafka import KafkaConsumer, TopicPartition
@@ -111,6 +111,30 @@ def read_bounds(
         topics = ", ".join(sorted({topic for topic, _ in places}))
         raise _unreadable(topics, str(error)) from error
     return {(each.topic, each.partition): (firsts[each], ends[each]) for each in partitions}
+
+
+def first_since(
+    kafka: KafkaSettings, since_ms: Mapping[tuple[str, int], int]
+) -> dict[tuple[str, int], int]:
+    """Return the first offset of each partition whose record has this timestamp or a later one.
+
+    Where there is none, the partition's end.
+
+    Raises:
+        EnvironmentMissingError: the log cannot be asked.
+    """
+    wanted = {TopicPartition(*place): max(since, 0) for place, since in since_ms.items()}
+    try:
+        with contextlib.closing(consumer_of(kafka, "bounds")) as consumer:
+            ends = consumer.end_offsets([*wanted], timeout_ms=REQUEST_TIMEOUT_MS)
+            found = consumer.offsets_for_times(wanted)
+    except KafkaError as error:
+        topics = ", ".join(sorted({topic for topic, _ in since_ms}))
+        raise _unreadable(topics, str(error)) from error
+    return {
+        (each.topic, each.partition): ends[each] if found.get(each) is None else found[each].offset
+        for each in wanted
+    }
 
 
 def read_newest(kafka: KafkaSettings, topic: str, partition: int) -> ConsumerRecord | None:

@@ -20,6 +20,7 @@ def read_input(
     engine: EngineSettings,
     *,
     skip_lost: bool = False,
+    starting: str = "earliest",
 ) -> DataFrame:
     """Return the streaming frame of input records, one column for each field of ``RawRecord``.
 
@@ -28,6 +29,7 @@ def read_input(
         kafka: the cluster.
         engine: the engine's section of the settings.
         skip_lost: go on behind records that are gone, instead of ending the query.
+        starting: where to begin without a checkpoint, in Spark's words.
     """
     names = TopicNames(kafka.topic_prefix)
     frame = (
@@ -35,7 +37,7 @@ def read_input(
         .options(**spark_options(kafka))
         .option("subscribe", ",".join(input_topics(names)))
         # Counts only without a checkpoint; "latest" would skip what is sent while the query starts.
-        .option("startingOffsets", "earliest")
+        .option("startingOffsets", starting)
         .option("failOnDataLoss", "false" if skip_lost else "true")
         # Each batch waits for this long poll: the greatest single part of the latency by default.
         .option("kafka.fetch.max.wait.ms", str(engine.fetch_max_wait_ms))

@@ -11,6 +11,7 @@ import pytest
 
 from fairlead.errors import EnvironmentMissingError, ExitCode, RefusedError
 from streaming.checkpoint import Checkpoint, Layout, check_layout
+from streaming.topic_ids import check_topic_ids
 
 LAYOUT = Layout.of("some-cluster-id", "fairlead.", (4, 64), 2)
 
@@ -117,6 +118,56 @@ def test_state(tmp_path: Path) -> None:
         (checkpoint.query / "commits" / str(batch)).touch()
     assert checkpoint.has_state()
     assert checkpoint.newest_commit() == 10
+
+
+@pytest.mark.parametrize("planned", [None, 7])
+def test_state_without_commits(tmp_path: Path, planned: int | None) -> None:
+    """What only a committed batch leaves behind, without any commit, refuses the start."""
+    checkpoint = Checkpoint(tmp_path)
+    states = checkpoint.query / "state" / "0" / "0"
+    states.mkdir(parents=True)
+    (states / "3.delta").touch()
+    (checkpoint.query / "offsets").mkdir()
+    if planned is not None:
+        (checkpoint.query / "offsets" / str(planned)).touch()
+    with pytest.raises(RefusedError, match="is damaged: it holds no commit") as refused:
+        checkpoint.has_state()
+    assert str(tmp_path) in refused.value.remedy
+
+
+def test_first_batch_unfinished(tmp_path: Path) -> None:
+    """A first batch that was never committed is no state, whatever it wrote, and is forgotten."""
+    checkpoint = Checkpoint(tmp_path)
+    states = checkpoint.query / "state" / "0" / "0"
+    states.mkdir(parents=True)
+    (states / "1.delta").touch()
+    (checkpoint.query / "offsets").mkdir()
+    (checkpoint.query / "offsets" / "0").touch()
+    checkpoint.store_layout(LAYOUT)
+    assert not checkpoint.has_state()
+    checkpoint.forget_first_batch()
+    assert not checkpoint.query.exists()
+    assert checkpoint.stored_layout() == LAYOUT
+
+
+def test_topic_ids(tmp_path: Path) -> None:
+    """The ids of the topics come back as they were stored; damaged ones refuse the start."""
+    checkpoint = Checkpoint(tmp_path)
+    assert checkpoint.stored_topic_ids() == {}
+    checkpoint.store_topic_ids({"t.control": "a", "t.routes": "b"})
+    assert checkpoint.stored_topic_ids() == {"t.control": "a", "t.routes": "b"}
+    (tmp_path / "topics.json").write_text('{"version": 9}')
+    with pytest.raises(RefusedError, match=r"topics\.json"):
+        checkpoint.stored_topic_ids()
+
+
+def test_topics_made_anew() -> None:
+    """Only a topic whose id both sides know can differ, and every one that does is named."""
+    check_topic_ids({}, {"t.a": "1"})
+    check_topic_ids({"t.a": "1", "t.b": "2"}, {"t.a": "1"})
+    with pytest.raises(RefusedError, match=r"t\.a \(its id was 1 and is 3\), t\.b") as refused:
+        check_topic_ids({"t.a": "1", "t.b": "2", "t.c": "5"}, {"t.a": "3", "t.b": "4", "t.c": "5"})
+    assert refused.value.exit_code == ExitCode.REFUSED
 
 
 PLANNED = """v1

@@ -1,7 +1,6 @@
 """How a run ends, and which starts are refused: each with its own exit code."""
 
 import contextlib
-import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,24 +95,6 @@ def test_append_time_lost(spark: "SparkSession", settings: Settings, log: Log) -
     assert heartbeats in error.message
 
 
-def test_checkpoint_lost(spark: "SparkSession", settings: Settings) -> None:
-    """Without state, after a generation that had some, a start is refused and claims nothing."""
-    claim_generation(settings.kafka)
-    with pytest.raises(RefusedError, match="holds no state, but generation 1 has run") as refused:
-        _start(settings, spark)
-    assert refused.value.exit_code == ExitCode.REFUSED
-    assert earlier_generations(settings.kafka) == 1
-
-
-def test_checkpoint_lost_after_a_run(spark: "SparkSession", settings: Settings, log: Log) -> None:
-    """The same holds for a checkpoint that was there and was removed."""
-    with job(spark, settings, log) as running:
-        _await_first_batch(settings, running)
-    shutil.rmtree(settings.engine.checkpoint)
-    with pytest.raises(RefusedError, match="holds no state"):
-        _start(settings, spark)
-
-
 def test_other_layout(spark: "SparkSession", settings: Settings, log: Log) -> None:
     """A checkpoint is not used with another number of shuffle partitions."""
     with job(spark, settings, log) as running:
@@ -180,7 +161,6 @@ def test_partitions_change(settings: Settings, topic: str, partitions: int, name
     "text, kind",
     [
         ("x\nfairlead.engine.errors.HigherGenerationError: g 2\n", SupersededError),
-        ("x\nfairlead.engine.errors.StateMissingError: shard 1\n", RefusedError),
         ("x\nfairlead.engine.errors.AppendTimeMissingError: t\n", RefusedError),
         ("x\nfairlead.codec.errors.CodecError: damaged\n", QueryDiedError),
         ("org.apache.kafka.common.errors.TimeoutException: no", QueryDiedError),

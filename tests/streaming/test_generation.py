@@ -5,12 +5,7 @@ import threading
 import pytest
 
 from fairlead.core.records import Generation
-from fairlead.errors import (
-    EnvironmentMissingError,
-    ExitCode,
-    RefusedError,
-    SupersededError,
-)
+from fairlead.errors import EnvironmentMissingError, ExitCode, SupersededError
 from fairlead.settings import Settings
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
@@ -19,7 +14,6 @@ from streaming.generation import (
     GenerationWatch,
     claim_generation,
     earlier_generations,
-    refuse_lost_state,
 )
 from tests.streaming.log import Log
 
@@ -66,20 +60,6 @@ def test_watch_ignores_older_claims(settings: Settings) -> None:
     assert watch.followed.wait(30)
     watch.stop()
     assert told == []
-
-
-@pytest.mark.parametrize("generation", [1, 7])
-def test_lost_state_is_refused(generation: int) -> None:
-    """Without state, a start after any other start is refused, and the message says what to do."""
-    with pytest.raises(RefusedError, match=f"generation {generation} has run") as refused:
-        refuse_lost_state(generation)
-    assert refused.value.exit_code == ExitCode.REFUSED
-    assert "kafka.topic_prefix" in refused.value.remedy
-
-
-def test_first_start_is_not_refused() -> None:
-    """Nobody can have lost what nobody ever had."""
-    refuse_lost_state(0)
 
 
 def test_unreachable(settings: Settings) -> None:

@@ -1,5 +1,7 @@
 """A start whose next records are gone is refused, unless somebody accepts that."""
 
+import contextlib
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -126,18 +128,37 @@ def test_lost_heartbeats(
     assert_decided_once(log)
 
 
-def test_topic_made_anew(spark: "SparkSession", settings: Settings, log: Log) -> None:
-    """A log that ends before what was read is refused, also to who accepts lost input."""
+def _make_anew(settings: Settings, topic: str) -> None:
+    connection = {"bootstrap_servers": settings.kafka.bootstrap}
+    with contextlib.closing(KafkaAdminClient(**connection)) as admin:
+        admin.delete_topics([topic])
+    specs = topic_specs(settings.topics)
+    while topic not in create_topics(connection, settings.kafka.topic_prefix, specs).created:
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_topic_made_anew(
+    spark: "SparkSession",
+    settings: Settings,
+    log: Log,
+    known: bool,  # noqa: FBT001 - a parameter of pytest
+) -> None:
+    """A topic with another id is refused, however long it is; without ids one that is too short."""
     with Fleet(settings.kafka) as fleet, job(spark, settings, log):
         log.await_record("assignments", owns_all(fleet.join("c1"), 1))
     heartbeats = log.names.name("heartbeats")
-    admin = KafkaAdminClient(bootstrap_servers=settings.kafka.bootstrap)
-    admin.delete_topics([heartbeats])
-    connection = {"bootstrap_servers": settings.kafka.bootstrap}
-    specs = topic_specs(settings.topics)
-    while heartbeats not in create_topics(connection, log.names.prefix, specs).created:
-        time.sleep(0.1)
-    admin.close()
-    with pytest.raises(RefusedError, match=rf"{heartbeats} up to offset \d+, but it ends at 0"):
+    _make_anew(settings, heartbeats)
+    named = rf"{heartbeats} up to offset \d+, but it ends at 0"
+    if known:
+        named = rf"made anew since it was written: {heartbeats} \(its id was"
+    else:
+        (settings.engine.checkpoint / "topics.json").unlink()
+    with pytest.raises(RefusedError, match=named) as refused:
         _start(settings, spark, accept_lost_input=True)
     assert earlier_generations(settings.kafka) == 1
+    assert "move engine.checkpoint away" in refused.value.remedy
+    shutil.rmtree(settings.engine.checkpoint)
+    with Fleet(settings.kafka) as fleet, job(spark, settings, log):
+        client = fleet.join("c2")
+        log.await_record("assignments", owns_all(client, 2))

@@ -1,0 +1,50 @@
+"""What an operator sees of a recovery: a gauge, and a line in the log at its begin and its end."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import structlog
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+log = structlog.get_logger()
+
+RECOVERING_NOW: Final = "recovering_now"
+"""The word under which a shard tells that it recovers."""
+_GROUPS: Final = "groups_now/recovering"
+
+
+class Recovery(Collector):
+    """Which shards recover, and how many of their groups: as of the newest batch."""
+
+    def __init__(self) -> None:
+        self._shards: dict[int, tuple[bool, int]] = {}
+        self._told = False
+
+    def take(self, shard: int, counts: Mapping[str, int]) -> None:
+        """Take what a shard tells of a batch."""
+        recovering = bool(counts.get(RECOVERING_NOW, 0))
+        self._shards = {**self._shards, shard: (recovering, counts.get(_GROUPS, 0))}
+
+    def tell(self) -> None:
+        """Say in the log, once each, that the recovery has begun and that it is over."""
+        groups = sum(number for _, number in self._shards.values())
+        shards = sum(recovering for recovering, _ in self._shards.values())
+        if (shards or groups) and not self._told:
+            log.warning(
+                "recovering: owners go on, nothing moves until lease and margin have passed and "
+                "every client has acknowledged",
+                shards=shards,
+                groups=groups,
+            )
+        elif self._told and not (shards or groups):
+            log.info("recovered: every group is decided on again")
+        self._told = bool(shards or groups)
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the gauge."""
+        family = GaugeMetricFamily(
+            "fairlead_recovering_shards", "Shards whose state was lost and is not yet rebuilt."
+        )
+        family.add_metric([], sum(recovering for recovering, _ in self._shards.values()))
+        yield family
