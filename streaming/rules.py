@@ -18,7 +18,7 @@ from kafka.consumer.fetcher import ConsumerRecord
 from fairlead.core.allocation import Strategy
 from fairlead.core.designation import IF_NOBODY
 from fairlead.core.records import ALL_GROUPS, RuleSet
-from fairlead.core.rules import TIMES, GroupRules, RuleError, with_rule
+from fairlead.core.rules import TIMES, WORDS, GroupRules, RuleError, with_rule
 from fairlead.errors import UsageError
 from fairlead.settings import Settings
 from fairlead.wire.encode import OversizeError
@@ -31,10 +31,6 @@ from streaming.rule_writer import as_read, partitions_of_rule, write_rules
 log = structlog.get_logger()
 
 AUTHOR: Final = "conf"
-_BUILT_IN: Final = {"mode": "cooperative", "on_mute": "wait"}
-"""What the engine does and cannot do otherwise yet: said in conf/, it needs no rule."""
-
-
 RuleName = tuple[str, str]
 """Group (or ``*``) and rule."""
 
@@ -154,7 +150,7 @@ def _accepted(
             read = as_read(RuleSet(group, rule, (), value, AUTHOR))
             with_rule(GroupRules(), rule, read.value, strategies)
         except (WireError, RuleError) as error:
-            raise _refused(table, rule, value, error) from error
+            raise _refused(table, rule, error) from error
         except (TypeError, OversizeError) as error:
             # The encoder's word for what no record can hold. Only these are of any form and size.
             key = "designated" if rule == "designated" else "strategy_options"
@@ -166,21 +162,11 @@ def _accepted(
     return accepted
 
 
-def _refused(table: str, rule: str, value: Any, error: WireError | RuleError) -> UsageError:
+def _refused(table: str, rule: str, error: WireError | RuleError) -> UsageError:
     """Return an error of the engine in the words of conf/: by the key that holds the value."""
-    if rule in _BUILT_IN:
-        return UsageError(
-            f'{table}.{rule}: "{value}" is not supported yet.',
-            remedy=f'Set {table}.{rule} to "{_BUILT_IN[rule]}", or leave it out.',
-        )
     place = error.field if isinstance(error, WireError) else error.field_path
     path = (place or "").removeprefix("value").removeprefix(".")
     name = path.partition(".")[0]
-    if rule == "timing" and value.get(name) == "never":
-        return UsageError(
-            f'{table}.{name}: "never" is not supported yet.',
-            remedy=f"Give {table}.{name} a whole number of milliseconds.",
-        )
     if rule == "strategy":
         key = "strategy" if name == "name" else "strategy_options"
     elif rule == "designated":
@@ -201,8 +187,7 @@ def _rules_of(group: str, fields: Mapping[str, Any]) -> dict[RuleName, Any]:
     timing = {name: fields[name] for name in TIMES if name in fields}
     if timing:
         rules[group, "timing"] = timing
-    if "slots" in fields:
-        rules[group, "slots"] = fields["slots"]
+    rules |= {(group, name): fields[name] for name in WORDS if name in fields}
     if fields.get("pause"):
         rules[group, "pause"] = True
     if "designated" in fields:
@@ -212,9 +197,6 @@ def _rules_of(group: str, fields: Mapping[str, Any]) -> dict[RuleName, Any]:
         ]
     if "weighing" in fields:
         rules[group, "weighing"] = fields["weighing"]
-    for name, built_in in _BUILT_IN.items():
-        if fields.get(name, built_in) != built_in:
-            rules[group, name] = fields[name]
     return rules
 
 
@@ -225,9 +207,8 @@ def _engine_defaults() -> dict[str, Any]:
         "strategy": rules.strategy,
         "strategy_options": dict(rules.strategy_options),
         **{name: getattr(rules, name) for name in TIMES},
-        "slots": rules.slots,
+        **{name: getattr(rules, name) for name in WORDS},
         "weighing": asdict(rules.weighing),
-        **_BUILT_IN,
     }
 
 

@@ -18,7 +18,14 @@ from fairlead.cli.options import (
     settings_of,
 )
 from fairlead.cli.output import OutputFormat, write_rows
-from fairlead.cli.rule_words import GivenRules, completed, gone_rules, rule_words, wanted_rules
+from fairlead.cli.rule_words import (
+    GivenRules,
+    completed,
+    deadline_of,
+    gone_rules,
+    rule_words,
+    wanted_rules,
+)
 from fairlead.core.rules import TIMES
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -46,6 +53,8 @@ def set_rules(
     restart_grace_ms: flags.RestartGraceFlag = None,
     settle_ms: flags.SettleFlag = None,
     slots: flags.SlotsFlag = None,
+    mode: flags.ModeFlag = None,
+    on_mute: flags.OnMuteFlag = None,
     weigh_by: flags.WeighByFlag = None,
     weigh_over_ms: flags.WeighOverFlag = None,
     weigh_change_percent: flags.WeighChangeFlag = None,
@@ -71,12 +80,13 @@ def set_rules(
 
     Everything is checked before anything is written. docs/groups.md has each rule.
     """
-    timing = (lease_ms, margin_ms, trigger_ms, drain_deadline_ms, restart_grace_ms, settle_ms)
+    deadline = deadline_of(drain_deadline_ms)
+    timing = (lease_ms, margin_ms, trigger_ms, deadline, restart_grace_ms, settle_ms)
     weighing = (weigh_by, weigh_over_ms, weigh_change_percent)
     given = GivenRules(
         strategy,
         options,
-        slots,
+        _given(("slots", "mode", "on_mute"), (slots, mode, on_mute)),
         _given(TIMES, timing),
         _given(("by", "over_ms", "change_percent"), weighing),
         _given(("only", "topics", "if_nobody"), (only or None, topics or None, if_nobody)),
@@ -97,6 +107,8 @@ def unset_rules(
     pause: flags.PauseGone = False,
     timing: flags.TimingGone = False,
     slots: flags.SlotsGone = False,
+    mode: flags.ModeGone = False,
+    on_mute: flags.OnMuteGone = False,
     weighing: flags.WeighingGone = False,
     designated: flags.DesignatedGone = False,
     pin: flags.PinGone = None,
@@ -121,6 +133,8 @@ def unset_rules(
         "strategy": strategy,
         "timing": timing,
         "slots": slots,
+        "mode": mode,
+        "on_mute": on_mute,
         "weighing": weighing,
         "designated": designated,
     }

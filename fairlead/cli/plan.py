@@ -90,7 +90,7 @@ def plan(
     given = GivenRules(
         strategy,
         options,
-        slots,
+        _given(slots=slots),
         weighing={"by": weigh_by} if weigh_by else {},
         designated=_given(only=only, topics=topics, if_nobody=if_nobody),
         singles=_given(pin=pin, ban=ban, weight=weight, capacity=capacity, drain=drain),

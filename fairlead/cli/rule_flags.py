@@ -23,7 +23,11 @@ LeaseFlag = Annotated[
 MarginFlag = Annotated[int | None, typer.Option("--margin-ms", help="And this much longer.")]
 TriggerFlag = Annotated[int | None, typer.Option("--trigger-ms", help="Recompute this often.")]
 DrainDeadlineFlag = Annotated[
-    int | None, typer.Option("--drain-deadline-ms", help="A queue is stopped within this time.")
+    str | None,
+    typer.Option(
+        "--drain-deadline-ms",
+        help="A client that has not stopped a queue by then is mute; or never.",
+    ),
 ]
 RestartGraceFlag = Annotated[
     int | None,
@@ -34,6 +38,14 @@ SettleFlag = Annotated[
 ]
 SlotsFlag = Annotated[
     str | None, typer.Option("--slots", help="Who shares a topic: subscribers or group.")
+]
+ModeFlag = Annotated[
+    str | None,
+    typer.Option("--mode", help="cooperative, or eager: grant without waiting for the holder."),
+]
+OnMuteFlag = Annotated[
+    str | None,
+    typer.Option("--on-mute", help="wait, or force: take queues from a client that is mute."),
 ]
 WeighByFlag = Annotated[
     str | None, typer.Option("--weigh-by", help="What queues weigh: count, rate or lag.")
@@ -77,6 +89,8 @@ StrategyGone = Annotated[bool, typer.Option("--strategy", help="The strategy and
 PauseGone = Annotated[bool, typer.Option("--pause", help="The pause: as resume.")]
 TimingGone = Annotated[bool, typer.Option("--timing", help="All times.")]
 SlotsGone = Annotated[bool, typer.Option("--slots", help="Who shares a topic.")]
+ModeGone = Annotated[bool, typer.Option("--mode", help="How queues are handed over.")]
+OnMuteGone = Annotated[bool, typer.Option("--on-mute", help="What to do with mute clients.")]
 WeighingGone = Annotated[bool, typer.Option("--weighing", help="What queues weigh.")]
 DesignatedGone = Annotated[bool, typer.Option("--designated", help="Who alone consumes.")]
 QueueGone = "topic/broker/3"

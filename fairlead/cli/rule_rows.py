@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairlead.cli.rule_words import subject_words, value_words
 from fairlead.core.records import RuleSet
-from fairlead.core.rules import TIMES, GroupRules
+from fairlead.core.rules import NEVER, TIMES, GroupRules
 
 if TYPE_CHECKING:
     from fairlead.control.rules_in_force import RulesInForce, WrittenRule
@@ -17,7 +17,7 @@ __all__ = ["OUTCOME_COLUMNS", "RULE_COLUMNS", "outcome_rows", "rule_rows", "time
 
 OUTCOME_COLUMNS = ("rule", "for", "says", "answer", "decisions", "moves")
 RULE_COLUMNS = ("rule", "for", "says", "from", "by", "when", "because")
-_ORDER = ("pause", "strategy", "slots", "timing", "weighing", "designated")
+_ORDER = ("pause", "strategy", "slots", "mode", "on_mute", "timing", "weighing", "designated")
 _NOT_BUILT_IN = ("pause", "designated")
 _DROPPED = "dropped"
 _RESOLVED = "resolved"
@@ -90,13 +90,19 @@ def _not_hidden(of_all: RuleSet, own: RuleSet | None) -> RuleSet | None:
     return RuleSet(of_all.group, of_all.rule, (), left) if left else None
 
 
+def _time(milliseconds: int | None) -> int | str:
+    return NEVER if milliseconds is None else milliseconds
+
+
 def _built_in(rules: GroupRules, name: str) -> RuleSet:
     """Return what the engine does where no rule says otherwise."""
     weighing = rules.weighing
     values: dict[str, Any] = {
         "strategy": {"name": rules.strategy, "options": dict(rules.strategy_options)},
         "slots": rules.slots,
-        "timing": {each: getattr(rules, each) for each in TIMES},
+        "mode": rules.mode,
+        "on_mute": rules.on_mute,
+        "timing": {each: _time(getattr(rules, each)) for each in TIMES},
         "weighing": {
             "by": weighing.by,
             "over_ms": weighing.over_ms,

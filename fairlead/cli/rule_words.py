@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from fairlead.core.records import RuleSet
+from fairlead.core.rules import NEVER
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GivenRules",
     "completed",
+    "deadline_of",
     "gone_rules",
     "refusal_of",
     "rule_words",
@@ -37,13 +39,14 @@ _OF_CLIENTS: Final = ("capacity", "drain")
 class GivenRules:
     """What flags say: values by their names on the wire, what was not given left out.
 
-    ``singles``: rule -> the texts of its flag. ``options`` None: not given.
+    ``words``: the rules that are one word, such as ``slots``. ``singles``: rule -> the texts of its
+    flag. ``options`` None: not given.
     """
 
     strategy: str | None = None
     options: str | None = None
-    slots: str | None = None
-    timing: Mapping[str, int] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+    timing: Mapping[str, int | str] = field(default_factory=dict)
     weighing: Mapping[str, Any] = field(default_factory=dict)
     designated: Mapping[str, Any] = field(default_factory=dict)
     singles: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -61,8 +64,7 @@ def wanted_rules(group: str, given: GivenRules) -> list[RuleSet]:
         found.append(("strategy", (), {"name": given.strategy, "options": options}))
     if given.timing:
         found.append(("timing", (), dict(given.timing)))
-    if given.slots is not None:
-        found.append(("slots", (), given.slots))
+    found += [(rule, (), word) for rule, word in given.words.items()]
     if given.weighing:
         found.append(("weighing", (), dict(given.weighing)))
     if given.designated:
@@ -73,6 +75,22 @@ def wanted_rules(group: str, given: GivenRules) -> list[RuleSet]:
         found.append(("designated", (), dict(given.designated)))
     found += _singles(given.singles)
     return [RuleSet(group, rule, subject, value) for rule, subject, value in found]
+
+
+def deadline_of(text: str | None) -> int | str | None:
+    """Read a drain deadline: milliseconds, or ``never``, as the rule has it; None: not given.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if text is None or text == NEVER:
+        return text
+    if not text.isdecimal():
+        raise UsageError(
+            f"--drain-deadline-ms: {text!r} is no time.",
+            remedy=f"Give whole milliseconds, or {NEVER}.",
+        )
+    return int(text)
 
 
 def completed(rules: Sequence[RuleSet], present: Mapping[str, Any], strategy: str) -> list[RuleSet]:

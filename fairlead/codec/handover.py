@@ -25,29 +25,44 @@ Queues = Mapping[MessageQueue, int]
 
 def plain_queue(row: int, queue: QueueState, keys: Keys) -> list[Any]:
     """Return the state of the queue in this row of the queue table."""
-    return [
+    plain = [
         row,
         None if queue.base is None else [*queue.base],
         queue.why,
         queue.late,
         [*queue.void],
-        [[keys[grant.member], *grant.epoch, grant.dropped] for grant in queue.chain],
+        [_plain_grant(grant, keys) for grant in queue.chain],
     ]
+    if queue.overtaken or queue.asked is not None:
+        plain.append([_plain_grant(grant, keys) for grant in queue.overtaken])
+        plain.append(None if queue.asked is None else [*queue.asked])
+    return plain
+
+
+def _plain_grant(grant: Grant, keys: Keys) -> list[Any]:
+    """Return a grant; one that was not dropped is four values, as nearly all are."""
+    plain = [keys[grant.member], *grant.epoch, grant.dropped]
+    return [*plain, grant.dropped_ms, grant.mute] if grant.dropped else plain
 
 
 def read_queue(plain: Sequence[Any], keys: Sequence[MemberKey]) -> QueueState:
-    """Return the queue state that :func:`plain_queue` wrote."""
-    _, base, why, late, void, chain = plain
+    """Return the queue state that :func:`plain_queue` wrote, in this version or an earlier one."""
+    _, base, why, late, void, chain, *later = plain
+    overtaken, asked = later or ((), None)
     return QueueState(
         None if base is None else Position(*base),
         why,
-        tuple(
-            Grant(keys[row], Epoch(generation, number), dropped)
-            for row, generation, number, dropped in chain
-        ),
+        tuple(_read_grant(grant, keys) for grant in chain),
         late,
         Epoch(*void),
+        tuple(_read_grant(grant, keys) for grant in overtaken),
+        None if asked is None else Position(*asked),
     )
+
+
+def _read_grant(plain: Sequence[Any], keys: Sequence[MemberKey]) -> Grant:
+    row, generation, number, dropped, *later = plain
+    return Grant(keys[row], Epoch(generation, number), dropped, *later)
 
 
 def plain_claims(row: int, claims: ClaimSet, queues: Queues) -> list[Any]:

@@ -14,10 +14,20 @@ from fairlead.core.barrier import (
 )
 from fairlead.core.draft import Draft
 from fairlead.core.fencing import FENCED, fenced_reason
-from fairlead.core.handover import Resolved, answer_never, progress, release
+from fairlead.core.handover import (
+    Resolved,
+    aim,
+    answer_never,
+    based,
+    progress,
+    release,
+    reset,
+)
 from fairlead.core.membership import apply_heartbeat, apply_leave, subscribed_topics
-from fairlead.core.model import NOTHING, Epoch
+from fairlead.core.model import NOTHING, Epoch, Position
 from fairlead.core.offsets import first_base
+from fairlead.core.outputs import Cause
+from fairlead.core.overtaking import has_ordered
 from fairlead.core.records import (
     Arrival,
     Claims,
@@ -34,7 +44,7 @@ from fairlead.core.routes import readable_queues
 from fairlead.core.rule_cause import cause_of_rule
 from fairlead.core.rules import RuleError, put_rule, rules_of
 from fairlead.core.scales import forget, measure, weigh_when_due
-from fairlead.core.state import QueueState
+from fairlead.core.state import RESET, QueueState
 
 __all__ = ["KINDS", "apply_record"]
 
@@ -71,10 +81,8 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
             _apply_offsets(draft, arrival, known)
         case RuleSet() as rule:
             _apply_rule(draft, arrival, rule)
-        case Reset():
-            texts = ("this engine does not reset offsets", "reset them in the data plane")
-            draft.counts["reset", "rejected"] += 1
-            draft.reject(arrival, "unsupported_kind", "kind", texts)
+        case Reset() as wanted:
+            _apply_reset(draft, arrival, wanted)
 
 
 def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
@@ -113,6 +121,40 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
     draft.because("released", client_id=released.member.client_id, at=arrival.source)
     if ended.granted is not None and draft.state.barrier is None:
         draft.shortened[released.queue] = None
+
+
+def _apply_reset(draft: Draft, arrival: Arrival, wanted: Reset) -> None:
+    """Move the start of a queue, and drop whoever works on it from before (rule H21).
+
+    Its successor, which may be the same member, waits for it as in any move. In a barrier nothing
+    is dropped: the base remembers the reset, and what was started before it is dropped at the end.
+    """
+    state = draft.state
+    value = state.queues.get(wanted.queue, QueueState(late=wanted.queue.topic in state.routes))
+    position = Position(arrival.source.offset + 1, wanted.offset)
+    moved = reset(value, position, sure=not is_recovering(state))
+    if moved is None:
+        draft.counts["reset", "duplicate"] += 1
+        return
+    draft.counts["reset", "applied"] += 1
+    draft.because_of(
+        Cause(
+            "reset",
+            at=arrival.source,
+            queue=wanted.queue,
+            by=wanted.by or None,
+            because=wanted.because,
+        )
+    )
+    if state.barrier is not None or moved.base is None:
+        draft.set_queue(wanted.queue, moved)
+        return
+    epoch, clock_ms = draft.next_epoch(), draft.moment.clock_ms
+    aimed = aim(moved, None, epoch, draft.engine.chain_cap, clock_ms)
+    draft.set_queue(wanted.queue, aimed.queue)
+    if aimed.drop is not None:
+        draft.new_epoch()
+        draft.command_drop(wanted.queue, aimed.drop)
 
 
 def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
@@ -157,11 +199,11 @@ def _start_anew(draft: Draft, topic: str, void: Epoch) -> None:
             continue
         chain = value.chain
         if chain and not chain[-1].dropped and draft.state.barrier is None:
-            newest = replace(chain[-1], dropped=True)
+            newest = replace(chain[-1], dropped=True, dropped_ms=draft.moment.clock_ms)
             chain = (*chain[:-1], newest)
             draft.new_epoch()
             draft.command_drop(queue, newest)
-        anew = QueueState(base=None, chain=chain, late=True, void=void)
+        anew = QueueState(chain=chain, late=True, void=void, overtaken=value.overtaken)
         draft.set_queue(queue, anew)
         forget(draft, queue)
 
@@ -186,8 +228,10 @@ def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
         if value is None or value.base is not None:
             continue
         start = first_base(value, entry, profiles[0])
+        if start is None and value.asked is not None:
+            start = value.asked, RESET
         if start is not None:
-            draft.set_queue(entry.queue, replace(value, base=start[0], why=start[1]))
+            draft.set_queue(entry.queue, based(value, *start))
             draft.because("offsets_known", topic=known.topic, at=arrival.source)
 
 
@@ -195,6 +239,7 @@ def _apply_rule(draft: Draft, arrival: Arrival, rule: RuleSet) -> None:
     before = draft.state.rules
     try:
         after = put_rule(before, rule, draft.rules, draft.engine.strategies)
+        _check_mode(draft, rule)
     except RuleError as error:
         draft.counts["rule", "rejected"] += 1
         draft.reject(arrival, error.reason, error.field_path, (error.detail, error.remedy))
@@ -207,3 +252,11 @@ def _apply_rule(draft: Draft, arrival: Arrival, rule: RuleSet) -> None:
     draft.rules = rules_of(draft.state.rules, draft.engine)
     draft.because_of(cause_of_rule(rule, arrival.source))
     draft.dirty = draft.weigh_now = True
+
+
+def _check_mode(draft: Draft, rule: RuleSet) -> None:
+    """Refuse to hand over eagerly beside a member that wants its messages in order."""
+    if rule.rule == "mode" and rule.value == "eager" and has_ordered(draft.state):
+        detail = "a member of the group wants its messages in order"
+        remedy = "leave the group cooperative, or let its clients ask for no order"
+        raise RuleError("bad_rule", "value", detail, remedy)

@@ -10,15 +10,17 @@ Where the state was lost the group is *recovering*: nobody can tell either who m
 it also waits for lease and margin from the marker, in which whoever is alive is heard (rule H18).
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fairlead.core.draft import Draft
-from fairlead.core.handover import credit
+from fairlead.core.handover import aim, credit
 from fairlead.core.membership import subscribed_topics
-from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
+from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
+from fairlead.core.overtaking import marks, may_be_forced, settle_late_claims
 from fairlead.core.records import Claim, Claims, Progress, Release
 from fairlead.core.rules import GroupRules
-from fairlead.core.state import Barrier, ClaimSet, Grant, GroupState, QueueState
+from fairlead.core.state import RESET, Barrier, ClaimSet, Grant, GroupState, QueueState
 
 __all__ = [
     "apply_claims",
@@ -75,7 +77,8 @@ def apply_claims(draft: Draft, claims: Claims) -> None:
         # A group that lost records passes the barrier of its own generation once more.
         passed = min(passed, state.barrier.generation - 1)
     if claims.generation <= passed:
-        draft.counts["claims", "duplicate"] += 1
+        late = settle_late_claims(draft, claims)
+        draft.counts["claims", "applied" if late else "duplicate"] += 1
         return
     draft.counts["claims", "applied"] += 1
     held = state.claims.get(claims.member)
@@ -140,11 +143,10 @@ def pass_barrier(draft: Draft) -> None:
     if barrier is None:
         return
     waiting = _waited_for(draft, barrier.generation)
-    if waiting:
-        _alarm_if_mute(draft, barrier, waiting)
-    if waiting or (barrier.recovering and not barrier.waited):
+    mute = _mute_among(draft, barrier, waiting)
+    if len(mute) < len(waiting) or (barrier.recovering and not barrier.waited):
         return
-    _adopt(draft, barrier)
+    _adopt(draft, barrier, mute)
     state.generation = barrier.generation
     state.barrier = None
     state.claims = {
@@ -168,7 +170,7 @@ def barrier_due_ms(barrier: Barrier, rules: GroupRules) -> int | None:
     due = []
     if barrier.recovering and not barrier.waited:
         due.append(counted_from + rules.lease_ms + rules.margin_ms + 1)
-    if not barrier.mute_told:
+    if not barrier.mute_told and rules.drain_deadline_ms is not None:
         due.append(counted_from + rules.drain_deadline_ms + 1)
     return min(due, default=None)
 
@@ -208,15 +210,22 @@ def _waited_for(draft: Draft, generation: int) -> list[MemberKey]:
     ]
 
 
-def _alarm_if_mute(draft: Draft, barrier: Barrier, waiting: list[MemberKey]) -> None:
-    """Raise the alarm, once, on members that heartbeat and do not acknowledge."""
-    if barrier.mute_told or _silent_ms(draft, barrier) <= draft.rules.drain_deadline_ms:
-        return
+def _mute_among(draft: Draft, barrier: Barrier, waiting: list[MemberKey]) -> list[MemberKey]:
+    """Return those who heartbeat, have not acknowledged in time, and are not to be waited for.
+
+    The first time that there are any who are late, whether or not they are waited for, an alarm is
+    raised.
+    """
+    deadline_ms = draft.rules.drain_deadline_ms
+    if deadline_ms is None or _silent_ms(draft, barrier) <= deadline_ms:
+        return []
     counted_from = barrier.counted_from_ms or 0
     liveness = draft.state.liveness
-    if any(liveness[key].seen_ms > counted_from for key in waiting):
+    mute = [key for key in waiting if liveness[key].seen_ms > counted_from]
+    if mute and not barrier.mute_told:
         draft.alarms.add("barrier_mute")
         draft.state.barrier = replace(barrier, mute_told=True)
+    return [key for key in mute if may_be_forced(draft, key)]
 
 
 def _drop_void(draft: Draft) -> None:
@@ -227,15 +236,11 @@ def _drop_void(draft: Draft) -> None:
     for queue in sorted(draft.state.queues):
         value = draft.state.queues[queue]
         newest = value.chain[-1] if value.chain else None
-        if newest is None or newest.dropped or newest.epoch > value.void:
-            continue
-        dropped = replace(newest, dropped=True)
-        draft.set_queue(queue, replace(value, chain=(*value.chain[:-1], dropped)))
-        draft.new_epoch()
-        draft.command_drop(queue, dropped)
+        if newest is not None and not newest.dropped and newest.epoch <= value.void:
+            _drop(draft, queue, value)
 
 
-def _adopt(draft: Draft, barrier: Barrier) -> None:
+def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
     claimed: dict[MessageQueue, list[tuple[MemberKey, Claim]]] = {}
     for key in sorted(draft.state.members):
         held = draft.state.claims.get(key)
@@ -250,9 +255,75 @@ def _adopt(draft: Draft, barrier: Barrier) -> None:
     for queue in sorted(set(draft.state.queues) | set(claimed)):
         value = draft.state.queues.get(queue) or _unknown(draft.state)
         adopted = _adopt_queue(value, claimed.get(queue, []), facts.get(queue, {}))
-        gone = tuple(grant for grant in value.chain if grant not in adopted.chain)
-        draft.resolved(queue, gone, adopted.base)
+        adopted = _past_the_mute(draft, queue, value, _with_its_reset(adopted), mute)
+        left = {(grant.member, grant.epoch) for grant in (*adopted.overtaken, *adopted.chain)}
+        before = (*value.overtaken, *value.chain)
+        gone = [grant for grant in before if (grant.member, grant.epoch) not in left]
+        draft.resolved(queue, [grant for grant in gone if grant.epoch != NOTHING], adopted.base)
         draft.set_queue(queue, adopted)
+        if _is_from_before_its_reset(adopted, claimed.get(queue, [])):
+            _drop(draft, queue, adopted)
+
+
+def _past_the_mute(
+    draft: Draft,
+    queue: MessageQueue,
+    before: QueueState,
+    adopted: QueueState,
+    mute: Sequence[MemberKey],
+) -> QueueState:
+    """Keep what those may be working on who have acknowledged nothing: on anything, if on nothing.
+
+    Only a queue that somebody else claims to run is certainly nobody's among them.
+    """
+    clock_ms = draft.moment.clock_ms
+    known = tuple(
+        replace(grant, dropped=True, dropped_ms=clock_ms, mute=True)
+        for grant in (*before.overtaken, *before.chain)
+        if grant.member in mute and grant.epoch != NOTHING
+    )
+    for grant in known:
+        draft.new_epoch()
+        draft.command_drop(queue, grant)
+    named = {grant.member for grant in known}
+    unknown = () if adopted.chain else [key for key in mute if key not in named]
+    return replace(adopted, overtaken=(*adopted.overtaken, *known, *marks(unknown, clock_ms)))
+
+
+def _with_its_reset(adopted: QueueState) -> QueueState:
+    """Find out what is to be done with a reset of which it was not known whether it was followed.
+
+    Whoever runs tells it. If nobody does, and nobody tells of having followed it, what the group
+    committed in the data plane does: until that is known the queue waits.
+    """
+    asked = adopted.asked
+    if asked is None:
+        return adopted
+    if adopted.base is not None and asked <= adopted.base:
+        return replace(adopted, asked=None)
+    if adopted.chain:
+        return replace(adopted, base=asked, why=RESET, asked=None)
+    return replace(adopted, base=None)
+
+
+def _is_from_before_its_reset(
+    adopted: QueueState, claims: Sequence[tuple[MemberKey, Claim]]
+) -> bool:
+    """Whether what runs follows an older reset than the queue's: one came during the barrier."""
+    if not adopted.chain or adopted.base is None:
+        return False
+    runs = (adopted.chain[0].member, adopted.chain[0].epoch)
+    resets = [claim.position.reset for key, claim in claims if (key, claim.epoch) == runs]
+    return max(resets) < adopted.base.reset
+
+
+def _drop(draft: Draft, queue: MessageQueue, adopted: QueueState) -> None:
+    epoch, clock_ms = draft.next_epoch(), draft.moment.clock_ms
+    aimed = aim(adopted, None, epoch, draft.engine.chain_cap, clock_ms)
+    draft.set_queue(queue, aimed.queue)
+    if aimed.drop is not None:
+        draft.new_epoch()
+        draft.command_drop(queue, aimed.drop)
 
 
 _Facts = dict[MemberKey, tuple[Epoch, Position]]
@@ -271,8 +342,28 @@ def _adopt_queue(
             continue
         if running is None or claim.epoch > running[0]:
             running = (claim.epoch, key)
+    out = _still_running(value, claims, facts, running)
     if running is None:
-        return replace(value, chain=())
+        return replace(value, chain=(), overtaken=out)
     # Not dropped, even if it was before: whoever learnt the generation before it read that drop
     # obeys it no more. If the queue is wanted elsewhere it is dropped again.
-    return replace(value, chain=(Grant(running[1], running[0]),))
+    return replace(value, chain=(Grant(running[1], running[0]),), overtaken=out)
+
+
+def _still_running(
+    value: QueueState,
+    claims: list[tuple[MemberKey, Claim]],
+    facts: _Facts,
+    newest: tuple[Epoch, MemberKey] | None,
+) -> tuple[Grant, ...]:
+    """Return the grants that nobody waits for and that their members claim to work on still."""
+    running = {
+        (claim.epoch, key)
+        for key, claim in claims
+        if claim.running and (key not in facts or facts[key][0] < claim.epoch)
+    }
+    return tuple(
+        grant
+        for grant in value.overtaken
+        if (grant.epoch, grant.member) in running and (grant.epoch, grant.member) != newest
+    )

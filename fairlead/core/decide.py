@@ -11,6 +11,7 @@ from fairlead.core.membership import effective_members, subscribed_topics
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Request, What
+from fairlead.core.overtaking import aim_past, is_eager
 from fairlead.core.scales import forget
 from fairlead.core.state import GroupState, Member, PendingRequest, QueueState
 from fairlead.core.targets import shared_queues
@@ -30,17 +31,21 @@ def aim_queues(draft: Draft) -> None:
     shared = {queue for held in shared_queues(state).values() for queue in held}
     winners = effective_members(state.members)
     unknown = set(subscribed_topics(state)) - state.routes.keys()
+    eager, cap, clock_ms = is_eager(draft), draft.engine.chain_cap, draft.moment.clock_ms
     for queue in sorted(shared | set(state.queues), key=queue_order):
         if queue.topic in unknown:
             # After a loss of state its owner may be known before its route: it goes on.
             continue
         value = state.queues.get(queue, QueueState())
-        if winners and queue not in shared and not value.chain:
+        if winners and queue not in shared and not _is_kept(state, queue, value):
             state.queues.pop(queue, None)
             forget(draft, queue)
             continue
         target = _target(state, queue, winners) if queue in shared else None
-        aimed = aim(value, target, draft.next_epoch(), draft.engine.chain_cap)
+        if eager:
+            aimed = aim_past(draft, value, target)
+        else:
+            aimed = aim(value, target, draft.next_epoch(), cap, clock_ms)
         draft.set_queue(queue, aimed.queue)
         if aimed.drop is not None:
             draft.new_epoch()
@@ -63,6 +68,17 @@ def grant_again(draft: Draft) -> None:
             continue
         if not draft.epoch_drawn or newest.epoch != draft.state.epoch:
             draft.command_add(queue, newest, value)
+
+
+def _is_kept(state: GroupState, queue: MessageQueue, value: QueueState) -> bool:
+    """Whether a queue that nobody shares must be remembered.
+
+    For who may be working on it, or for a reset that nobody has followed yet: not of a queue that
+    is known to be gone.
+    """
+    if value.chain or value.overtaken:
+        return True
+    return value.waits_for_its_reset and queue.topic not in state.routes
 
 
 def _target(state: GroupState, queue: MessageQueue, winners: dict[str, Member]) -> MemberKey | None:

@@ -77,7 +77,7 @@ class Draft:
         self.causes.setdefault((kind, client_id, topic), Cause(kind, client_id, topic, at))
 
     def because_of(self, cause: Cause) -> None:
-        """Remember a cause by the record that told it: two records may set one rule in one step."""
+        """Remember a cause by the record that told it: two of one kind may come in one step."""
         self.causes[cause.at or (cause.kind, cause.topic)] = cause
 
     def reject(
@@ -114,7 +114,10 @@ class Draft:
         add = self.add_of(queue, grant, value)
         self.adds.setdefault(grant.member, []).append(add)
         stage: Stage = "gated" if add.after else "granted"
-        self.moves.append(Move(queue, stage, grant.member, grant.epoch, add.position, add.why))
+        unsafe = bool(value.overtaken)
+        self.moves.append(
+            Move(queue, stage, grant.member, grant.epoch, add.position, add.why, unsafe)
+        )
         self.tell.add(grant.member)
 
     @staticmethod

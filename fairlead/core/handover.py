@@ -5,15 +5,18 @@ its member waits for their releases. What may happen in which phase stands in :d
 anything else is a bug and raises. Nothing here knows of records, members' liveness or targets'
 making. No shortcut in here is safe: each rule (H1 to H7 of docs/handover.md) has a test that shows
 the run which breaks without it.
+
+A grant that was overtaken is out of the list: nobody waits for it, nobody's release or progress
+proves anything about it, and it ends by a word of its own member alone (rule H22).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
 from fairlead.core.model import Epoch, MemberKey, Position
-from fairlead.core.state import Grant, QueueState
+from fairlead.core.state import RESET, Grant, QueueState
 
 __all__ = [
     "TRANSITIONS",
@@ -24,11 +27,14 @@ __all__ = [
     "Resolved",
     "aim",
     "answer_never",
+    "based",
     "credit",
     "lapse",
+    "overtake",
     "phase_of",
     "progress",
     "release",
+    "reset",
 ]
 
 
@@ -55,6 +61,7 @@ class Event(StrEnum):
     NEVER = "never"
     LAPSED = "lapsed"
     PROGRESSED = "progressed"
+    OVERTAKEN = "overtaken"
 
 
 class IllegalTransitionError(AssertionError):
@@ -75,16 +82,19 @@ TRANSITIONS: Mapping[tuple[Phase, Event], frozenset[Phase]] = {
     (_D, Event.NEVER): frozenset({_F}),
     (_D, Event.LAPSED): frozenset({_F}),
     (_D, Event.PROGRESSED): frozenset({_D}),
+    (_D, Event.OVERTAKEN): frozenset({_F}),
     (_H, Event.AIMED): frozenset({_H, _B}),
     (_H, Event.RELEASED): frozenset({_F, _O, _H}),
     (_H, Event.NEVER): frozenset({_O, _D, _H, _B}),
     (_H, Event.LAPSED): frozenset({_F, _O, _D, _H, _B}),
     (_H, Event.PROGRESSED): frozenset({_H, _O}),
+    (_H, Event.OVERTAKEN): frozenset({_H, _O}),
     (_B, Event.AIMED): frozenset({_B, _H}),
     (_B, Event.RELEASED): frozenset({_F, _D, _B}),
     (_B, Event.NEVER): frozenset({_D, _B}),
     (_B, Event.LAPSED): frozenset({_F, _D, _B}),
     (_B, Event.PROGRESSED): frozenset({_B, _D}),
+    (_B, Event.OVERTAKEN): frozenset({_F, _D, _B}),
 }
 """(phase, event) -> the phases that may follow."""
 
@@ -130,6 +140,27 @@ def credit(queue: QueueState, epoch: Epoch, position: Position, why: str) -> Que
     return replace(queue, base=position, why=why)
 
 
+def based(queue: QueueState, position: Position, why: str) -> QueueState:
+    """Give a queue its first base; a reset that was asked for before goes first if it is newer."""
+    if queue.asked is not None and queue.asked > position:
+        position, why = queue.asked, RESET
+    return replace(queue, base=position, why=why, asked=None)
+
+
+def reset(queue: QueueState, position: Position, *, sure: bool = True) -> QueueState | None:
+    """An operator moves the queue's start; None: that was carried out already (rule H21).
+
+    Whoever has followed this reset, or a newer one, has brought the base to it or beyond, and the
+    record may be read again at any time. Where nothing is known of the queue, or not all
+    (``sure``), that cannot be told yet: the reset is kept beside what will be found out.
+    """
+    if any(known is not None and position <= known for known in (queue.base, queue.asked)):
+        return None
+    if queue.base is None or not sure:
+        return replace(queue, asked=position)
+    return replace(queue, base=position, why=RESET)
+
+
 def release(
     queue: QueueState, member: MemberKey, epoch: Epoch, position: Position
 ) -> Resolved | None:
@@ -139,9 +170,9 @@ def release(
     started. None: no such grant, matched by member *and* epoch (rule H3).
     """
     index = _index(queue, member, epoch)
-    if index is None:
-        return None
     credited = credit(queue, epoch, position, "release")
+    if index is None:
+        return _out_of_the_list(queue, member, epoch, credited)
     return _resolved(queue, credited, credited.chain[index + 1 :], Event.RELEASED)
 
 
@@ -152,7 +183,7 @@ def answer_never(queue: QueueState, member: MemberKey, epoch: Epoch) -> Resolved
     """
     index = _index(queue, member, epoch)
     if index is None:
-        return None
+        return _out_of_the_list(queue, member, epoch, queue)
     chain = queue.chain[:index] + queue.chain[index + 1 :]
     return _resolved(queue, queue, chain, Event.NEVER)
 
@@ -163,9 +194,15 @@ def lapse(queue: QueueState, member: MemberKey) -> Resolved | None:
     None: it has none here.
     """
     chain = tuple(grant for grant in queue.chain if grant.member != member)
+    ended = tuple(grant for grant in queue.overtaken if grant.member == member)
+    left = queue
+    if ended:
+        others = tuple(grant for grant in queue.overtaken if grant.member != member)
+        left = replace(queue, overtaken=others)
     if len(chain) == len(queue.chain):
-        return None
-    return _resolved(queue, queue, chain, Event.LAPSED)
+        return Resolved(left, ended, None) if ended else None
+    lapsed = _resolved(queue, left, chain, Event.LAPSED)
+    return lapsed._replace(grants=(*ended, *lapsed.grants))
 
 
 def progress(
@@ -176,18 +213,40 @@ def progress(
     None: no such grant.
     """
     index = _index(queue, member, epoch)
-    if index is None:
-        return None
     credited = credit(queue, epoch, position, "progress")
+    if index is None:
+        ended = _out_of_the_list(queue, member, epoch, credited)
+        return None if ended is None else Resolved(credited, (), None)
     resolved = _resolved(queue, credited, credited.chain[index:], Event.PROGRESSED)
     return resolved._replace(granted=None)
 
 
-def aim(queue: QueueState, target: MemberKey | None, epoch: Epoch, cap: int) -> Aimed:
+def overtake(queue: QueueState, chosen: Callable[[Grant], bool]) -> Resolved | None:
+    """Take dropped grants out of the list although they are not resolved (rule H22).
+
+    Whoever is granted the queue from now on does not wait for them, so there may be two owners.
+    None: none of the dropped ones is ``chosen``.
+    """
+    out = tuple(grant for grant in queue.chain if grant.dropped and chosen(grant))
+    if not out:
+        return None
+    chain = tuple(grant for grant in queue.chain if grant not in out)
+    left = replace(queue, overtaken=(*queue.overtaken, *out))
+    return _resolved(queue, left, chain, Event.OVERTAKEN)
+
+
+def aim(
+    queue: QueueState,
+    target: MemberKey | None,
+    epoch: Epoch,
+    cap: int,
+    clock_ms: int | None = None,
+) -> Aimed:
     """Aim the queue at a member (None: at nobody) in the decision ``epoch``.
 
     The newest grant is dropped unless it is wanted; the target is granted if the chain has room
-    below ``cap`` and the start position is known. All older grants become its gates.
+    below ``cap`` and the start position is known. All older grants become its gates. ``clock_ms``
+    is when a drop is dated; None: it is not.
     """
     chain = queue.chain
     drop = None
@@ -195,7 +254,7 @@ def aim(queue: QueueState, target: MemberKey | None, epoch: Epoch, cap: int) -> 
         if chain[-1].member == target:
             return Aimed(queue, None, None)
         drop = chain[-1]
-        chain = (*chain[:-1], replace(drop, dropped=True))
+        chain = (*chain[:-1], replace(drop, dropped=True, dropped_ms=clock_ms))
     add = None
     # The release of a former life of the topic says nothing of this one: nobody may start on it.
     waits = any(grant.epoch <= queue.void for grant in chain)
@@ -212,6 +271,18 @@ def _index(queue: QueueState, member: MemberKey, epoch: Epoch) -> int | None:
         if grant.member == member and grant.epoch == epoch:
             return index
     return None
+
+
+def _out_of_the_list(
+    queue: QueueState, member: MemberKey, epoch: Epoch, credited: QueueState
+) -> Resolved | None:
+    """End a grant that was overtaken, with the positions of ``credited``; None: no such grant."""
+    out = queue.overtaken
+    ended = tuple(grant for grant in out if (grant.member, grant.epoch) == (member, epoch))
+    if not ended:
+        return None
+    left = tuple(grant for grant in out if grant not in ended)
+    return Resolved(replace(credited, overtaken=left), ended, None)
 
 
 def _resolved(

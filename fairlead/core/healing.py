@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from fairlead.core.digest import Entry, digest
 from fairlead.core.draft import Draft
-from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.core.model import NOTHING, MemberKey, MessageQueue
 from fairlead.core.outputs import Add, Drop
 from fairlead.core.records import Arrival, Heartbeat
 from fairlead.core.state import GroupState, Liveness, QueueState
@@ -31,6 +31,9 @@ def entries_by_member(state: GroupState) -> dict[MemberKey, list[Entry]]:
             open_word = "gated" if index else "held"
             word = "draining" if grant.dropped else open_word
             held.setdefault(grant.member, []).append((queue, grant.epoch, word))
+        for grant in value.overtaken:
+            if grant.epoch != NOTHING:
+                held.setdefault(grant.member, []).append((queue, grant.epoch, "draining"))
     return held
 
 
@@ -100,7 +103,9 @@ def _commands_of(
     queue: MessageQueue, value: QueueState, key: MemberKey
 ) -> tuple[list[Drop], Add | None]:
     drops = [
-        Drop(queue, grant.epoch) for grant in value.chain if grant.member == key and grant.dropped
+        Drop(queue, grant.epoch)
+        for grant in (*value.overtaken, *value.chain)
+        if grant.member == key and grant.dropped and grant.epoch != NOTHING
     ]
     newest = value.chain[-1] if value.chain else None
     if newest is None or newest.member != key or newest.dropped:

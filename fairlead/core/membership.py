@@ -26,6 +26,7 @@ __all__ = [
     "bury_leavers",
     "effective_members",
     "has_duplicates",
+    "holders",
     "lapse_members",
     "subscribed_topics",
     "tell_duplicates",
@@ -206,10 +207,20 @@ def _held(state: GroupState, members: Sequence[MemberKey]) -> dict[MemberKey, li
     """Return the queues of which each member has a grant, in order; one look for all of them."""
     held: dict[MemberKey, list[MessageQueue]] = {key: [] for key in members}
     for queue in sorted(state.queues) if held else ():
-        for member in dict.fromkeys(grant.member for grant in state.queues[queue].chain):
+        value = state.queues[queue]
+        for member in dict.fromkeys(grant.member for grant in (*value.overtaken, *value.chain)):
             if member in held:
                 held[member].append(queue)
     return held
+
+
+def holders(state: GroupState) -> set[MemberKey]:
+    """Return the members of which some grant is unresolved."""
+    return {
+        grant.member
+        for value in state.queues.values()
+        for grant in (*value.overtaken, *value.chain)
+    }
 
 
 def bury_leavers(draft: Draft) -> None:
@@ -217,7 +228,7 @@ def bury_leavers(draft: Draft) -> None:
     leavers = [key for key, member in draft.state.members.items() if member.leaving]
     if not leavers:
         return
-    holding = {grant.member for value in draft.state.queues.values() for grant in value.chain}
+    holding = holders(draft.state)
     for key in sorted(leavers):
         if key not in holding:
             _bury(draft, key, lapsed=False)

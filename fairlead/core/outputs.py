@@ -161,6 +161,8 @@ class Move:
     epoch: Epoch
     position: Position | None = None
     why: str | None = None
+    unsafe: bool = False
+    """An add for which somebody is not waited who may still be working."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,8 @@ class GroupSummary:
     unassigned: int
     in_handover: int
     pending: int
+    unsafe: int = 0
+    """Queues that may have two owners: somebody is not waited for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ writes nothing.
 from fairlead.core.draft import Draft
 from fairlead.core.handover import Phase, phase_of
 from fairlead.core.membership import effective_members, subscribed_topics
-from fairlead.core.model import Epoch, MemberKey, MessageQueue
+from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import (
     ENTRIES_PER_PART,
@@ -64,7 +64,8 @@ def summary_of(state: GroupState, rules: GroupRules) -> GroupSummary:
         ("handing_over", bool(passing)),
     )
     phase = next((word for word, held in holds if held), "stable")
-    return GroupSummary(phase, len(shared), len(free), len(passing), len(pending))
+    unsafe = sum(bool(value.overtaken) for value in state.queues.values())
+    return GroupSummary(phase, len(shared), len(free), len(passing), len(pending), unsafe)
 
 
 def _awaits(state: GroupState) -> bool:
@@ -91,6 +92,9 @@ def _assignments(draft: Draft) -> list[Assignment]:
     held: dict[MemberKey, list[Holding]] = {key: [] for key in told}
     for queue in sorted(state.queues) if told else ():
         value = state.queues[queue]
+        for grant in value.overtaken:
+            if grant.member in held and grant.epoch != NOTHING:
+                held[grant.member].append(Holding(queue, grant.epoch, "draining"))
         for index, grant in enumerate(value.chain):
             if grant.member in held:
                 held[grant.member].append(_holding(queue, value, index))

@@ -151,11 +151,13 @@ class RuleSet:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """An operator moves the start of one queue."""
+    """An operator moves the start of one queue; ``by`` says who, and ``because`` why."""
 
     group: str
     queue: MessageQueue
     offset: int
+    by: str = ""
+    because: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,12 +54,17 @@ class GroupRules:
     lease_ms: int = 10_000
     margin_ms: int = 3_000
     trigger_ms: int = 20_000
-    drain_deadline_ms: int = 30_000
+    drain_deadline_ms: int | None = 30_000
+    """After that a member that has not answered a drop is mute; None: never."""
     restart_grace_ms: int = 0
     """So long the queues of a client that is gone wait for its client id; 0: not at all."""
     settle_ms: int = 0
     """So long changes of who consumes what are gathered into one decision; 0: each at once."""
     slots: str = "subscribers"
+    mode: str = "cooperative"
+    """``eager``: queues are granted without waiting for their holders."""
+    on_mute: str = "wait"
+    """``force``: queues are taken from members that are mute."""
     pause: bool = False
     """Nothing is shared anew."""
     designated: Designation | None = None
@@ -209,6 +214,15 @@ def _single(held: Mapping[str, Any], rule: RuleSet) -> dict[str, Any]:
 
 TIMES = tuple(each.name for each in fields(GroupRules) if each.name.endswith("_ms"))
 """The names of the times of the rule ``timing``."""
+WORDS = {
+    "slots": ("subscribers", "group"),
+    "mode": ("cooperative", "eager"),
+    "on_mute": ("wait", "force"),
+}
+"""The rules that are one word -> the words; the first one is built in."""
+
+NEVER = "never"
+"""What is said in place of a drain deadline where there shall be none."""
 
 TIMING_MAX_MS = 3_600_000
 """No time of a rule may be longer than an hour."""
@@ -238,12 +252,11 @@ def _in_force(
         return _with_strategy(rules, value, strategies)
     if rule == "timing":
         return _with_timing(rules, value)
-    if rule == "slots":
-        if value not in ("subscribers", "group"):
-            raise RuleError(
-                "bad_rule", "value", f"slots cannot be {value!r}", "say subscribers or group"
-            )
-        return replace(rules, slots=str(value))
+    if rule in WORDS:
+        if value not in WORDS[rule]:
+            detail, remedy = f"{rule} cannot be {value!r}", f"say {' or '.join(WORDS[rule])}"
+            raise RuleError("bad_rule", "value", detail, remedy)
+        return replace(rules, **{rule: str(value)})  # type: ignore[arg-type]  # those are texts
     if rule == "pause":
         if value is not True:
             raise RuleError(
@@ -257,7 +270,8 @@ def _in_force(
             return replace(rules, weighing=read_weighing(value))
     except RuleValueError as error:
         raise _refused(error) from error
-    known = ", ".join(("strategy, timing, slots, pause, designated, weighing", *SINGLE_RULES))
+    words = ("strategy", "timing", *WORDS, "pause", "designated", "weighing", *SINGLE_RULES)
+    known = ", ".join(words)
     detail = f"this engine has no rule {rule!r}"
     raise RuleError("unsupported_rule", "rule", detail, f"use one of {known}")
 
@@ -296,10 +310,14 @@ def _check_options(strategy: Strategy, options: Mapping[str, Any]) -> None:
 def _with_timing(rules: GroupRules, value: object) -> GroupRules:
     if not isinstance(value, dict):
         raise RuleError("bad_rule", "value", "timing must be an object", "send {} for the defaults")
+    read: dict[str, int | None] = {}
     for name, number in value.items():
         if name not in TIMES:
             remedy = f"use one of {', '.join(sorted(TIMES))}"
             raise RuleError("bad_rule", f"value.{name}", f"timing has no {name!r}", remedy)
+        if name == "drain_deadline_ms" and number == NEVER:
+            read[name] = None
+            continue
         if isinstance(number, bool) or not isinstance(number, int):
             remedy = "send whole milliseconds"
             raise RuleError("bad_rule", f"value.{name}", f"{number!r} is no time", remedy)
@@ -307,7 +325,8 @@ def _with_timing(rules: GroupRules, value: object) -> GroupRules:
         if not least <= number <= TIMING_MAX_MS:
             remedy = f"send {least} to {TIMING_MAX_MS}"
             raise RuleError("bad_rule", f"value.{name}", f"{number} ms is out of bounds", remedy)
-    return replace(rules, **value)
+        read[name] = number
+    return replace(rules, **read)  # type: ignore[arg-type]  # only a drain deadline may be None
 
 
 def _refused(error: RuleValueError) -> RuleError:

@@ -25,6 +25,7 @@ from fairlead.core.records import Claim
 from fairlead.core.weighing import Measure
 
 __all__ = [
+    "RESET",
     "Awaited",
     "Barrier",
     "ClaimSet",
@@ -37,6 +38,10 @@ __all__ = [
     "Settling",
     "Tombstone",
 ]
+
+
+RESET = "reset"
+"""Why a queue starts where it does: an operator said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,10 @@ class Grant:
     member: MemberKey
     epoch: Epoch
     dropped: bool = False
+    dropped_ms: int | None = None
+    """The clock at its drop; None: it was not dropped, or that is not known."""
+    mute: bool = False
+    """Its member heartbeats and has not answered the drop in time; that was told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +140,10 @@ class QueueState:
     Invariants: epochs in ``chain`` strictly increase; every grant but the newest has ``dropped``
     set; ``chain`` is no longer than the chain cap; a queue with a grant has a ``base``. ``void`` is
     the newest epoch whose positions mean nothing any more (the topic was made anew), so a release
-    under it or older resolves its grant but moves no base.
+    under it or older resolves its grant but moves no base. ``overtaken`` are the unresolved grants
+    that nobody waits for, in a group that hands over eagerly or takes queues from mute members:
+    while there are any, the queue may have two owners. ``asked`` is a reset that came before
+    anything was known of the queue: it may have been carried out already.
     """
 
     base: Position | None = None
@@ -143,6 +155,13 @@ class QueueState:
     With nothing known it starts at its minimum.
     """
     void: Epoch = NOTHING
+    overtaken: tuple[Grant, ...] = ()
+    asked: Position | None = None
+
+    @property
+    def waits_for_its_reset(self) -> bool:
+        """Whether an operator's reset is known of which nobody has worked on from there yet."""
+        return self.asked is not None or self.why == RESET
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from fairlead.core.membership import (
     tell_duplicates,
 )
 from fairlead.core.outputs import Output, Rejection
+from fairlead.core.overtaking import look_for_mute
 from fairlead.core.publish import outputs_of
 from fairlead.core.records import (
     Arrival,
@@ -92,6 +93,7 @@ def step(
     )
     tell_duplicates(draft)
     if known.barrier is None:
+        look_for_mute(draft)
         _decide(draft)
         grant_again(draft)
         heal_members(draft, heal)
@@ -116,7 +118,7 @@ def due_ms(state: GroupState, engine: EngineRules) -> int:
     if window_ms is not None:
         due.append(window_ms)
     due.extend(entry.asked_ms + request_wait_ms(entry) for entry in state.requests.values())
-    if state.empty_since_ms is not None and not state.rules:
+    if state.empty_since_ms is not None and may_be_forgotten(state):
         due.append(state.empty_since_ms + engine.evict_after_ms)
     if barrier is not None and (looked_at := barrier_due_ms(barrier, rules)) is not None:
         due.append(looked_at)
@@ -139,13 +141,14 @@ def _create(arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules) ->
 
 def _created_by(record: GroupRecord, moment: Moment, engine: EngineRules) -> str | None:
     """Return the group that a record creates if it is not known; None: it creates none."""
-    if isinstance(record, RuleSet):
+    if isinstance(record, RuleSet | Reset):
+        # A reset is remembered until somebody follows it, whether or not anybody is there yet.
         return record.group
     if not engine.auto_create:
         return None
     if isinstance(record, Heartbeat):
         return record.group
-    if moment.recovering and isinstance(record, Reset | Release | Progress):
+    if moment.recovering and isinstance(record, Release | Progress):
         # Who speaks of a group after a loss tells that it was there, and perhaps how far it was.
         return record.group
     return None
@@ -198,6 +201,11 @@ def _decide(draft: Draft) -> None:
         draft.because("trigger")
 
 
+def may_be_forgotten(state: GroupState) -> bool:
+    """Whether a group without members holds nothing that an operator said."""
+    return not state.rules and not any(value.waits_for_its_reset for value in state.queues.values())
+
+
 def _tidy(draft: Draft) -> None:
     """Forget the routes that no member needs any more, and after a set time the group itself."""
     state, clock = draft.state, draft.moment.clock_ms
@@ -208,6 +216,6 @@ def _tidy(draft: Draft) -> None:
         state.empty_since_ms = None
     elif state.empty_since_ms is None:
         state.empty_since_ms = clock
-    elif not state.rules and clock - state.empty_since_ms >= draft.engine.evict_after_ms:
+    elif clock - state.empty_since_ms >= draft.engine.evict_after_ms and may_be_forgotten(state):
         draft.evicted = True
         draft.because("group_evicted")

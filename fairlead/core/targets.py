@@ -28,6 +28,7 @@ from fairlead.core.membership import (
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
+from fairlead.core.overtaking import MUTE_MEMBER, any_mute, has_ordered
 from fairlead.core.routes import can_be_read, queue_zones, readable_queues
 from fairlead.core.rules import without_effect
 from fairlead.core.scales import takes_weights
@@ -47,7 +48,11 @@ DRAINED_EMPTY = "drained_empty"
 """The alarm that every member that subscribes to a topic is drained."""
 
 RULE_WITHOUT_EFFECT = "rule_without_effect"
-"""The alarm that the strategy in force does not take a rule that the group has of its own."""
+"""The alarm that a rule does nothing.
+
+The strategy in force does not take one that the group has of its own, or an ordered member keeps an
+eager group from handing over eagerly.
+"""
 
 CUT_SHORT = "allocation_cut_short"
 """The alarm that the strategy stopped at a limit of its own: its answer may not be the best."""
@@ -132,7 +137,10 @@ def alarms_of(draft: Draft) -> tuple[str, ...]:
         RULE_WITHOUT_EFFECT: bool(without_effect(state.rules, strategy)),
         PAUSED_UNASSIGNED: rules.pause and _has_unassigned(state),
         CUT_SHORT: draft.cut_short,
+        MUTE_MEMBER: any_mute(state),
     }
+    if rules.mode == "eager" and has_ordered(state):
+        alarms[RULE_WITHOUT_EFFECT] = True
     return tuple(sorted(draft.alarms | {alarm for alarm, stands in alarms.items() if stands}))
 
 

@@ -82,7 +82,7 @@ def cause_body(cause: Cause) -> dict[str, Any]:
         body["topic"] = cause.topic
     if cause.queue is not None:
         body["queue"] = [*cause.queue]
-    if cause.rule is not None:
+    if cause.rule is not None or cause.by is not None:
         body |= _rule_body(cause)
     if cause.because is not None:
         body["because"] = cause.because
@@ -92,7 +92,7 @@ def cause_body(cause: Cause) -> dict[str, Any]:
 
 
 def _rule_body(cause: Cause) -> dict[str, Any]:
-    """Return what a cause says of its rule."""
+    """Return what a cause says of its rule, and who set it."""
     told = {
         "rule": cause.rule,
         "group": cause.group,
@@ -114,6 +114,8 @@ def move_body(move: Move) -> dict[str, Any]:
         body["position"] = [*move.position]
     if move.why is not None:
         body["why"] = move.why
+    if move.unsafe:
+        body["unsafe"] = True
     return body
 
 
@@ -127,13 +129,15 @@ def failure_body(failure: Failure) -> dict[str, Any]:
 
 
 def summary_body(summary: GroupSummary) -> dict[str, Any]:
-    """Return where a group stands."""
+    """Return where a group stands; what is unsafe is told where anything is."""
+    unsafe = {"unsafe": summary.unsafe} if summary.unsafe else {}
     return {
         "phase": summary.phase,
         "queues": summary.queues,
         "unassigned": summary.unassigned,
         "in_handover": summary.in_handover,
         "pending": summary.pending,
+        **unsafe,
     }
 
 

@@ -12,6 +12,7 @@ import orjson
 from fairlead.core.designation import ENTRIES_MAX, IF_NOBODY
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import ALL_GROUPS, Reset, RuleSet
+from fairlead.core.rules import NEVER, WORDS
 from fairlead.core.single_rules import BANNED_MAX, read_decimal
 from fairlead.core.weighing import CHANGE_PERCENT, OVER_MS, WeighBy
 from fairlead.wire.errors import WireError
@@ -102,9 +103,14 @@ def read_removed_rule(key: bytes | None) -> RuleSet:
 
 def read_reset(fields: Fields, key: bytes | None) -> Reset:
     """Read the reset of one queue of one group."""
-    _known(fields, _RESET)
-    reset = Reset(fields.text("group", GROUP), fields.queue("queue"), fields.integer("offset"))
-    fields.text("by", NOTE)
+    because = _known(fields, _RESET)
+    reset = Reset(
+        fields.text("group", GROUP),
+        fields.queue("queue"),
+        fields.integer("offset"),
+        fields.text("by", NOTE),
+        because,
+    )
     check_key(key, reset_key(reset.group, reset.queue).decode(), _RESET_KEY)
     return reset
 
@@ -156,7 +162,9 @@ def _strategy(fields: Fields) -> tuple[str, ...]:
 
 def _timing(fields: Fields) -> tuple[str, ...]:
     value = _closed(fields, (), tuple(_TIMES_MS))
-    for name in value.body:
+    for name, time in value.body.items():
+        if name == "drain_deadline_ms" and time == NEVER:
+            continue
         low, high = _TIMES_MS[name]
         value.integer(name, low, high)
     return ()
@@ -239,8 +247,8 @@ def _words(*words: str) -> Callable[[Fields], tuple[str, ...]]:
 _VALUES: dict[str, Callable[[Fields], tuple[str, ...]]] = {
     "strategy": _strategy,
     "timing": _timing,
-    "slots": _words("subscribers", "group"),
-    "mode": _words("cooperative", "eager"),
+    "slots": _words(*WORDS["slots"]),
+    "mode": _words(*WORDS["mode"]),
     "pause": _pause,
     "drain": _drain,
     "capacity": _capacity,
@@ -249,7 +257,7 @@ _VALUES: dict[str, Callable[[Fields], tuple[str, ...]]] = {
     "weight": _weight,
     "designated": _designated,
     "weighing": _weighing,
-    "on_mute": _words("wait", "force"),
+    "on_mute": _words(*WORDS["on_mute"]),
 }
 """Rule -> the reader that checks its value and returns whom it is for."""
 

@@ -278,12 +278,17 @@ def encode_rule(rule: RuleSet) -> bytes:
     return record_bytes("rule", fields)
 
 
-def encode_reset(reset: Reset, by: str, names: TopicNames, shards: int) -> OutgoingRecord:
-    """Return the reset of one queue's start; ``by`` says who resets it."""
-    value = record_bytes(
-        "reset",
-        {"group": reset.group, "queue": [*reset.queue], "offset": reset.offset, "by": by},
-    )
+def encode_reset(reset: Reset, names: TopicNames, shards: int) -> OutgoingRecord:
+    """Return the reset of one queue's start, which says who resets it and, if they say so, why."""
+    fields = {
+        "group": reset.group,
+        "queue": [*reset.queue],
+        "offset": reset.offset,
+        "by": reset.by,
+    }
+    if reset.because is not None:
+        fields["because"] = reset.because
+    value = record_bytes("reset", fields)
     return OutgoingRecord(
         names.name("control"),
         partition_of_group(reset.group, shards),

@@ -80,11 +80,14 @@ def golden_state() -> GroupState:
             )
         },
         queues={
-            Q1: QueueState(),
+            Q1: QueueState(
+                overtaken=(Grant(A, Epoch(3, 7), dropped=True, dropped_ms=75, mute=True),),
+                asked=Position(8, 3),
+            ),
             Q0: QueueState(
                 Position(1, 20),
                 "release",
-                (Grant(A, Epoch(3, 40), dropped=True), Grant(B, Epoch(3, 41))),
+                (Grant(A, Epoch(3, 40), dropped=True, dropped_ms=77), Grant(B, Epoch(3, 41))),
                 late=True,
                 void=Epoch(2, 9),
             ),
@@ -115,6 +118,15 @@ def state_of(version: int) -> GroupState:
         state.members = {
             key: replace(member, joined_ms=0, told_rival=False)
             for key, member in state.members.items()
+        }
+        state.queues = {
+            queue: replace(
+                value,
+                chain=tuple(replace(grant, dropped_ms=None) for grant in value.chain),
+                overtaken=(),
+                asked=None,
+            )
+            for queue, value in state.queues.items()
         }
     if version < 2:
         state.measures, state.weights = {}, {}
@@ -149,7 +161,7 @@ BODY_2 = bytes.fromhex("020e83a175") + (
     b'elease",true,[2,9],[[0,3,40,true],[2,3,41,false]]],[1,null,"",false,[0,0],[]]],"targets"'
     b':[[0,1],[1,0]],"tombstones":[[1,500,true,true]],"weights":[[0,2.5],[1,0.0]]}'
 )
-GOLDEN_BODY = bytes.fromhex("035faeedbe") + (
+GOLDEN_BODY = bytes.fromhex("0300c53249") + (
     b'{"allocated_by":"AVG {} subscribers","awaited":[[88,[3,3,"u3",1,0,false,false,0,["push",'
     b'"clustering","last_offset",null,false,"other","0","",null,1,10000],[],0,false]]],"barrie'
     b'r":[3,50,60,true,[[0,0,2,1,0,6]],true,true],"claims":[[0,3,2,[[1,[[0,2,1,0,5,true]]]]]],'
@@ -163,8 +175,9 @@ GOLDEN_BODY = bytes.fromhex("035faeedbe") + (
     b'rs","id1","main:2",[["main",6,2,2,"main",{"0":"h:1"},["1",null],[null,"z"]],["other",4,0'
     b',0,"",{},null,null]]]],"rules":{"pause":null,"timing":{"lease_ms":1000,"margin_ms":5}},"'
     b'settling":[91,{"client_joined":2,"client_left":1}],"states":[[0,[1,20],"release",true,[2'
-    b',9],[[0,3,40,true],[2,3,41,false]]],[1,null,"",false,[0,0],[]]],"targets":[[0,1],[1,0]],'
-    b'"tombstones":[[1,500,true,true]],"weights":[[0,2.5],[1,0.0]]}'
+    b',9],[[0,3,40,true,77,false],[2,3,41,false]]],[1,null,"",false,[0,0],[],[[0,3,7,true,75,t'
+    b'rue]],[8,3]]],"targets":[[0,1],[1,0]],"tombstones":[[1,500,true,true]],"weights":[[0,2.5'
+    b"],[1,0.0]]}"
 )
 GOLDEN_LIVENESS = bytes.fromhex(
     "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"

@@ -72,7 +72,9 @@ brokers = st.builds(
     st.none() | st.lists(st.none() | texts, max_size=3).map(tuple),
     st.none() | st.lists(st.none() | texts, max_size=3).map(tuple),
 )
-grants = st.builds(Grant, keys, epochs, st.booleans())
+grants = st.builds(Grant, keys, epochs) | st.builds(
+    Grant, keys, epochs, st.just(value=True), st.none() | clocks, st.booleans()
+)
 queue_states = st.builds(
     QueueState,
     st.none() | positions,
@@ -80,6 +82,8 @@ queue_states = st.builds(
     st.lists(grants, max_size=3).map(tuple),
     st.booleans(),
     epochs,
+    st.lists(grants, max_size=2).map(tuple),
+    st.none() | positions,
 )
 claims = st.builds(Claim, queues, epochs, positions, st.booleans())
 claim_sets = st.builds(

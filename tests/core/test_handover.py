@@ -1,6 +1,7 @@
 """The list rule of one queue, and the runs that break each shortcut of it."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from fairlead.core.handover import (
     aim,
     answer_never,
     lapse,
+    overtake,
     phase_of,
     progress,
     release,
@@ -145,4 +147,9 @@ def _successors(
         ):
             if ended is not None:
                 found.append((event, ended.queue))
+    for overtaken in ({grant} for grant in queue.chain), [set(queue.chain)]:
+        for grants in overtaken:
+            past = overtake(queue, grants.__contains__)
+            if past is not None:
+                found.append((Event.OVERTAKEN, replace(past.queue, overtaken=())))
     return found

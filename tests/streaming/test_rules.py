@@ -120,24 +120,28 @@ def test_unreadable_records(settings: Settings, log: Log) -> None:
 def test_built_in() -> None:
     """What the engine does anyhow is no rule: it would reject the record."""
     wanted = wanted_rules(_settings())
-    assert {rule for _, rule in wanted} == {"strategy", "timing", "slots", "weighing"}
+    assert {rule for _, rule in wanted} == {
+        *("strategy", "timing", "slots", "mode", "on_mute", "weighing"),
+    }
+    built_in = {("*", rule) for rule in ("strategy", "timing", "slots", "mode", "on_mute")}
+    assert not {name for name in built_in if list(rule_changes({name: wanted[name]}, {}, 1))}
 
 
 @pytest.mark.parametrize(
-    "given, key, remedy",
+    "given, rule, value",
     [
-        ('mode = "eager"', "mode", 'to "cooperative", or leave it out'),
-        ('on_mute = "force"', "on_mute", 'to "wait", or leave it out'),
-        ('drain_deadline_ms = "never"', "drain_deadline_ms", "a whole number of milliseconds"),
+        ('mode = "eager"', "mode", "eager"),
+        ('on_mute = "force"', "on_mute", "force"),
+        ('drain_deadline_ms = "never"', "timing", {"drain_deadline_ms": "never"}),
     ],
 )
-@pytest.mark.parametrize("table", ["group_defaults", "group.orders"])
-def test_not_supported_yet(given: str, key: str, remedy: str, table: str, tmp_path: Path) -> None:
-    """What no engine carries out yet is refused by its key, with what to set instead."""
-    refusal = _refusal(f"[{table}]\n{given}\n", tmp_path)
-    assert f"{table}.{key}: " in refusal.message
-    assert "is not supported yet" in refusal.message
-    assert remedy in refusal.remedy
+def test_rules_of_handing_over(given: str, rule: str, value: Any, tmp_path: Path) -> None:
+    """How a group hands over, and what it does with mute clients, are rules like the others."""
+    file = tmp_path / "conf.toml"
+    file.write_text(f"[group.orders]\n{given}\n", encoding="utf-8")
+    wanted = wanted_rules(load_settings(files=[file]))
+    assert wanted["orders", rule] == value
+    assert list(rule_changes({("orders", rule): value}, {}, 1))
 
 
 def _refusal(text: str, folder: Path) -> UsageError:

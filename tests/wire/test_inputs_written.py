@@ -97,7 +97,7 @@ def test_bad_settings_of_a_driver(name: str, value: object, field: str) -> None:
 @pytest.mark.parametrize(
     "kind, expected, written",
     [
-        ("reset", Reset, lambda record: encode_reset(record, "alice", NAMES, SHARDS)),
+        ("reset", Reset, lambda record: encode_reset(record, NAMES, SHARDS)),
         ("generation", Generation, lambda record: encode_generation(record, NAMES)),
         ("route", RouteChanged, lambda record: encode_route(record, NAMES)),
         ("offsets", OffsetsKnown, lambda record: encode_offsets(record, NAMES)[0]),

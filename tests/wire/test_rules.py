@@ -281,7 +281,12 @@ def test_reset() -> None:
     """A reset stands under the key of its queue, and nowhere else."""
     body = orjson.dumps(example("reset"))
     key = b'["orders","reset","orders","main",2]'
-    assert _decoded(raw("control", body, key)) == Reset("orders", MessageQueue(*QUEUE), 120)  # type: ignore[arg-type]
+    queue = MessageQueue("orders", "main", 2)
+    assert _decoded(raw("control", body, key)) == Reset("orders", queue, 120, "alice")
+    said = orjson.dumps({**example("reset"), "because": "a bad batch"})
+    assert _decoded(raw("control", said, key)) == Reset(
+        "orders", queue, 120, "alice", "a bad batch"
+    )
     other = b'["orders","reset","orders","main",3]'
     assert _reason(raw("control", body, other)) == "key_mismatch"
     assert _reason(raw("control", body, None)) == "null_key"

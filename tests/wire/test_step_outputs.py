@@ -115,7 +115,8 @@ def test_life_of_a_group() -> None:
         example("reset"), example("rule", value={"name": "NO_SUCH", "options": {}})
     )
     reasons = {body["reason"] for body in refused if body["kind"] == "reject"}
-    assert reasons == {"unsupported_kind", "unknown_strategy"}
+    assert reasons == {"unknown_strategy"}
+    assert _of(refused, "decision")["cause"][0]["kind"] == "reset"
 
     engine.generation = 2
     barrier = engine.step()
