@@ -124,7 +124,7 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
 
 
 def _apply_reset(draft: Draft, arrival: Arrival, wanted: Reset) -> None:
-    """Move the start of a queue, and drop whoever works on it from before (rule H21).
+    """Move the start of a queue, and drop whoever works on it from before (rule H25).
 
     Its successor, which may be the same member, waits for it as in any move. In a barrier nothing
     is dropped: the base remembers the reset, and what was started before it is dropped at the end.

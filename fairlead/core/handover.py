@@ -7,7 +7,7 @@ making. No shortcut in here is safe: each rule (H1 to H7 of docs/handover.md) ha
 the run which breaks without it.
 
 A grant that was overtaken is out of the list: nobody waits for it, nobody's release or progress
-proves anything about it, and it ends by a word of its own member alone (rule H22).
+proves anything about it, and it ends by a word of its own member alone (rule H26).
 """
 
 from collections.abc import Callable, Mapping
@@ -148,7 +148,7 @@ def based(queue: QueueState, position: Position, why: str) -> QueueState:
 
 
 def reset(queue: QueueState, position: Position, *, sure: bool = True) -> QueueState | None:
-    """An operator moves the queue's start; None: that was carried out already (rule H21).
+    """An operator moves the queue's start; None: that was carried out already (rule H25).
 
     Whoever has followed this reset, or a newer one, has brought the base to it or beyond, and the
     record may be read again at any time. Where nothing is known of the queue, or not all
@@ -222,7 +222,7 @@ def progress(
 
 
 def overtake(queue: QueueState, chosen: Callable[[Grant], bool]) -> Resolved | None:
-    """Take dropped grants out of the list although they are not resolved (rule H22).
+    """Take dropped grants out of the list although they are not resolved (rule H26).
 
     Whoever is granted the queue from now on does not wait for them, so there may be two owners.
     None: none of the dropped ones is ``chosen``.

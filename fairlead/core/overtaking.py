@@ -2,7 +2,7 @@
 
 Decides whose grants are overtaken, never who should own a queue. It is the one exemption from
 single ownership: whoever may still be working stands in the queue's ``overtaken`` until he
-releases, acknowledges or lapses, and all that is granted meanwhile is marked unsafe (rule H22).
+releases, acknowledges or lapses, and all that is granted meanwhile is marked unsafe (rule H26).
 """
 
 from collections.abc import Iterable

@@ -1,0 +1,193 @@
+"""The runs that break a life, a lease or a start with one rule less, all rules in force (CE7–CE16).
+
+The rows about clocks (CE10 and CE11) are played with the real clock of a shard, in
+``tests/engine/test_lapse_stories.py``.
+"""
+
+from fairlead_client.model import Process
+
+from tests.core.world import key_of
+from tests.handover.beginnings import gated_b, gates, owned_by_a
+from tests.handover.story import Story
+
+
+def test_ce7_an_add_that_nobody_has_read_dies_with_its_generation() -> None:
+    """A acknowledges the new driver with its add unread; then the add is refused."""
+    story = Story()
+    a, b = story.joins("a"), story.joins("b")
+    story.points({0: "a"})
+    story.engine()
+    story.restarts()
+    a.reads_generations()
+    b.reads()
+    story.moves(0, "b")
+    a.reads_all()
+    b.reads_all()
+    assert (a.starts, story.owner()) == ([], "b")
+
+
+def test_ce7c_of_two_claims_the_newer_works() -> None:
+    """A claims while it drains; B opens its gate by A's release, and claims too: B's counts."""
+    story, a, b = gated_b()
+    a.reads()
+    story.restarts(marked=False)
+    a.reads()
+    a.stops()
+    b.places["releases"] = len(story.released) - 1
+    b.learns_late()
+    b.reads_all()
+    assert story.owner() == "b"
+    b.reads()
+    story.world.marker = story.generation
+    story.engine()
+    a.reads_all()
+    assert (gates(story), story.owner()) == ([], "b")
+
+
+def test_ce7d_epochs_of_a_new_driver_are_new() -> None:
+    """The group's state is lost: its epochs begin under the new generation, and are taken."""
+    story, a = owned_by_a()
+    before = a.starts[0][1]
+    a.leaves()
+    story.engine()
+    story.world.state = None
+    story.restarts()
+    b = story.joins("b")
+    story.points({})
+    story.engine()
+    b.reads_all()
+    assert story.owner() == "b"
+    assert b.starts[0][1] > before
+    assert b.starts[0][1].generation == story.generation
+
+
+def test_ce7e_an_old_driver_gives_nothing_to_a_new_client() -> None:
+    """A client that starts first learns the newest generation; adds of an older one are refused."""
+    story, a = owned_by_a()
+    zombie = story.another_engine()
+    story.restarts()
+    a.reads()
+    story.engine()
+    c = story.joins("c")
+    zombie.world.waiting += story.world.waiting
+    zombie.points({0: "c"})
+    zombie.engine()
+    c.reads_all()
+    assert any(output.member == c.key for output in story.told)
+    assert (c.starts, story.owner()) == ([], "a")
+
+
+def test_ce8_heartbeats_of_a_superseded_life_count() -> None:
+    """An older process with the id goes on working until it has stopped, however long it takes."""
+    story, a = owned_by_a()
+    newer = story.joins("a", process=Process(9_000, "process-newer"), life=10)
+    story.time(30_000)
+    newer.reads_all()
+    assert (story.owner(), newer.starts) == ("a", [])
+    a.reads_all()
+    a.stops()
+    newer.reads_all()
+    assert story.owner() == "a'"
+
+
+def test_ce9_a_late_acknowledgement_revives_nobody() -> None:
+    """A's heartbeat was appended; it learns so after its deadline, and works on nothing."""
+    story, a = owned_by_a()
+    story.deaths = True
+    b = story.joins("b")
+    story.engine()
+    a.heard = False
+    story.time(3_000)
+    a.frozen = True
+    story.time(17_000)
+    b.reads_all()
+    assert story.owner() == "b"
+    a.frozen = False
+    a.answers()
+    assert a.may_work() == {}
+    assert story.owner() == "b"
+
+
+def test_ce12_a_refused_heartbeat_counts_for_its_lease() -> None:
+    """A heartbeats what this engine does not take; it works on, and nobody takes its queue."""
+    story, a = owned_by_a()
+    b = story.joins("b")
+    story.engine()
+    a.message_model = "broadcasting"
+    story.time(40_000)
+    b.reads_all()
+    assert story.world.state is not None
+    assert key_of("a") in story.world.state.members
+    assert story.owner() == "a"
+
+
+def test_ce13_gates_die_with_the_lease() -> None:
+    """A's lease ends with its add unread; the add names a life that is no more."""
+    story = Story()
+    a = story.joins("a")
+    story.engine()
+    story.deaths = True
+    b = story.joins("b")
+    story.points({0: "b"})
+    a.heard = False
+    story.time(26_000)
+    assert a.life > 1
+    b.reads_all()
+    assert story.owner() == "b"
+    a.heard = True
+    a.reads_all()
+    a.reads_again()
+    assert a.starts == []
+
+
+def test_ce14_a_batch_run_again_under_a_new_driver_contradicts_nothing() -> None:
+    """The add to A was lost with its batch: A claims what it runs, so B, the target now, waits."""
+    story = Story()
+    a, b = story.joins("a"), story.joins("b")
+    story.world.run()
+    before = story.world.state
+    story.world.route(1)
+    story.world.bounds(1)
+    story.engine()
+    a.reads_all()
+    assert story.owner() == "a"
+    story.world.state = before
+    story.restarts()
+    a.reads()
+    b.reads()
+    story.moves(0, "b")
+    b.reads_all()
+    assert story.owner() == "a"
+    assert gates(story) == ["a"]
+    a.reads()
+    a.stops()
+    b.reads_all()
+    assert story.owner() == "b"
+
+
+def test_ce15_after_a_lapse_the_successor_starts_at_the_known_progress() -> None:
+    """A dies with messages unprocessed: B starts where A was, not at the end of the queue."""
+    story, a, b = gated_b()
+    story.deaths = True
+    a.processes(4)
+    story.time(1_500)
+    a.crashes()
+    b.reads()
+    story.time(16_000)
+    b.reads_all()
+    assert (story.owner(), b.starts[0][2]) == ("b", 4)
+
+
+def test_ce16_a_leave_read_before_its_release_frees_nothing() -> None:
+    """A's leave is read first: B is gated, and starts at A's release."""
+    story, a = owned_by_a()
+    b = story.joins("b")
+    story.engine()
+    a.processes(5)
+    a.leaves(busy=True)
+    story.engine()
+    b.reads_all()
+    assert (story.owner(), gates(story)) == ("a", ["a"])
+    a.stops()
+    b.reads_all()
+    assert b.starts[0][2] == 5
