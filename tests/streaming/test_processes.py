@@ -11,7 +11,7 @@ from fairlead.errors import ExitCode
 from fairlead.settings import Settings
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import assert_decided_once, held_by, owns_all
-from tests.streaming.log import Log
+from tests.streaming.log import SHARDS, Log
 from tests.streaming.processes import (
     EngineProcess,
     children_of,
@@ -59,10 +59,29 @@ def test_kill_and_stop(served: Settings, log: Log, tmp_path: Path) -> None:
             log.check = lambda: None
             log.await_record("assignments", held_by(client))
     assert_decided_once(log)
-    shutil.rmtree(served.engine.checkpoint)
-    with EngineProcess(served, tmp_path / "third.log") as engine:
-        assert engine.await_end() == ExitCode.REFUSED
-        assert "generation 2 has run" in engine.text()
+
+
+def test_recovers(served: Settings, log: Log, tmp_path: Path) -> None:
+    """An engine whose checkpoint is gone says that it recovers, shows it, and that it is over."""
+    with Fleet(served.kafka) as fleet:
+        client = fleet.join("c1")
+        with EngineProcess(served, tmp_path / "first.log") as engine:
+            log.check = engine.check
+            log.await_record("assignments", owns_all(client, 1))
+            kill_at_once(engine.pid)
+            assert engine.await_end() == -signal.SIGKILL
+        shutil.rmtree(served.engine.checkpoint)
+        with EngineProcess(served, tmp_path / "second.log") as engine:
+            log.check = engine.check
+            engine.await_said("recovering from what clients claim")
+            engine.await_said("recovering: owners go on")
+            assert scrape(served.metrics).value("fairlead_recovering_shards") == SHARDS
+            engine.await_said("recovered: every group is decided on again")
+            assert scrape(served.metrics).value("fairlead_recovering_shards") == 0
+            log.await_record("assignments", owns_all(client, 2))
+            engine.signal(signal.SIGTERM)
+            assert engine.await_end() == ExitCode.OK
+    assert_decided_once(log)
 
 
 def _assert_second_is_refused(settings: Settings, folder: Path) -> None:

@@ -2,29 +2,21 @@
 
 import itertools
 import signal
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fairlead.engine import Recording, ShardContext, Written, compare
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
-from fairlead.wire.raw import raw_record
-from sinks import FileSink
-from strategies.registry import STRATEGIES
-from streaming.checkpoint import Checkpoint
-from streaming.query import QueryPlan, shard_context
 from tests.engine.client import Client
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import held_by
 from tests.streaming.log import Log, body_of
 from tests.streaming.processes import EngineProcess, kill_at_once
+from tests.streaming.replayed import compare_with_replay
 
 pytestmark = pytest.mark.spark
 
-INPUTS = ("control", "routes", "offsets", "releases", "heartbeats")
-OUTPUTS = ("assignments", "decisions", "requests", "rejects")
 CUTS_MIN = 50
 
 
@@ -47,8 +39,7 @@ def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Pat
                 _come_and_go(fleet, log, name)
             engine.signal(signal.SIGTERM)
             assert engine.await_end() == ExitCode.OK
-    recording = Recording.of(raw_record(entry) for topic in INPUTS for entry in log.records(topic))
-    comparison = compare(recording, _written(log), lambda *run: _context(settings, *run))
+    comparison = compare_with_replay(settings, log)
     assert comparison.difference is None
     assert comparison.generations == 2
     assert comparison.cuts >= CUTS_MIN
@@ -69,19 +60,3 @@ def _holds(record: object, client: Client, queues: int) -> bool:
     if (body.get("group"), body.get("client_id")) != (client.group, client.client_id):
         return False
     return [each["state"] for each in body["assigned"]] == ["held"] * queues
-
-
-def _written(log: Log) -> list[Written]:
-    return [
-        Written(entry.topic, entry.partition, entry.offset, entry.key, entry.value)
-        for topic in OUTPUTS
-        for entry in log.records(topic)
-    ]
-
-
-def _context(settings: Settings, shard: int, generation: int) -> ShardContext:
-    """Return what the driver of a generation ran a shard under."""
-    layout = Checkpoint(settings.engine.checkpoint).stored_layout()
-    assert layout is not None
-    plan = QueryPlan(settings, layout, generation, STRATEGIES, FileSink(Path()))
-    return replace(shard_context(plan), shard=shard)

@@ -26,6 +26,7 @@ from tests.engine.client import Client
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import assert_decided_once, owns_all
 from tests.streaming.log import SHARDS, Log, body_of
+from tests.streaming.replayed import compare_with_replay
 from tests.streaming.running import GivenSession, job
 
 if TYPE_CHECKING:
@@ -103,6 +104,9 @@ def test_checkpoint_deleted(spark: "SparkSession", settings: Settings, log: Log)
         cuts = [body["cut"] for body in log.bodies("decisions") if body["cut"]["generation"] == 2]
         assert {cut["origin"]["generation"] for cut in cuts} == {2}
     assert_decided_once(log)
+    comparison = compare_with_replay(settings, log)
+    assert str(comparison.difference) == "None"
+    assert comparison.generations == 2
 
 
 def test_one_died_with_the_checkpoint(spark: "SparkSession", settings: Settings, log: Log) -> None:

@@ -1,0 +1,36 @@
+"""What a job read and wrote, read back from Kafka and compared with a replay of it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from fairlead.engine import Comparison, Recording, ShardContext, Written, compare
+from fairlead.settings import Settings
+from fairlead.wire.raw import raw_record
+from sinks import FileSink
+from strategies.registry import STRATEGIES
+from streaming.checkpoint import Checkpoint
+from streaming.query import QueryPlan, shard_context
+from tests.streaming.log import Log
+
+INPUTS: Final = ("control", "routes", "offsets", "releases", "heartbeats")
+OUTPUTS: Final = ("assignments", "decisions", "requests", "rejects")
+
+
+def compare_with_replay(settings: Settings, log: Log) -> Comparison:
+    """Replay everything in the topics of a test, and compare it with what stands there."""
+    recording = Recording.of(raw_record(entry) for topic in INPUTS for entry in log.records(topic))
+    written = [
+        Written(entry.topic, entry.partition, entry.offset, entry.key, entry.value)
+        for topic in OUTPUTS
+        for entry in log.records(topic)
+    ]
+    return compare(recording, written, lambda *run: _context(settings, *run))
+
+
+def _context(settings: Settings, shard: int, generation: int) -> ShardContext:
+    """Return what the driver of a generation ran a shard under."""
+    layout = Checkpoint(settings.engine.checkpoint).stored_layout()
+    assert layout is not None
+    plan = QueryPlan(settings, layout, generation, STRATEGIES, FileSink(Path()))
+    return replace(shard_context(plan), shard=shard)
