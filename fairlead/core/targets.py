@@ -101,7 +101,9 @@ def compute_targets(draft: Draft) -> None:
                 targets.update(dict.fromkeys(owned, client_id))
             continue
         failures[topic] = Failure(topic, error.code, error.message)
-        kept = {queue: state.targets[queue] for queue in held if queue in state.targets}
+        # After a loss of state the holder is all that is known of the last assignment.
+        last = {queue: state.targets.get(queue) or _holder(state, queue) for queue in held}
+        kept = {queue: owner for queue, owner in last.items() if owner is not None}
         # A failing strategy is no reason for anybody else to go on consuming.
         targets.update(
             (queue, owner)
@@ -114,6 +116,13 @@ def compute_targets(draft: Draft) -> None:
     state.failures = failures
     state.targets = targets
     state.allocated_by = allocation_text(draft)
+
+
+def _holder(state: GroupState, queue: MessageQueue) -> str | None:
+    """Return the client that holds a queue and was not told to release it; None: nobody does."""
+    value = state.queues.get(queue)
+    newest = value.chain[-1] if value is not None and value.chain else None
+    return None if newest is None or newest.dropped else newest.member.client_id
 
 
 def alarms_of(draft: Draft) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Recovery of a group whose state was lost: who is waited for, what counts, where queues start."""
 
+from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.model import Epoch, MemberProfile, Position
 from fairlead.core.outputs import Add, Assignment, Decision, Drop, Request
 from fairlead.core.rules import Moment
@@ -9,6 +10,16 @@ from tests.core.world import GROUP, World, key_of, queue_of, settled
 WAIT_MS = 13_000
 """Lease and margin of the defaults."""
 HELD = Epoch(1, 2)
+
+
+class Failing:
+    """A strategy that raises."""
+
+    name = "AVG"
+
+    def allocate(self, request: AllocationRequest) -> Allocation:
+        """Fail."""
+        raise ZeroDivisionError(request.group)
 
 
 def _commands(world: World) -> list[Drop | Add]:
@@ -281,6 +292,38 @@ def test_rules_come_back_before_anything_is_decided() -> None:
     world.beat("a")
     world.run()
     assert world.state.barrier is None
+
+
+def test_an_allocation_that_fails_after_the_recovery() -> None:
+    """A topic whose allocation fails stays with those who claim it."""
+    world = World(strategies={"AVG": Failing()})
+    world.lose(2)
+    world.beat("a")
+    world.beat("b")
+    world.run()
+    world.route(2)
+    world.claims("a", (0, HELD, 40, True))
+    world.claims("b", (1, HELD, 50, True))
+    _wait(world, "a", "b", milliseconds=WAIT_MS + 2)
+    assert [failure.code for failure in world.decision.failures] == ["strategy_error"]
+    assert _commands(world) == []
+    assert (world.owned("a"), world.owned("b")) == ([0], [1])
+
+
+def test_a_paused_group_is_paused_after_the_recovery() -> None:
+    """The pause comes back with control: what is claimed stays, what is free waits."""
+    world = World()
+    world.lose(2)
+    world.rule("pause", value=True)
+    world.beat("a")
+    world.beat("b")
+    world.run()
+    world.route(2)
+    world.claims("a", (0, HELD, 40, True), (1, HELD, 50, True))
+    world.claims("b")
+    _wait(world, "a", "b", milliseconds=WAIT_MS + 2)
+    assert _commands(world) == []
+    assert (world.owned("a"), world.owned("b")) == ([0, 1], [])
 
 
 def test_a_group_that_lost_records_recovers_in_its_own_generation() -> None:
