@@ -2,9 +2,9 @@
 
 A line that starts with ``>`` is a command; the lines after it, up to the next command or prose line
 (``#``), are what the core wrote. The vocabulary is :data:`COMMANDS`; an epoch is written ``1.3``, a
-queue by its number. A rule may end with ``because`` and why. ``run`` is one step with everything
-that was written; ``settle`` steps until everybody has obeyed, and tells the decisions and in one
-line each who got what.
+queue by its number, a position by its offset or, behind a reset, as ``7/120``. A rule may end with
+``because`` and why. ``run`` is one step with everything that was written; ``settle`` steps until
+everybody has obeyed, and tells the decisions and in one line each who got what.
 """
 
 import json
@@ -34,6 +34,11 @@ def _epoch(text: str) -> Epoch:
     return Epoch(int(generation), int(number))
 
 
+def _position(text: str) -> Position:
+    reset, _, offset = text.rpartition("/")
+    return Position(int(reset or 0), int(offset))
+
+
 def _beat(world: World, words: list[str]) -> None:
     words, zones = _cut(words, "in")
     profile = MemberProfile(consume_from="first_offset", zone=zones[0]) if zones else None
@@ -61,12 +66,16 @@ def _bounds(world: World, words: list[str]) -> None:
 
 
 def _committed(world: World, words: list[str]) -> None:
-    world.bounds(int(words[0]), committed=Position(0, int(words[1])))
+    world.bounds(int(words[0]), committed=_position(words[1]))
+
+
+def _reset(world: World, words: list[str]) -> None:
+    world.reset(int(words[0]), int(words[1]))
 
 
 def _release(world: World, words: list[str]) -> None:
     client, _, life = words[0].partition("/")
-    offset = None if words[3] == "never" else int(words[3])
+    offset = None if words[3] == "never" else _position(words[3])
     world.release(client, int(words[1]), _epoch(words[2]), offset, life=int(life or 1))
 
 
@@ -80,7 +89,7 @@ def _claims(world: World, words: list[str]) -> None:
     claims = []
     for word in words[1:]:
         number, epoch, offset, state = word.split(":")
-        claims.append((int(number), _epoch(epoch), int(offset), state == "running"))
+        claims.append((int(number), _epoch(epoch), _position(offset), state == "running"))
     world.claims(client, *claims, life=int(life or 1))
 
 
@@ -158,6 +167,7 @@ COMMANDS: dict[str, Callable[[World, list[str]], None]] = {
     "claims": _claims,
     "leave": _leave,
     "rule": _rule,
+    "reset": _reset,
     "pin": _of_queue("pin", "client_id", str),
     "ban": _of_queue("ban", "client_ids", lambda text: text.split(",")),
     "weight": _of_queue("weight", "weight", str),

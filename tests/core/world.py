@@ -37,6 +37,7 @@ from fairlead.core.records import (
     QueueOffsets,
     QueueProgress,
     Release,
+    Reset,
     RouteChanged,
     RuleSet,
 )
@@ -57,6 +58,11 @@ def queue_of(number: int, topic: str = "orders") -> MessageQueue:
 def key_of(client: str, life: int = 1) -> MemberKey:
     """Return a client's member key in one of its lives."""
     return MemberKey(client, f"{client}-{life}")
+
+
+def position_of(offset: int | Position) -> Position:
+    """Return the position at an offset; one that follows a reset is named itself."""
+    return offset if isinstance(offset, Position) else Position(0, offset)
 
 
 def route_of(
@@ -171,10 +177,15 @@ class World:
         self.add("offsets", OffsetsKnown(GROUP, topic, identity, known))
 
     def release(
-        self, client: str, number: int, epoch: Epoch, offset: int | None, life: int = 1
+        self,
+        client: str,
+        number: int,
+        epoch: Epoch,
+        offset: int | Position | None,
+        life: int = 1,
     ) -> None:
         """A client releases a queue at an offset; None: it never started it."""
-        position = None if offset is None else Position(0, offset)
+        position = None if offset is None else position_of(offset)
         self.add(
             "releases", Release(GROUP, key_of(client, life), queue_of(number), epoch, position)
         )
@@ -193,10 +204,12 @@ class World:
         made = QueueProgress(queue_of(number), epoch, Position(0, offset), end)
         self.add("heartbeats", Progress(GROUP, key_of(client, life), (made,)))
 
-    def claims(self, client: str, *claims: tuple[int, Epoch, int, bool], life: int = 1) -> None:
+    def claims(
+        self, client: str, *claims: tuple[int, Epoch, int | Position, bool], life: int = 1
+    ) -> None:
         """A client acknowledges the driver's generation: (queue, epoch, offset, running)."""
         held = tuple(
-            Claim(queue_of(number), epoch, Position(0, offset), running)
+            Claim(queue_of(number), epoch, position_of(offset), running)
             for number, epoch, offset, running in claims
         )
         self.add("heartbeats", Claims(GROUP, key_of(client, life), self.generation, 0, 1, held))
@@ -211,6 +224,10 @@ class World:
     ) -> None:
         """An operator sets a rule of the group, or of the client or queue that it is for."""
         self.add("control", RuleSet(GROUP, rule, subject, value, by, because))
+
+    def reset(self, number: int, offset: int) -> None:
+        """An operator moves the start of a queue."""
+        self.add("control", Reset(GROUP, queue_of(number), offset, "alice"))
 
     def pass_time(self, milliseconds: int) -> None:
         """The shard's clock moves."""
