@@ -30,8 +30,10 @@ def read_assignment(memory: Memory, event: AssignmentRead) -> SessionState:
     """Apply an assignment to this incarnation, of no lower generation, once it is complete."""
     record = event.record
     settings = memory.settings
-    mine = (record.group, record.client_id, record.incarnation)
-    if mine != (settings.group, settings.client_id, memory.incarnation):
+    if (record.group, record.client_id) != (settings.group, settings.client_id):
+        return memory.state
+    if record.incarnation != memory.incarnation:
+        memory.counts["records_of_other_incarnations"] += 1
         return memory.state
     if record.generation < memory.generation:
         memory.counts["records_of_lower_generation"] += 1
