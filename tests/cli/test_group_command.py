@@ -172,6 +172,52 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
     ]
 
 
+def test_words(command: Command, log: Log) -> None:
+    """The words write the rules that they stand for, each once, and take them back."""
+    said = ("--by", "alice", "--wait", "0")
+    command("pause", "orders", "--because", "rebuilding", *said, code=ExitCode.ENVIRONMENT)
+    command("drain", "orders", "c1", "c2", "c1", *said, code=ExitCode.ENVIRONMENT)
+    rows = command("show", "orders")
+    assert [(row["rule"], row["for"], row["says"]) for row in rows if row["from"] == "own"] == [
+        ("pause", None, "paused"),
+        ("drain", "c1", "drained"),
+        ("drain", "c2", "drained"),
+    ]
+    assert rows[0]["because"] == "rebuilding"
+    assert [row["answer"] for row in command("pause", "orders", *said)] == ["unchanged"]
+    command("undrain", "orders", "c1", *said, code=ExitCode.ENVIRONMENT)
+    command("resume", "orders", *said, code=ExitCode.ENVIRONMENT)
+    rows = command("show", "orders")
+    assert [(row["rule"], row["for"]) for row in rows if row["from"] == "own"] == [("drain", "c2")]
+    assert [(rule.rule, rule.subject, rule.value) for rule in _rules(log)] == [
+        ("pause", (), True),
+        ("drain", ("c1",), {"client_id": "c1"}),
+        ("drain", ("c2",), {"client_id": "c2"}),
+        ("drain", ("c1",), None),
+        ("pause", (), None),
+    ]
+
+
+def test_pause_of_all_groups(command: Command, log: Log) -> None:
+    """A group cannot be resumed out of the pause of all groups, which is said with the way out."""
+    command("pause", "*", "--wait", "0", code=ExitCode.ENVIRONMENT)
+    assert len(log.records("control")) == SHARDS
+    (row,) = command("resume", "orders", "--wait", "0")
+    assert row["answer"] == "unchanged"
+    assert "every group is paused, and so is this one until: fairlead group resume" in command.text
+    command("drain", "*", "c1", code=ExitCode.USAGE)
+
+
+def test_times_of_restarts(command: Command) -> None:
+    """A restart grace and a window are times like the others; out of bounds they are refused."""
+    flags = ("--restart-grace-ms", "60000", "--settle-ms", "0")
+    (row,) = command("set", "orders", *flags, "--dry-run")
+    assert row["value"] == {"restart_grace_ms": 60_000, "settle_ms": 0}
+    command("set", "orders", "--settle-ms", "600001", code=ExitCode.USAGE)
+    assert "timing: settle_ms" in command.text
+    command("set", "orders", "--restart-grace-ms", "-1", code=ExitCode.USAGE)
+
+
 def _value(rule: RuleSet) -> bytes:
     body = {"v": 1, "kind": "rule", "group": rule.group, "rule": rule.rule}
     return orjson.dumps(body | {"value": rule.value, "by": rule.by})

@@ -97,6 +97,20 @@ class Group:
 
         return body_of(self._engine.log.await_record("decisions", wanted))
 
+    def decisions(self) -> list[dict[str, Any]]:
+        """Return the group's audit records so far."""
+        found = map(body_of, self._engine.log.records("decisions"))
+        return [body for body in found if body["group"] == self.name]
+
+    def await_decision(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """Wait for an audit record of the group, and return it."""
+        return body_of(
+            self._engine.log.await_record(
+                "decisions",
+                lambda record: body_of(record)["group"] == self.name and wanted(body_of(record)),
+            )
+        )
+
     def run(
         self, verb: str, *flags: str, code: ExitCode = ExitCode.OK
     ) -> tuple[list[dict[str, Any]], str]:
@@ -183,6 +197,41 @@ def test_drained_under_avg(engine: Engine) -> None:
     assert "alarm rule_without_effect" in text
     group.await_held(first)
     group.await_held(second, 0, 1, 2, 3)
+
+
+def test_paused_and_restarted(engine: Engine) -> None:
+    """A pause holds a join back; a restart within its grace moves nobody else; a drain is told."""
+    group = Group(engine, "paused")
+    first, second = group.join("c1", "c2")
+    rows, _ = group.run("pause", "--because", "the cache is being rebuilt")
+    assert group.decision_of(rows[0]["at"][0])["state"]["phase"] == "paused"
+    third = engine.fleet.join("c3", group.name)
+    group.await_held(third)
+    rows, _ = group.run("resume")
+    assert rows[0]["moves"] == 1
+    group.await_held(third, 3)
+
+    rows, _ = group.run("set", "--restart-grace-ms", "60000")
+    ruled = group.decision_of(rows[0]["at"][0])
+    engine.fleet.leave(second)
+    group.await_decision(lambda body: body["state"]["phase"] == "waiting_for_clients")
+    again = engine.fleet.join("c2", group.name, life=2)
+    group.await_held(again, 2)
+    moved = [
+        (move["client_id"], move["queue"][2])
+        for body in group.decisions()
+        if body["epoch"] > ruled["epoch"]
+        for move in body["moves"]
+    ]
+    assert set(moved) == {("c2", 2)}
+
+    rows, _ = group.run("drain", "c1")
+    decided = group.decision_of(rows[0]["at"][0])
+    told = group.await_decision(
+        lambda body: {"kind": "drained", "client_id": "c1"} in body["cause"]
+    )
+    assert told["epoch"] >= decided["epoch"]
+    group.await_held(first)
 
 
 def test_a_queue_that_is_not_there(engine: Engine) -> None:

@@ -1,4 +1,4 @@
-"""What comes under an old epoch, of an old life or from a stranger has no effect, and is counted."""
+"""What comes under an old epoch, of an old life or from a stranger has no effect; it is counted."""
 
 from collections.abc import Callable
 

@@ -41,10 +41,10 @@ class Fleet:
         self._thread.join()
         self._log.__exit__(None, None, None)
 
-    def join(self, client_id: str, group: str = "orders") -> Client:
+    def join(self, client_id: str, group: str = "orders", life: int = 1) -> Client:
         """Let a client join; it heartbeats from now on."""
         with self._lock:
-            client = Client(cast("Topics", self._log), group, client_id, generation=0)
+            client = Client(cast("Topics", self._log), group, client_id, life, generation=0)
             self._clients[group, client_id] = client
             self._claim()
             client.beat()

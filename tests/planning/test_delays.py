@@ -1,0 +1,84 @@
+"""Plans of groups that wait: for a client to come back, for a window to end, for a pause to end."""
+
+import pytest
+
+from fairlead.planning.changes import Changes, Join
+from tests.planning.live import (
+    after_of,
+    heard_alone,
+    look,
+    owners_of,
+    planned,
+    remarks,
+    rule,
+    set_rules,
+    state_of,
+    world_of,
+)
+
+GRACE = rule("timing", {"restart_grace_ms": 60_000})
+PAUSE = rule("pause", True)  # noqa: FBT003 - the rule's value
+
+
+@pytest.mark.parametrize("strategy", ["AVG", "STICKY"])
+@pytest.mark.parametrize("seconds", [5, 30])
+def test_absent_keeps_its_share(strategy: str, seconds: int) -> None:
+    """Who is waited for keeps its share in a plan, as in the engine, and is named."""
+    world = world_of("c1", "c2", "c3")
+    set_rules(world, GRACE, rule("strategy", {"name": strategy}))
+    world.pass_seconds(10)
+    world.clients[1].leave()
+    world.pass_seconds(seconds)
+    state = state_of(world)
+    assert list(state.awaited) == ["c2"]
+    assert "c2 is gone and waited for (restart_grace_ms): its queues are kept for it" in remarks(
+        world
+    )
+    assert list(look(world).picture.state.awaited) == ["c2"]
+    assert owners_of(look(world).picture.state) == owners_of(state)
+    found = planned(world, Changes())
+    assert found.moves == 0
+    assert len(found.orphans) == 17 - len(owners_of(state))
+    world.pass_seconds(60)
+    assert len(owners_of(state_of(world))) == 17
+    assert look(world).picture.state.awaited == {}
+
+
+def test_dead_client_is_waited_for() -> None:
+    """A client that died within the grace is found in the heartbeats of before its lease."""
+    world = world_of("c1", "c2")
+    set_rules(world, GRACE)
+    world.pass_seconds(2)
+    dead = world.clients.pop(1)
+    heard_alone(world, 30, world.clients[0])
+    assert list(look(world).picture.state.awaited) == [dead.client_id]
+    assert not any("does not heartbeat" in text for text in remarks(world))
+
+
+def test_leaver_of_a_plan_is_gone() -> None:
+    """A plan shows where the queues of a client that leaves go in the end, and says what waits."""
+    world = world_of("c1", "c2", "c3")
+    set_rules(world, GRACE)
+    world.pass_seconds(3)
+    found = planned(world, Changes(leaves=("c2",)))
+    assert len(after_of(found)) == 17
+    assert found.orphans == ()
+    assert (
+        "restart_grace_ms = 60000: who leaves is waited for so long, then its queues move"
+        in found.remarks
+    )
+
+
+def test_pause_and_window_are_told() -> None:
+    """Of a paused group a plan shows what comes at its end, and says so; likewise of a window."""
+    world = world_of("c1", "c2")
+    set_rules(world, PAUSE)
+    world.pass_seconds(3)
+    found = planned(world, Changes(joins=(Join("c9"),)))
+    assert len(set(after_of(found).values())) == 3
+    assert found.moves > 0
+    assert found.remarks == ("the group is paused: nothing of this happens before it is resumed",)
+    set_rules(world, rule("pause", None), rule("timing", {"settle_ms": 5_000}))
+    world.pass_seconds(3)
+    found = planned(world, Changes(joins=(Join("c9"),)))
+    assert found.remarks == ("settle_ms = 5000: joins and leaves count so long after the first",)
