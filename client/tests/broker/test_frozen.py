@@ -133,11 +133,7 @@ def test_longer_than_the_lease(
     data_topic: str,
     leases: float,
 ) -> None:
-    """One that slept for longer takes no further message of its old queue, and begins anew.
-
-    Meanwhile the queue belongs to another, which keeps it. What may still be said is the one
-    message that was handed out when the process stopped, and still_mine denies it.
-    """
+    """One that slept for longer takes nothing more of its old queue, which another has by then."""
     queue = Queue(data_topic, "main", 0)
     slept_from = time.monotonic()
     handed_out = 3 + len(frozen.stand_still())
@@ -156,6 +152,7 @@ def test_longer_than_the_lease(
     while said[-1][1] == [1, 1]:
         said.append(frozen.next())
     assert said[-1] == [0, [1, 3], [1, 3]]
+    # What may still be said is the message that was handed out when it stopped; it is denied.
     late = said[:-1]
     assert len(late) <= 1
     assert all(mine is None for _, _, mine in late)
