@@ -32,6 +32,9 @@ COMMANDS: dict[str, CommandEntry] = {
         "fairlead.cli.group:app", "Set, unset and show the rules of a group while it runs."
     ),
     "plan": CommandEntry("fairlead.cli.plan:plan", "Show what would move if a group were changed."),
+    "verify": CommandEntry(
+        "fairlead.cli.verify:verify", "Judge recorded topics and journals by every invariant."
+    ),
     "record": CommandEntry(
         "fairlead.cli.record:record", "Write what stands in Fairlead's topics into a folder."
     ),

@@ -13,7 +13,7 @@ from fairlead.cli.options import (
     TopicPrefixOption,
 )
 from fairlead.cli.output import OutputFormat, write_rows
-from fairlead.cli.recordings import SourceOption, driver_settings
+from fairlead.cli.recordings import SourceOption
 
 
 def record(
@@ -30,7 +30,7 @@ def record(
 
     Nothing is written to the cluster. Of a --source only the offsets of its messages are recorded.
     """
-    from fairlead.recording.capture import Capture, capture
+    from fairlead.recording.capture import Capture, capture, driver_settings
     from fairlead.settings import load_settings
     from streaming.own_strategies import all_strategies
 

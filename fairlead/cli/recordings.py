@@ -10,11 +10,10 @@ import typer
 
 if TYPE_CHECKING:
     from fairlead.core.allocation import Strategy
-    from fairlead.core.records import DriverSettings
     from fairlead.recording import RecordingFolder
     from fairlead.settings import Settings
 
-__all__ = ["RecordingArgument", "SourceOption", "driver_settings", "recorded"]
+__all__ = ["RecordingArgument", "SourceOption", "recorded"]
 
 RecordingArgument = Annotated[
     Path | None,
@@ -26,20 +25,6 @@ SourceOption = Annotated[
         "--source", help="A topic that clients read: the offsets of its messages count too."
     ),
 ]
-
-
-def driver_settings(settings: "Settings", strategies: "Mapping[str, Strategy]") -> "DriverSettings":
-    """Return what a driver runs under by these settings."""
-    from fairlead.core.records import DriverSettings
-    from fairlead.core.rules import CHAIN_CAP
-
-    return DriverSettings(
-        tick_ms=settings.engine.tick_ms,
-        auto_create=settings.groups.auto_create,
-        evict_after_ms=settings.groups.evict_after_ms,
-        chain_cap=CHAIN_CAP,
-        strategies=tuple(sorted(strategies)),
-    )
 
 
 @contextlib.contextmanager
@@ -60,7 +45,7 @@ def recorded(
     if folder is not None:
         yield open_recording(folder)
         return
-    from fairlead.recording.capture import Capture, capture
+    from fairlead.recording.capture import Capture, capture, driver_settings
 
     with tempfile.TemporaryDirectory(prefix="fairlead-recording-") as made:
         ran_under = driver_settings(settings, strategies)

@@ -42,6 +42,8 @@ class Fleet:
         self.condition = condition
         self.floor = Floor()
         self.journals: dict[str, Path] = {}
+        self.journal_folder = folder / "journals"
+        self.journal_folder.mkdir(exist_ok=True)
         self._folder = folder
         self._arguments = arguments
         self._program = program
@@ -54,7 +56,7 @@ class Fleet:
             client_id: who it is.
             arguments: what it is given in place of, or besides, what every process is given.
         """
-        self.journals[client_id] = self._folder / f"{client_id}.jsonl"
+        self.journals[client_id] = self.journal_folder / f"{client_id}.jsonl"
         own = {"client-id": client_id, "journal": self.journals[client_id]}
         given = {**self._arguments, **own, **arguments}
         flags = [text for name, value in given.items() for text in (f"--{name}", str(value))]

@@ -6,7 +6,7 @@ figure is computed from these. A history that proves nothing (empty, too short, 
 effect) fails.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,7 @@ from fairlead.demo.memory import MemoryUse
 from fairlead.demo.passage import follow_steps, unanswered_drops
 from fairlead.demo.verdict import Check, StepOutcome, Verdict
 from fairlead.verify.history import ClientKilled, EngineKilled, History
+from fairlead.verify.judgement import Judgement
 from fairlead.verify.killed import KilledClient
 from fairlead.verify.overlaps import Overlap, find_overlaps
 from fairlead.verify.reads import Reads, count_reads
@@ -44,6 +45,7 @@ def judge(
     history: History,
     requirements: Requirements | None = None,
     memory: MemoryUse | None = None,
+    judgement: Judgement | None = None,
 ) -> Verdict:
     """Return the verdict on a run.
 
@@ -51,6 +53,7 @@ def judge(
         history: all evidence of it.
         requirements: what must have happened; the default is the whole script.
         memory: what the run needed; None if it could not be measured.
+        judgement: of the recorded topics, by the invariants; None if nothing was recorded.
     """
     wanted = requirements or Requirements()
     kills = [record for record in history.steps if isinstance(record, ClientKilled)]
@@ -71,6 +74,7 @@ def judge(
             _engine_killed_in_handover(history, tenures, wanted),
             _every_start_granted(history, tenures),
             _sound(tenures, reads),
+            *_invariants(judgement),
             _memory(memory, wanted),
         ),
         steps=steps,
@@ -218,6 +222,29 @@ def _every_start_granted(history: History, tenures: Tenures) -> Check:
 def _sound(tenures: Tenures, reads: Reads) -> Check:
     flaws = (*tenures.flaws, *reads.forged)
     return Check("flaws in the journals", str(len(flaws)), "0", not flaws, _few(flaws))
+
+
+def _invariants(judgement: Judgement | None) -> Iterator[Check]:
+    """Judge the topics by every invariant that they show."""
+    if judgement is None:
+        return
+    broken = [each for each in judgement.rulings if each.outcome == "broken"]
+    held = sum(each.outcome == "held" for each in judgement.rulings)
+    findings = [
+        line
+        for ruling in broken
+        for finding in ruling.findings[:1]
+        for line in (
+            f"{ruling.number}: {finding.text}",
+            *(f"  {each.place}  {each.says}" for each in finding.slice),
+        )
+    ]
+    measured = f"{len(broken)} of {held + len(broken)}"
+    found = [*findings, judgement.nothing] if judgement.nothing else findings
+    passed = judgement.passed and held > 0
+    yield Check(
+        "invariants that the topics break", measured, "0, ≥ 1 handover", passed, _few(found)
+    )
 
 
 def _memory(use: MemoryUse | None, wanted: Requirements) -> Check:

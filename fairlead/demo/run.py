@@ -16,18 +16,26 @@ import orjson
 from kafka import KafkaConsumer, TopicPartition
 from rich.console import Console
 
-from fairlead.demo.evidence import Scene, collect
 from fairlead.demo.fleet import Fleet
 from fairlead.demo.judge import Requirements, judge
 from fairlead.demo.memory import MemoryWatch
 from fairlead.demo.report import Report
 from fairlead.demo.screen import Screen, Show
 from fairlead.demo.script import QUEUES, Script, StepError
+from fairlead.demo.verdict import Verdict
 from fairlead.jars.progress import ConsoleProgress
 from fairlead.local.child import Child
 from fairlead.local.follower import DecisionFollower
 from fairlead.local.system import BROKER_NAME, LocalSystem, SystemPlan
+from fairlead.local.topic_content import read_to_end
+from fairlead.recording.capture import Capture, capture, driver_settings
+from fairlead.settings import load_settings
+from fairlead.verify.evidence import history_of, source_content
+from fairlead.verify.fault_log import write_faults
 from fairlead.verify.history import Closing, Queue
+from fairlead.verify.journal import read_journal
+from fairlead.verify.judgement import judge_recording
+from strategies.registry import STRATEGIES
 
 GROUP: Final = "demo"
 RATE: Final = 300
@@ -115,15 +123,23 @@ class Demo:
         failure = self._perform(script, producer, show, system)
         self._screen.close()
         self._screen.say("judging: reading the journals, the source topic and the engine's records")
-        scene = Scene(
-            system.bootstrap, plan.prefix, GROUP, plan.source, BROKER_NAME, fleet.journals
-        )
-        history = collect(scene, script.steps)
-        verdict = judge(history, self._requirements, self._memory.use)
-        if self._options.keep:
-            system.save_topics(plan.folder)
+        verdict = self._judge(system, fleet, script)
         took_s = time.monotonic() - begun
         return Report(verdict, self._options.seed, plan.prefix, took_s, failure)
+
+    def _judge(self, system: LocalSystem, fleet: Fleet, script: Script) -> Verdict:
+        """Record the topics, and judge them with the journals and the source topic."""
+        plan = system.plan
+        settings = load_settings(overrides=system.settings())
+        ran_under = driver_settings(settings, STRATEGIES)
+        where = plan.folder / "recording"
+        recording = capture(Capture(settings.kafka, where, ran_under, (plan.source,)))
+        write_faults(plan.folder / "faults.jsonl", script.steps)
+        journals = [read_journal(path, name) for name, path in sorted(fleet.journals.items())]
+        source = source_content(read_to_end(system.bootstrap, plan.source), BROKER_NAME)
+        history = history_of(recording, GROUP, journals, script.steps, source)
+        judgement = judge_recording(recording, STRATEGIES)
+        return judge(history, self._requirements, self._memory.use, judgement)
 
     def _perform(
         self, script: Script, producer: Child, show: Show, system: LocalSystem
@@ -179,7 +195,7 @@ def _folder(screen: Screen, *, keep: bool) -> Iterator[Path]:
         yield folder
     finally:
         if keep:
-            screen.say(f"kept: {folder} (journals, logs, broker data)")
+            screen.say(f"kept: {folder} (recording, journals, logs, broker data)")
         else:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -185,13 +185,15 @@ class Script:
         self._ready(NEWCOMER)
         slow, queue = self._hold_last_queue()
         self._begin("engine_kill", f"{NEWCOMER} joins, {slow} is slow, the engine is killed (-9)")
+        ownership = self._follower.ownership
+        held = ownership.granted[queue]
         self._fleet.join(NEWCOMER)
-        epoch = self._follower.ownership.granted[queue][1]
+        # One decision may drop it and grant it to the newcomer, behind the release.
         self.await_floor(
-            lambda _: (queue, epoch) in self._follower.ownership.dropped,
+            lambda _: ownership.granted[queue] != held or (queue, held[1]) in ownership.dropped,
             f"the drop of {queue} that {slow} works on",
         )
-        newest = self._follower.ownership.newest
+        newest = ownership.newest
         assert newest is not None
         killing = self._system.kill_engine()
         killed = EngineKilled(newest.generation, killing.sent_ns, killing.dead_ns)

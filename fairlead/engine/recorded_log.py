@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from fairlead.engine.context import ShardContext
 from fairlead.wire.raw import RawRecord
+from fairlead.wire.topics import TopicNames
 
 __all__ = ["Places", "RecordedLog", "Recording"]
 
@@ -21,7 +21,7 @@ class RecordedLog(Protocol):
         """Return the rows from one cut's positions up to another's."""
         ...
 
-    def ends(self, context: ShardContext) -> Places:
+    def ends(self, names: TopicNames, shard: int) -> Places:
         """Return where the topics end that a shard reads."""
         ...
 
@@ -55,12 +55,12 @@ class Recording:
                 rows += log[first : bisect_left(log, stop, key=_offset)]
         return rows
 
-    def ends(self, context: ShardContext) -> Places:
+    def ends(self, names: TopicNames, shard: int) -> Places:
         """Return where the topics end that a shard reads."""
         ends: dict[str, dict[int, int]] = {}
         for (topic, partition), log in self.logs.items():
-            shared = context.topics.suffix(topic) in {"routes", "offsets"}
-            if log and (shared or partition == context.shard):
+            shared = names.suffix(topic) in {"routes", "offsets"}
+            if log and (shared or partition == shard):
                 ends.setdefault(topic, {})[partition] = log[-1].offset + 1
         return ends
 

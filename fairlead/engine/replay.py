@@ -33,7 +33,16 @@ from fairlead.engine.recorded_log import Places, RecordedLog
 from fairlead.engine.shard import begin_anew, run_shard
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 
-__all__ = ["Contexts", "ReplayError", "Replayed", "cut_of", "cuts_of", "replay_shard", "run_rest"]
+__all__ = [
+    "Contexts",
+    "ReplayError",
+    "Replayed",
+    "cut_of",
+    "cuts_of",
+    "portions",
+    "replay_shard",
+    "run_rest",
+]
 
 Contexts = Callable[[int, int], ShardContext]
 """(shard, generation) -> what the driver of that generation ran the shard under."""
@@ -201,7 +210,8 @@ def run_rest(
     How they were cut is not known: of all this only the refusals of rows by their form are sure.
     """
     begin = open_shard(stored).header.positions if stored is not None else {}
-    for start, end in _portions(begin, recording.ends(context), context):
+    place = (context.topics.name("heartbeats"), context.shard)
+    for start, end in portions(begin, recording.ends(context.topics, context.shard), place):
         rows = recording.between(start, end)
         while True:
             try:
@@ -226,7 +236,8 @@ def _run(recording: RecordedLog, cut: Cut, lineage: _Lineage, contexts: Contexts
         header = begin_anew(lineage.context(contexts, cut.shard, reader)).header
     before = lineage.context(contexts, cut.shard, reader)
     silent: list[OutgoingRecord] = []
-    for begin, end in _portions(header.positions, cut.begin, context):
+    place = (context.topics.name("heartbeats"), cut.shard)
+    for begin, end in portions(header.positions, cut.begin, place):
         rows = recording.between(begin, end)
         if rows:
             result = _run_silent(stored, rows, (before, context), cut)
@@ -236,12 +247,13 @@ def _run(recording: RecordedLog, cut: Cut, lineage: _Lineage, contexts: Contexts
     return Replayed(cut, run_shard(stored, rows, context), tuple(silent))
 
 
-def _portions(begin: Places, end: Places, context: ShardContext) -> Iterator[tuple[Places, Places]]:
+def portions(begin: Places, end: Places, beats: tuple[str, int]) -> Iterator[tuple[Places, Places]]:
     """Cut a stretch without a decision: all other topics first, heartbeats piece by piece.
 
-    That is the order in which one batch would apply them.
+    That is the order in which one batch would apply them. ``beats`` are the topic and the partition
+    of the heartbeats.
     """
-    heartbeats, shard = context.topics.name("heartbeats"), context.shard
+    heartbeats, shard = beats
     start = begin.get(heartbeats, {}).get(shard, 0)
     stop = end.get(heartbeats, {}).get(shard, start)
     reached = min(start + _BEATS_MAX, stop)

@@ -17,7 +17,6 @@ from fairlead.broker import EmbeddedKafka
 from fairlead.errors import EnvironmentMissingError
 from fairlead.jars.progress import FetchProgress
 from fairlead.local.child import Child, Killing
-from fairlead.local.topic_content import read_to_end, save
 from fairlead.settings import load_settings
 from fairlead.topics import create_topics, topic_specs
 
@@ -210,13 +209,6 @@ class LocalSystem:
         """Delete what this run made on a cluster that outlives it."""
         with contextlib.closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
             admin.delete_topics(self._created)
-
-    def save_topics(self, folder: Path) -> None:
-        """Write what Fairlead's topics hold into a folder, a file of JSON lines for each."""
-        for name in self._created:
-            if name.startswith(self.plan.prefix):
-                path = folder / f"{name.removeprefix(self.plan.prefix)}.jsonl"
-                save(read_to_end(self.bootstrap, name), path)
 
     def settings(self) -> dict[str, str]:
         """The settings of engine and bridge that differ from the defaults, by dotted keys."""

@@ -3,10 +3,8 @@
 import contextlib
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, NamedTuple
 
-import orjson
 from kafka import KafkaConsumer, TopicPartition
 
 from fairlead.errors import EnvironmentMissingError
@@ -62,24 +60,6 @@ def read_to_end(bootstrap: str, topic: str) -> TopicContent:
             )
         partitions = [TopicPartition(topic, number) for number in sorted(numbers)]
         return TopicContent(topic, tuple(sorted(numbers)), tuple(_read(consumer, partitions)))
-
-
-def save(content: TopicContent, path: Path) -> None:
-    """Write a topic as lines of JSON: where each record stands, when it came, and what it says."""
-    with path.open("wb") as stream:
-        for record in content.records:
-            line = {
-                "partition": record.partition,
-                "offset": record.offset,
-                "timestamp_ms": record.timestamp_ms,
-                "key": _text(record.key),
-                "value": _text(record.value),
-            }
-            stream.write(orjson.dumps(line) + b"\n")
-
-
-def _text(content: bytes | None) -> str | None:
-    return None if content is None else content.decode("utf-8", errors="backslashreplace")
 
 
 def _read(consumer: KafkaConsumer, partitions: list[TopicPartition]) -> list[StoredRecord]:

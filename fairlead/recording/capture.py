@@ -1,8 +1,8 @@
 """Records the topics of a live cluster, as they are now. Nothing is written to the cluster.
 
 Where the topics end is asked in an order: decisions first, then what else the engine writes, then
-what it reads. So whatever a recorded decision rests on, and what it led to, was appended before
-its topic was asked for its end.
+what it reads, and releases after heartbeats. So whatever a recorded decision rests on, what it led
+to, and the release behind every report of work was appended before its topic was asked for its end.
 """
 
 import contextlib
@@ -17,21 +17,23 @@ from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import KafkaError
 
 from fairlead import __version__
+from fairlead.core.allocation import Strategy
 from fairlead.core.records import DriverSettings
+from fairlead.core.rules import CHAIN_CAP
 from fairlead.errors import EnvironmentMissingError
 from fairlead.recording.folder import RecordingFolder, open_recording
 from fairlead.recording.manifest import Manifest
 from fairlead.recording.writer import PartitionWriter, RecordingWriter
-from fairlead.settings import KafkaSettings
+from fairlead.settings import KafkaSettings, Settings
 from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import TopicNames
 from streaming.reading import consumer_of, partitions_of, read_bounds
 
-__all__ = ["Capture", "Said", "capture"]
+__all__ = ["Capture", "Said", "capture", "driver_settings"]
 
 _ORDER: Final = (
     "decisions", "assignments", "requests", "rejects",
-    "control", "routes", "offsets", "releases", "heartbeats", "generations",
+    "control", "routes", "offsets", "heartbeats", "releases", "generations",
 )  # fmt: skip
 _POLL_MS: Final = 200
 _IDLE_POLLS_MAX: Final = 150
@@ -57,6 +59,17 @@ class Capture:
     folder: Path
     settings: DriverSettings
     sources: Sequence[str] = ()
+
+
+def driver_settings(settings: Settings, strategies: Mapping[str, Strategy]) -> DriverSettings:
+    """Return what a driver runs its shards under by these settings."""
+    return DriverSettings(
+        tick_ms=settings.engine.tick_ms,
+        auto_create=settings.groups.auto_create,
+        evict_after_ms=settings.groups.evict_after_ms,
+        chain_cap=CHAIN_CAP,
+        strategies=tuple(sorted(strategies)),
+    )
 
 
 def capture(plan: Capture, say: Said = lambda _: None) -> RecordingFolder:

@@ -3,11 +3,10 @@
 from collections import deque
 from collections.abc import Iterator
 
-from fairlead.engine.context import ShardContext
 from fairlead.engine.recorded_log import Places
 from fairlead.recording.folder import RecordingFolder
 from fairlead.wire.raw import RawRecord
-from fairlead.wire.topics import INPUT_TOPICS
+from fairlead.wire.topics import INPUT_TOPICS, TopicNames
 
 __all__ = ["FolderLog"]
 
@@ -33,7 +32,7 @@ class FolderLog:
                     rows += self._window(topic, partition, start).take(start, stop)
         return rows
 
-    def ends(self, context: ShardContext) -> Places:
+    def ends(self, names: TopicNames, shard: int) -> Places:
         """Return where the topics end that a shard reads."""
         manifest = self._recording.manifest
         ends: dict[str, dict[int, int]] = {}
@@ -41,8 +40,8 @@ class FolderLog:
             if suffix == "generations":
                 continue
             for number, part in manifest.topics[suffix].items():
-                if suffix in {"routes", "offsets"} or number == context.shard:
-                    ends.setdefault(manifest.names.name(suffix), {})[number] = part.end
+                if suffix in {"routes", "offsets"} or number == shard:
+                    ends.setdefault(names.name(suffix), {})[number] = part.end
         return ends
 
     def holds_all_below(self, topic: str, partition: int, stop: int, begin: int = 0) -> bool:

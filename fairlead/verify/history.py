@@ -18,6 +18,7 @@ __all__ = [
     "Decision",
     "EngineKilled",
     "Epoch",
+    "Fault",
     "Held",
     "History",
     "Journal",
@@ -126,7 +127,16 @@ class Closing:
     t_ns: int
 
 
-StepRecord = StepBegun | ClientKilled | EngineKilled | Closing
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something was broken on purpose from ``begin_ns`` to ``end_ns``."""
+
+    name: str
+    begin_ns: int
+    end_ns: int
+
+
+StepRecord = StepBegun | ClientKilled | EngineKilled | Fault | Closing
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +158,8 @@ class History:
     Attributes:
         journals: one per consumer process, that of a killed one included.
         steps: the script's log in order.
-        source: what the source topic holds at judging time: per queue, offset → number.
+        source: what the source topic holds at judging time: per queue, offset → number, or None
+            where it is not known.
         decisions: of the group, in the order of the topic.
         grants: every add that the engine ever sent: queue, client, epoch.
         progress: every progress entry of the group.
@@ -156,7 +167,7 @@ class History:
 
     journals: Sequence[Journal] = ()
     steps: Sequence[StepRecord] = ()
-    source: Mapping[Queue, Mapping[int, int]] = field(default_factory=dict)
+    source: Mapping[Queue, Mapping[int, int | None]] = field(default_factory=dict)
     decisions: Sequence[Decision] = ()
     grants: frozenset[tuple[Queue, str, Epoch]] = frozenset()
     progress: Sequence[ProgressReport] = ()

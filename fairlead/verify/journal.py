@@ -25,6 +25,9 @@ from fairlead.verify.history import (
     Stop,
 )
 
+_OPENED: Final = "opened"
+"""The kind of a first line that says whose the journal is."""
+
 
 class JournalWriter:
     """Appends records to a journal; safe to call from several threads.
@@ -33,16 +36,25 @@ class JournalWriter:
     of their times.
     """
 
-    def __init__(self, path: Path, echo: Callable[[bytes], None] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        echo: Callable[[bytes], None] | None = None,
+        client_id: str | None = None,
+    ) -> None:
         """Open the journal, which may exist.
 
         Args:
             path: its file.
             echo: called with each line after it was written.
+            client_id: whose it is, if the name of the file does not say it.
         """
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._lock = threading.Lock()
         self._echo = echo
+        if client_id is not None:
+            opened = {"kind": _OPENED, "client_id": client_id, "pid": os.getpid()}
+            os.write(self._descriptor, orjson.dumps(opened) + b"\n")
 
     def __enter__(self) -> Self:
         return self
@@ -79,8 +91,21 @@ class JournalWriter:
         return t_ns
 
 
+def read_journals(folder: Path) -> list[Journal]:
+    """Read every journal of a folder: the files that end in ``.jsonl``.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    return [read_journal(path, path.stem) for path in sorted(folder.glob("*.jsonl"))]
+
+
 def read_journal(path: Path, client_id: str) -> Journal:
     """Read a journal, also that of a process that was killed while it wrote.
+
+    Args:
+        path: its file.
+        client_id: whose it is, unless its first line says it.
 
     Raises:
         OSError: the file cannot be read.
@@ -89,11 +114,20 @@ def read_journal(path: Path, client_id: str) -> Journal:
     faults: list[str] = []
     for number, line, complete in _lines(path.read_bytes()):
         try:
+            if number == 1 and (opened := _opened(line)) is not None:
+                client_id = opened
+                continue
             records.append(parse_record(line))
         except (ValueError, KeyError, TypeError) as error:
             if complete:
                 faults.append(f"{path.name} line {number}: {error!r}")
     return Journal(client_id, tuple(records), tuple(faults))
+
+
+def _opened(line: bytes) -> str | None:
+    """Return the client id of a journal's first line, if that is what it says."""
+    fields = orjson.loads(line)
+    return str(fields["client_id"]) if fields["kind"] == _OPENED else None
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, bytes, bool]]:

@@ -117,7 +117,7 @@ def _forged(
                 yield f"{queue}@{offset} was journalled, but the source does not hold it"
                 continue
             for reading in found:
-                if reading.message.number != source[offset]:
+                if source[offset] not in (None, reading.message.number):
                     yield (
                         f"{queue}@{offset} was journalled as number {reading.message.number}, the"
                         f" source says {source[offset]}"

@@ -10,7 +10,6 @@ import pytest
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.outputs import Cut
 from fairlead.engine.comparison import Written, compare
-from fairlead.engine.context import ShardContext
 from fairlead.engine.recorded_log import Recording
 from fairlead.engine.replay import ReplayError, cuts_of, replay_shard
 from fairlead.wire.raw import RawRecord
@@ -313,10 +312,10 @@ def test_rows_between_cuts() -> None:
     recording = Recording.of(reversed(rows))
     begin, end = {"t.heartbeats": {0: 2}}, {"t.heartbeats": {0: 4, 1: 9}, "t.routes": {0: 1}}
     assert [row.offset for row in recording.between(begin, end)] == [2, 3]
-    context: ShardContext = context_of(0)
-    assert recording.ends(context) == {"t.heartbeats": {0: 6}}
-    assert [row.offset for row in recording.between(end, recording.ends(context))] == [4, 5]
-    assert recording.ends(context_of(1)) == {}
+    ends = recording.ends(NAMES, 0)
+    assert ends == {"t.heartbeats": {0: 6}}
+    assert [row.offset for row in recording.between(end, ends)] == [4, 5]
+    assert recording.ends(NAMES, 1) == {}
 
 
 def test_cuts_are_read_from_decisions() -> None:

@@ -2,14 +2,12 @@
 
 import contextlib
 from collections.abc import Iterator
-from pathlib import Path
 
-import orjson
 import pytest
 from kafka import KafkaAdminClient, KafkaProducer
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.local.topic_content import read_to_end, save
+from fairlead.local.topic_content import read_to_end
 
 
 @pytest.fixture
@@ -59,18 +57,3 @@ def test_missing(bootstrap: str, topic_prefix: str) -> None:
     for _ in range(2):
         with pytest.raises(EnvironmentMissingError, match=name):
             read_to_end(bootstrap, name)
-
-
-def test_save(bootstrap: str, topic: str, producer: KafkaProducer, tmp_path: Path) -> None:
-    """A saved topic is lines of JSON with place, time, key and value."""
-    producer.send(topic, key=b"k", value=b'{"v":1}', partition=2, timestamp_ms=1_700_000_000_000)
-    producer.flush()
-    save(read_to_end(bootstrap, topic), tmp_path / "orders.jsonl")
-    (line,) = (tmp_path / "orders.jsonl").read_bytes().splitlines()
-    assert orjson.loads(line) == {
-        "partition": 2,
-        "offset": 0,
-        "timestamp_ms": 1_700_000_000_000,
-        "key": "k",
-        "value": '{"v":1}',
-    }

@@ -1,57 +1,45 @@
 """Collects the history of a run from where it was written: journals and topics, nobody's memory."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 import orjson
 
 from fairlead.local.decisions import Decision, DecisionReader
-from fairlead.local.topic_content import StoredRecord, TopicContent, read_to_end
+from fairlead.local.topic_content import StoredRecord, TopicContent
+from fairlead.recording import RecordingFolder
 from fairlead.verify.history import Epoch, History, Journal, ProgressReport, Queue, StepRecord
-from fairlead.verify.journal import read_journal
+from fairlead.wire.raw import RawRecord
+
+Rows = Iterable[StoredRecord | RawRecord]
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """Where the evidence of a run lies.
+def history_of(
+    recording: RecordingFolder,
+    group: str,
+    journals: Sequence[Journal],
+    steps: Sequence[StepRecord],
+    source: Mapping[Queue, Mapping[int, int | None]],
+) -> History:
+    """Return the history of one group's run.
 
-    Attributes:
-        bootstrap: the brokers.
-        prefix: of Fairlead's topics.
-        group: the group of the consumers.
-        source: the topic they read.
-        broker_name: what its queues are called after, by the bridge.
-        journals: per client id, the file of its journal.
-    """
-
-    bootstrap: str
-    prefix: str
-    group: str
-    source: str
-    broker_name: str
-    journals: Mapping[str, Path]
-
-
-def collect(scene: Scene, steps: Sequence[StepRecord]) -> History:
-    """Return the history of a run.
+    Args:
+        recording: of the topics.
+        group: its name.
+        journals: of its consumers.
+        steps: what was done to them, and when.
+        source: what the source topics hold: per queue, offset → number.
 
     Raises:
-        EnvironmentMissingError: a topic or the brokers are gone.
-        OSError: a journal cannot be read.
+        RecordingError: the recording is damaged.
         ValueError: a record of Fairlead's own topics cannot be understood.
     """
-    decisions = read_to_end(scene.bootstrap, f"{scene.prefix}decisions")
-    assignments = read_to_end(scene.bootstrap, f"{scene.prefix}assignments")
-    heartbeats = read_to_end(scene.bootstrap, f"{scene.prefix}heartbeats")
-    source = read_to_end(scene.bootstrap, scene.source)
     return History(
-        journals=tuple(_journals(scene.journals)),
+        journals=journals,
         steps=tuple(steps),
-        source=source_content(source, scene.broker_name),
-        decisions=tuple(_decisions(decisions.records, scene.group)),
-        grants=frozenset(grants(assignments.records, scene.group)),
-        progress=tuple(progress_reports(heartbeats.records, scene.group)),
+        source=source,
+        decisions=tuple(_decisions(recording.all_rows("decisions"), group)),
+        grants=frozenset(grants(recording.all_rows("assignments"), group)),
+        progress=tuple(progress_reports(recording.all_rows("heartbeats"), group)),
     )
 
 
@@ -70,7 +58,7 @@ def source_content(content: TopicContent, broker_name: str) -> dict[Queue, dict[
     return numbers
 
 
-def progress_reports(records: Iterable[StoredRecord], group: str) -> Iterator[ProgressReport]:
+def progress_reports(records: Rows, group: str) -> Iterator[ProgressReport]:
     """Yield every entry of every progress record of the group.
 
     Raises:
@@ -96,7 +84,7 @@ def progress_reports(records: Iterable[StoredRecord], group: str) -> Iterator[Pr
             raise ValueError(f"progress record: {error!r} in {record.value[:200]!r}") from error
 
 
-def grants(records: Iterable[StoredRecord], group: str) -> Iterator[tuple[Queue, str, Epoch]]:
+def grants(records: Rows, group: str) -> Iterator[tuple[Queue, str, Epoch]]:
     """Yield every add of every assignment record of the group: queue, client and epoch.
 
     Raises:
@@ -115,12 +103,7 @@ def grants(records: Iterable[StoredRecord], group: str) -> Iterator[tuple[Queue,
             raise ValueError(f"assignment record: {error!r} in {record.value[:200]!r}") from error
 
 
-def _journals(files: Mapping[str, Path]) -> Iterator[Journal]:
-    for client_id, path in sorted(files.items()):
-        yield read_journal(path, client_id)
-
-
-def _decisions(records: Iterable[StoredRecord], group: str) -> Iterator[Decision]:
+def _decisions(records: Rows, group: str) -> Iterator[Decision]:
     reader = DecisionReader(group)
     for record in records:
         decision = None if record.value is None else reader.read(record.value)

@@ -3,8 +3,8 @@
 import orjson
 import pytest
 
-from fairlead.demo.evidence import grants, progress_reports, source_content
 from fairlead.local.topic_content import StoredRecord, TopicContent
+from fairlead.verify.evidence import grants, progress_reports, source_content
 from fairlead.verify.history import Epoch, ProgressReport
 from tests.demo.recorded import queue
 

@@ -1,0 +1,138 @@
+"""The audit records of the engine as values, whole decisions joined from their parts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from fairlead.core.model import Epoch, MessageQueue, Position
+from fairlead.core.outputs import Cut
+from fairlead.engine.replay import cut_of
+from fairlead.recording import RecordingFolder
+from fairlead.verify.docket import Docket, evidence_of
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["Audit", "AuditMove", "read_audits"]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditMove:
+    """One line of a decision. ``unsafe``: it was granted although somebody may still work."""
+
+    queue: MessageQueue
+    stage: str
+    client_id: str
+    epoch: Epoch
+    position: Position | None
+    why: str | None
+    unsafe: bool
+
+    @property
+    def text(self) -> str:
+        """The line in words."""
+        queue = "/".join(map(str, self.queue))
+        return f"{queue} {self.stage}, {self.client_id}, {self.epoch[0]}.{self.epoch[1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """One decision. ``row`` is its first record, without its content."""
+
+    group: str
+    epoch: Epoch
+    previous: Epoch
+    triggers: tuple[str, ...]
+    causes: Sequence[Mapping[str, Any]]
+    strategy: str
+    members: tuple[str, ...]
+    moves: tuple[AuditMove, ...]
+    phase: str
+    queues: int
+    in_handover: int
+    alarms: tuple[str, ...]
+    clock_ms: int
+    at_ms: int
+    cut: Cut
+    row: RawRecord
+
+    @property
+    def text(self) -> str:
+        """The decision in words."""
+        return f"decision {self.epoch[0]}.{self.epoch[1]} of {self.group}"
+
+
+def read_audits(recording: RecordingFolder, docket: Docket) -> Iterator[Audit]:
+    """Yield every whole decision in the order of the topic.
+
+    A decision of which not all parts stand before the next one of its group was never complete: its
+    engine died. What cannot be read is a finding of S3.
+
+    Raises:
+        RecordingError: the recording is damaged.
+    """
+    parts: dict[str, list[Audit]] = {}
+    for row in recording.all_rows("decisions"):
+        try:
+            body = orjson.loads(row.value or b"")
+            audit = _audit(body, row._replace(key=None, value=None))
+            part, of = int(body["part"]), int(body["parts"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            text = f"a decision cannot be read ({type(error).__name__}: {error})"
+            docket.find("S3", text, evidence_of(row, "this is the record"))
+            continue
+        if part == 0:
+            parts[audit.group] = []
+        held = parts.setdefault(audit.group, [])
+        if part != len(held):
+            continue
+        held.append(audit)
+        if len(held) == of:
+            del parts[audit.group]
+            yield _joined(held)
+
+
+def _joined(parts: list[Audit]) -> Audit:
+    if len(parts) == 1:
+        return parts[0]
+    return replace(
+        parts[0],
+        causes=[cause for part in parts for cause in part.causes],
+        members=tuple(member for part in parts for member in part.members),
+        moves=tuple(move for part in parts for move in part.moves),
+    )
+
+
+def _audit(body: Mapping[str, Any], row: RawRecord) -> Audit:
+    state = body["state"]
+    return Audit(
+        group=str(body["group"]),
+        epoch=Epoch(*body["epoch"]),
+        previous=Epoch(*body["previous_epoch"]),
+        triggers=tuple(body["triggers"]),
+        causes=body["cause"],
+        strategy=str(body["strategy"]),
+        members=tuple(body["members"]),
+        moves=tuple(_move(move) for move in body["moves"]),
+        phase=str(state["phase"]),
+        queues=int(state["queues"]),
+        in_handover=int(state["in_handover"]),
+        alarms=tuple(body["alarms"]),
+        clock_ms=int(body["clock_ms"]),
+        at_ms=int(body["at_ms"]),
+        cut=cut_of(body["cut"]),
+        row=row,
+    )
+
+
+def _move(fields: Mapping[str, Any]) -> AuditMove:
+    position = fields.get("position")
+    return AuditMove(
+        MessageQueue(*fields["queue"]),
+        str(fields["stage"]),
+        str(fields["client_id"]),
+        Epoch(*fields["epoch"]),
+        None if position is None else Position(*position),
+        fields.get("why"),
+        bool(fields.get("unsafe")),
+    )

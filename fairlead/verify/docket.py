@@ -1,0 +1,108 @@
+"""What was looked at and what was found, invariant by invariant; the verdicts follow from it."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+from fairlead.verify.invariants import INVARIANTS
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["Docket", "Evidence", "Finding", "Outcome", "Ruling", "evidence_of"]
+
+Outcome = Literal["held", "broken", "not_judged"]
+_FINDINGS_MAX: Final = 5
+"""So many findings of an invariant are kept; the others are counted."""
+
+
+class Evidence(NamedTuple):
+    """One record or line that proves something: where it stands and what it says."""
+
+    place: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One way in which an invariant is broken, and the fewest records that show it."""
+
+    text: str
+    slice: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The verdict on one invariant.
+
+    Attributes:
+        number: S1 to S15, L1 to L4.
+        outcome: held, broken, or not judged.
+        looked_at: how many things were tested, in words.
+        reason: why it was not judged; else what of it was left out.
+        findings: the shortest first.
+        found: how many there are in all.
+    """
+
+    number: str
+    outcome: Outcome
+    looked_at: str
+    reason: str = ""
+    findings: tuple[Finding, ...] = ()
+    found: int = 0
+
+
+@dataclass(slots=True)
+class Docket:
+    """Takes in what the judges see."""
+
+    looked: Counter[tuple[str, str]] = field(default_factory=Counter)
+    found: dict[str, list[Finding]] = field(default_factory=dict)
+    totals: Counter[str] = field(default_factory=Counter)
+    reasons: dict[str, list[str]] = field(default_factory=dict)
+
+    def look(self, number: str, what: str, times: int = 1) -> None:
+        """Count something that was tested, by what it is (in the plural)."""
+        self.looked[number, what] += times
+
+    def find(self, number: str, text: str, *evidence: Evidence) -> None:
+        """Take a finding; the shortest slices are kept."""
+        self.totals[number] += 1
+        kept = self.found.setdefault(number, [])
+        kept.append(Finding(text, evidence))
+        kept.sort(key=lambda finding: len(finding.slice) or _FINDINGS_MAX)
+        del kept[_FINDINGS_MAX:]
+
+    def excuse(self, number: str, reason: str) -> None:
+        """Say why an invariant, or a part of it, is not judged."""
+        reasons = self.reasons.setdefault(number, [])
+        if reason not in reasons:
+            reasons.append(reason)
+
+    def rulings(self) -> tuple[Ruling, ...]:
+        """Return the verdicts, in the order of the invariants."""
+        return tuple(self._ruling(number) for number in INVARIANTS)
+
+    def _ruling(self, number: str) -> Ruling:
+        looked = [
+            f"{times:,} {what}"
+            for (of, what), times in sorted(self.looked.items())
+            if of == number and times
+        ]
+        outcome: Outcome = "held" if looked else "not_judged"
+        if self.totals[number]:
+            outcome = "broken"
+        reasons = self.reasons.get(number, [])
+        if outcome == "not_judged" and not reasons:
+            reasons = ["nothing of the kind happened"]
+        return Ruling(
+            number,
+            outcome,
+            ", ".join(looked),
+            "; ".join(reasons),
+            tuple(self.found.get(number, ())),
+            self.totals[number],
+        )
+
+
+def evidence_of(row: RawRecord, says: str) -> Evidence:
+    """Return a record as evidence."""
+    return Evidence(f"{row.topic}/{row.partition}@{row.offset}", says)

@@ -1,0 +1,210 @@
+"""What the records of one shard prove, read in the engine's order.
+
+This is a second, simpler reading of the protocol: no chain, no targets, only facts. A grant that
+was issued may be worked on until something proves that it is not; the proof is kept with it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.records import (
+    ALL_GROUPS,
+    Claims,
+    Heartbeat,
+    Leave,
+    OffsetsKnown,
+    Progress,
+    Record,
+    Release,
+    Reset,
+    RouteChanged,
+    RuleSet,
+    Tick,
+)
+from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
+from fairlead.verify.docket import Evidence, evidence_of
+from fairlead.verify.group_facts import GrantFacts, GroupFacts, MemberFacts
+from fairlead.wire.decode import decode
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["RouteFacts", "ShardFacts", "order_of"]
+
+_ORDER: Final = {"control": 0, "routes": 1, "offsets": 2, "releases": 3, "heartbeats": 4}
+_ABOVE: Final = Epoch(2**63, 0)
+"""Above every epoch."""
+_READ: Final = 4
+"""RocketMQ's read bit of a broker's permission."""
+
+
+@dataclass(frozen=True, slots=True)
+class RouteFacts:
+    """A topic's route as far as consumers are concerned: readable queues of each broker."""
+
+    identity: str
+    readable: Mapping[str, int]
+
+    def has(self, queue: MessageQueue) -> bool:
+        """Tell whether a queue can be read."""
+        return queue.queue_id < self.readable.get(queue.broker_name, 0)
+
+
+@dataclass(slots=True)
+class ShardFacts:
+    """Everything that the rows of one shard tell.
+
+    Attributes:
+        shards: how many there are.
+        tick_ms: the period of the ticks of the driver that reads.
+        clock: the log clock, computed again.
+        groups: by name.
+        routes: by topic; a topic that was deleted has none.
+        defaults: the rules of all groups.
+        refused: places of rows that were rejected; what they say counts for nothing.
+        malformed: places of rows that are not what the protocol says, and why.
+        speakers: of the newest rows, the group that each speaks for.
+    """
+
+    shards: int
+    tick_ms: int
+    refused: frozenset[tuple[str, int, int]]
+    clock: ShardClock = field(init=False)
+    groups: dict[str, GroupFacts] = field(default_factory=dict)
+    routes: dict[str, RouteFacts] = field(default_factory=dict)
+    defaults: dict[str, Any] = field(default_factory=dict)
+    malformed: dict[tuple[str, int, int], str] = field(default_factory=dict)
+    speakers: dict[tuple[str, int, int], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Begin with a clock that nothing has moved."""
+        self.clock = ShardClock(TICKS_PER_MOVE * self.tick_ms)
+
+    def group(self, name: str) -> GroupFacts:
+        """Return what is known of a group."""
+        if name not in self.groups:
+            self.groups[name] = GroupFacts(name, self.defaults)
+        return self.groups[name]
+
+    def take(self, suffix: str, row: RawRecord) -> None:
+        """Read one row. Rows of a batch come in the order of ``order_of``."""
+        if suffix == "heartbeats":
+            self.clock.advance(row.append_ms)
+        try:
+            record = decode(suffix, row, WireLimits(self.shards))
+        except WireError as error:
+            self._take_malformed(row, error)
+            return
+        place = (row.topic, row.partition, row.offset)
+        if isinstance(record, Tick):
+            self.clock.tick(record.generation)
+            return
+        group = getattr(record, "group", None)
+        if group is not None:
+            self.speakers[place] = group
+        if place not in self.refused or isinstance(record, Heartbeat):
+            self._take(record, row)
+
+    def _take_malformed(self, row: RawRecord, error: WireError) -> None:
+        self.malformed[row.topic, row.partition, row.offset] = str(error.reason)
+        sender = error.sender
+        if sender is not None and sender.heartbeat:
+            # It counts for its sender's lease all the same (rule H10).
+            member = self.group(sender.group).members.get(sender.member)
+            if member is not None:
+                member.seen_ms, member.seen = self.clock.clock_ms, row
+
+    def _take(self, record: Record, row: RawRecord) -> None:
+        match record:
+            case Heartbeat():
+                self.group(record.group).beat(record, row, self.clock.clock_ms)
+            case Leave():
+                self.group(record.group).leave(record, row)
+            case Progress():
+                self.group(record.group).progress(record, row)
+            case Claims():
+                self.group(record.group).claims(record, row)
+            case Release():
+                self.group(record.group).release(record, row)
+            case Reset():
+                self.group(record.group).reset(record, row)
+            case RuleSet():
+                self._take_rule(record)
+            case RouteChanged():
+                self._take_route(record)
+            case OffsetsKnown():
+                self.group(record.group).offsets(record)
+
+    def _take_rule(self, record: RuleSet) -> None:
+        rules = self.defaults
+        if record.group != ALL_GROUPS:
+            rules = self.group(record.group).rules
+        name = "/".join((record.rule, *record.subject))
+        if record.value is None:
+            rules.pop(name, None)
+        else:
+            rules[name] = record.value
+
+    def _take_route(self, record: RouteChanged) -> None:
+        route, known = record.route, self.routes.get(record.topic)
+        if route is None:
+            if known is not None:
+                self.routes[record.topic] = RouteFacts(known.identity, {})
+            return
+        readable = {
+            broker.broker_name: broker.read_queue_nums
+            for broker in route.brokers
+            if broker.perm & _READ
+        }
+        self.routes[record.topic] = RouteFacts(route.identity, readable)
+        if known is not None and known.identity != route.identity:
+            for group in self.groups.values():
+                group.start_anew(record.topic)
+
+    def lapse(self, group: GroupFacts) -> Iterator[MemberFacts]:
+        """Take those for dead that were silent for too long at this place in the log."""
+        for member in list(group.members.values()):
+            silent_ms = self.clock.clock_ms - member.seen_ms
+            if not member.lapsed and silent_ms > group.patience_ms(member):
+                member.lapsed = True
+                text = f"silent for {silent_ms} ms on the log clock"
+                group.resolve_of(member.key, Evidence(_place(member.seen), text))
+                yield member
+
+    def forget_unread(self, group: GroupFacts) -> None:
+        """Forget how far queues were processed that nobody of the group reads any more.
+
+        The engine forgets them too; who reads them again starts where the data plane says.
+        """
+        alive = [each for each in group.members.values() if not each.left and not each.lapsed]
+        if not alive:
+            return
+        topics = frozenset(topic for member in alive for topic in member.topics)
+        # Who subscribes to a topic that nobody read waits for its route: it was forgotten.
+        kept, group.subscribed = topics & group.subscribed, topics
+        for queue in list(group.reached):
+            route = self.routes.get(queue.topic)
+            read = queue.topic in kept and route is not None and route.has(queue)
+            if not read and not group.open_grants(queue, _ABOVE):
+                del group.reached[queue]
+
+    def silence(self, group: GroupFacts, grant: GrantFacts) -> Evidence:
+        """Return what is known of the member of a grant that was not resolved."""
+        member = None if grant.member is None else group.members.get(grant.member)
+        if member is None:
+            return Evidence(_place(grant.issued), f"nothing was heard of {grant.client_id}")
+        silent_ms = self.clock.clock_ms - member.seen_ms
+        limit_ms = group.patience_ms(member)
+        text = f"its newest heartbeat: {silent_ms} ms before, it lapses after {limit_ms} ms"
+        return Evidence(_place(member.seen), text)
+
+
+def order_of(suffix: str) -> int:
+    """Return which of the input topics the engine applies first."""
+    return _ORDER[suffix]
+
+
+def _place(row: RawRecord) -> str:
+    return evidence_of(row, "").place

@@ -1,0 +1,124 @@
+"""S1, and what journals add to S2, S3 and S5: who really worked on what, from when to when."""
+
+from collections.abc import Collection
+
+from fairlead.verify.docket import Docket, Evidence
+from fairlead.verify.history import History, Queue
+from fairlead.verify.overlaps import find_overlaps
+from fairlead.verify.reads import Reads, count_reads
+from fairlead.verify.tenures import Tenure, Tenures
+
+__all__ = ["judge_journals"]
+
+
+def judge_journals(
+    history: History, tenures: Tenures, docket: Docket, unsafe: Collection[Queue] = ()
+) -> dict[str, int]:
+    """Judge the journals of one group; return what was counted.
+
+    Args:
+        history: journals, deaths, grants and progress; a source of nothing if none was recorded.
+        tenures: the journals as intervals.
+        docket: takes what is found.
+        unsafe: queues that may have two owners, by the engine's own records.
+    """
+    _judge_owners(tenures, docket, unsafe)
+    _judge_starts(history, tenures, docket)
+    reads = count_reads(history, tenures)
+    holes = _judge_holes(tenures, docket)
+    _judge_reads(history, reads, docket, unsafe)
+    found = [tenure for queue in tenures.by_queue.values() for tenure in queue]
+    return {
+        "tenures": len(found),
+        "queues_worked_on": len(tenures.by_queue),
+        "messages_processed": sum(len(tenure.consumed) for tenure in found),
+        "duplicates_clean": len(reads.clean_repeats),
+        "duplicates_killed": sum(client.read_twice for client in reads.killed)
+        + len(reads.excess_repeats),
+        "duplicates_killed_at_most": sum(client.at_most for client in reads.killed),
+        "holes": holes + (len(reads.missed) if history.source else 0),
+        "unknown_outcomes": sum(tenure.held is not None for tenure in found)
+        + sum(tenure.ending == "open" for tenure in found),
+    }
+
+
+def _judge_owners(tenures: Tenures, docket: Docket, unsafe: Collection[Queue]) -> None:
+    docket.look("S1", "tenures", sum(len(found) for found in tenures.by_queue.values()))
+    for overlap in find_overlaps(tenures):
+        if overlap.later.queue in unsafe:
+            docket.excuse("S1", f"{overlap.later.queue}: it was marked unsafe")
+            continue
+        length = overlap.length_ns
+        span = "without end" if length is None else f"for {length / 1e6:.3f} ms"
+        owners = (overlap.earlier.client_id, overlap.later.client_id, overlap.earlier.client_id)
+        docket.find(
+            "S1",
+            f"{overlap.later.queue} had two owners {span}: {owners[0]} and {owners[1]}",
+            *(
+                Evidence(f"journal of {owner}", line)
+                for owner, line in zip(owners, overlap.slice(), strict=True)
+            ),
+        )
+    for flaw in tenures.flaws:
+        docket.find("S1", f"the journals prove nothing here: {flaw}")
+
+
+def _judge_starts(history: History, tenures: Tenures, docket: Docket) -> None:
+    for queue, found in tenures.by_queue.items():
+        newest: Tenure | None = None
+        for tenure in found:
+            if tenure.ending == "unowned":
+                continue
+            docket.look("S2", "starts in journals")
+            if (queue, tenure.client_id, tenure.epoch) not in history.grants:
+                text = f"{tenure.client_id} started {queue} under {tenure.epoch}, never granted"
+                docket.find("S2", text, _start(tenure))
+            if newest is not None and tenure.epoch <= newest.epoch:
+                text = f"{queue} was started under {tenure.epoch} after {newest.epoch}"
+                docket.find("S3", text, _start(newest), _start(tenure))
+            newest = tenure
+
+
+def _judge_holes(tenures: Tenures, docket: Docket) -> int:
+    """Judge each start against what all before it had processed; return the number of holes."""
+    holes = 0
+    for queue, found in sorted(tenures.by_queue.items()):
+        done: int | None = None
+        for tenure in found:
+            if tenure.ending == "unowned":
+                continue
+            docket.look("S5", "starts in journals")
+            if done is not None and tenure.start_offset > done:
+                holes += 1
+                text = f"{queue}: {tenure.start_offset - done} messages from {done} on were skipped"
+                before = Evidence("journals before", f"processed up to {done}")
+                docket.find("S5", text, before, _start(tenure))
+            done = max(tenure.frontier, tenure.stop_offset or 0, done or 0)
+    return holes
+
+
+def _judge_reads(history: History, reads: Reads, docket: Docket, unsafe: Collection[Queue]) -> None:
+    exempt = tuple(f"{queue}@" for queue in unsafe)
+    for repeat in (*reads.clean_repeats, *reads.excess_repeats):
+        if repeat.startswith(exempt):
+            docket.excuse("S5", "what was read twice of queues that were marked unsafe")
+        else:
+            docket.find("S5", f"read twice: {repeat}")
+    if not history.source:
+        docket.excuse("S5", "the source was not recorded (--source): messages inside a tenure")
+        return
+    docket.look("S5", "messages of the source", reads.processed)
+    missed: dict[str, int] = {}
+    for name in reads.missed:
+        queue = name.rpartition("@")[0]
+        missed[queue] = missed.get(queue, 0) + 1
+    for queue, number in sorted(missed.items()):
+        first = next(name for name in reads.missed if name.startswith(f"{queue}@"))
+        docket.find("S5", f"{queue}: {number} messages were never processed, the first is {first}")
+    for forged in reads.forged:
+        docket.find("S5", forged)
+
+
+def _start(tenure: Tenure) -> Evidence:
+    text = f"START {tenure.queue} epoch {tenure.epoch} offset {tenure.start_offset}"
+    return Evidence(f"journal of {tenure.client_id}", f"{text} at {tenure.begin_ns} ns")

@@ -1,0 +1,145 @@
+"""S9, S14, L3: grants go to who is there and to one process of a client id; the living live."""
+
+from collections.abc import Iterator
+
+from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.verify.audit import Audit, AuditMove
+from fairlead.verify.docket import Docket, evidence_of
+from fairlead.verify.facts import ShardFacts
+from fairlead.verify.group_facts import GroupFacts, MemberFacts
+from fairlead.verify.told import Told, ToldAdd
+from fairlead.verify.walk import Ending, Step
+
+__all__ = ["MembersJudge"]
+
+
+class MembersJudge:
+    """Judges who is granted a queue, and who is called dead.
+
+    ``routes_whole``: no route was compacted away, so the one in force is known at each place.
+    """
+
+    def __init__(self, docket: Docket, told: Told, *, routes_whole: bool) -> None:
+        self._docket = docket
+        self._losers = dict(told.losers)
+        self._routes_whole = routes_whole
+
+    def step(self, step: Step) -> None:
+        """Judge the new grants and the deaths of a decision."""
+        audit, group = step.audit, step.group
+        members = {(add.queue, add.epoch): add.member for add in step.adds}
+        for move in audit.moves:
+            known = move.epoch in group.grants.get(move.queue, {})
+            if move.stage in ("gated", "granted") and not known:
+                member = members.get((move.queue, move.epoch))
+                self._judge_grant(step, move, member)
+        for cause in audit.causes:
+            if cause.get("kind") == "client_expired" and cause.get("at") is None:
+                self._judge_death(step, str(cause.get("client_id")))
+
+    def orphan(self, add: ToldAdd, facts: ShardFacts) -> None:
+        """The decision that this add is of was never written: nothing is judged."""
+
+    def end(self, ending: Ending) -> None:
+        """Judge whether processes that share a client id were told so."""
+        for group in ending.facts.groups.values():
+            for loser, winner in _rivals(group):
+                self._docket.look("S14", "processes with the client id of another")
+                if (group.name, loser.key) in self._losers or loser.lapsed or loser.left:
+                    continue
+                text = f"{loser.key.client_id} runs twice, and the lesser process was never told"
+                self._docket.find(
+                    "S14",
+                    text,
+                    evidence_of(winner.seen, "the greater process lives"),
+                    evidence_of(loser.seen, f"so does incarnation {loser.key.incarnation}"),
+                )
+
+    def _judge_grant(self, step: Step, move: AuditMove, key: MemberKey | None) -> None:
+        group, audit = step.group, step.audit
+        self._docket.look("S9", "new grants")
+        granted = evidence_of(audit.row, f"{audit.text}: {move.text}")
+        queue = "/".join(map(str, move.queue))
+        candidates = [
+            member
+            for member in group.members.values()
+            if (member.key == key if key else member.key.client_id == move.client_id)
+        ]
+        if not candidates:
+            if step.whole:
+                text = f"{queue} is granted to {move.client_id}, of whom no heartbeat was read"
+                self._docket.find("S9", text, granted)
+            return
+        alive = [member for member in candidates if not member.lapsed and not member.left]
+        if not alive:
+            member = candidates[-1]
+            text = f"{queue} is granted to {move.client_id}, which is gone"
+            says = "it left" if member.left else "its last heartbeat"
+            self._docket.find("S9", text, evidence_of(member.seen, says), granted)
+            return
+        if not any(move.queue.topic in member.topics for member in alive):
+            text = f"{queue} is granted to {move.client_id}, which does not subscribe to its topic"
+            self._docket.find("S9", text, evidence_of(alive[-1].seen, "it subscribes"), granted)
+        self._judge_route(step, move.queue, audit)
+        self._judge_rivals(group, alive, key)
+
+    def _judge_route(self, step: Step, queue: MessageQueue, audit: Audit) -> None:
+        if not self._routes_whole:
+            self._docket.excuse("S9", "routes: older ones were compacted away")
+            return
+        route = step.facts.routes.get(queue.topic)
+        if route is None or not route.has(queue):
+            text = f"{'/'.join(map(str, queue))} is granted, and no route that was read has it"
+            self._docket.find("S9", text, evidence_of(audit.row, audit.text))
+
+    def _judge_rivals(
+        self,
+        group: GroupFacts,
+        alive: list[MemberFacts],
+        key: MemberKey | None,
+    ) -> None:
+        if key is None:
+            return
+        own = next(member for member in alive if member.key == key)
+        greater = [
+            member
+            for member in group.members.values()
+            if member.key.client_id == key.client_id
+            and member.process > own.process
+            and not member.left
+            and not member.lapsed
+        ]
+        if greater:
+            text = f"{key.client_id} is granted a queue in the lesser of its two processes"
+            self._docket.find(
+                "S14",
+                text,
+                evidence_of(greater[0].seen, "the greater process was heard before"),
+                evidence_of(own.seen, "the lesser one is granted the queue"),
+            )
+
+    def _judge_death(self, step: Step, client_id: str) -> None:
+        group, audit = step.group, step.audit
+        self._docket.look("L3", "deaths")
+        lives = [each for each in group.members.values() if each.key.client_id == client_id]
+        if any(member.lapsed for member in lives) or (not lives and not step.whole):
+            return
+        heard = [evidence_of(member.seen, "its newest heartbeat") for member in lives]
+        text = f"{client_id} is taken for dead, and was not silent for its lease and the margin"
+        self._docket.find("L3", text, *heard, evidence_of(audit.row, audit.text))
+
+
+def _rivals(group: GroupFacts) -> Iterator[tuple[MemberFacts, MemberFacts]]:
+    """Yield members that lived beside a greater process of their client id, and that process."""
+    by_id: dict[str, list[MemberFacts]] = {}
+    for member in group.members.values():
+        by_id.setdefault(member.key.client_id, []).append(member)
+    for lives in by_id.values():
+        for loser in lives:
+            greater = [
+                other
+                for other in lives
+                if other.process > loser.process and loser.seen_ms > other.born_ms
+            ]
+            if greater:
+                yield loser, greater[0]

@@ -1,0 +1,122 @@
+"""S4 and S5 by the topics: where a queue starts is where the last accepted report ends."""
+
+from fairlead.core.model import Position
+from fairlead.verify.audit import AuditMove
+from fairlead.verify.docket import Docket, evidence_of
+from fairlead.verify.facts import ShardFacts
+from fairlead.verify.told import ToldAdd
+from fairlead.verify.walk import Ending, Step
+
+__all__ = ["PositionsJudge"]
+
+_LEARNT = ("committed", "first_offset", "last_offset", "timestamp", "minimum")
+"""Reasons of a start that rest on what a bridge told."""
+
+
+class PositionsJudge:
+    """Judges the start of every grant, also when it is said again without its gates."""
+
+    def __init__(self, docket: Docket) -> None:
+        self._docket = docket
+        self._ends: dict[int, dict[str, dict[int, int]]] = {}
+        self._generations: dict[int, int] = {}
+        self._rolled_back: set[int] = set()
+        self._disturbed: set[str] = set()
+        self._lost: set[int] = set()
+
+    def step(self, step: Step) -> None:
+        """Judge the positions of a decision's grants."""
+        audit = step.audit
+        self._note_rollback(step)
+        if "quarantined" in audit.triggers:
+            # Its rows wait: what they say is read later than they stand.
+            self._disturbed.add(audit.group)
+            self._docket.excuse("S5", f"starts of group {audit.group}: it was in quarantine")
+        if audit.group in self._disturbed:
+            return
+        for move in audit.moves:
+            if move.stage in ("gated", "granted") and move.position is not None:
+                self._judge(step, move, move.position)
+
+    def orphan(self, add: ToldAdd, facts: ShardFacts) -> None:
+        """What was read before such an add is not known: nothing is judged."""
+
+    def end(self, ending: Ending) -> None:
+        """Nothing is left to be judged."""
+
+    def _note_rollback(self, step: Step) -> None:
+        """Take note of a driver that began from an older state: it reads positions anew."""
+        cut = step.audit.cut
+        shard, before = cut.shard, self._ends.get(cut.shard, {})
+        if cut.origin is not None and shard not in self._lost:
+            self._lost.add(shard)
+            reason = f"starts below what is known since generation {cut.origin.generation}"
+            self._docket.excuse("S5", f"{reason}: its state was lost and rebuilt")
+        if self._generations.get(shard, 0) < cut.generation:
+            self._generations[shard] = cut.generation
+            self._rolled_back.discard(shard)
+            older = any(
+                offset < before.get(topic, {}).get(partition, 0)
+                for topic, ends in cut.positions.items()
+                for partition, offset in ends.items()
+            )
+            if older or (before and not cut.begin):
+                self._rolled_back.add(shard)
+                reason = f"starts below what is known under generation {cut.generation}"
+                self._docket.excuse("S5", f"{reason}: its state was older than the log")
+        self._ends[shard] = {topic: dict(ends) for topic, ends in cut.positions.items()}
+
+    def _judge(self, step: Step, move: AuditMove, position: Position) -> None:
+        group, docket = step.group, self._docket
+        report, stale = group.reached.get(move.queue), group.stale.get(move.queue)
+        docket.look("S4", "starts")
+        docket.look("S5", "starts")
+        if report is None:
+            self._judge_first(step, move, position)
+            return
+        granted = evidence_of(step.audit.row, f"{move.text}, starts at {_text(position)}")
+        known = evidence_of(report.row, f"reached {_text(report.position)}")
+        if position > report.position and step.whole:
+            if stale is not None and position == stale.position:
+                text = f"{_queue(move)} starts at {_text(position)}, which only a stale report says"
+                says = "this report is of no grant that was in force"
+                docket.find("S4", text, evidence_of(stale.row, says), granted)
+            elif not self._is_learnt(step, move, position):
+                text = f"{_queue(move)} starts beyond what anybody reached: messages are skipped"
+                docket.find("S5", text, known, granted)
+        elif position < report.position and step.audit.cut.shard not in (
+            self._rolled_back | self._lost
+        ):
+            text = f"{_queue(move)} starts below what was reached: messages are read again"
+            docket.find("S5", text, known, granted)
+
+    def _judge_first(self, step: Step, move: AuditMove, position: Position) -> None:
+        if not step.whole or self._is_learnt(step, move, position):
+            return
+        ever = step.group.ever.get(move.queue)
+        lost = step.audit.cut.shard in self._lost
+        if ever is not None and (position == ever.position or (lost and position < ever.position)):
+            # The engine still knows how far a queue was that nobody read for a while, or has read
+            # it again when it rebuilt its state.
+            return
+        bounds = step.group.bounds.get(move.queue)
+        told = "no bounds of it were known" if bounds is None else f"known were {sorted(bounds)}"
+        self._docket.find(
+            "S5",
+            f"{_queue(move)} starts at {_text(position)} because of {move.why}: {told}",
+            evidence_of(step.audit.row, move.text),
+        )
+
+    @staticmethod
+    def _is_learnt(step: Step, move: AuditMove, position: Position) -> bool:
+        """Tell whether a start is what a bridge told of the queue."""
+        bounds = step.group.bounds.get(move.queue, ())
+        return move.why in _LEARNT and position.offset in bounds
+
+
+def _queue(move: AuditMove) -> str:
+    return "/".join(map(str, move.queue))
+
+
+def _text(position: Position) -> str:
+    return str(position.offset) if not position.reset else f"[{position.reset}, {position.offset}]"

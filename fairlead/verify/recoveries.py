@@ -1,0 +1,90 @@
+"""How long queues were without an owner after each fault, by the journals."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fairlead.verify.history import (
+    ClientKilled,
+    Closing,
+    EngineKilled,
+    Fault,
+    StepBegun,
+    StepRecord,
+)
+from fairlead.verify.tenures import Tenures
+
+__all__ = ["Recovery", "recoveries"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What followed a fault, until the next one or the end.
+
+    Attributes:
+        fault: what was done.
+        begin_ns: when.
+        queues: that lost their owner meanwhile.
+        recovered_ms: from the fault until the last of them had one again; None: one never had.
+        longest_ms: the longest that a single queue was without.
+    """
+
+    fault: str
+    begin_ns: int
+    queues: int
+    recovered_ms: float | None
+    longest_ms: float
+
+
+def recoveries(steps: Sequence[StepRecord], tenures: Tenures) -> tuple[Recovery, ...]:
+    """Return what followed each fault; steps of a script without a fault count as one too."""
+    marks = sorted((begin, name) for begin, name in _marks(steps))
+    closing = min((each.t_ns for each in steps if isinstance(each, Closing)), default=None)
+    gaps = list(_gaps(tenures, closing))
+    found = []
+    for index, (begin_ns, name) in enumerate(marks):
+        end_ns = marks[index + 1][0] if index + 1 < len(marks) else closing
+        own = [gap for gap in gaps if begin_ns <= gap[0] and (end_ns is None or gap[0] < end_ns)]
+        ends = [end for _, end in own]
+        lengths = [end - begin for begin, end in own if end is not None]
+        never = any(end is None for end in ends)
+        last = max((end for end in ends if end is not None), default=begin_ns)
+        found.append(
+            Recovery(
+                name,
+                begin_ns,
+                len(own),
+                None if never else (last - begin_ns) / 1e6,
+                max(lengths, default=0) / 1e6,
+            )
+        )
+    return tuple(found)
+
+
+def _marks(steps: Sequence[StepRecord]) -> Iterator[tuple[int, str]]:
+    for step in steps:
+        match step:
+            case ClientKilled():
+                yield step.sent_ns, f"{step.client_id} killed"
+            case EngineKilled():
+                yield step.sent_ns, f"engine of generation {step.generation} killed"
+            case Fault():
+                yield step.begin_ns, step.name
+            case StepBegun():
+                yield step.t_ns, step.name
+            case Closing():
+                pass
+
+
+def _gaps(tenures: Tenures, closing: int | None) -> Iterator[tuple[int, int | None]]:
+    """Yield when a queue had no owner any more, and when it had one again (None: never)."""
+    for found in tenures.by_queue.values():
+        reached: int | None = None
+        for tenure in found:
+            if reached is not None and tenure.begin_ns > reached:
+                yield reached, tenure.begin_ns
+            if tenure.end_ns is None:
+                reached = None
+                break
+            reached = max(reached or 0, tenure.end_ns)
+        if reached is not None and (closing is None or reached < closing):
+            yield reached, None

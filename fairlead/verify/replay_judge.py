@@ -1,0 +1,137 @@
+"""S6, S7 and S13: the recording run again, with the rows of each batch in another order."""
+
+from collections.abc import Callable
+from typing import Final
+
+from fairlead.engine.comparison import Difference
+from fairlead.engine.drivers import UnknownStrategiesError
+from fairlead.engine.field_difference import first_field
+from fairlead.engine.recorded_log import Places
+from fairlead.engine.replay import Replayed, ReplayError
+from fairlead.recording.log import FolderLog
+from fairlead.verify.docket import Docket, Evidence
+from fairlead.verify.replaying import Replay
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["STATE_BYTES", "STATE_BYTES_EACH", "difference_text", "judge_replay"]
+
+STATE_BYTES: Final = 64 * 1024
+STATE_BYTES_EACH: Final = 4 * 1024
+"""What a shard's state may need, and more for each member, queue and group ever seen."""
+
+_NUMBERS: Final = ("S6", "S7", "S13")
+
+
+class _OtherOrder(FolderLog):
+    """A recorded log that gives the rows of each stretch back to front."""
+
+    def between(self, begin: Places, end: Places) -> list[RawRecord]:
+        """Return the rows from one cut's positions up to another's, the newest first."""
+        return super().between(begin, end)[::-1]
+
+
+def judge_replay(
+    replay: Replay, docket: Docket, seen: Callable[[], int], watch: Callable[[Replayed], None]
+) -> dict[str, int]:
+    """Run everything again; return counts of what was compared.
+
+    Args:
+        replay: ready to be run.
+        docket: takes what is found.
+        seen: how many members, queues and groups were ever seen.
+        watch: is shown each cut.
+
+    Raises:
+        RecordingError: the recording is damaged.
+    """
+    states = _States()
+
+    def look(entry: Replayed) -> None:
+        states.look(entry)
+        watch(entry)
+
+    try:
+        comparison = replay.run(look, _OtherOrder)
+    except UnknownStrategiesError as error:
+        names = ", ".join(error.missing)
+        for number in _NUMBERS:
+            reason = f"generation {error.generation} had {names}, not known here (--config)"
+            docket.excuse(number, reason)
+        return {}
+    except ReplayError as error:
+        gaps = replay.recording.gaps()
+        for number in _NUMBERS:
+            docket.excuse(number, f"it cannot be run again: {error}")
+        if not gaps:
+            docket.find("S6", str(error))
+        return {}
+    if replay.untold:
+        numbers = ", ".join(map(str, replay.untold))
+        reason = f"the claims of generations {numbers} tell no settings: those given were taken"
+        docket.excuse("S6", reason)
+    docket.look("S6", "records", comparison.records)
+    docket.look("S6", "batches with a decision", comparison.cuts)
+    if comparison.difference is not None:
+        docket.find("S6", *_difference(comparison.difference))
+        docket.excuse("S7", "the replay differs, see S6")
+    else:
+        docket.look("S7", "batches with their rows in another order", comparison.cuts)
+    if states.looks:
+        allowed = STATE_BYTES + STATE_BYTES_EACH * seen()
+        docket.look("S13", "states of shards", states.looks)
+        if states.bytes_max > allowed:
+            text = f"the state of a shard grew to {states.bytes_max:,} bytes, above {allowed:,}"
+            docket.find("S13", text)
+    return {
+        "replayed": comparison.cuts,
+        "resent": comparison.resent,
+        "unwritten": comparison.unwritten,
+        "undecided": comparison.undecided,
+        "state_bytes_max": states.bytes_max,
+    }
+
+
+class _States:
+    """The size of the greatest state of a shard."""
+
+    def __init__(self) -> None:
+        self.bytes_max = self.looks = 0
+
+    def look(self, entry: Replayed) -> None:
+        self.looks += 1
+        stored = entry.result.stored
+        self.bytes_max = max(self.bytes_max, len(stored.body) + len(stored.liveness))
+
+
+def difference_text(found: Difference) -> str:
+    """Return the first difference of a replay in one sentence."""
+    expected = found.expected and found.expected.value
+    got = found.got and found.got.value
+    if found.offset is None:
+        return f"{found.topic}/{found.partition} lacks a record that the replay writes"
+    place = f"{found.topic}/{found.partition}@{found.offset}"
+    if found.expected is None:
+        return f"{place} is a record that the replay does not write"
+    field = first_field(expected, got)
+    where = f" at {field.path}" if field.path else ""
+    return f"{place} differs from the replay{where}: {_short(field.expected)} expected"
+
+
+def _difference(found: Difference) -> tuple[str, *tuple[Evidence, ...]]:
+    place = f"{found.topic}/{found.partition}@{'end' if found.offset is None else found.offset}"
+    expected = found.expected and found.expected.value
+    got = found.got and found.got.value
+    field = first_field(expected, got)
+    proof = [Evidence(place, f"got {_short(field.got)}, expected {_short(field.expected)}")]
+    if found.cut is not None:
+        cut = found.cut
+        text = f"shard {cut.shard}, generation {cut.generation}, step {cut.step}"
+        proof.append(Evidence("the replay", f"writes it in {text}"))
+    return difference_text(found), *proof
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _TEXT_MAX else f"{text[:_TEXT_MAX]}…"
+
+
+_TEXT_MAX: Final = 200

@@ -1,0 +1,209 @@
+"""What the engine told its clients: the adds of all assignment records, found by their decision."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
+from fairlead.recording import RecordingFolder
+from fairlead.verify.audit import Audit
+from fairlead.verify.docket import Docket, evidence_of
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["Gate", "Told", "ToldAdd", "ToldKey", "read_told"]
+
+
+_SEEN_MAX: Final = 64
+"""So many records of a member are remembered, to know those of a batch that was tried again."""
+
+
+class Gate(NamedTuple):
+    """A grant whose release an add waits for."""
+
+    member: MemberKey
+    epoch: Epoch
+
+
+class ToldAdd(NamedTuple):
+    """One add: to whom, from where, behind which gates; ``row`` without its content."""
+
+    group: str
+    member: MemberKey
+    generation: int
+    queue: MessageQueue
+    epoch: Epoch
+    position: Position
+    after: tuple[Gate, ...]
+    row: RawRecord
+
+
+class ToldKey(NamedTuple):
+    """What an assignment has in common with the decision that led to it."""
+
+    group: str
+    generation: int
+    epoch: Epoch
+    at_ms: int
+
+
+@dataclass(slots=True)
+class Told:
+    """All adds by the decision that they are of.
+
+    Attributes:
+        adds: in the order of their partition; taken out as their decision is met.
+        losers: members that were told that a greater process has their client id.
+    """
+
+    adds: dict[ToldKey, list[ToldAdd]] = field(default_factory=dict)
+    losers: dict[tuple[str, MemberKey], RawRecord] = field(default_factory=dict)
+
+    def drop(self, audit: Audit) -> None:
+        """Leave out the adds of a decision that is not judged."""
+        self.adds.pop(_key(audit), None)
+
+    def take(self, audit: Audit) -> list[ToldAdd]:
+        """Return the adds of a decision, once.
+
+        Two decisions may have one key, when the second drew no epoch and read nothing newer. A
+        gated move is an add with gates and a granted one an add without; adds that no move tells of
+        are of a member that was healed.
+        """
+        key = _key(audit)
+        there = self.adds.get(key, [])
+        moved = {
+            (move.queue, move.epoch, move.client_id, move.stage == "gated")
+            for move in audit.moves
+            if move.stage in ("gated", "granted")
+        }
+        healed = {cause.get("client_id") for cause in audit.causes if cause.get("kind") == "healed"}
+        taken = [
+            add
+            for add in there
+            if (add.queue, add.epoch, add.member.client_id, bool(add.after)) in moved
+            or add.member.client_id in healed
+        ]
+        if taken:
+            self.adds[key] = [add for add in there if add not in taken]
+        return taken
+
+    def left_over(self, groups: frozenset[str] | None, below: int) -> Iterator[ToldAdd]:
+        """Yield, once, adds of lower generations whose driver died before it wrote its decision."""
+        keys = [
+            key
+            for key in self.adds
+            if key.generation < below and (groups is None or key.group in groups)
+        ]
+        for key in sorted(keys):
+            yield from self.adds.pop(key)
+
+
+def _key(audit: Audit) -> ToldKey:
+    return ToldKey(audit.group, audit.cut.generation, audit.epoch, audit.at_ms)
+
+
+def read_told(recording: RecordingFolder, docket: Docket) -> Told:
+    """Read the assignments topic, and judge what stands in it by itself.
+
+    Per member, sets and gates name issued grants alone (S15), and the records of one generation
+    never go back (S3). Records that cannot be read are a finding of S3.
+
+    Raises:
+        RecordingError: the recording is damaged.
+    """
+    told = Told()
+    for number in sorted(recording.manifest.topics["assignments"]):
+        whole = recording.part("assignments", number).whole
+        reader = _PartitionReader(told, docket, whole=whole)
+        for row in recording.rows("assignments", number):
+            if row.value is not None:
+                reader.take(row)
+        if not whole:
+            docket.excuse("S15", "older assignment records were compacted away")
+    return told
+
+
+class _PartitionReader:
+    """Reads one partition; all records of a member stand in the same one."""
+
+    def __init__(self, told: Told, docket: Docket, *, whole: bool) -> None:
+        self._told, self._docket, self._whole = told, docket, whole
+        self._issued: dict[tuple[str, MemberKey], set[tuple[MessageQueue, Epoch]]] = {}
+        self._newest: dict[tuple[str, MemberKey, int], tuple[Epoch, RawRecord]] = {}
+        self._seen: dict[tuple[str, MemberKey, int], deque[int]] = {}
+
+    def take(self, row: RawRecord) -> None:
+        try:
+            body = orjson.loads(row.value or b"")
+            member = MemberKey(body["client_id"], body["incarnation"])
+            if body["kind"] == "notice":
+                if body["code"] == "duplicate_client_id":
+                    self._told.losers.setdefault((body["group"], member), _bare(row))
+                return
+            self._take_assignment(body, member, row)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            text = f"an assignment cannot be read ({type(error).__name__}: {error})"
+            self._docket.find("S3", text, evidence_of(row, "this is the record"))
+
+    def _take_assignment(self, body: Mapping[str, Any], member: MemberKey, row: RawRecord) -> None:
+        bare, group = _bare(row), str(body["group"])
+        key = ToldKey(group, int(body["generation"]), Epoch(*body["epoch"]), int(body["at_ms"]))
+        seen = self._seen.setdefault((group, member, key.generation), deque(maxlen=_SEEN_MAX))
+        if hash(row.value) in seen:
+            # A batch that was tried again is written again, from its start.
+            return
+        seen.append(hash(row.value))
+        self._judge_epoch(key, member, bare)
+        issued = self._issued.setdefault((group, member), set())
+        for entry in body["add"]:
+            add = ToldAdd(
+                group,
+                member,
+                key.generation,
+                MessageQueue(*entry["queue"]),
+                Epoch(*entry["epoch"]),
+                Position(*entry["position"]),
+                tuple(_gate(gate) for gate in entry["after"]),
+                bare,
+            )
+            issued.add((add.queue, add.epoch))
+            self._told.adds.setdefault(key, []).append(add)
+        if self._whole:
+            self._judge_set(body, issued, bare)
+
+    def _judge_set(
+        self, body: Mapping[str, Any], issued: set[tuple[MessageQueue, Epoch]], row: RawRecord
+    ) -> None:
+        for entry in body["assigned"]:
+            grant = MessageQueue(*entry["queue"]), Epoch(*entry["epoch"])
+            self._docket.look("S15", "entries of sets")
+            if grant not in issued:
+                text = f"{body['client_id']} is told to hold {_text(*grant)}, never granted to it"
+                self._docket.find("S15", text, evidence_of(row, f"the set says {entry['state']}"))
+
+    def _judge_epoch(self, key: ToldKey, member: MemberKey, row: RawRecord) -> None:
+        place = (key.group, member, key.generation)
+        epoch, before = self._newest.get(place, (key.epoch, row))
+        self._docket.look("S3", "assignments")
+        if key.epoch < epoch:
+            text = f"assignments to {member.client_id} go back from {epoch} to {key.epoch}"
+            self._docket.find(
+                "S3", text, evidence_of(before, f"epoch {epoch}"), evidence_of(row, "behind it")
+            )
+        self._newest[place] = max(epoch, key.epoch), row
+
+
+def _gate(entry: Mapping[str, Any]) -> Gate:
+    return Gate(MemberKey(entry["client_id"], entry["incarnation"]), Epoch(*entry["epoch"]))
+
+
+def _bare(row: RawRecord) -> RawRecord:
+    """Return a record without its content: where it stands is all that is kept of it."""
+    return row._replace(key=None, value=None)
+
+
+def _text(queue: MessageQueue, epoch: Epoch) -> str:
+    return f"{'/'.join(map(str, queue))} under {epoch[0]}.{epoch[1]}"

@@ -1,0 +1,189 @@
+"""`fairlead verify` and `fairlead replay` as they are typed: what they say, how they end."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from typer.testing import CliRunner
+
+from fairlead.cli.main import app
+from fairlead.errors import ExitCode, NothingProvedError, UsageError, VerdictError
+from fairlead.verify.fault_log import read_faults, write_faults
+from fairlead.verify.history import Closing, EngineKilled, Fault, StepBegun, StepRecord
+from fairlead.verify.invariants import INVARIANTS
+from tests.verify.forgeries import FORGERIES
+from tests.verify.lives import Life, forge, rich_life
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "verify.md"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording, journals and fault log of a sound life."""
+    life, folder = rich_life(), tmp_path_factory.mktemp("run")
+    life.record(folder / "recording")
+    life.write_journals(folder / "journals")
+    write_faults(folder / "faults.jsonl", life.diary.steps)
+    return folder
+
+
+def _run(*words: str | Path) -> tuple[int, str]:
+    ended = CliRunner().invoke(app, [str(word) for word in words])
+    if ended.exception is not None and not isinstance(ended.exception, SystemExit):
+        raise ended.exception
+    return ended.exit_code, ended.stdout
+
+
+def _evidence(folder: Path) -> list[str | Path]:
+    journals, faults = folder / "journals", folder / "faults.jsonl"
+    where: list[str | Path] = [folder / "recording", "--journals", journals, "--faults", faults]
+    return [*where, "--group", "orders"]
+
+
+def test_held(folder: Path) -> None:
+    """A sound life is told in a table, every invariant by its number, and ends with 0."""
+    code, text = _run("verify", *_evidence(folder))
+    assert code == ExitCode.OK
+    lines = text.splitlines()
+    assert [line.split()[0] for line in lines if line.split()[:1] and line.split()[0] in INVARIANTS]
+    assert lines[-1].startswith("verdict: HELD: ")
+    assert "client-8 killed" in text
+
+
+def test_document(folder: Path) -> None:
+    """Programs get the same as JSON, on one line if they ask for it."""
+    code, text = _run("verify", *_evidence(folder), "-o", "jsonl")
+    assert code == ExitCode.OK
+    assert text.count("\n") == 1
+    document: dict[str, Any] = orjson.loads(text)
+    assert document["passed"] is True
+    assert [each["number"] for each in document["invariants"]] == list(INVARIANTS)
+    assert document["counts"]["unknown_outcomes"] == 0
+    assert document["recoveries"][0]["fault"] == "client-8 killed"
+
+
+def test_broken(tmp_path: Path) -> None:
+    """A broken invariant is named with the records that show it, and ends with 1."""
+    life = rich_life()
+    rows = life.rows()
+    suffix, edit, number = FORGERIES["epoch back"]
+    row = forge(rows, suffix, edit)
+    life.record(tmp_path / "r", rows)
+    code, text = _run("verify", tmp_path / "r")
+    assert code == ExitCode.VERDICT_NEGATIVE
+    assert f"{row.topic}/{row.partition}@{row.offset}" in text
+    assert f"verdict: BROKEN: {number}" in text.splitlines()[-1]
+    code, text = _run("replay", tmp_path / "r")
+    assert code == ExitCode.VERDICT_NEGATIVE
+    assert "DIFFERENT: the first difference" in text
+    assert "  field         epoch" in text
+
+
+def test_nothing_proved(tmp_path: Path) -> None:
+    """An empty history, and one without a handover, end with a code of their own."""
+    Life().record(tmp_path / "empty")
+    code, text = _run("verify", tmp_path / "empty")
+    assert (code, text.splitlines()[-1]) == (
+        ExitCode.NOTHING_PROVED,
+        "verdict: NOTHING PROVED: the history is empty: no decision was recorded",
+    )
+    code, text = _run("replay", tmp_path / "empty")
+    assert (code, "nothing was decided" in text) == (ExitCode.NOTHING_PROVED, True)
+    alone = Life()
+    alone.join("alone")
+    alone.world.pass_seconds(3)
+    alone.record(tmp_path / "alone")
+    code, text = _run("verify", tmp_path / "alone")
+    assert code == ExitCode.NOTHING_PROVED
+    assert "no queue went from one client to another" in text
+
+
+def test_replay(folder: Path) -> None:
+    """A replay tells what it compared, and that it came to the same."""
+    code, text = _run("replay", folder / "recording")
+    assert code == ExitCode.OK
+    assert text.splitlines()[-1] == "the same, byte for byte"
+    code, text = _run("replay", folder / "recording", "-o", "json")
+    document = orjson.loads(text)
+    assert (document["same"], document["difference"], document["settings_assumed"]) == (
+        True,
+        None,
+        [],
+    )
+    assert document["recorded_by"] == ["0.0.test"]
+
+
+def test_replay_of_a_part(tmp_path: Path) -> None:
+    """A log whose head is gone proves nothing; one that lost a record contradicts itself."""
+    life = rich_life()
+    rows = life.rows()
+    rows["heartbeats", 0] = rows["heartbeats", 0][9:]
+    life.record(tmp_path / "part", rows)
+    with pytest.raises(NothingProvedError, match="does not hold every row"):
+        _run("replay", tmp_path / "part")
+    rows = life.rows()
+    log = rows["decisions", 0]
+    group = log[7].key
+    body = orjson.loads(log[7].value or b"")
+    body["cut"]["positions"] = {}
+    log[7] = log[7]._replace(value=orjson.dumps(body))
+    assert group is not None
+    life.record(tmp_path / "contradiction", rows)
+    with pytest.raises(VerdictError, match="contradicts itself"):
+        _run("replay", tmp_path / "contradiction")
+
+
+@pytest.mark.parametrize("number", [*INVARIANTS, "s2"])
+def test_explain(number: str) -> None:
+    """Each invariant says what it promises, what it is judged from and how."""
+    code, text = _run("verify", "--explain", number)
+    assert code == ExitCode.OK
+    title, judged_from, how = INVARIANTS[number.upper()]
+    assert text.splitlines() == [f"{number.upper()}: {title}", f"judged from: {judged_from}", how]
+
+
+def test_page() -> None:
+    """docs/verify.md has every invariant in the words in which it is explained."""
+    text = PAGE.read_text(encoding="utf-8")
+    for number, (title, judged_from, how) in INVARIANTS.items():
+        assert f"| {number} | {title} | {judged_from} | {how} |" in text
+
+
+def test_bad_words(folder: Path, tmp_path: Path) -> None:
+    """What is no recording, journal, group, log or invariant is told with its flag."""
+    recording, journals = folder / "recording", folder / "journals"
+    (tmp_path / "log").write_bytes(b'{"kind":"earthquake"}\n')
+    (tmp_path / "none").mkdir()
+    for words, told in (
+        (["verify", tmp_path], "there is no manifest.json"),
+        (["replay", tmp_path / "nowhere"], "there is no manifest.json"),
+        (["verify", recording, "--journals", tmp_path / "nowhere"], "is no folder"),
+        (["verify", recording, "--journals", tmp_path / "none"], "holds no file that ends in"),
+        (["verify", recording, "--journals", journals], "there are several groups"),
+        (["verify", recording, "--journals", journals, "--group", "x"], "there is no group x"),
+        (["verify", recording, "--group", "x"], "there are none"),
+        (
+            ["verify", recording, "--journals", journals, "--faults", tmp_path / "log"],
+            "line 1: ValueError: kind 'earthquake' is none of a fault log",
+        ),
+        (
+            ["verify", recording, "--journals", journals, "--faults", tmp_path / "nowhere"],
+            "cannot be read",
+        ),
+        (["verify", "--explain", "S99"], "there is no invariant S99"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            _run(*words)
+
+
+def test_fault_log(tmp_path: Path) -> None:
+    """Each kind of record is read back as it was written."""
+    records: list[StepRecord] = [
+        StepBegun("join", 5),
+        EngineKilled(2, 6, 7),
+        Fault("broker stopped", 8, 9),
+        Closing(10),
+    ]
+    write_faults(tmp_path / "faults.jsonl", records)
+    assert read_faults(tmp_path / "faults.jsonl") == records
