@@ -41,6 +41,11 @@ COUNTED: Final[Mapping[str, CountedFamily]] = {
     "fenced": CountedFamily(
         "fenced_total", "Releases and progress without effect, by reason.", ("type", "reason")
     ),
+    "handovers": CountedFamily("handovers_total", "Drops, by what became of them.", ("outcome",)),
+    "handover_ms": CountedFamily(
+        "handover_milliseconds_total", "From drops to their ends, on the clock of the log."
+    ),
+    "gates": CountedFamily("gates_total", "Gates of successors that opened.", ("opened",)),
     "rejects": CountedFamily("rejects_total", "Records refused, by reason.", ("reason",)),
     "ignored_fields": CountedFamily(
         "ignored_fields_total", "Fields that the protocol does not know, by kind.", ("kind",)

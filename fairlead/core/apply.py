@@ -12,7 +12,7 @@ from fairlead.core.barrier import (
     remember_progress,
     remember_release,
 )
-from fairlead.core.draft import Draft
+from fairlead.core.draft import GATE, Draft
 from fairlead.core.fencing import FENCED, fenced_reason
 from fairlead.core.handover import (
     Resolved,
@@ -100,6 +100,8 @@ def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
             continue
         draft.set_queue(entry.queue, ended.queue)
         draft.resolved(entry.queue, ended.grants, ended.queue.base)
+        if ended.grants:
+            draft.counts[GATE, "by_client"] += 1
         measure(draft, arrival.clock_ms, entry)
 
 

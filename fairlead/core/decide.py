@@ -5,7 +5,7 @@ from one to the next (:mod:`fairlead.core.handover`): it walks over the queues, 
 both.
 """
 
-from fairlead.core.draft import Draft
+from fairlead.core.draft import GATE, HANDOVER, Draft
 from fairlead.core.handover import aim
 from fairlead.core.membership import effective_members, subscribed_topics
 from fairlead.core.model import MemberKey, MessageQueue
@@ -13,7 +13,7 @@ from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Request, What
 from fairlead.core.overtaking import aim_past, is_eager
 from fairlead.core.scales import forget
-from fairlead.core.state import GroupState, Member, PendingRequest, QueueState
+from fairlead.core.state import GroupState, PendingRequest, QueueState
 from fairlead.core.targets import shared_queues
 
 __all__ = ["aim_queues", "ask_for_the_missing", "grant_again", "request_wait_ms"]
@@ -31,7 +31,9 @@ def aim_queues(draft: Draft) -> None:
     shared = {queue for held in shared_queues(state).values() for queue in held}
     winners = effective_members(state.members)
     unknown = set(subscribed_topics(state)) - state.routes.keys()
+    topics = {client_id: member.topics for client_id, member in winners.items()}
     eager, cap, clock_ms = is_eager(draft), draft.engine.chain_cap, draft.moment.clock_ms
+    epoch = draft.next_epoch()
     for queue in sorted(shared | set(state.queues), key=queue_order):
         if queue.topic in unknown:
             # After a loss of state its owner may be known before its route: it goes on.
@@ -41,15 +43,23 @@ def aim_queues(draft: Draft) -> None:
             state.queues.pop(queue, None)
             forget(draft, queue)
             continue
-        target = _target(state, queue, winners) if queue in shared else None
+        owner = state.targets.get(queue) if queue in shared else None
+        target = None
+        if owner is not None and queue.topic in topics.get(owner, ()):
+            target = winners[owner].key
+        if target is not None and _is_at_rest(value, target) and queue in state.queues:
+            # Most queues at most times: not even looked at.
+            continue
         if eager:
             aimed = aim_past(draft, value, target)
         else:
-            aimed = aim(value, target, draft.next_epoch(), cap, clock_ms)
+            aimed = aim(value, target, epoch, cap, clock_ms)
         draft.set_queue(queue, aimed.queue)
         if aimed.drop is not None:
             draft.new_epoch()
             draft.command_drop(queue, aimed.drop)
+            if len(aimed.queue.chain) > 1 and aimed.add is None:
+                draft.counts[HANDOVER, "blocked"] += 1
         if aimed.add is not None:
             draft.new_epoch()
             draft.command_add(queue, aimed.add, aimed.queue)
@@ -67,6 +77,7 @@ def grant_again(draft: Draft) -> None:
         if value is None or newest is None or newest.dropped:
             continue
         if not draft.epoch_drawn or newest.epoch != draft.state.epoch:
+            draft.counts[GATE, "by_engine"] += 1
             draft.command_add(queue, newest, value)
 
 
@@ -81,9 +92,9 @@ def _is_kept(state: GroupState, queue: MessageQueue, value: QueueState) -> bool:
     return value.waits_for_its_reset and queue.topic not in state.routes
 
 
-def _target(state: GroupState, queue: MessageQueue, winners: dict[str, Member]) -> MemberKey | None:
-    member = winners.get(state.targets.get(queue, ""))
-    return member.key if member is not None and queue.topic in member.topics else None
+def _is_at_rest(value: QueueState, target: MemberKey) -> bool:
+    """Whether a queue's only grant is its target's, and not dropped."""
+    return len(value.chain) == 1 and not value.chain[0].dropped and value.chain[0].member == target
 
 
 def ask_for_the_missing(draft: Draft) -> None:

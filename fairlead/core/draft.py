@@ -27,7 +27,16 @@ from fairlead.core.records import Arrival
 from fairlead.core.rules import EngineRules, GroupRules, Moment
 from fairlead.core.state import Grant, GroupState, Member, QueueState
 
-__all__ = ["Draft"]
+__all__ = ["GATE", "HANDOVER", "HANDOVER_MS", "Draft"]
+
+HANDOVER = "handover"
+"""What a dropped grant counts as: ``ended``, ``overtaken``, ``blocked`` (nobody is wanted now)."""
+
+HANDOVER_MS = "handover_ms"
+"""As what the time from each drop to its end is summed up, in milliseconds of the shard's clock."""
+
+GATE = "gate"
+"""What a gated grant counts as when its gate opened: ``by_engine``, or ``by_client`` if it told."""
 
 
 @dataclass(slots=True)
@@ -134,10 +143,12 @@ class Draft:
         return Add(queue, grant.epoch, value.base, value.why, after)
 
     def resolved(self, queue: MessageQueue, grants: Iterable[Grant], base: Position | None) -> None:
-        """Note in the audit record that grants of a queue ended."""
-        self.moves.extend(
-            Move(queue, "resolved", grant.member, grant.epoch, base) for grant in grants
-        )
+        """Note in the audit record that grants of a queue ended, and how long that took."""
+        for grant in grants:
+            self.moves.append(Move(queue, "resolved", grant.member, grant.epoch, base))
+            if grant.dropped_ms is not None:
+                self.counts[HANDOVER, "ended"] += 1
+                self.counts[HANDOVER_MS, ""] += self.moment.clock_ms - grant.dropped_ms
 
     def update_member(self, member: Member, **changes: object) -> Member:
         """Replace some fields of a member."""

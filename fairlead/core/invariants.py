@@ -40,6 +40,7 @@ def _check_queue(state: GroupState, queue: MessageQueue, value: QueueState, chai
             _broken(state, "epochs of a chain increase", str(queue))
         if not older.dropped:
             _broken(state, "every grant but the newest is dropped", str(queue))
+    _check_overtaken(state, queue, value)
     for grant in value.chain:
         if grant.member not in state.members:
             _broken(state, "every grant's member may still be working", str(queue))
@@ -49,6 +50,20 @@ def _check_queue(state: GroupState, queue: MessageQueue, value: QueueState, chai
     # A topic that is made anew in a barrier keeps its owners until the barrier's end.
     if wanted and value.base is None and state.barrier is None:
         _broken(state, "a wanted grant has a known start", str(queue))
+
+
+def _check_overtaken(state: GroupState, queue: MessageQueue, value: QueueState) -> None:
+    if value.overtaken:
+        listed = {(grant.member, grant.epoch) for grant in value.chain}
+        for grant in value.overtaken:
+            if not grant.dropped:
+                _broken(state, "every overtaken grant is dropped", str(queue))
+            if (grant.member, grant.epoch) in listed:
+                _broken(state, "no grant is both waited for and overtaken", str(queue))
+            if grant.member not in state.members:
+                _broken(state, "every grant's member may still be working", str(queue))
+    if value.asked is not None and value.base is not None and state.barrier is None:
+        _broken(state, "a reset is kept beside no known start", str(queue))
 
 
 def _broken(state: GroupState, rule: str, where: str) -> None:

@@ -8,7 +8,7 @@ releases, acknowledges or lapses, and all that is granted meanwhile is marked un
 from collections.abc import Iterable
 from dataclasses import replace
 
-from fairlead.core.draft import Draft
+from fairlead.core.draft import HANDOVER, Draft
 from fairlead.core.handover import Aimed, aim, credit, overtake
 from fairlead.core.model import NOTHING, MemberKey, MessageQueue
 from fairlead.core.records import Claim, Claims
@@ -100,7 +100,7 @@ def _force(draft: Draft, queue: MessageQueue) -> None:
         return
     draft.set_queue(queue, ended.queue)
     draft.because(MUTE_MEMBER, client_id=value.chain[0].member.client_id)
-    draft.counts["grant", "overtaken"] += 1
+    draft.counts[HANDOVER, "overtaken"] += 1
     if ended.granted is not None:
         draft.shortened[queue] = None
 

@@ -14,6 +14,7 @@ from traceback import format_exception
 from fairlead.codec.liveness import encode_liveness
 from fairlead.codec.quarantine import Quarantine
 from fairlead.codec.shard import GroupSlot
+from fairlead.core.draft import GATE, HANDOVER, HANDOVER_MS
 from fairlead.core.fencing import FENCED
 from fairlead.core.outputs import Decision, Output
 from fairlead.core.state import GroupState
@@ -75,13 +76,21 @@ def _count_held(held: Held) -> tuple[tuple[str, int], ...]:
     return tuple((name, number) for name, number in counts if number)
 
 
+_FAMILIES = {
+    FENCED: FENCED,
+    FAILED_ALLOCATION: "allocation_failures",
+    HANDOVER: "handovers",
+    GATE: "gates",
+}
+"""What a step counts -> the family that shows it; every other word is a kind of records."""
+
+
 def _name_of(kind: str, outcome: str) -> str:
-    """Name what a step counted: what became of its records, and topics it could not allocate."""
-    if kind == FENCED:
-        return f"fenced/{outcome}"
-    if kind == FAILED_ALLOCATION:
-        return f"allocation_failures/{outcome}"
-    return f"events/{kind}/{outcome}"
+    """Name what a step counted: what became of its records, and what it decided."""
+    if kind == HANDOVER_MS:
+        return kind
+    family = _FAMILIES.get(kind, f"events/{kind}")
+    return f"{family}/{outcome}"
 
 
 def _after_success(attempt: Attempt, stepped: Stepped, held: Held) -> Visit:

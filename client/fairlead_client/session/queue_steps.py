@@ -32,6 +32,9 @@ def add(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
     """
     offered = cast("Add", detail)
     gate = queue.gate
+    if offered.epoch == queue.started and queue.works:
+        memory.counts["grants_after_start"] += 1
+        return queue.state
     if offered.epoch <= queue.top or (gate is not None and offered.epoch < gate.epoch):
         memory.counts["adds_refused"] += 1
         return queue.state
@@ -39,6 +42,7 @@ def add(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
         queue.gate = Gate(offered.epoch, offered.position, offered.after)
     else:
         both = tuple(holder for holder in gate.after if holder in offered.after)
+        memory.counts["grants_before_start"] += len(both) < len(gate.after)
         queue.gate = Gate(gate.epoch, max(gate.base, offered.position), both)
     if gate is None or queue.gate.epoch != gate.epoch:
         memory.changed()
