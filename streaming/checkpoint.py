@@ -177,7 +177,8 @@ class Checkpoint:
         except (OSError, ValueError, AttributeError) as error:
             raise RefusedError(
                 f"engine.checkpoint: {path} cannot be understood ({error}).",
-                remedy="Put back the checkpoint as it was, with every file of one moment.",
+                remedy="Put back the checkpoint as it was, with every file of one moment. If it is "
+                f"lost, move {self.folder} away: the engine recovers from what clients claim.",
             ) from error
 
     def stored_layout(self) -> Layout | None:

@@ -15,36 +15,37 @@ _GROUPS: Final = "groups_now/recovering"
 
 
 class Recovery(Collector):
-    """Which shards recover, and how many of their groups: as of the newest batch."""
+    """Which shards recover, themselves or some of their groups: as of the newest batch."""
 
     def __init__(self) -> None:
-        self._shards: dict[int, tuple[bool, int]] = {}
+        self._shards: dict[int, bool] = {}
+        self._groups: dict[int, int] = {}
         self._told = False
 
     def take(self, shard: int, counts: Mapping[str, int]) -> None:
         """Take what a shard tells of a batch."""
-        recovering = bool(counts.get(RECOVERING_NOW, 0))
-        self._shards = {**self._shards, shard: (recovering, counts.get(_GROUPS, 0))}
+        groups = counts.get(_GROUPS, 0)
+        self._groups = {**self._groups, shard: groups}
+        self._shards = {**self._shards, shard: groups > 0 or counts.get(RECOVERING_NOW, 0) > 0}
 
     def tell(self) -> None:
         """Say in the log, once each, that the recovery has begun and that it is over."""
-        groups = sum(number for _, number in self._shards.values())
-        shards = sum(recovering for recovering, _ in self._shards.values())
-        if (shards or groups) and not self._told:
+        shards, groups = sum(self._shards.values()), sum(self._groups.values())
+        if shards and not self._told:
             log.warning(
                 "recovering: owners go on, nothing moves until lease and margin have passed and "
                 "every client has acknowledged",
                 shards=shards,
                 groups=groups,
             )
-        elif self._told and not (shards or groups):
+        elif self._told and not shards:
             log.info("recovered: every group is decided on again")
-        self._told = bool(shards or groups)
+        self._told = shards > 0
 
     def collect(self) -> Iterator[Metric]:
         """Yield the gauge."""
         family = GaugeMetricFamily(
-            "fairlead_recovering_shards", "Shards whose state was lost and is not yet rebuilt."
+            "fairlead_recovering_shards", "Shards that recover, or some group of which does."
         )
-        family.add_metric([], sum(recovering for recovering, _ in self._shards.values()))
+        family.add_metric([], sum(self._shards.values()))
         yield family
