@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fairlead.cli import rule_flags as flags
+from fairlead.cli.emptying import wait_until_empty
 from fairlead.cli.group_work import WAIT_SECONDS, GroupWork, warn
 from fairlead.cli.options import (
     BootstrapOption,
@@ -63,6 +64,7 @@ def drain(
     name: flags.GroupArgument,
     clients: flags.ClientsArgument,
     *,
+    until_empty: flags.UntilEmptyFlag = None,
     because: flags.BecauseFlag = None,
     by: flags.ByFlag = None,
     dry_run: flags.DryRunFlag = False,
@@ -77,6 +79,8 @@ def drain(
     work = GroupWork(name, settings_of(bootstrap, topic_prefix, profile, config))
     rules = _drains(name, clients, lambda client: {"client_id": client})
     work.apply(rules, by, because, wait=None if dry_run else wait, output=output)
+    if until_empty is not None and not dry_run:
+        wait_until_empty(name, clients, until_empty, work.settings, work.strategies)
 
 
 def undrain(

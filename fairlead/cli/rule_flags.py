@@ -7,6 +7,12 @@ import typer
 ClientsArgument = Annotated[
     list[str], typer.Argument(metavar="CLIENT...", help="Client ids.", show_default=False)
 ]
+UntilEmptyFlag = Annotated[
+    float | None,
+    typer.Option(
+        "--until-empty", min=0, help="Wait so many seconds until the clients have nothing left."
+    ),
+]
 GroupArgument = Annotated[
     str, typer.Argument(metavar="GROUP", help="The group; '*' for the rules of all groups.")
 ]

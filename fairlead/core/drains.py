@@ -22,7 +22,9 @@ def note_drained(draft: Draft) -> None:
         if cause.rule == "drain" and cause.client_id is not None
     )
     holding = {
-        grant.member.client_id for value in draft.state.queues.values() for grant in value.chain
+        grant.member.client_id
+        for value in draft.state.queues.values()
+        for grant in (*value.overtaken, *value.chain)
     }
     members = effective_members(draft.state.members)
     for client_id in sorted(drained & ended & members.keys() - holding):

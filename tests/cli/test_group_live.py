@@ -215,8 +215,13 @@ def test_paused_and_restarted(engine: Engine) -> None:
     ruled = group.decision_of(rows[0]["at"][0])
     engine.fleet.leave(second)
     group.await_decision(lambda body: body["state"]["phase"] == "waiting_for_clients")
-    again = engine.fleet.join("c2", group.name, life=2)
-    group.await_held(again, 2)
+    engine.fleet.join("c2", group.name, life=2)
+    group.await_decision(
+        lambda body: (
+            body["epoch"] > ruled["epoch"]
+            and any(move["stage"] in ("gated", "granted") for move in body["moves"])
+        )
+    )
     moved = [
         (move["client_id"], move["queue"][2])
         for body in group.decisions()
@@ -225,7 +230,8 @@ def test_paused_and_restarted(engine: Engine) -> None:
     ]
     assert set(moved) == {("c2", 2)}
 
-    rows, _ = group.run("drain", "c1")
+    rows, _ = group.run("drain", "c1", "--until-empty", "60")
+    assert first.held == {}
     decided = group.decision_of(rows[0]["at"][0])
     told = group.await_decision(
         lambda body: {"kind": "drained", "client_id": "c1"} in body["cause"]

@@ -138,3 +138,29 @@ def test_standing_alarm() -> None:
     world.rule("designated", None)
     world.run()
     assert alarms_of(world) == ()
+
+
+def test_told_when_it_has_nothing() -> None:
+    """A drained client is told of when its last queue is given up, and at once if it had none."""
+    world = settled("a", "b")
+    first, second = world.epoch_of(2), world.epoch_of(3)
+    drain(world, "b")
+    world.run()
+    assert "drained" not in world.decision.triggers
+    world.release("b", 2, first, 5)
+    world.run()
+    assert "drained" not in world.decision.triggers
+    world.release("b", 3, second, 5)
+    world.run()
+    assert ("drained", "b") in [(cause.kind, cause.client_id) for cause in world.decision.cause]
+    drain(world, "b", ended=True)
+    world.run()
+    assert "drained" not in world.decision.triggers
+    world = World()
+    world.beat("a")
+    world.beat("b")
+    world.run()
+    drain(world, "b")
+    drain(world, "never-there")
+    world.run()
+    assert [cause.client_id for cause in world.decision.cause if cause.kind == "drained"] == ["b"]

@@ -7,7 +7,7 @@ from fairlead.core.step import due_ms
 from tests.core.operator import alarms_of, drain, owners_of, pause
 from tests.core.settling import settle
 from tests.core.test_absence import held, stop
-from tests.core.world import World, settled
+from tests.core.world import World, queue_of, settled
 
 
 def paused(*clients: str, queues: int = 4) -> World:
@@ -173,3 +173,30 @@ def test_nothing_is_due_for_a_pause() -> None:
     world.run()
     assert world.state is not None
     assert due_ms(world.state, world.rules) > world.clock_ms
+
+
+def test_reset_during_a_pause() -> None:
+    """A reset is carried out in a pause: the same client starts where the operator moved it to."""
+    world = paused("a", "b")
+    epoch = world.epoch_of(0)
+    world.reset(0, 77)
+    world.run()
+    world.release("a", 0, epoch, 10)
+    settle(world)
+    assert world.state is not None
+    assert held(world) == {"a": [0, 1], "b": [2, 3]}
+    value = world.state.queues[queue_of(0)]
+    assert value.base is not None
+    assert value.base.offset == 77
+    assert value.chain[0].epoch > epoch
+
+
+def test_eager_group_is_paused() -> None:
+    """Where nobody waits for anybody a pause holds all the same."""
+    world = settled("a", "b")
+    world.rule("mode", "eager")
+    pause(world)
+    world.run()
+    world.beat("c")
+    world.run()
+    assert held(world) == {"a": [0, 1], "b": [2, 3]}

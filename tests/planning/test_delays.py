@@ -3,6 +3,7 @@
 import pytest
 
 from fairlead.planning.changes import Changes, Join
+from fairlead.planning.holdings import holdings_of
 from tests.planning.live import (
     after_of,
     heard_alone,
@@ -53,6 +54,18 @@ def test_dead_client_is_waited_for() -> None:
     heard_alone(world, 30, world.clients[0])
     assert list(look(world).picture.state.awaited) == [dead.client_id]
     assert not any("does not heartbeat" in text for text in remarks(world))
+
+
+def test_holdings_of_a_drained_client() -> None:
+    """A client that is drained holds its queues until its release is in the log, and then none."""
+    world = world_of("c1", "c2")
+    held = holdings_of(look(world), ["c1", "nobody"])
+    assert [*held] == ["c1"]
+    set_rules(world, rule("drain", {"client_id": "c1"}))
+    assert holdings_of(look(world), ["c1"]) == held
+    world.pass_seconds(6)
+    assert holdings_of(look(world), ["c1"]) == {}
+    assert len(holdings_of(look(world), ["c1", "c2"])["c2"]) == 17
 
 
 def test_leaver_of_a_plan_is_gone() -> None:

@@ -1,0 +1,26 @@
+"""What clients of a live group may still be working on."""
+
+from collections.abc import Collection
+
+from fairlead.core.model import MessageQueue
+from fairlead.core.ordering import queue_order
+from fairlead.planning.live_group import LiveGroup
+
+__all__ = ["holdings_of"]
+
+
+def holdings_of(
+    live: LiveGroup, client_ids: Collection[str]
+) -> dict[str, tuple[MessageQueue, ...]]:
+    """Return the queues that each of these clients holds and has not released; who has none is out.
+
+    A queue on its way is its holder's until the release stands in the log.
+    """
+    passing = {each.queue: each.holder for each in live.passing}
+    holders = {**live.picture.owners, **passing}
+    found: dict[str, list[MessageQueue]] = {}
+    for queue in sorted(holders, key=queue_order):
+        holder = holders[queue]
+        if holder in client_ids and holder is not None:
+            found.setdefault(holder, []).append(queue)
+    return {client_id: tuple(queues) for client_id, queues in found.items()}
