@@ -130,7 +130,11 @@ class MembersJudge:
 
 
 def _rivals(group: GroupFacts) -> Iterator[tuple[MemberFacts, MemberFacts]]:
-    """Yield members that lived beside a greater process of their client id, and that process."""
+    """Yield members that lived beside a greater process of their client id, and that process.
+
+    Each was heard after the other had come: one that was started in place of a dead one is no rival
+    (rule H12).
+    """
     by_id: dict[str, list[MemberFacts]] = {}
     for member in group.members.values():
         by_id.setdefault(member.key.client_id, []).append(member)
@@ -139,7 +143,9 @@ def _rivals(group: GroupFacts) -> Iterator[tuple[MemberFacts, MemberFacts]]:
             greater = [
                 other
                 for other in lives
-                if other.process > loser.process and loser.seen_ms > other.born_ms
+                if other.process > loser.process
+                and loser.seen_ms > other.born_ms
+                and other.seen_ms > loser.born_ms
             ]
             if greater:
                 yield loser, greater[0]
