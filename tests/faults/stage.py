@@ -1,0 +1,322 @@
+"""A whole running system to break: broker, bridge, engine, a producer and two groups.
+
+The *quick* group has a short lease, so that a fault is over in seconds; the *patient* one has a
+long lease and nothing is done to it: what a fault does to it is what the fault must not do.
+"""
+
+import contextlib
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from math import ceil
+from pathlib import Path
+from typing import Any, Final, Self
+
+import orjson
+
+from fairlead.core.records import RuleSet
+from fairlead.demo.floor import Floor
+from fairlead.local.child import Child
+from fairlead.local.system import BROKER_NAME, LocalSystem, SystemPlan
+from fairlead.local.topic_content import StoredRecord
+from fairlead.settings import Settings, load_settings
+from fairlead.verify.evidence import source_content
+from fairlead.verify.history import Queue
+from fairlead.wire.partition import partition_of_group
+from streaming.rule_writer import write_rules
+from tests.faults.judgement import Evidence, Judgement, judge, read_lives
+from tests.faults.tail import Tail
+from tests.faults.trial import FaultLog, Lapse, Phase, Trial
+from tests.faults.troop import Troop, TroopPlan
+
+LEASE_SECONDS: Final = 3.0
+MARGIN_SECONDS: Final = 1.0
+QUEUES: Final = 15
+RATE: Final = 60
+"""Messages a second, over all queues."""
+SHARDS: Final = 4
+_CLIENT: Final[dict[str, Any]] = {"progress_ms": 300, "commit_ms": 1_000}
+QUICK: Final = TroopPlan(
+    "quick", "q", 5, {**_CLIENT, "lease_ms": round(LEASE_SECONDS * 1_000), "heartbeat_ms": 600}
+)
+PATIENT: Final = TroopPlan(
+    "patient", "p", 2, {**_CLIENT, "lease_ms": 120_000, "heartbeat_ms": 1_000}
+)
+JOIN_STARTS_MAX: Final = ceil(QUEUES / QUICK.size)
+"""So many queues at most change hands for one client that joins."""
+_SETTINGS: Final = {
+    "engine.tick_ms": "250",
+    "client.heartbeat_ms": "600",
+    "group_defaults.lease_ms": str(round(LEASE_SECONDS * 1_000)),
+    "group_defaults.margin_ms": str(round(MARGIN_SECONDS * 1_000)),
+    "group_defaults.strategy": "STICKY",
+}
+_READ: Final = ("decisions", "assignments", "heartbeats", "rejects")
+
+
+class Stage:
+    """The system; as a context it is started, and ended on exit.
+
+    Attributes:
+        system: broker, bridge and engine.
+        quick: the group that faults are for.
+        patient: the group that no fault may touch.
+        log: what was done so far.
+        sound: the last trial ended in order; else the next one needs another stage.
+        judgements: what each trial came to, by its name and group.
+        checkpoint: where the engine keeps its state.
+        engine_down: there is no engine, and shall be none.
+        generation: of the newest engine.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Describe it; ``folder`` takes its data and logs."""
+        self.plan = SystemPlan(
+            folder=folder,
+            bootstrap=None,
+            prefix="faults.",
+            source="fault-orders",
+            partitions=QUEUES,
+            settings=_SETTINGS,
+        )
+        self.system = LocalSystem(self.plan, lambda _text: None)
+        self.log = FaultLog()
+        self.sound = False
+        self.judgements: dict[tuple[str, str], Judgement] = {}
+        self.checkpoint = folder / "checkpoint"
+        self.engine_down = False
+        self.generation = 0
+        self._outlived: set[str] = set()
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        """Start everything; return when both groups are in order and messages flow."""
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End everything."""
+        self._stack.close()
+
+    @property
+    def troops(self) -> tuple[Troop, Troop]:
+        """Both groups."""
+        return self.quick, self.patient
+
+    def _start(self) -> None:
+        stack = self._stack
+        system = stack.enter_context(self.system)
+        system.start_broker()
+        system.make_topics()
+        system.start_bridge()
+        system.start_engine()
+        arguments = {
+            "bootstrap": system.bootstrap,
+            "prefix": self.plan.prefix,
+            "topic": self.plan.source,
+        }
+        self.quick, self.patient = (
+            Troop(plan, self.plan.folder, arguments, QUEUES, self.check)
+            for plan in (QUICK, PATIENT)
+        )
+        for troop in self.troops:
+            stack.callback(troop.stop)
+            stack.enter_context(troop.follower)
+            troop.start()
+        self._producer = self._start_producer(stack)
+        topics = [f"{self.plan.prefix}{suffix}" for suffix in _READ]
+        self._tail = Tail(system.bootstrap, [*topics, self.plan.source])
+        stack.callback(self._tail.close)
+        self.generation = system.await_engine()
+        for troop in self.troops:
+            troop.join(*(f"{troop.plan.letter}{n + 1}" for n in range(troop.plan.size)))
+        for troop in self.troops:
+            troop.await_settled()
+        self.sound = True
+
+    def _start_producer(self, stack: contextlib.ExitStack) -> Child:
+        command = [
+            sys.executable, "-m", "fairlead.demo.producer_process",
+            "--bootstrap", self.system.bootstrap,
+            "--topic", self.plan.source,
+            "--rate", str(RATE),
+        ]  # fmt: skip
+        producer = Child(
+            "producer",
+            command,
+            self.plan.folder / "producer.log",
+            on_line=lambda _name, _line: None,
+        )
+        stack.callback(producer.kill)
+        return producer
+
+    def check(self) -> None:
+        """Raise if a part has died that was not meant to."""
+        assert self._producer.exit_code is None, self._producer.log_tail()
+        if not self.engine_down:
+            self.system.check()
+
+    # A trial.
+    @contextlib.contextmanager
+    def trial(self, name: str) -> Iterator[Trial]:
+        """One fault, in the context; at its end everything is in order again, and judged.
+
+        Raises:
+            AssertionError: something happened that must not; the message says what.
+        """
+        self.sound = False
+        self._tail.catch_up()
+        begun_ns = time.monotonic_ns()
+        groups = [body["group"] for _, body in self.bodies("decisions")]
+        counts = {troop.plan.group: groups.count(troop.plan.group) for troop in self.troops}
+        trial = Trial(name, begun_ns, counts)
+        # An incarnation of before may be found dead only now.
+        trial.may_expire[QUICK.group] = set(self._outlived)
+        yield trial
+        for troop in self.troops:
+            troop.await_settled()
+            if not any(phase.group == troop.plan.group for phase in trial.phases):
+                trial.phases.append(
+                    Phase(troop.plan.group, name, begun_ns, time.monotonic_ns(), owners=frozenset())
+                )
+        self._judge(trial)
+        self._outlived = trial.lapsed
+        self.sound = True
+
+    @contextlib.contextmanager
+    def phase(
+        self,
+        trial: Trial,
+        name: str,
+        *,
+        owners: set[str] | None = None,
+        starts_max: int | None = None,
+        settles: bool = True,
+    ) -> Iterator[None]:
+        """A part of a trial on the quick group: what may move in it, see `Phase`."""
+        begun_ns = time.monotonic_ns()
+        yield
+        if settles:
+            self.quick.await_settled()
+        trial.phases.append(
+            Phase(
+                QUICK.group,
+                name,
+                begun_ns,
+                time.monotonic_ns(),
+                None if owners is None else frozenset(owners),
+                starts_max,
+                settles,
+            )
+        )
+
+    def reinforce(self, trial: Trial) -> None:
+        """Let one more client join the quick group, in place of one that is gone."""
+        with self.phase(trial, "replaced", starts_max=JOIN_STARTS_MAX):
+            self.quick.reinforce()
+
+    @contextlib.contextmanager
+    def leases_lost(self, trial: Trial) -> Iterator[None]:
+        """In the context every client of the quick group loses its lease by the fault."""
+        names, since_ns = self.quick.members(), time.monotonic_ns()
+        self.may_expire(trial, *names)
+        yield
+        until_ns = time.monotonic_ns() + round(LEASE_SECONDS * 1e9)
+        self.log.lapses += [Lapse(self.quick.client_id(name), since_ns, until_ns) for name in names]
+
+    def may_expire(self, trial: Trial, *names: str) -> None:
+        """The engine may take these processes of the quick group for dead."""
+        client_ids = {self.quick.client_id(name) for name in names}
+        trial.lapsed |= client_ids
+        trial.may_expire[QUICK.group] |= client_ids
+
+    def is_told_anew(self, trial: Trial) -> None:
+        """The engine reads again what it has read before: who was gone is found gone once more."""
+        ended = {life.client_id for life in self.quick.lives() if not life.running}
+        fenced = {lapse.client_id for lapse in self.log.lapses}
+        trial.may_expire[QUICK.group] |= ended | fenced
+
+    def _judge(self, trial: Trial) -> None:
+        ends = {
+            Queue(self.plan.source, BROKER_NAME, number): end
+            for number, end in self._tail.ends(self.plan.source).items()
+        }
+        faults = []
+        for troop in self.troops:
+            troop.await_floor(lambda floor: floor.has_reached(ends), "last messages")
+            tenures = read_lives(troop.lives(), self.log)
+            # After the journals: what stands in them is in the topics by now.
+            self._tail.catch_up()
+            evidence = Evidence(
+                troop.plan.group,
+                tenures,
+                source_content(self._tail.content(self.plan.source), BROKER_NAME),
+                ends,
+                self.records,
+            )
+            judgement = judge(evidence, trial)
+            self.judgements[trial.name, troop.plan.group] = judgement
+            faults += [f"{troop.plan.group}: {fault}" for fault in judgement.faults]
+        assert not faults, f"{trial.name}:\n" + "\n".join(faults[:20])
+
+    # What topics hold, and what is written into them.
+    def records(self, suffix: str) -> Sequence[StoredRecord]:
+        """What one of Fairlead's topics holds, as far as it was read."""
+        return self._tail.records(f"{self.plan.prefix}{suffix}")
+
+    def read_on(self) -> None:
+        """Read all topics to their ends."""
+        self._tail.catch_up()
+
+    def bodies(self, suffix: str) -> list[tuple[StoredRecord, dict[str, Any]]]:
+        """The records of a topic with their values, parsed; deletions are left out."""
+        return [
+            (record, orjson.loads(record.value))
+            for record in self.records(suffix)
+            if record.value is not None
+        ]
+
+    def set_drain(self, name: str, *, drained: bool) -> None:
+        """Have a client of the quick group give everything away, or share again."""
+        client_id = self.quick.client_id(name)
+        self.set_rule("drain", {"client_id": client_id} if drained else None, client_id)
+
+    def set_rule(self, rule: str, value: Any, *subject: str) -> None:
+        """Set a rule of the quick group, or remove it with None."""
+        written = RuleSet(QUICK.group, rule, subject, value, by="faults")
+        write_rules(self.settings.kafka, [(partition_of_group(QUICK.group, SHARDS), written)])
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the engine."""
+        return load_settings(overrides=self.system.settings())
+
+    # The engine.
+    def start_engine(self) -> None:
+        """Start an engine; return when it has decided under its generation, for both groups."""
+        self.system.start_engine("--checkpoint", str(self.checkpoint), "--metrics-port", "0")
+        self.engine_down = False
+        self.generation = self.system.await_engine()
+        for troop in self.troops:
+            self._await_generation(troop)
+
+    def _await_generation(self, troop: Troop) -> None:
+        """Return when the newest engine has decided about a group."""
+
+        def decided(_floor: Floor) -> bool:
+            newest = troop.follower.ownership.newest
+            return newest is not None and newest.generation == self.generation
+
+        troop.await_floor(decided, f"decision of generation {self.generation}")
+
+
+Fault = Callable[[Stage, random.Random], None]
+"""Does one thing to the system inside a trial; chance chooses to whom, and when."""

@@ -1,0 +1,70 @@
+"""What topics hold, read on from where the last look ended: a trial does not read all anew."""
+
+import contextlib
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from kafka import KafkaConsumer, TopicPartition
+
+from fairlead.local.topic_content import StoredRecord, TopicContent
+
+_POLL_MS: Final = 200
+_READ_SECONDS_MAX: Final = 60.0
+
+
+class Tail:
+    """Topics of one cluster, each from its first record."""
+
+    def __init__(self, bootstrap: str, topics: Sequence[str]) -> None:
+        """Connect; every topic exists."""
+        self._consumer = KafkaConsumer(
+            bootstrap_servers=bootstrap, enable_auto_commit=False, max_poll_records=5_000
+        )
+        self._partitions = {
+            topic: [
+                TopicPartition(topic, number)
+                for number in sorted(self._consumer.partitions_for_topic(topic))
+            ]
+            for topic in topics
+        }
+        self._records: dict[str, list[StoredRecord]] = {topic: [] for topic in topics}
+        self._consumer.assign([each for known in self._partitions.values() for each in known])
+        self._consumer.seek_to_beginning()
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        with contextlib.closing(self._consumer):
+            pass
+
+    def catch_up(self) -> None:
+        """Read to the ends as they are now.
+
+        Raises:
+            TimeoutError: the broker did not give everything in time.
+        """
+        partitions = [each for known in self._partitions.values() for each in known]
+        ends = self._consumer.end_offsets(partitions)
+        deadline = time.monotonic() + _READ_SECONDS_MAX
+        while any(self._consumer.position(each) < ends[each] for each in partitions):
+            for partition, records in self._consumer.poll(timeout_ms=_POLL_MS).items():
+                self._records[partition.topic] += [
+                    StoredRecord(r.topic, r.partition, r.offset, r.timestamp, r.key, r.value)
+                    for r in records
+                ]
+            if time.monotonic() > deadline:
+                raise TimeoutError("topics could not be read to their ends")
+
+    def ends(self, topic: str) -> dict[int, int]:
+        """Return the next offset to be written of each partition."""
+        ends = self._consumer.end_offsets(self._partitions[topic])
+        return {partition.partition: end for partition, end in ends.items()}
+
+    def records(self, topic: str) -> Sequence[StoredRecord]:
+        """Return what was read of a topic so far; in order within each partition."""
+        return self._records[topic]
+
+    def content(self, topic: str) -> TopicContent:
+        """Return the same, with the numbers of all partitions."""
+        numbers = tuple(partition.partition for partition in self._partitions[topic])
+        return TopicContent(topic, numbers, tuple(self._records[topic]))

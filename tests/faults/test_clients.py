@@ -1,0 +1,35 @@
+"""Faults of clients and of records, on a whole system: every part is real, and every signal."""
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.faults import client_faults, log_faults
+from tests.faults.turns import turns
+
+if TYPE_CHECKING:
+    from tests.faults.stage import Fault, Stage
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+
+@pytest.mark.parametrize("turn", turns())
+@pytest.mark.parametrize(
+    "fault",
+    [
+        client_faults.killed,
+        client_faults.told_to_go,
+        client_faults.restarted_in_grace,
+        client_faults.frozen,
+        client_faults.drained_in_vain,
+        client_faults.drain_deadline_passed,
+        client_faults.cloned,
+        log_faults.wrong_partition,
+        log_faults.refused_heartbeats,
+    ],
+    ids=lambda fault: fault.__name__,
+)
+def test_clients(stage: "Stage", fault: "Fault", turn: int) -> None:
+    """What is done to a client costs its own queues only, and nobody a message."""
+    fault(stage, random.Random(turn))

@@ -1,0 +1,52 @@
+"""Faults of the engine, on a whole system."""
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.faults import engine_faults
+from tests.faults.turns import ENGINE_KILLS, turns
+
+if TYPE_CHECKING:
+    from tests.faults.stage import Fault, Stage
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+
+@pytest.mark.parametrize("turn", turns(ENGINE_KILLS))
+@pytest.mark.parametrize(
+    "what",
+    [
+        "all",
+        # The quick tests kill each of the two alone in trials of their own, below.
+        pytest.param("driver", marks=pytest.mark.slow),
+        pytest.param("jvm", marks=pytest.mark.slow),
+    ],
+)
+def test_killed(stage: "Stage", what: str, turn: int) -> None:
+    """An engine killed at any moment is taken up where it was, and takes nobody for dead."""
+    engine_faults.killed(stage, random.Random(turn), what)
+
+
+@pytest.mark.slow
+def test_down_for_a_minute(stage: "Stage") -> None:
+    """An engine that is down for twenty leases takes nobody for dead."""
+    engine_faults.killed(stage, random.Random(1), "all", down_seconds=60)
+
+
+@pytest.mark.parametrize("turn", turns())
+@pytest.mark.parametrize(
+    "fault",
+    [
+        engine_faults.stood_still,
+        engine_faults.second_on_its_checkpoint,
+        engine_faults.second_on_a_copy,
+        engine_faults.old_checkpoint,
+        engine_faults.lost_checkpoint,
+    ],
+    ids=lambda fault: fault.__name__,
+)
+def test_engines(stage: "Stage", fault: "Fault", turn: int) -> None:
+    """Whatever is done to the engine, every queue has one owner and nobody loses a message."""
+    fault(stage, random.Random(turn))

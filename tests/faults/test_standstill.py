@@ -1,0 +1,67 @@
+"""The injectors do what they say: a process that shall stand still does, with all it started."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from fairlead.local.processes import processor_seconds
+from tests.faults.standstill import Standstill, thread_states
+
+BUSY = """
+import subprocess, sys, threading
+def run():
+    while True: pass
+threading.Thread(target=run, daemon=True).start()
+code = "print('child', flush=True)\\nwhile True: pass"
+subprocess.Popen([sys.executable, "-c", code])
+run()
+"""
+
+
+@pytest.fixture
+def busy() -> Iterator[int]:
+    """A process with two threads and a child, all of which never rest."""
+    with subprocess.Popen(
+        [sys.executable, "-c", BUSY], stdout=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"child\n"
+        yield process.pid
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_stands_still(busy: int) -> None:
+    """Every thread is stopped, and no processor time passes until they go on."""
+    with Standstill(busy) as still:
+        assert len(still.pids) == 2
+        assert thread_states(busy) == "TT"
+        before = processor_seconds(busy)
+        still.hold(0.2)
+        assert processor_seconds(busy) == before
+    assert still.until_ns - still.since_ns >= 200_000_000
+    deadline = time.monotonic() + 20
+    while processor_seconds(busy) == before:
+        assert time.monotonic() < deadline, "it did not go on"
+        time.sleep(0.01)
+
+
+def test_went_on(busy: int) -> None:
+    """A process that somebody else lets go on is no standstill, and that is told."""
+    with Standstill(busy) as still:
+        os.kill(busy, signal.SIGCONT)
+        with pytest.raises(AssertionError, match="went on by itself"):
+            still.hold(0.05)
+
+
+def test_gone() -> None:
+    """Nobody stands still who is not there."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    assert thread_states(process.pid) == ""
+    with pytest.raises(ProcessLookupError):
+        Standstill(process.pid).__enter__()
