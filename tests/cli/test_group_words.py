@@ -8,6 +8,7 @@ from fairlead.cli.main import main
 from fairlead.cli.rule_words import (
     GivenRules,
     completed,
+    deadline_of,
     gone_rules,
     subject_words,
     value_words,
@@ -41,6 +42,15 @@ def test_pins(text: str, subject: tuple[str, str, str], client: str) -> None:
     topic, broker_name, queue_id = subject
     value = {"queue": [topic, broker_name, int(queue_id)], "client_id": client}
     assert _wanted(singles={"pin": [text]}) == [("pin", subject, value)]
+
+
+def test_words() -> None:
+    """Rules of one word are that word; a drain deadline is a time or never."""
+    words = {"slots": "group", "mode": "eager", "on_mute": "force"}
+    assert _wanted(words=words) == [(rule, (), word) for rule, word in words.items()]
+    assert [deadline_of(text) for text in ("30000", "never", None)] == [30_000, "never", None]
+    with pytest.raises(UsageError, match="'30s' is no time"):
+        deadline_of("30s")
 
 
 def test_singles() -> None:

@@ -21,10 +21,11 @@ from fairlead.core.outputs import (
     Rejection,
     Request,
 )
+from fairlead.core.records import Reset
 from strategies.registry import STRATEGIES
 from tests.core.rewritten import REWRITTEN
 from tests.core.settling import owners, settle, shares
-from tests.core.world import World, queue_of
+from tests.core.world import GROUP, World, queue_of
 
 __all__ = ["COMMANDS", "replay"]
 
@@ -67,10 +68,6 @@ def _bounds(world: World, words: list[str]) -> None:
 
 def _committed(world: World, words: list[str]) -> None:
     world.bounds(int(words[0]), committed=_position(words[1]))
-
-
-def _reset(world: World, words: list[str]) -> None:
-    world.reset(int(words[0]), int(words[1]))
 
 
 def _release(world: World, words: list[str]) -> None:
@@ -137,6 +134,12 @@ def _drain(world: World, words: list[str]) -> None:
     world.rule("drain", value, client, because=because)
 
 
+def _reset(world: World, words: list[str]) -> None:
+    said, because = _reason(words)
+    queue, offset = queue_of(int(said[0])), int(said[1])
+    world.add("control", Reset(GROUP, queue, offset, "alice", because))
+
+
 def _driver(world: World, words: list[str]) -> None:
     world.driver(int(words[0]), marked="unmarked" not in words)
 
@@ -167,12 +170,12 @@ COMMANDS: dict[str, Callable[[World, list[str]], None]] = {
     "claims": _claims,
     "leave": _leave,
     "rule": _rule,
-    "reset": _reset,
     "pin": _of_queue("pin", "client_id", str),
     "ban": _of_queue("ban", "client_ids", lambda text: text.split(",")),
     "weight": _of_queue("weight", "weight", str),
     "capacity": _of_client("capacity", "capacity"),
     "drain": _drain,
+    "reset": _reset,
     "driver": _driver,
     "lost": _lost,
     "marker": _marker,
@@ -229,20 +232,21 @@ def _worded(output: Output) -> Iterator[str]:
             yield (
                 f"decision {_dotted(output.epoch)} because {', '.join(output.triggers)}: "
                 f"{state.phase}, {state.unassigned} of {state.queues} unassigned"
+                + (f", {state.unsafe} unsafe" if state.unsafe else "")
                 + "".join(f", alarm {alarm}" for alarm in output.alarms)
             )
-            yield from (f"  {_set(cause)}" for cause in output.cause if cause.rule is not None)
+            yield from (f"  {_set(cause)}" for cause in output.cause if cause.by is not None)
             yield from (f"  {each.topic} fails: {each.code}" for each in output.failures)
         case Rejection():
             yield f"reject {output.reason} at {output.field}: {output.detail}; {output.remedy}"
 
 
 def _set(cause: Cause) -> str:
-    """Word a cause that is a rule."""
+    """Word a cause that is a rule, or a reset."""
     queue = None if cause.queue is None else str(cause.queue.queue_id)
     subject = cause.client_id or queue
     return (
-        f"{cause.rule}"
+        f"{cause.rule or cause.kind}"
         + (f" of {subject}" if subject else "")
         + (" removed" if cause.removed else "")
         + f" by {cause.by}"

@@ -25,6 +25,7 @@ from fairlead.core.outputs import (
 from fairlead.wire.encode import encode
 from fairlead.wire.raw import OutgoingRecord, Partitions
 from fairlead.wire.topics import TopicNames
+from tests.wire.page import validator
 from tests.wire.wire_records import example
 
 NAMES = TopicNames()
@@ -107,6 +108,26 @@ def test_as_shown(kind: str, output: Any, topic: str, partition: int, key: bytes
     """An output is written as the page shows it, under its key, in its partition."""
     value = orjson.dumps(example(kind))
     assert _encoded(output) == [OutgoingRecord(topic, partition, key, value)]
+
+
+def test_unsafe() -> None:
+    """What is granted beside somebody who may still be working says so, as the schema has it."""
+    moves = (DECISION.moves[0], replace(DECISION.moves[1], unsafe=True))
+    cause = Cause("reset", queue=Q2, at=CAUSES[0].at, by="alice", because="a bad batch")
+    unsafe = replace(
+        DECISION,
+        moves=moves,
+        cause=(cause,),
+        alarms=("mute_member",),
+        state=replace(DECISION.state, unsafe=1),
+    )
+    [record] = _encoded(unsafe)
+    assert record.value is not None
+    body = orjson.loads(record.value)
+    assert [error.message for error in validator("decision").iter_errors(body)] == []
+    assert [move.get("unsafe") for move in body["moves"]] == [None, True]
+    assert body["state"]["unsafe"] == 1
+    assert (body["cause"][0]["by"], body["cause"][0]["because"]) == ("alice", "a bad batch")
 
 
 def test_nothing() -> None:

@@ -243,6 +243,31 @@ def test_weighing_on_the_page() -> None:
     assert read_weighing(rule.value) == Weighing("rate", 60_000, 50)
 
 
+def test_never() -> None:
+    """A drain deadline may be never; no other time may."""
+    never = _rule(["orders", "timing"], "timing", {"drain_deadline_ms": "never"})
+    read = with_rule(GroupRules(), "timing", _decoded(never).value, {})
+    assert read.drain_deadline_ms is None
+    body = {**example("rule"), "rule": "timing", "value": {"drain_deadline_ms": "never"}}
+    assert [error.message for error in validator("rule").iter_errors(body)] == []
+    for value in ({"lease_ms": "never"}, {"drain_deadline_ms": "ever"}):
+        assert _reason(_rule(["orders", "timing"], "timing", value)) == "wrong_type"
+        with pytest.raises(RuleError):
+            with_rule(GroupRules(), "timing", value, {})
+
+
+@pytest.mark.parametrize(
+    "rule, word", [("mode", "eager"), ("on_mute", "force"), ("slots", "group")]
+)
+def test_words(rule: str, word: str) -> None:
+    """A rule of one word is put in force by it, and refused with any other."""
+    read = with_rule(GroupRules(), rule, _decoded(_rule(["orders", rule], rule, word)).value, {})
+    assert getattr(read, rule) == word
+    assert _reason(_rule(["orders", rule], rule, "perhaps")) == "bad_value"
+    with pytest.raises(RuleError, match="perhaps"):
+        with_rule(GroupRules(), rule, "perhaps", {})
+
+
 @pytest.mark.parametrize("name", ["margin_ms", "drain_deadline_ms"])
 def test_least_times(name: str) -> None:
     """A margin or a deadline of 0 is refused by its form, as it is by the engine; 1 is a time."""
