@@ -69,7 +69,7 @@ def strategy_changed(world: World) -> bool:
 
 def trigger_changed(world: World) -> bool:
     """An operator chooses another trigger period."""
-    world.set_rule("timing", (), {"trigger_ms": world.chance.pick((2_000, 5_000, 30_000))})
+    world.set_timing("trigger_ms", world.chance.pick((2_000, 5_000, 30_000)))
     return True
 
 
@@ -85,13 +85,36 @@ def client_drained(world: World) -> bool:
     return True
 
 
+def group_paused(world: World) -> bool:
+    """An operator pauses the group, and lets it go on after a while."""
+    world.set_rule("pause", (), value=True)
+    wait_ms = world.chance.between(1_000, 6_000)
+    world.timeline.after(wait_ms, lambda: world.set_rule("pause", (), None))
+    return True
+
+
+def settling_changed(world: World) -> bool:
+    """An operator lets changes settle for a while, or counts each at once."""
+    world.set_timing("settle_ms", world.chance.pick((0, 500, 2_000)))
+    return True
+
+
+def grace_changed(world: World) -> bool:
+    """An operator lets queues wait for clients that restart, or no longer."""
+    world.set_timing("restart_grace_ms", world.chance.pick((0, 2_000, 5_000)))
+    return True
+
+
 CHANGES = (
-    (topic_grows, 6),
+    (group_paused, 4),
+    (settling_changed, 4),
+    (grace_changed, 4),
+    (topic_grows, 8),
     (topic_shrinks, 4),
     (topic_deleted, 3),
     (topic_made_anew, 3),
-    (strategy_changed, 10),
+    (strategy_changed, 13),
     (trigger_changed, 3),
-    (client_drained, 8),
+    (client_drained, 11),
 )
 """(what happens, how likely it is)."""

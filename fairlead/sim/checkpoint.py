@@ -40,8 +40,8 @@ class Checkpoint:
         return self.saved[-1]
 
     def can_go_back(self, back: int) -> bool:
-        """Tell whether a state of so many batches ago is kept, and is one."""
-        return back < len(self.saved) and self.saved[-1 - back].stored is not None
+        """Tell whether so many batches are kept."""
+        return back < len(self.saved)
 
     def commit(self, saved: Saved) -> None:
         """Keep a batch; the oldest of many is forgotten."""

@@ -6,8 +6,8 @@ two of these, and another one runs the same cut again. What runs is the real sha
 stored bytes to bytes.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
@@ -25,12 +25,14 @@ from fairlead.sim.kafka import CLOCK_BEGIN_MS, Kafka
 from fairlead.sim.scenario import Scenario
 from fairlead.sim.timeline import Happening, Timeline
 from fairlead.wire.encode import encode_generation, encode_tick
+from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.raw import OutgoingRecord, Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
 
 __all__ = ["Death", "Driver", "Judge", "Surroundings"]
 
+WINDOWED = ("heartbeats", "releases")
 INPUTS = ("control", "routes", "offsets", "releases", "heartbeats")
 NAMES = TopicNames()
 PARTITIONS = Partitions(1, ASSIGNMENTS_PARTITIONS)
@@ -115,8 +117,7 @@ class Driver:
     slow_ms: int = 0
     ticks_late: int = 0
     ticks_late_ms: int = 0
-    phase: str = ""
-    _seen: int = 0
+    begin: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Start the process; it claims a generation when it has come up."""
@@ -160,13 +161,47 @@ class Driver:
             Generation(driver, CLOCK_BEGIN_MS + world.timeline.now_ms, "0"), NAMES
         )
         generations = world.kafka.partition("generations")
+        ends = {suffix: world.kafka.partition(suffix).end for suffix in WINDOWED}
         self.generation = world.kafka.append(generations, claim.key, claim.value).offset + 1
         world.tell(self.name, "has claimed its generation")
-        world.judge.engine_started(self.checkpoint.newest.stored)
         if not self.deaf:
             generations.followers.append(self._superseded)
-        self._tick()
+        wait_ms = world.chance.between(1, 20)
+        world.timeline.after(wait_ms, lambda: self._mark(ends))
+
+    def _mark(self, ends: Ends) -> None:
+        """Append the first tick; without a state, find out from where to read."""
+        if not self._runs(lambda: self._mark(ends)):
+            return
+        world, kafka = self.world, self.world.kafka
+        control_end = kafka.partition("control").end
+        tick = encode_tick(Tick(self.generation, control_end))
+        marked_ms = kafka.append(kafka.partition("heartbeats"), None, tick).append_ms
+        if self.checkpoint.newest.stored is None and self.generation > 1:
+            self._begin_without_state(ends, marked_ms)
+        world.judge.engine_started(self.checkpoint.newest.stored)
+        world.timeline.after(world.scenario.tick_ms, self._tick)
         self._plan()
+
+    def _begin_without_state(self, ends: Ends, marked_ms: int) -> None:
+        """Read a window before the marker, and never begin behind what stood before the claim.
+
+        The window of the longest lease there is would be the whole log of a schedule. Who keeps the
+        group's lease needs one of lease and margin only.
+        """
+        scenario = self.world.scenario
+        shortest_ms = scenario.lease_ms + scenario.margin_ms
+        since_ms = marked_ms - self.world.chance.pick((LEASE_MS_MAX, shortest_ms))
+        begin = {}
+        for suffix, end in ends.items():
+            records = self.world.kafka.partition(suffix).between(0, end)
+            found = (record.offset for record in records if record.append_ms >= since_ms)
+            begin[suffix] = next(found, end)
+        self.begin = {NAMES.name(suffix): {0: offset} for suffix, offset in begin.items()}
+        self.checkpoint.saved[:] = [Saved(begin, None, self.world.timeline.now_ms)]
+        self.checkpoint.planned = None
+        self.world.note("engine_without_state")
+        self.world.tell(self.name, "has no state and reads from", begin)
 
     def _superseded(self, record: RawRecord) -> None:
         if record.offset + 1 > self.generation:
@@ -248,6 +283,7 @@ class Driver:
             scenario.tick_ms,
             engine_version="0",
             first_run=self.generation == 1,
+            begin=self.begin,
         )
 
     def _run(self, batch: Batch) -> None:

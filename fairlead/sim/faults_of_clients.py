@@ -168,10 +168,10 @@ def commits_fail(world: World) -> bool:
 
 
 OF_CLIENTS = (
-    (client_joins, 20),
-    (client_leaves, 20),
+    (client_joins, 30),
+    (client_leaves, 28),
     (client_crashes, 6),
-    (client_restarts, 8),
+    (client_restarts, 10),
     (client_paused_within_lease, 4),
     (client_paused_past_lease, 4),
     (client_paused_for_long, 3),

@@ -3,6 +3,7 @@
 Deaths within a batch, tasks that run twice and lost records are counted when they strike.
 """
 
+from fairlead.sim.checkpoint import Checkpoint
 from fairlead.sim.driver import Death, Driver
 from fairlead.sim.world import World
 
@@ -126,7 +127,30 @@ def second_engine_other_checkpoint(world: World) -> bool:
     return True
 
 
+def checkpoint_lost(world: World) -> bool:
+    """The engine is killed, and its checkpoint is lost."""
+    driver = _running(world)
+    if driver is None or driver.generation == 1 and world.checkpoint.newest.stored is None:
+        return False
+    driver.kill()
+    world.tell("operator", "loses the checkpoint")
+    world.checkpoint = Checkpoint()
+    world.timeline.after(world.chance.between(100, 1_000), world.start_if_none)
+    return True
+
+
+def second_engine_without_state(world: World) -> bool:
+    """Another driver starts on an empty checkpoint of its own, while one runs."""
+    driver = _running(world)
+    if driver is None:
+        return False
+    world.start_driver(Checkpoint())
+    return True
+
+
 OF_ENGINE = (
+    (checkpoint_lost, 3),
+    (second_engine_without_state, 3),
     (engine_dies_before_sink, 3),
     (engine_dies_partly_written, 3),
     (engine_dies_after_sink, 3),

@@ -54,7 +54,8 @@ class Judge:
         self.passages = Passages()
         self.grants = Grants(self.reports, self.tenures)
         self._late: set[Queue] = set()
-        self._loose = loose
+        self._loose = set(loose)
+        self._lost = False
         self._hidden: dict[Queue, int | None] = {}
         kafka = world.kafka
         kafka.partition("heartbeats").followers.append(self._heartbeats)
@@ -128,7 +129,8 @@ class Judge:
         held = topic.first_ends.get(queue.queue_id, 0)
         if world.scenario.consume_from == "first_offset" or queue in self._late:
             return [(0, 0)]
-        return [(held, world.data.end(MessageQueue(*queue), world.timeline.now_ms))]
+        late = [(0, 0)] if self._lost else []
+        return [*late, (held, world.data.end(MessageQueue(*queue), world.timeline.now_ms))]
 
     # What the world does.
     def grown(self, topic: Topic, first: int) -> None:
@@ -143,13 +145,22 @@ class Judge:
     def engine_started(self, stored: StoredShard | None) -> None:
         """An engine starts from this state."""
         newest = (0, 0)
-        if stored is not None:
+        if stored is None:
+            self._lose_state()
+        else:
             for slot in open_shard(stored).slots.values():
                 newest = max(newest, decode_group(slot.body, slot.liveness, slot.group).epoch)
         self.grants.restarted(newest)
 
+    def _lose_state(self) -> None:
+        """The engine knows nothing: whatever is unknown counts as late, of no certain life."""
+        self._lost = True
+        self._loose.update(topic.name for topic in self._world.data.topics.values() if topic.life > 1)
+
     def made_anew(self, topic: Topic) -> None:
         """The topic has begun another life."""
+        if self._lost:
+            self._loose.add(topic.name)
         for queue in [queue for queue in self.passages.done if queue.topic == topic.name]:
             self.passages.forget(queue)
             self.reports.forget(queue)

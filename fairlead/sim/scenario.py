@@ -76,6 +76,6 @@ def draw_scenario(chance: Chance) -> Scenario:
         clients=chance.between(3, 5),
         queues=chance.between(8, 14),
         chain_cap=chance.pick((1, 2, 2, 2, 3)),
-        faults=chance.between(16, 24),
+        faults=chance.between(17, 25),
         commits=chance.happens(0.8),
     )

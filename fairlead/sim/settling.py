@@ -14,6 +14,8 @@ HEAL_BACK_OFF_MS = 32_000
 """A member that was told again four times in vain waits so long for the next time."""
 REQUEST_BACK_OFF_MS = 16_000
 QUIET_MS = 1_500
+GRACE_MS = 7_000
+"""The longest restart grace and settle window together."""
 
 
 def heal(world: World) -> None:
@@ -26,7 +28,7 @@ def heal(world: World) -> None:
         world.make_anew(topic, topic.queues or world.scenario.queues)
     elif topic.readable < topic.queues:
         world.resize(topic, topic.queues)
-    for rule, subject in [key for key in world.rules if key[0] == "drain"]:
+    for rule, subject in [key for key in world.rules if key[0] in ("drain", "pause")]:
         world.set_rule(rule, subject, None)
     for client in world.living:
         client.machine.thaw()
@@ -81,6 +83,7 @@ def bound(world: World) -> int:
         + 2 * min(scenario.drain_deadline_ms, 10_000)
         + HEAL_BACK_OFF_MS
         + REQUEST_BACK_OFF_MS
+        + GRACE_MS
     )
 
 

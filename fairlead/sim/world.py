@@ -134,6 +134,12 @@ class World:
         self.tell("topic", topic.name, "is made anew, with", queues, "queues")
         self.bridge.publish(topic)
 
+    def set_timing(self, name: str, milliseconds: int) -> None:
+        """Change one time of the group's rules, and leave the others as they are."""
+        present = self.rules.get(("timing", ()), {})
+        assert isinstance(present, dict), "times are an object"
+        self.set_rule("timing", (), {**present, name: milliseconds})
+
     def set_rule(self, rule: str, subject: tuple[str, ...], value: object) -> None:
         """Write a rule of the group to the log; None removes it."""
         key = (rule, subject)
