@@ -1,5 +1,7 @@
 """What changes on purpose: routes, and rules that an operator sets. Each tells whether it did."""
 
+from fairlead_client.model import Queue
+
 from fairlead.sim.world import TOPIC, World
 
 __all__ = ["CHANGES"]
@@ -105,7 +107,32 @@ def grace_changed(world: World) -> bool:
     return True
 
 
+def queue_reset_back(world: World) -> bool:
+    """An operator lets a queue be read again from an earlier offset."""
+    return _reset(world, back=True)
+
+
+def queue_reset_forward(world: World) -> bool:
+    """An operator lets messages of a queue be skipped."""
+    return _reset(world, back=False)
+
+
+def _reset(world: World, *, back: bool) -> bool:
+    topic = world.data.topics[TOPIC]
+    known = [
+        queue for queue in topic.readable_queues() if Queue(*queue) in world.judge.passages.done
+    ]
+    if not known:
+        return False
+    queue = world.chance.pick(known)
+    done = world.judge.passages.done[Queue(*queue)][1]
+    world.reset(queue, world.chance.below(done + 1) if back else done + world.chance.between(1, 20))
+    return True
+
+
 CHANGES = (
+    (queue_reset_back, 5),
+    (queue_reset_forward, 5),
     (group_paused, 4),
     (settling_changed, 4),
     (grace_changed, 4),

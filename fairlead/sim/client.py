@@ -125,7 +125,7 @@ class Client:
                 heartbeat_ms=scenario.heartbeat_ms,
                 lease_ms=scenario.lease_ms,
                 progress_ms=scenario.progress_ms,
-                drain_deadline_ms=scenario.drain_deadline_ms,
+                drain_deadline_ms=scenario.client_deadline_ms,
                 commits=scenario.commits,
             )
         )

@@ -117,6 +117,8 @@ def client_is_mute(world: World) -> bool:
         return False
     client = world.chance.pick(awake)
     wait_ms = world.chance.between(2_000, 8_000)
+    if world.scenario.on_mute == "force":
+        wait_ms += world.scenario.drain_deadline_ms + world.scenario.lease_ms
     world.tell(client.name, "is mute for", wait_ms, "ms")
     client.mute = True
     world.timeline.after(wait_ms, client.speak)
@@ -136,11 +138,11 @@ def application_slow(world: World) -> bool:
 def application_past_deadline(world: World) -> bool:
     """An application takes longer to stop than the drain deadline allows."""
     awake = [client for client in _awake(world) if client.application.works]
-    if not awake or world.scenario.drain_deadline_ms > DEADLINE_SHORT_MS:
+    if not awake or world.scenario.client_deadline_ms > DEADLINE_SHORT_MS:
         return False
     client = world.chance.pick(awake)
     application = client.application
-    application.slow_ms = world.scenario.drain_deadline_ms + 1_500
+    application.slow_ms = world.scenario.client_deadline_ms + 1_500
     application.slow_times = world.chance.between(1, 3)
     return True
 

@@ -130,7 +130,7 @@ def second_engine_other_checkpoint(world: World) -> bool:
 def checkpoint_lost(world: World) -> bool:
     """The engine is killed, and its checkpoint is lost."""
     driver = _running(world)
-    if driver is None or driver.generation == 1 and world.checkpoint.newest.stored is None:
+    if driver is None or (driver.generation == 1 and world.checkpoint.newest.stored is None):
         return False
     driver.kill()
     world.tell("operator", "loses the checkpoint")

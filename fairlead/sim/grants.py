@@ -138,7 +138,7 @@ class Grants:
     def _past_nobody(
         self, queue: Queue, epoch: Pair, incarnation: str, after: list[Holder]
     ) -> None:
-        for client, work in self.tenures.owners(queue):
+        for client, work in self.tenures.must_wait(queue):
             holder = (work.incarnation, work.epoch)
             if work.epoch < epoch and holder not in after:
                 raise BreachError(

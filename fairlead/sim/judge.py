@@ -31,6 +31,7 @@ __all__ = ["Judge", "Surroundings"]
 
 NAMES = TopicNames()
 ASSIGNMENTS = NAMES.name("assignments")
+DECISIONS = NAMES.name("decisions")
 HEARTBEAT = b'{"v":1,"kind":"heartbeat"'
 
 
@@ -49,7 +50,7 @@ class Judge:
     def __init__(self, world: Surroundings, loose: Collection[str] = ()) -> None:
         """Look on; where work on ``loose`` topics begins is not judged."""
         self._world = world
-        self.tenures = Tenures()
+        self.tenures = Tenures(exclusive=world.scenario.mode != "eager")
         self.reports = Reports(self._counts)
         self.passages = Passages()
         self.grants = Grants(self.reports, self.tenures)
@@ -73,25 +74,37 @@ class Judge:
             return
         if work.queue.topic in self._loose:
             # Nobody may have subscribed to it for a while: the engine forgets such a topic.
-            self.passages.done[work.queue] = work.begin.offset
+            self.passages.anywhere(work)
             return
         if work.queue not in self.passages.done:
             self.passages.first(client.name, work, self._first_starts(work.queue))
             return
+        if (
+            self._was_hidden(work.queue, grant)
+            and tuple(work.begin) <= self.passages.done[work.queue]
+        ):
+            self.passages.anywhere(work)
+            return
         self.passages.next(client.name, work, self._floor(work.queue, grant))
 
-    def _floor(self, queue: Queue, grant: Grant) -> int:
-        """Return the offset below which a queue must not be read again."""
-        if queue in self._hidden:
-            # The engine may have forgotten where a queue is that could not be read for a while.
-            if grant.routes_end > (self._hidden[queue] or grant.routes_end):
-                del self._hidden[queue]
-                self.reports.forget(queue)
-            return 0
+    def _was_hidden(self, queue: Queue, grant: Grant) -> bool:
+        """Tell whether the engine may have forgotten where a queue is: it could not be read."""
+        if queue not in self._hidden:
+            return False
+        if grant.routes_end > (self._hidden[queue] or grant.routes_end):
+            del self._hidden[queue]
+            self.reports.forget(queue)
+        return True
+
+    def _floor(self, queue: Queue, grant: Grant) -> tuple[int, int]:
+        """Return the position below which a queue must not be read again."""
+        if self._unsafe(queue):
+            return (0, 0)
         floor = grant.floor
-        if floor is None:
-            floor = self.reports.released(queue, grant.after)
-        return floor[1]
+        return self.reports.released(queue, grant.after) if floor is None else floor
+
+    def _unsafe(self, queue: Queue) -> bool:
+        return self._world.scenario.mode == "eager" or queue in self.tenures.unsafe
 
     def processed(self, client: "Client", work: Work) -> None:
         """Everything below the work's offset is processed."""
@@ -101,7 +114,7 @@ class Judge:
     def handler_finished(self, work: Work, offset: int) -> None:
         """Everything below this offset is processed, by work that may be over."""
         if self._of_present_life(work.queue, work.epoch):
-            self.passages.processed(work.queue, offset)
+            self.passages.processed(work.queue, work.begin.reset, offset)
 
     def ended(self, client: "Client", work: Work) -> None:
         """The work on a queue is over."""
@@ -140,7 +153,9 @@ class Judge:
     def hidden(self, topic: Topic, first: int) -> None:
         """Queues from this number on cannot be read for a while."""
         for number in range(first, topic.queues):
-            self._hidden[Queue(*topic.queue(number))] = None
+            queue = Queue(*topic.queue(number))
+            self._hidden[queue] = None
+            self.passages.asked.pop(queue, None)
 
     def engine_started(self, stored: StoredShard | None) -> None:
         """An engine starts from this state."""
@@ -155,7 +170,9 @@ class Judge:
     def _lose_state(self) -> None:
         """The engine knows nothing: whatever is unknown counts as late, of no certain life."""
         self._lost = True
-        self._loose.update(topic.name for topic in self._world.data.topics.values() if topic.life > 1)
+        self._loose.update(
+            topic.name for topic in self._world.data.topics.values() if topic.life > 1
+        )
 
     def made_anew(self, topic: Topic) -> None:
         """The topic has begun another life."""
@@ -200,12 +217,20 @@ class Judge:
         """A driver has appended what a batch led to."""
         newest = driver.generation == self._world.kafka.partition("generations").end
         for record in records:
+            if record.topic == DECISIONS and b'"unsafe":true' in (record.value or b""):
+                self._mark_unsafe(record.value or b"")
+        for record in records:
             if record.topic != ASSIGNMENTS:
                 continue
             if record.value is None:
                 self._gone(driver, record, batch.ends)
             elif b'"kind":"assignment"' in record.value[:40]:
                 self.grants.assignment(record.value, batch.ends, newest=newest)
+
+    def _mark_unsafe(self, value: bytes) -> None:
+        """Take note of queues that the engine says may have two owners."""
+        moves = orjson.loads(value)["moves"]
+        self.tenures.unsafe.update(Queue(*move["queue"]) for move in moves if move.get("unsafe"))
 
     def _gone(self, driver: "Driver", record: OutgoingRecord, ends: Mapping[str, int]) -> None:
         _, client_id, incarnation, part = orjson.loads(record.key or b"")

@@ -15,7 +15,8 @@ class Scenario:
     """What stays the same all through a schedule. Times in milliseconds.
 
     ``drift_permille``: by how much a client's clock may run faster or slower. ``chain_cap``: how
-    many unresolved grants a queue may have.
+    many unresolved grants a queue may have. ``client_deadline_ms``: the drain deadline of the
+    clients, which may be longer than what the group's rule allows them.
     """
 
     group: str
@@ -34,6 +35,9 @@ class Scenario:
     chain_cap: int
     faults: int
     commits: bool
+    mode: str
+    on_mute: str
+    client_deadline_ms: int
 
     @property
     def rules(self) -> GroupRules:
@@ -44,6 +48,8 @@ class Scenario:
             margin_ms=self.margin_ms,
             trigger_ms=self.trigger_ms,
             drain_deadline_ms=self.drain_deadline_ms,
+            mode=self.mode,
+            on_mute=self.on_mute,
         )
 
     @property
@@ -61,6 +67,8 @@ def draw_scenario(chance: Chance) -> Scenario:
     lease_ms = chance.pick((3_000, 4_000, 6_000, 10_000))
     tick_ms = chance.pick((500, 1_000))
     drift_permille = chance.pick((0, 5, 20))
+    drain_deadline_ms = chance.pick((3_000, 6_000, 30_000))
+    impatient = chance.happens(0.15)
     return Scenario(
         group=GROUP,
         lease_ms=lease_ms,
@@ -69,7 +77,7 @@ def draw_scenario(chance: Chance) -> Scenario:
         margin_ms=2 * tick_ms + lease_ms * drift_permille // 500 + 50,
         tick_ms=tick_ms,
         trigger_ms=chance.pick((5_000, 10_000, 20_000)),
-        drain_deadline_ms=chance.pick((3_000, 6_000, 30_000)),
+        drain_deadline_ms=drain_deadline_ms,
         drift_permille=drift_permille,
         strategy=chance.pick(("AVG", "AVG", "STICKY", "AVG_BY_CIRCLE", "CONSISTENT_HASH")),
         consume_from=chance.pick(("first_offset", "last_offset")),
@@ -78,4 +86,7 @@ def draw_scenario(chance: Chance) -> Scenario:
         chain_cap=chance.pick((1, 2, 2, 2, 3)),
         faults=chance.between(17, 25),
         commits=chance.happens(0.8),
+        mode="eager" if chance.happens(0.06) else "cooperative",
+        on_mute="force" if impatient else "wait",
+        client_deadline_ms=30_000 if impatient else drain_deadline_ms,
     )

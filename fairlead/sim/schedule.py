@@ -20,7 +20,11 @@ Injection = Callable[[World], bool | None]
 
 CATALOGUE: tuple[tuple[Injection, int], ...] = (*OF_CLIENTS, *OF_KAFKA, *OF_ENGINE, *CHANGES)
 
-KINDS = ("client_clock_drifts", "engine_without_state", *(inject.__name__ for inject, _ in CATALOGUE))
+KINDS = (
+    "client_clock_drifts",
+    "engine_without_state",
+    *(inject.__name__ for inject, _ in CATALOGUE),
+)
 """Every kind of thing that can happen."""
 
 BEGIN_MS = 3_500

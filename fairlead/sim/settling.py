@@ -107,6 +107,9 @@ def unsettled(world: World) -> str | None:
         return f"nobody works on {sorted(wanted - owned)}"
     if owned - wanted:
         return f"somebody works on {sorted(owned - wanted)}"
+    unfollowed = [queue for queue in world.judge.passages.unfollowed() if queue in wanted]
+    if unfollowed:
+        return f"nobody has followed the newest reset of {unfollowed}"
     phase = _phase(world)
     return None if phase == "stable" else f"the engine's group is in the phase {phase}"
 

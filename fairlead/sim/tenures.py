@@ -24,9 +24,13 @@ class Tenures:
     Attributes:
         handovers: how often a queue went from one process to another, by how the former let go.
         starts: how often work began.
+        unsafe: queues that the engine has said may have two owners.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, exclusive: bool) -> None:
+        """Look on; without ``exclusive`` any queue may have two owners."""
+        self._exclusive = exclusive
+        self.unsafe: set[Queue] = set()
         self._working: dict[Queue, list[tuple[Client, Work]]] = {}
         self._newest: dict[Queue, tuple[tuple[int, int], str]] = {}
         self._clean: set[tuple[Queue, tuple[int, int]]] = set()
@@ -41,7 +45,7 @@ class Tenures:
         newest = self._newest.get(queue)
         if newest is not None:
             epoch, name = newest
-            if work.epoch <= epoch:
+            if work.epoch <= epoch and self._judged(queue):
                 raise BreachError(
                     "EPOCH", f"{client.name} starts {queue} under {work.epoch}, {name} had {epoch}"
                 )
@@ -54,6 +58,13 @@ class Tenures:
         self._newest[queue] = (work.epoch, client.name)
         self._working.setdefault(queue, []).append((client, work))
         self.look(queue)
+
+    def _judged(self, queue: Queue) -> bool:
+        return self._exclusive and queue not in self.unsafe
+
+    def must_wait(self, queue: Queue) -> "list[tuple[Client, Work]]":
+        """Return whom a successor has to wait for: who may process messages of a queue now."""
+        return self.owners(queue) if self._judged(queue) else []
 
     def ended(self, client: "Client", work: Work) -> None:
         """Work is over."""
@@ -77,7 +88,8 @@ class Tenures:
 
     def look(self, queue: Queue) -> None:
         """Raise if two processes may work on a queue."""
-        if len(self._working.get(queue, ())) < 2:  # noqa: PLR2004 - two owners are the breach
+        working = self._working.get(queue, ())
+        if len(working) < 2 or not self._judged(queue):  # noqa: PLR2004 - two owners are the breach
             return
         owners = self.owners(queue)
         if len(owners) > 1:

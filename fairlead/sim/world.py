@@ -2,7 +2,10 @@
 
 from collections import Counter
 
-from fairlead.core.records import RuleSet
+from fairlead_client.model import Queue
+
+from fairlead.core.model import MessageQueue
+from fairlead.core.records import Reset, RuleSet
 from fairlead.sim.bridge import Bridge
 from fairlead.sim.chance import Chance
 from fairlead.sim.checkpoint import Checkpoint
@@ -15,10 +18,12 @@ from fairlead.sim.scenario import draw_scenario
 from fairlead.sim.story import Story
 from fairlead.sim.timeline import Timeline
 from fairlead.wire.control_records import rule_key
-from fairlead.wire.encode import encode_rule
+from fairlead.wire.encode import encode_reset, encode_rule
+from fairlead.wire.topics import TopicNames
 
 __all__ = ["OTHER_TOPIC", "TOPIC", "World"]
 
+NAMES = TopicNames()
 TOPIC = "orders"
 OTHER_TOPIC = "payments"
 OTHER_QUEUES = 3
@@ -133,6 +138,14 @@ class World:
         self.judge.made_anew(topic)
         self.tell("topic", topic.name, "is made anew, with", queues, "queues")
         self.bridge.publish(topic)
+
+    def reset(self, queue: MessageQueue, offset: int) -> None:
+        """Write an operator's wish that a queue be read from an offset on."""
+        reset = encode_reset(Reset(self.scenario.group, queue, offset, "simulator"), NAMES, 1)
+        control = self.kafka.partition("control")
+        number = self.kafka.append(control, reset.key, reset.value).offset + 1
+        self.tell("operator", "resets", queue, "to", (number, offset))
+        self.judge.passages.reset(Queue(*queue), number, offset)
 
     def set_timing(self, name: str, milliseconds: int) -> None:
         """Change one time of the group's rules, and leave the others as they are."""
