@@ -57,6 +57,7 @@ class Judge:
         self._late: set[Queue] = set()
         self._loose = set(loose)
         self._lost = False
+        self._lawless: set[Queue] = set()
         self._hidden: dict[Queue, int | None] = {}
         kafka = world.kafka
         kafka.partition("heartbeats").followers.append(self._heartbeats)
@@ -72,20 +73,21 @@ class Judge:
             raise BreachError("GRANT", f"{client.name} starts {work.queue} without a grant")
         if grant.identity != self._identity(work.queue):
             return
-        if work.queue.topic in self._loose:
+        if work.queue.topic in self._loose or work.queue in self._lawless:
             # Nobody may have subscribed to it for a while: the engine forgets such a topic.
             self.passages.anywhere(work)
             return
         if work.queue not in self.passages.done:
             self.passages.first(client.name, work, self._first_starts(work.queue))
             return
-        if (
-            self._was_hidden(work.queue, grant)
-            and tuple(work.begin) <= self.passages.done[work.queue]
-        ):
-            self.passages.anywhere(work)
-            return
-        self.passages.next(client.name, work, self._floor(work.queue, grant))
+        floor = self._floor(work.queue, grant)
+        if self._was_hidden(work.queue, grant):
+            floor = (0, 0)
+            if work.begin.reset < self.passages.done[work.queue][0]:
+                # Its reset is forgotten too, and may be found again after a loss.
+                self._lawless.add(work.queue)
+                return
+        self.passages.next(client.name, work, floor)
 
     def _was_hidden(self, queue: Queue, grant: Grant) -> bool:
         """Tell whether the engine may have forgotten where a queue is: it could not be read."""
@@ -183,6 +185,7 @@ class Judge:
             self.reports.forget(queue)
         for queue in [queue for queue in self._hidden if queue.topic == topic.name]:
             del self._hidden[queue]
+        self._lawless = {queue for queue in self._lawless if queue.topic != topic.name}
         self._late.update(Queue(*queue) for queue in topic.readable_queues())
 
     # What stands in the log.
