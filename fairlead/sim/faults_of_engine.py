@@ -51,7 +51,7 @@ def record_lost(world: World) -> None:
     """A client never gets to see a record that was written for it."""
     driver = _running(world)
     if driver is not None:
-        driver.loses += world.chance.between(1, 3)
+        driver.loses += world.chance.between(1, 4)
 
 
 def engine_down_for_a_minute(world: World) -> bool:
@@ -155,7 +155,7 @@ OF_ENGINE = (
     (engine_dies_partly_written, 3),
     (engine_dies_after_sink, 3),
     (task_run_twice, 4),
-    (record_lost, 4),
+    (record_lost, 6),
     (engine_down_for_a_minute, 2),
     (engine_paused, 3),
     (batch_slow, 3),

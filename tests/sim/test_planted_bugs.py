@@ -165,6 +165,7 @@ def never_grants_again(patch: pytest.MonkeyPatch) -> None:
     """A member whose record was lost is never told again, and no gate is shortened."""
     patch.setattr("fairlead.core.step.heal_members", lambda *_: None)
     patch.setattr("fairlead.core.step.note_digests", lambda *_: [])
+    patch.setattr("fairlead.core.step.grant_again", lambda *_: None)
 
 
 def start_at_the_end(patch: pytest.MonkeyPatch) -> None:
