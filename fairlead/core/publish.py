@@ -70,6 +70,8 @@ def summary_of(state: GroupState, rules: GroupRules) -> GroupSummary:
 
 def _awaits(state: GroupState) -> bool:
     """Tell whether queues wait for a client that is gone."""
+    if not state.awaited:
+        return False
     return any(client_id in state.awaited for client_id in state.targets.values())
 
 

@@ -90,6 +90,11 @@ def test_bad_value(text: str, key: str, wanted: str, tmp_path: Path) -> None:
             "group_defaults.trigger_ms",
             "at least 1500",
         ),
+        (
+            "[group_defaults]\npause = true\n[group.orders]\npause = false",
+            "group.orders.pause",
+            "each in its own table",
+        ),
         ("[kafka]\nreplication_factor = 0", "kafka.replication_factor", "-1"),
         ('[kafka.security]\nssl_certfile = "a.pem"', "kafka.security.ssl_keyfile", "ssl_keyfile"),
         ('[kafka.security]\nssl_keyfile = "a.pem"', "kafka.security.ssl_certfile", "ssl_certfile"),
