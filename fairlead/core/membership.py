@@ -251,8 +251,8 @@ def _bury(draft: Draft, key: MemberKey, *, lapsed: bool) -> None:
 def tell_duplicates(draft: Draft) -> None:
     """Tell two processes with one client id of each other, once each, and raise the alarm.
 
-    Only when each was heard after the other had come: a process that was restarted in place of a
-    dead one, even on a machine whose clock is behind, is no duplicate (rule H12).
+    Only when each was heard again after both had come: a process that was restarted in place of a
+    dead one is no duplicate, and nobody stops for one that dies as it starts (rule H12).
     """
     members = draft.state.members
     if len({key.client_id for key in members}) == len(members):
@@ -277,9 +277,9 @@ _TO_THE_WINNER = "another process uses this client id and was told to stop: give
 
 
 def _heard_beside(state: GroupState, one: Member, other: Member) -> bool:
-    """Tell whether each of two members was heard after the other had joined."""
-    seen = state.liveness
-    return seen[one.key].seen_ms > other.joined_ms and seen[other.key].seen_ms > one.joined_ms
+    """Tell whether each of two members was heard again after both had come."""
+    both_came_ms = max(one.joined_ms, other.joined_ms)
+    return all(state.liveness[each.key].seen_ms > both_came_ms for each in (one, other))
 
 
 def _tell_of_winner(draft: Draft, key: MemberKey, winner: Member, message: str) -> None:

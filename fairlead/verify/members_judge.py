@@ -132,8 +132,8 @@ class MembersJudge:
 def _rivals(group: GroupFacts) -> Iterator[tuple[MemberFacts, MemberFacts]]:
     """Yield members that lived beside a greater process of their client id, and that process.
 
-    Each was heard after the other had come: one that was started in place of a dead one is no rival
-    (rule H12).
+    Each was heard again after both had come: one that was started in place of a dead one is no
+    rival (rule H12).
     """
     by_id: dict[str, list[MemberFacts]] = {}
     for member in group.members.values():
@@ -144,8 +144,7 @@ def _rivals(group: GroupFacts) -> Iterator[tuple[MemberFacts, MemberFacts]]:
                 other
                 for other in lives
                 if other.process > loser.process
-                and loser.seen_ms > other.born_ms
-                and other.seen_ms > loser.born_ms
+                and min(loser.seen_ms, other.seen_ms) > max(loser.born_ms, other.born_ms)
             ]
             if greater:
                 yield loser, greater[0]

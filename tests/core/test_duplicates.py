@@ -170,6 +170,21 @@ def test_restart_under_a_clock_that_is_behind() -> None:
     assert deployment.world.owned("a", 1) == [0, 1]
 
 
+def test_crash_loop_stops_nobody() -> None:
+    """A greater process that dies as it starts, again and again, stops nobody."""
+    deployment = Deployment(settled(queues=2))
+    deployment.beat(1)
+    deployment.run()
+    for _ in range(6):
+        deployment.world.pass_time(2_000)
+        deployment.beat(1)
+        deployment.begin_anew(2)
+        deployment.beat(2)
+        deployment.run()
+    assert deployment.told == []
+    assert deployment.stopped == set()
+
+
 def test_leaver_is_no_duplicate() -> None:
     """A process that is leaving while its successor starts leaves in peace."""
     deployment = Deployment(settled(queues=2))

@@ -127,8 +127,10 @@ def test_life_of_a_group() -> None:
 
     mine_now = example("heartbeat")["incarnation"]
     twin = example("heartbeat")["process"] | {"start_ms": START_MS}
-    engine.step(_beat(engine, process=twin, incarnation=OTHER["incarnation"]))
-    notices = [body for body in engine.step(_beat(engine)) if body["kind"] == "notice"]
+    other = {"process": twin, "incarnation": OTHER["incarnation"]}
+    engine.step(_beat(engine, **other))
+    told = engine.step(_beat(engine), _beat(engine, sequence=99, **other))
+    notices = [body for body in told if body["kind"] == "notice"]
     assert [body["winner"]["start_ms"] for body in notices] == [START_MS, START_MS]
     assert {body["incarnation"] for body in notices} == {mine_now, OTHER["incarnation"]}
     engine.step(example("leave", sequence=99))
