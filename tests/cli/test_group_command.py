@@ -153,6 +153,8 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
     assert [(row["rule"], row["from"], row.get("by"), row["says"]) for row in rows] == [
         ("strategy", "built in", None, "AVG"),
         ("slots", "built in", None, "subscribers"),
+        ("mode", "built in", None, "cooperative"),
+        ("on_mute", "built in", None, "wait"),
         ("timing", "own", "alice", "lease_ms=20000"),
         ("timing", "all groups", "conf", "trigger_ms=9000"),
         ("weighing", "built in", None, "by=count over_ms=60000 change_percent=50"),
@@ -168,7 +170,7 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
     own = [rule for rule in _rules(log) if rule.group == "orders"]
     assert own[-1] == RuleSet("orders", "timing", (), None, "bob")
     assert [row["from"] for row in command("show", "orders")] == [
-        *("built in", "built in", "all groups", "built in"),
+        *("built in", "built in", "built in", "built in", "all groups", "built in"),
     ]
 
 
