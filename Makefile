@@ -18,10 +18,11 @@ PYTEST_ARGS ?=
 TWO_AT_ONCE := -n 2 --dist loadgroup
 DEMO_ARGS ?=
 BENCH_ARGS ?=
+EXPLORE_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format test test-fast test-long bench bench-strategies strategy-figures lock image image-steps clean
+.PHONY: help setup python java demo check format test test-fast test-long explore bench bench-strategies strategy-figures lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -78,6 +79,10 @@ test-fast: $(STAMP) ## the pure tests: no JVM, seconds
 test-long: setup check ## every test, the slow ones included
 	@$(say) "pytest: all"
 	@$(BIN)/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
+
+explore: $(STAMP) ## every order of events of the worlds that must hold (minutes, no JVM)
+	@$(say) "fairlead explore --rows required $(EXPLORE_ARGS)"
+	@$(BIN)/fairlead explore --rows required $(EXPLORE_ARGS)
 
 bench: setup ## latency of joins and leaves on the real broker and job
 	@$(say) "fairlead bench $(BENCH_ARGS)"

@@ -41,6 +41,9 @@ COMMANDS: dict[str, CommandEntry] = {
     "replay": CommandEntry(
         "fairlead.cli.replay:replay", "Run again what the engine read; compare what it wrote."
     ),
+    "explore": CommandEntry(
+        "fairlead.cli.explore:explore", "Search every order of events of small worlds."
+    ),
     "sim": CommandEntry(
         "fairlead.cli.sim:sim", "Run the real engine and client in simulated time, with faults."
     ),

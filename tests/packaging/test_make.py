@@ -89,5 +89,5 @@ def test_help() -> None:
     done = _run("make")
     assert done.returncode == 0
     targets = ("setup", "demo", "test", "test-fast", "test-long", "bench", "bench-strategies")
-    for target in (*targets, "check", "lock"):
+    for target in (*targets, "check", "lock", "explore"):
         assert f"  make {target} " in done.stdout

@@ -1,0 +1,1 @@
+"""Exhaustive search of small worlds: the real core and the real client session, every order."""

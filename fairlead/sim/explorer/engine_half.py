@@ -1,0 +1,279 @@
+"""The engines of a world: the real step, the states it leads to numbered, its steps remembered.
+
+An engine reads one record in each step, in any order. What it asks a bridge for is answered at
+once. A driver that starts anew is another engine, of a higher generation, that goes on from a state
+that is intact, old or lost.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from fairlead.core.invariants import check
+from fairlead.core.model import Epoch, MemberKey, MessageQueue
+from fairlead.core.outputs import Assignment, Notice, Request
+from fairlead.core.records import (
+    Arrival,
+    Claims,
+    Heartbeat,
+    Leave,
+    Progress,
+    Release,
+    RouteChanged,
+    RuleSet,
+)
+from fairlead.core.rules import EngineRules, GroupRules, Moment
+from fairlead.core.state import GroupState
+from fairlead.core.step import step
+from fairlead.sim.explorer.facts import Fact, Facts, Holding, arrival_of, bits
+from fairlead.sim.explorer.following import FOLLOWING, Following, following
+from fairlead.sim.explorer.group_image import aged, heard, image, settled
+from fairlead.sim.explorer.steps import Kind, Step
+from fairlead.sim.explorer.world import GROUP, World
+
+__all__ = ["EngineHalf", "EngineState"]
+
+WAITED_MS = 10**6
+"""Longer than lease and margin of any group in these worlds."""
+
+ANSWERS_MAX = 8
+"""A group that asks more often in a row would ask for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineState:
+    """One engine at one moment. ``group`` None: it knows of no group yet."""
+
+    generation: int
+    marked: bool
+    """Whether it has read its own first tick."""
+    group: GroupState | None
+    recovering: bool = False
+    """Whether its state was lost, and not everybody who may be working was heard yet."""
+    granting: bool = False
+    """Whether no barrier holds it back."""
+    holdings: frozenset[Holding] = frozenset()
+    """The unresolved grants."""
+    targets: tuple[str, ...] = ()
+    """Whom the operator's word that it has read points each queue at."""
+
+
+@dataclass(slots=True)
+class EngineHalf:
+    """All states of all engines that were met, and the steps between them."""
+
+    world: World
+    facts: Facts
+    states: list[EngineState] = field(default_factory=list)
+    numbers: dict[Any, int] = field(default_factory=dict)
+    looked: list[int] = field(default_factory=list)
+    effective: list[int] = field(default_factory=list)
+    alive: list[int] = field(default_factory=list)
+    reads: list[dict[int, Step]] = field(default_factory=list)
+    own: list[tuple[Step, ...] | None] = field(default_factory=list)
+    words: dict[tuple[int, tuple[str, ...]], Step] = field(default_factory=dict)
+    strategies: dict[str, Following] = field(default_factory=lambda: {FOLLOWING: Following()})
+
+    def begin(self, heartbeats: Sequence[Heartbeat], targets: tuple[str, ...]) -> tuple[int, int]:
+        """Return the first engine's state when all clients have joined, and what it has told."""
+        first = EngineState(1, marked=True, group=None)
+        rule = RuleSet(GROUP, "strategy", (), following(targets))
+        arrivals = [arrival_of(rule), *map(arrival_of, heartbeats)]
+        return self._stepped(first, arrivals)
+
+    def started(self, state: int | None, generation: int) -> Step:
+        """Return the start of a driver from an engine's state; None: from nothing."""
+        group = None if state is None else self.states[state].group
+        fresh = EngineState(generation, marked=False, group=group, recovering=group is None)
+        if group is None:
+            to, facts = self._number(fresh), 0
+        else:
+            to, facts = self._stepped(fresh, [])
+        return Step(f"driver {generation} starts", to, facts | self.facts.claimed(generation))
+
+    def look(self, state: int, facts: int) -> int:
+        """Return those of the facts that have an effect in this state."""
+        for number in bits(facts & self.facts.for_engines & ~self.looked[state]):
+            self._look(state, number)
+        return facts & self.effective[state]
+
+    def _look(self, state: int, number: int) -> None:
+        bit = 1 << number
+        self.looked[state] |= bit
+        held, fact = self.states[state], self.facts.known[number]
+        if held.group is None or fact.arrival is None:
+            # The operator's words stand before everything else.
+            self.alive[state] |= bit
+            return
+        record = fact.arrival.record
+        if isinstance(record, Heartbeat) and record.member in held.group.tombstones:
+            return
+        if fact.after_leave and self._is_unaware(held.group, fact.sender):
+            self.alive[state] |= bit
+            return
+        kind = Kind.CHANCE if isinstance(record, Progress) else Kind.FAIR
+        made = self._take(
+            state, held, [fact.arrival], f"engine {held.generation} reads {fact.text}"
+        )
+        made = made._replace(kind=max(kind, made.kind))
+        if made.to != state or made.facts:
+            self.reads[state][number] = made
+            self.effective[state] |= bit
+            self.alive[state] |= bit
+        elif self._may_yet(held.group, fact):
+            self.alive[state] |= bit
+
+    @staticmethod
+    def _is_unaware(group: GroupState, sender: MemberKey | None) -> bool:
+        """Whether a member that has left counts as staying."""
+        return sender in group.members and not group.members[sender].leaving
+
+    @staticmethod
+    def _may_yet(group: GroupState, fact: Fact) -> bool:
+        """Whether a fact that has no effect now can have one later, in this engine's life."""
+        assert fact.arrival is not None
+        match fact.arrival.record:
+            case Release() | Progress():
+                return group.barrier is not None
+            case Claims() as claims:
+                return claims.generation > group.generation
+            case Leave() as leave:
+                return leave.member not in group.members | group.tombstones
+        return False
+
+    def word(self, state: int, targets: tuple[str, ...]) -> Step:
+        """Return the step in which an engine reads the operator's word."""
+        known = self.words.get((state, targets))
+        if known is None:
+            held = self.states[state]
+            aims = ", ".join(f"{queue} at {name}" for queue, name in enumerate(targets))
+            rule = RuleSet(GROUP, "strategy", (), following(targets))
+            label = f"engine {held.generation} is to aim {aims}"
+            known = self._take(state, held, [arrival_of(rule)], label)
+            self.words[state, targets] = known
+        return known
+
+    def steps(self, state: int) -> tuple[Step, ...]:
+        """Return what an engine may do without reading a record of a client."""
+        known = self.own[state]
+        if known is None:
+            known = self.own[state] = tuple(self._own_steps(state))
+        return known
+
+    def _own_steps(self, state: int) -> Iterator[Step]:
+        held = self.states[state]
+        name = f"engine {held.generation}"
+        if held.group is None:
+            return
+        for member in sorted(held.group.members):
+            old = replace(held, group=aged(held.group, member))
+            label = f"{name} takes {member.incarnation} for dead"
+            lapsed = self._take(state, old, [], label)
+            if lapsed.kind is not Kind.DEFECT:
+                lapsed = lapsed._replace(kind=Kind.LAPSE, detail=member)
+            yield lapsed
+        if not held.marked:
+            made = self._take(state, replace(held, marked=True), [], f"{name} reads its first tick")
+            order = Kind.FAIR if held.recovering else Kind.HEARD
+            yield made._replace(kind=max(order, made.kind))
+        elif held.recovering:
+            made = self._take(
+                state, held, [], f"{name} has waited for lease and margin", waited=True
+            )
+            yield made._replace(kind=max(Kind.HEARD, made.kind))
+
+    def _take(
+        self,
+        state: int,
+        held: EngineState,
+        arrivals: Sequence[Arrival],
+        label: str,
+        *,
+        waited: bool = False,
+    ) -> Step:
+        try:
+            to, facts = self._stepped(held, arrivals, waited=waited)
+        except Exception as error:  # noqa: BLE001 - whatever the core raises is what is looked for
+            return Step(f"{label}: {type(error).__name__}: {error}", state, kind=Kind.DEFECT)
+        return Step(label, to, facts)
+
+    def _stepped(
+        self, held: EngineState, arrivals: Sequence[Arrival], *, waited: bool = False
+    ) -> tuple[int, int]:
+        """Run the real step, answer what it asks for, and return where it led."""
+        rules = EngineRules(
+            held.generation,
+            self.strategies,
+            GroupRules(strategy=FOLLOWING, strategy_options={"targets": self.world.client_ids}),
+            chain_cap=self.world.cap,
+        )
+        marker = held.generation if held.marked else held.generation - 1
+        moment = Moment(
+            WAITED_MS if waited else 0, 0, marker, marker_ms=0, recovering=held.recovering
+        )
+        group, written, facts = held.group, arrivals, 0
+        if group is not None and waited:
+            group = heard(group, WAITED_MS)
+        for _ in range(ANSWERS_MAX):
+            result = step(group, written, moment, rules)
+            group = result.state
+            assert group is not None, "a group is forgotten only when much time has passed"
+            check(group, rules)
+            for output in result.outputs:
+                if isinstance(output, Assignment | Notice):
+                    facts |= self.facts.written(output)
+            if not any(isinstance(output, Request) for output in result.outputs):
+                recovering = held.recovering and not waited
+                fresh = replace(held, group=settled(group), recovering=recovering)
+                return self._number(fresh), facts
+            route = self.world.route
+            answers = (RouteChanged(route.topic, route), self.world.offsets_known)
+            written = [arrival_of(answer) for answer in answers]
+        message = "the group asks for what it was told"
+        raise AssertionError(message)
+
+    def _number(self, fresh: EngineState) -> int:
+        group = fresh.group
+        kept = None if group is None else image(group)
+        name = (fresh.generation, fresh.marked, fresh.recovering, kept)
+        known = self.numbers.get(name)
+        if known is not None:
+            return known
+        number = len(self.states)
+        self.numbers[name] = number
+        self.states.append(_described(fresh))
+        self.looked.append(0)
+        self.effective.append(0)
+        self.alive.append(0)
+        self.reads.append({})
+        self.own.append(None)
+        return number
+
+
+def _described(fresh: EngineState) -> EngineState:
+    group = fresh.group
+    if group is None:
+        return fresh
+    holdings = frozenset(
+        (queue, grant.member, grant.epoch)
+        for queue, value in group.queues.items()
+        for grant in value.chain
+    )
+    rule = group.rules.get("strategy")
+    targets = tuple(rule["options"]["targets"]) if rule is not None else ()
+    return replace(
+        fresh,
+        granting=group.barrier is None,
+        holdings=holdings,
+        targets=targets,
+    )
+
+
+def owners(group: GroupState) -> dict[MessageQueue, tuple[MemberKey, Epoch] | None]:
+    """Return of each queue its only grant if it is wanted, else None."""
+    return {
+        queue: (value.chain[0].member, value.chain[0].epoch)
+        if len(value.chain) == 1 and not value.chain[0].dropped
+        else None
+        for queue, value in group.queues.items()
+    }

@@ -1,0 +1,69 @@
+"""What the engine remembers of the group: set to one moment, and its image in the name of a state.
+
+Time does not pass in the worlds that are searched. All times are set to one value, and with them
+what only counts or only tells people; a lapse is made by taking one member's last heartbeat into
+the far past. What is set to one value is left out of the image: two groups with one image make the
+same decision on every record.
+"""
+
+from dataclasses import fields, replace
+from typing import Any
+
+from fairlead.core.model import MemberKey
+from fairlead.core.state import GroupState, Liveness, Tombstone
+from fairlead.sim.explorer.frozen import frozen
+
+__all__ = ["SAME_IN_ALL", "SETTLED", "aged", "heard", "image", "settled"]
+
+LONG_AGO_MS = -(10**12)
+FAR_MS = 10**12
+
+SETTLED: dict[str, Any] = {
+    "created_ms": 0,
+    "recomputed_ms": 0,
+    "empty_since_ms": None,
+    "requests": {},
+    "measures": {},
+    "weights": {},
+}
+"""Fields of a group's state that are times, or in which only time is kept, and their one value."""
+
+SAME_IN_ALL = frozenset({"group", "routes", "liveness"})
+"""Fields that are the same in all states, or follow from the members when all times are one."""
+
+_KEPT = tuple(
+    each.name for each in fields(GroupState) if each.name not in SAME_IN_ALL | SETTLED.keys()
+)
+_WITHOUT = frozenset({"why"})
+"""The reason of a start is for people."""
+
+
+def settled(state: GroupState) -> GroupState:
+    """Return the state with every time at one value, and without words for people."""
+    barrier = state.barrier
+    if barrier is not None:
+        marked = None if barrier.marked_ms is None else 0
+        barrier = replace(barrier, started_ms=0, marked_ms=marked, mute_told=False)
+    return replace(
+        state,
+        **SETTLED,
+        liveness={key: Liveness(0, 1) for key in state.members},
+        tombstones={key: Tombstone(FAR_MS, lapsed=True, told=True) for key in state.tombstones},
+        barrier=barrier,
+    )
+
+
+def aged(state: GroupState, member: MemberKey) -> GroupState:
+    """Return the state as it is when a member's last heartbeat was read long ago."""
+    liveness = {**state.liveness, member: Liveness(LONG_AGO_MS, 1)}
+    return replace(state, liveness=liveness)
+
+
+def heard(state: GroupState, clock_ms: int) -> GroupState:
+    """Return the state as it is when every member's heartbeat was read at this moment."""
+    return replace(state, liveness={key: Liveness(clock_ms, 1) for key in state.members})
+
+
+def image(state: GroupState) -> Any:
+    """Return a settled state as a hashable value."""
+    return tuple(frozen(getattr(state, name), _WITHOUT) for name in _KEPT)

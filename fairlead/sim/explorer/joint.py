@@ -1,0 +1,291 @@
+"""A whole world at one moment, and everything that can happen next in it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fairlead.core.records import Claims, Heartbeat
+from fairlead.sim.explorer.around import Around, seen_by_engines
+from fairlead.sim.explorer.client_half import ClientHalf
+from fairlead.sim.explorer.engine_half import EngineHalf, owners
+from fairlead.sim.explorer.facts import Facts, bits
+from fairlead.sim.explorer.ghost import Ghost, first_ghost, moved, spent
+from fairlead.sim.explorer.passing import Passing
+from fairlead.sim.explorer.steps import Cost, Kind, Step
+from fairlead.sim.explorer.world import Restart, World
+
+__all__ = ["Joint", "Moment", "Next"]
+
+Moment = tuple[int, ...]
+"""A world at one moment: facts, engine, old engine, kept state, judge, and each client.
+
+All but the facts are numbers of states; NONE: there is no old engine, no kept state.
+"""
+
+NONE = -1
+FACTS, ENGINE, ZOMBIE, KEPT, JUDGE, CLIENTS = range(6)
+
+
+class Next(NamedTuple):
+    """One thing that can happen, and what is violated by it."""
+
+    label: str
+    to: Moment
+    fair: bool
+    violation: str | None = None
+
+
+@dataclass(slots=True)
+class Joint:
+    """The world that is searched: its parts, and the numbers of their states."""
+
+    world: World
+    facts: Facts = field(default_factory=Facts)
+    clients: ClientHalf = field(init=False)
+    engines: EngineHalf = field(init=False)
+    ghosts: list[Ghost] = field(default_factory=list)
+    ghost_numbers: dict[Ghost, int] = field(default_factory=dict)
+    judged: dict[tuple[int, Step], tuple[int, str | None]] = field(default_factory=dict)
+    tracked: dict[tuple[int, int], bool] = field(default_factory=dict)
+    passing: Passing = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make the two halves, over one log."""
+        self.clients = ClientHalf(self.world, self.facts)
+        self.engines = EngineHalf(self.world, self.facts)
+        self.passing = Passing(self.engines)
+
+    def begin(self) -> Moment:
+        """Return the first moment: everybody has joined, the first grants are written, unread."""
+        begun = [self.clients.begin(client, 1) for client in range(self.world.clients)]
+        heartbeats = [
+            fact.arrival.record
+            for fact in self.facts.known
+            if fact.arrival is not None and isinstance(fact.arrival.record, Heartbeat)
+        ]
+        ghost = first_ghost(self.world)
+        engine, told = self.engines.begin(heartbeats, ghost.targets)
+        written = told | self.facts.claimed(1)
+        for number, fact in enumerate(self.facts.known):
+            # The acknowledgements of the first generation were read with the first heartbeats.
+            if fact.arrival is not None and not isinstance(fact.arrival.record, Claims):
+                written |= 1 << number
+        parts = (engine, NONE, NONE, self._ghost(ghost), *(client for client, _ in begun))
+        return self._pruned(written, parts)
+
+    def nexts(self, moment: Moment) -> Iterator[Next]:
+        """Yield everything that can happen next; what changes nothing is left out."""
+        for index in range(CLIENTS, len(moment)):
+            yield from self._of_client(moment, index)
+        yield from self._of_engine(moment, ENGINE)
+        if moment[ZOMBIE] != NONE:
+            yield from self._of_engine(moment, ZOMBIE)
+            generation = self.engines.states[moment[ZOMBIE]].generation
+            label = f"engine {generation} reads a tick of a later one and is silent"
+            yield self._next(moment, Step(label, NONE), ZOMBIE)
+        yield from self._of_drivers(moment)
+
+    def _of_client(self, moment: Moment, index: int) -> Iterator[Next]:
+        half, state = self.clients, moment[index]
+        for number in bits(half.look(state, moment[FACTS])):
+            step = half.reads[state][number]
+            if step.to != state or step.facts & ~moment[FACTS]:
+                yield self._next(moment, step, index)
+        ghost = self.ghosts[moment[JUDGE]]
+        for step in half.steps(state):
+            if step.cost is Cost.NOTHING or ghost.deaths:
+                yield self._next(moment, step, index)
+        if ghost.comebacks:
+            generation = self.engines.states[moment[ENGINE]].generation
+            for step in half.comebacks(state, generation):
+                yield self._next(moment, step, index)
+
+    def _of_engine(self, moment: Moment, index: int) -> Iterator[Next]:
+        half, state = self.engines, moment[index]
+        ghost = self.ghosts[moment[JUDGE]]
+        if self.world.prune and not half.states[state].granting:
+            around = self._around(moment)
+            for step in self.passing.ends(state, around):
+                yield self._next(moment, step, index)
+            yield from self._of_operator(moment, index, unread=True)
+            return
+        for number in bits(half.look(state, moment[FACTS])):
+            step = half.reads[state][number]
+            if step.to != state or step.facts & ~moment[FACTS]:
+                yield self._next(moment, step, index)
+        around = self._around(moment)
+        for step in half.steps(state):
+            if around.allows(state, step):
+                yield self._next(moment, step, index)
+        if half.states[state].targets != ghost.targets:
+            yield self._next(moment, half.word(state, ghost.targets), index)
+        yield from self._of_operator(moment, index, unread=False)
+
+    def _around(self, moment: Moment) -> Around:
+        held = tuple(map(self.clients.states.__getitem__, moment[CLIENTS:]))
+        ghost = self.ghosts[moment[JUDGE]]
+        return Around(self.engines, moment[FACTS], tuple(map(seen_by_engines, held)), ghost.targets)
+
+    def _of_operator(self, moment: Moment, index: int, *, unread: bool) -> Iterator[Next]:
+        """Yield the operator's words; an engine that grants reads each at once."""
+        ghost = self.ghosts[moment[JUDGE]]
+        if not ghost.moves:
+            return
+        for queue, wanted in enumerate(ghost.targets):
+            for state in moment[CLIENTS:]:
+                client = self.clients.states[state]
+                name = self.world.client_ids[client.client]
+                if name == wanted or client.stopped:
+                    continue
+                targets = (*ghost.targets[:queue], name, *ghost.targets[queue + 1 :])
+                step = Step(f"the operator aims {queue} at {name}", moment[index])
+                if not unread:
+                    step = self.engines.word(moment[index], targets)
+                said = step._replace(cost=Cost.MOVE, kind=Kind.CHANCE, detail=targets)
+                yield self._next(moment, said, index)
+
+    def _of_drivers(self, moment: Moment) -> Iterator[Next]:
+        ghost = self.ghosts[moment[JUDGE]]
+        if not ghost.losses or moment[ZOMBIE] != NONE:
+            return
+        world, state = self.world, moment[ENGINE]
+        generation = self.engines.states[state].generation + 1
+        if world.restart is Restart.OLD and moment[KEPT] == NONE:
+            label = f"the state of engine {generation - 1} is kept"
+            yield self._next(moment, Step(label, state, kind=Kind.CHANCE), KEPT)
+            return
+        source = {Restart.LOST: None, Restart.OLD: moment[KEPT], Restart.INTACT: state}
+        step = self.engines.started(source[world.restart], generation)
+        aside = (*moment[:ZOMBIE], state if world.zombie else NONE, *moment[KEPT:])
+        step = step._replace(kind=Kind.CHANCE, cost=Cost.LOSS)
+        yield self._next(aside, step, ENGINE)
+
+    def _next(self, moment: Moment, step: Step, index: int) -> Next:
+        """Return what a step of one part makes of the whole."""
+        judge, violation = self._judge(moment, step)
+        parts = list(moment)
+        parts[index] = step.to
+        parts[JUDGE] = judge
+        if parts[KEPT] != NONE and not self.ghosts[judge].losses:
+            parts[KEPT] = NONE
+        to = self._pruned(moment[FACTS] | step.facts, tuple(parts[1:]))
+        if violation is None and (index >= CLIENTS or index == ENGINE):
+            violation = self._violation(to)
+        fair = step.kind is not Kind.CHANCE
+        return Next(step.label, to, fair, violation)
+
+    def _judge(self, moment: Moment, step: Step) -> tuple[int, str | None]:
+        if step.kind is Kind.DEFECT:
+            return moment[JUDGE], f"DEFECT: {step.label}"
+        if not step.effects and step.cost is Cost.NOTHING:
+            return moment[JUDGE], None
+        known = self.judged.get((moment[JUDGE], step))
+        if known is None:
+            ghost = spent(self.ghosts[moment[JUDGE]], step.cost, self.world)
+            assert ghost is not None, "a bound is looked at before a step"
+            if step.cost is Cost.MOVE:
+                assert isinstance(step.detail, tuple)
+                ghost = ghost._replace(targets=step.detail)
+            ghost, violation = moved(ghost, step.effects, step.label)
+            known = self.judged[moment[JUDGE], step] = self._ghost(ghost), violation
+        return known
+
+    def _ghost(self, ghost: Ghost) -> int:
+        number = self.ghost_numbers.setdefault(ghost, len(self.ghosts))
+        if number == len(self.ghosts):
+            self.ghosts.append(ghost)
+        return number
+
+    def _violation(self, moment: Moment) -> str | None:
+        """Return what is violated by a moment as such."""
+        seen = 0
+        engine = moment[ENGINE]
+        for state in moment[CLIENTS:]:
+            client = self.clients.states[state]
+            if client.works_on & seen:
+                names = [
+                    each.member.incarnation
+                    for each in map(self.clients.states.__getitem__, moment[CLIENTS:])
+                    if each.works_on & client.works_on
+                ]
+                return f"DOUBLE: {' and '.join(names)} work on one queue"
+            seen |= client.works_on
+            if client.works_on and not self._is_tracked(engine, state):
+                works = dict(client.works)
+                return f"UNTRACKED: {client.member.incarnation} works on {works}"
+        return None
+
+    def _is_tracked(self, engine: int, state: int) -> bool:
+        known = self.tracked.get((engine, state))
+        if known is None:
+            held, client = self.engines.states[engine], self.clients.states[state]
+            queues = self.world.message_queues
+            known = not held.granting or all(
+                (queues[queue], client.member, epoch) in held.holdings
+                for queue, epoch in client.works
+            )
+            self.tracked[engine, state] = known
+        return known
+
+    def _pruned(self, facts: int, parts: Moment) -> Moment:
+        """Return the moment without the facts that can never again have an effect."""
+        if not self.world.prune:
+            return (facts, *parts)
+        keep = 0
+        engines, clients = self.engines, self.clients
+        if self.ghosts[parts[JUDGE - 1]].losses and self.world.restart is not Restart.INTACT:
+            keep = facts & self.facts.lasting
+        for state in parts[: JUDGE - 1]:
+            if state != NONE:
+                engines.look(state, facts)
+                keep |= facts & engines.alive[state]
+        for state in parts[: JUDGE - 1]:
+            if state != NONE:
+                for holding in engines.states[state].holdings:
+                    keep |= facts & self.facts.releases.get(holding, 0)
+        for state in parts[CLIENTS - 1 :]:
+            clients.look(state, facts)
+            keep |= facts & clients.alive[state]
+        for number in bits(keep & self.facts.gated):
+            for holding in self.facts.known[number].gates:
+                keep |= facts & self.facts.releases.get(holding, 0)
+        return (keep, *parts)
+
+    def stays(self, moment: Moment) -> str | None:
+        """Return that the engine may never leave its barrier, if nobody else does anything more."""
+        state = moment[ENGINE]
+        if not self.world.prune or self.engines.states[state].granting:
+            return None
+        if not self.passing.stays(state, self._around(moment)):
+            return None
+        return "an engine that has read everything stays in its barrier"
+
+    def unsettled(self, moment: Moment) -> str | None:
+        """Return what is missing to a moment in which nothing more must happen; None: nothing."""
+        engine = self.engines.states[moment[ENGINE]]
+        live = [
+            client
+            for client in map(self.clients.states.__getitem__, moment[CLIENTS:])
+            if not client.stopped
+        ]
+        if engine.group is None or not engine.granting:
+            return "the engine is still recovering"
+        for client in live:
+            if client.waits:
+                return f"{client.member.incarnation} still waits"
+        held = owners(engine.group)
+        works = {
+            (self.world.message_queues[queue], client.member, epoch)
+            for client in live
+            for queue, epoch in client.works
+        }
+        for queue in self.world.message_queues:
+            grant = held.get(queue)
+            wanted = engine.group.targets.get(queue)
+            if grant is None and not live:
+                continue
+            if grant is None or grant[0].client_id != wanted or (queue, *grant) not in works:
+                return f"nobody works on queue {queue.queue_id} as its target {wanted}"
+        if len(works) != (self.world.queues if live else 0):
+            return "somebody works on what it does not own"
+        return None

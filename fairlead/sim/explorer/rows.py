@@ -1,0 +1,47 @@
+"""The worlds that are searched when none is named, smallest first."""
+
+from enum import StrEnum
+
+from fairlead.sim.explorer.world import Restart, World
+
+__all__ = ["ROWS", "Rows"]
+
+
+class Rows(StrEnum):
+    """Which table of worlds."""
+
+    SMALL = "small"
+    """What every change is tried in: half a minute."""
+    REQUIRED = "required"
+    """What must hold before a release: minutes."""
+    LONG = "long"
+    """More of everything."""
+
+
+SMALL = (
+    World(clients=2, moves=2, deaths=1),
+    World(clients=2, queues=2, moves=1, deaths=1),
+    World(clients=2, moves=1, deaths=1, comebacks=1),
+    World(clients=2, moves=1, losses=1, restart=Restart.INTACT),
+    World(clients=2, moves=1, losses=1, restart=Restart.OLD),
+    World(clients=2, moves=1, deaths=1, losses=1),
+    World(clients=2, moves=1, losses=1, zombie=True),
+    World(clients=3, moves=2, deaths=1),
+)
+
+REQUIRED = (
+    World(clients=3, moves=2, deaths=1),
+    World(clients=3, moves=1, deaths=1, losses=1),
+    World(clients=3, moves=1, deaths=1, losses=1, zombie=True),
+)
+
+LONG = (
+    World(clients=3, moves=2, deaths=1, cap=3),
+    World(clients=3, queues=2, moves=1, deaths=1),
+    World(clients=2, moves=1, deaths=1, losses=1, restart=Restart.OLD),
+    World(clients=2, moves=1, deaths=1, losses=1, zombie=True),
+    World(clients=2, moves=1, deaths=1, losses=1, restart=Restart.OLD, zombie=True),
+    World(clients=3, moves=2, deaths=1, losses=1),
+)
+
+ROWS = {Rows.SMALL: SMALL, Rows.REQUIRED: REQUIRED, Rows.LONG: LONG}

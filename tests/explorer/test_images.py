@@ -1,0 +1,71 @@
+"""What a state is named by leaves out only times, and what is sent along or told to people."""
+
+from dataclasses import fields, replace
+
+from fairlead_client.session.memory import Memory, QueueMemory
+
+from fairlead.core.state import GroupState
+from fairlead.sim.explorer import group_image, memory_image
+from fairlead.sim.explorer.frozen import frozen
+from fairlead.sim.explorer.joint import CLIENTS, ENGINE, Joint
+from fairlead.sim.explorer.world import World
+
+
+def names(kind: type) -> set[str]:
+    """Return the fields of a dataclass."""
+    return {each.name for each in fields(kind)}
+
+
+def test_fields_of_a_session() -> None:
+    """Everything that is left out of a session's image is a field of it, and set or looked at."""
+    assert names(Memory) >= memory_image.SAME_IN_ALL | memory_image.SETTLED.keys()
+    assert names(QueueMemory) >= memory_image.SETTLED_OF_QUEUES.keys()
+
+
+def test_fields_of_a_group() -> None:
+    """Everything that is left out of a group's image is a field of it, and set."""
+    assert names(GroupState) >= group_image.SAME_IN_ALL | group_image.SETTLED.keys()
+
+
+def test_times_left() -> None:
+    """Every field of a session or a group that is named as a time is set to one value."""
+    left = {name for name in names(Memory) if name.endswith("_ms")} - memory_image.SETTLED.keys()
+    # No answer is late here, so neither is ever due.
+    assert left == {"claims_due_ms", "leave_due_ms"}
+    assert {name for name in names(GroupState) if name.endswith("_ms")} <= set(group_image.SETTLED)
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    """A copy of a session's memory has the same image, and changes nothing of the original."""
+    joint = Joint(World(clients=2))
+    state = joint.begin()[CLIENTS]
+    step = next(iter(joint.clients.reads[state].values()))
+    memory = joint.clients.states[step.to].memory
+    assert memory is not None
+    copy = memory_image.copied(memory)
+    before = memory_image.image(memory)
+    assert memory_image.image(copy) == before
+    next(iter(copy.queues.values())).top = next(iter(copy.queues.values())).top._replace(number=9)
+    assert memory_image.image(copy) != before
+    assert memory_image.image(memory) == before
+
+
+def test_what_a_group_is_named_by() -> None:
+    """Two groups that differ in what decides have different images, and times make none."""
+    joint = Joint(World(clients=2))
+    group = joint.engines.states[joint.begin()[ENGINE]].group
+    assert group is not None
+    image = group_image.image(group)
+    for other in (
+        replace(group, number=99),
+        replace(group, targets={}),
+        replace(group, queues={}),
+        replace(group, members={}),
+    ):
+        assert group_image.image(other) != image
+    assert group_image.image(replace(group, recomputed_ms=7)) == image
+
+
+def test_frozen_mappings_have_no_order() -> None:
+    """A mapping's image does not depend on the order in which it was filled."""
+    assert frozen({2: [1], 1: {"b": 2, "a": 1}}) == frozen({1: {"a": 1, "b": 2}, 2: [1]})
