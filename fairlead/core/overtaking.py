@@ -157,7 +157,8 @@ def _settle_queue(draft: Draft, queue: MessageQueue, acked: Claims, claim: Claim
     left = tuple(grant for grant in value.overtaken if grant not in over)
     if claim is not None:
         value = credit(value, claim.epoch, claim.position, "progress")
-    if claim is not None and claim.running:
+    # What it was granted under this generation already stands in the chain, and is nothing late.
+    if claim is not None and claim.running and claim.epoch.generation < acked.generation:
         late = Grant(
             acked.member,
             claim.epoch,

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+import orjson
+
 from fairlead.codec.stored import StoredShard
 from fairlead.core.records import Generation, Tick
 from fairlead.core.rules import EngineRules
@@ -23,6 +25,7 @@ from fairlead.sim.checkpoint import Checkpoint, Ends, Saved
 from fairlead.sim.client import ASSIGNMENTS_PARTITIONS
 from fairlead.sim.kafka import CLOCK_BEGIN_MS, Kafka
 from fairlead.sim.scenario import Scenario
+from fairlead.sim.story import Story
 from fairlead.sim.timeline import Happening, Timeline
 from fairlead.wire.encode import encode_generation, encode_tick
 from fairlead.wire.member_records import LEASE_MS_MAX
@@ -69,6 +72,10 @@ class Surroundings(Protocol):
     chance: Chance
     kafka: Kafka
     scenario: Scenario
+
+    @property
+    def story(self) -> Story | None:
+        """What is told to people; None: nothing is."""
 
     @property
     def judge(self) -> Judge:
@@ -164,8 +171,7 @@ class Driver:
         ends = {suffix: world.kafka.partition(suffix).end for suffix in WINDOWED}
         self.generation = world.kafka.append(generations, claim.key, claim.value).offset + 1
         world.tell(self.name, "has claimed its generation")
-        if not self.deaf:
-            generations.followers.append(self._superseded)
+        generations.followers.append(self._superseded)
         wait_ms = world.chance.between(1, 20)
         world.timeline.after(wait_ms, lambda: self._mark(ends))
 
@@ -204,7 +210,7 @@ class Driver:
         self.world.tell(self.name, "has no state and reads from", begin)
 
     def _superseded(self, record: RawRecord) -> None:
-        if record.offset + 1 > self.generation:
+        if record.offset + 1 > self.generation and not self.deaf:
             wait_ms = self.world.chance.between(1, SUPERSEDED_MS)
             self.world.timeline.after(wait_ms, self._yield)
 
@@ -338,7 +344,23 @@ class Driver:
             assert suffix is not None
             partition = kafka.partition(suffix, record.partition)
             kafka.append(partition, record.key, record.value)
+            if suffix == "decisions" and self.world.story is not None:
+                self._tell_decision(record.value or b"")
         self.world.judge.written(self, batch, records)
+
+    def _tell_decision(self, value: bytes) -> None:
+        """Say in the story what was decided, and why."""
+        decision = orjson.loads(value)
+        moves = [
+            f"{move['stage']} {move['queue'][0]}/{move['queue'][2]} {move['client_id']}"
+            for move in decision["moves"]
+            if move["stage"] != "resolved"
+        ]
+        why = ", ".join(decision["triggers"]) or "no cause"
+        phase, alarms = decision["state"]["phase"], " ".join(decision["alarms"])
+        words = why, f"-> {phase}", alarms, "; ".join(moves)
+        epoch = (decision["epoch"][0], decision["epoch"][1])
+        self.world.tell(self.name, "decides", epoch, *(word for word in words if word))
 
     def _kept(self, records: Sequence[OutgoingRecord]) -> Iterator[OutgoingRecord]:
         """Yield the records that are not lost on their way."""

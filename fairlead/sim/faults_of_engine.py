@@ -123,7 +123,8 @@ def second_engine_other_checkpoint(world: World) -> bool:
     if driver is None or not world.checkpoint.can_go_back(back):
         return False
     world.tell("operator", "copies the checkpoint of", back, "batches ago")
-    world.start_driver(world.checkpoint.copied(back), deaf=False)
+    driver.deaf = world.chance.happens(0.5)
+    world.start_driver(world.checkpoint.copied(back))
     return True
 
 
@@ -144,6 +145,7 @@ def second_engine_without_state(world: World) -> bool:
     driver = _running(world)
     if driver is None:
         return False
+    driver.deaf = world.chance.happens(0.5)
     world.start_driver(Checkpoint())
     return True
 

@@ -98,10 +98,10 @@ class World:
         if all(client.who.client_id != client_id for client in self.living):
             self.join(client_id, topics)
 
-    def start_driver(self, checkpoint: Checkpoint | None = None, *, deaf: bool = False) -> Driver:
+    def start_driver(self, checkpoint: Checkpoint | None = None) -> Driver:
         """Start an engine on a checkpoint."""
         self.checkpoint = checkpoint or self.checkpoint
-        driver = Driver(self, self.checkpoint, len(self.drivers) + 1, deaf)
+        driver = Driver(self, self.checkpoint, len(self.drivers) + 1)
         self.drivers.append(driver)
         self.tell("operator", "starts an engine")
         return driver
