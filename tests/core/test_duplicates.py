@@ -126,8 +126,7 @@ def _happen(deployment: Deployment, event: str) -> None:
     world = deployment.world
     world.pass_time(1_000)
     if event == "loss":
-        world.state = None
-        world.driver(world.generation + 1)
+        world.lose(world.generation + 1)
     elif event == "lapse":
         world.pass_time(14_000)
     else:
