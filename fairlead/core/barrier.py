@@ -105,6 +105,11 @@ def remember_release(draft: Draft, release: Release) -> None:
     fact = (release.epoch, release.position)
     newest = max(barrier.releases.get(key, fact), fact)
     draft.state.barrier = replace(barrier, releases={**barrier.releases, key: newest})
+    if _knows_nothing(draft.state):
+        # Its position counts at the end, after all progress: which of the two is read first
+        # depends on how batches are cut.
+        value = draft.state.queues.get(release.queue) or _unknown(draft.state)
+        draft.set_queue(release.queue, _of_newest(value, release.epoch))
 
 
 def remember_progress(draft: Draft, made: Progress) -> None:
@@ -121,7 +126,25 @@ def remember_progress(draft: Draft, made: Progress) -> None:
 
 def _credit(draft: Draft, queue: MessageQueue, epoch: Epoch, position: Position) -> None:
     value = draft.state.queues.get(queue) or _unknown(draft.state)
+    if _knows_nothing(draft.state):
+        value = _of_newest(value, epoch)
     draft.set_queue(queue, credit(value, epoch, position, "progress"))
+
+
+def _of_newest(value: QueueState, epoch: Epoch) -> QueueState:
+    """Forget what was told under grants that are older than this one.
+
+    A queue may have had another life, which only the state knew. Within one life whoever was
+    granted it later started no lower than his elders had told, so the newest grant of which a
+    position is known decides.
+    """
+    older = Epoch(epoch.generation, epoch.number - 1)
+    return value if older <= value.void else replace(value, base=None, why="", void=older)
+
+
+def _knows_nothing(state: GroupState) -> bool:
+    """Tell whether the group recovers without any state of before."""
+    return is_recovering(state) and not state.generation
 
 
 def _unknown(state: GroupState) -> QueueState:
@@ -255,6 +278,9 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
     for queue in sorted(set(draft.state.queues) | set(claimed)):
         value = draft.state.queues.get(queue) or _unknown(draft.state)
         adopted = _adopt_queue(value, claimed.get(queue, []), facts.get(queue, {}))
+        if _knows_nothing(draft.state) and adopted.base is not None:
+            # That older reports do not count was to be remembered until here.
+            adopted = replace(adopted, void=NOTHING)
         adopted = _past_the_mute(draft, queue, value, _with_its_reset(adopted), mute)
         left = {(grant.member, grant.epoch) for grant in (*adopted.overtaken, *adopted.chain)}
         before = (*value.overtaken, *value.chain)

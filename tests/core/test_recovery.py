@@ -1,5 +1,7 @@
 """Recovery of a group whose state was lost: who is waited for, what counts, where queues start."""
 
+import pytest
+
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.model import Epoch, MemberProfile, Position
 from fairlead.core.outputs import Add, Assignment, Decision, Drop, Request
@@ -204,6 +206,45 @@ def test_positions_of_the_dead_count() -> None:
         world.run()
     assert world.owned("a") == [0, 1, 2]
     assert [add.position.offset for add in world.adds("a")] == [30, 31, 32]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_positions_of_a_former_life(order: tuple[int, ...]) -> None:
+    """What was told under an older grant of a queue counts no more, whatever is read first."""
+    world = World()
+    world.lose(2)
+    world.beat("a")
+    world.claims("a")
+    world.run()
+    world.route(1)
+    told = (
+        lambda: world.progress("gone", 0, Epoch(1, 2), 1_000),
+        lambda: world.progress("gone", 0, Epoch(1, 8), 20),
+        lambda: world.progress("gone", 0, Epoch(1, 8), 25),
+    )
+    for number in order:
+        told[number]()
+        world.run()
+    world.release("gone", 0, Epoch(1, 2), 1_005)
+    _wait(world, "a", milliseconds=WAIT_MS + 2)
+    assert [add.position.offset for add in world.adds("a")] == [25]
+
+
+def test_a_topic_made_anew_before_another_start() -> None:
+    """What is claimed of a former life is dropped at the end, whichever driver comes to it."""
+    world = _lost("a", queues=1)
+    world.route(1, identity="two")
+    world.run()
+    world.driver(3)
+    world.beat("a")
+    world.claims("a", (0, HELD, 1_000, True))
+    world.run()
+    _wait(world, "a", milliseconds=WAIT_MS + 2)
+    assert [command.epoch for command in _commands(world)] == [HELD]
+    world.release("a", 0, HELD, 1_001)
+    world.bounds(1, identity="two", first=3)
+    world.run()
+    assert [add.position.offset for add in world.adds("a")] == [3]
 
 
 def test_a_member_that_leaves_is_waited_for() -> None:
