@@ -55,9 +55,9 @@ def replay(
     else:
         indent = orjson.OPT_INDENT_2 if output is OutputFormat.JSON else None
         typer.echo(orjson.dumps(document, option=indent))
-    if not comparison.same:
+    if not comparison.same and not document["compacted"]:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
-    if not comparison.cuts:
+    if not comparison.same or not comparison.cuts:
         raise typer.Exit(ExitCode.NOTHING_PROVED)
 
 
@@ -75,9 +75,18 @@ def _document(ready: "Replay", comparison: "Comparison") -> dict[str, Any]:
         "unwritten": comparison.unwritten,
         "undecided": comparison.undecided,
         "settings_assumed": list(ready.untold),
+        "compacted": _compacted(ready, comparison),
         "recorded_by": sorted({claim.version for claim in ready.drivers.claims.values()}),
         "difference": _difference(comparison),
     }
+
+
+def _compacted(ready: "Replay", comparison: "Comparison") -> list[str]:
+    """Return what was compacted, if something differs: it may be for that alone."""
+    from fairlead.verify.replaying import compacted_away
+
+    found = comparison.difference
+    return [] if found is None else compacted_away(ready.recording, found)
 
 
 def _difference(comparison: "Comparison") -> dict[str, Any] | None:
@@ -137,3 +146,6 @@ def _show(document: dict[str, Any]) -> None:
         typer.echo(f"  {name:13} {'-' if value is None else value}")
     for name in ("expected", "got"):
         typer.echo(f"  {name:13} {'nothing' if difference[name] is None else difference[name]}")
+    if document["compacted"]:
+        gone = ", ".join(document["compacted"])
+        typer.echo(f"nothing is proved by it, for records were compacted away: {gone}")

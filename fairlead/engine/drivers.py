@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import DriverSettings, Generation
-from fairlead.core.rules import EngineRules
+from fairlead.core.rules import EngineRules, GroupRules
 from fairlead.engine.context import ShardContext
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
@@ -43,6 +43,7 @@ class Drivers:
         names, partitions: of the topics.
         strategies: those known here.
         otherwise: the settings of a driver whose claim does not tell them.
+        defaults: the rules of a group that has none, where they came by another way than the log.
     """
 
     claims: Mapping[int, Generation]
@@ -50,6 +51,7 @@ class Drivers:
     partitions: Partitions
     strategies: Mapping[str, Strategy]
     otherwise: DriverSettings
+    defaults: GroupRules = field(default_factory=GroupRules)
     _made: dict[tuple[int, int], ShardContext] = field(default_factory=dict)
 
     def context(self, shard: int, generation: int) -> ShardContext:
@@ -76,6 +78,7 @@ class Drivers:
         rules = EngineRules(
             generation=generation,
             strategies={name: self.strategies[name] for name in told.strategies},
+            defaults=self.defaults,
             auto_create=told.auto_create,
             evict_after_ms=told.evict_after_ms,
             chain_cap=told.chain_cap,

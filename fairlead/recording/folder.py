@@ -16,6 +16,7 @@ from fairlead.wire.topics import OUTPUT_TOPICS
 
 __all__ = ["RecordingFolder", "open_recording"]
 
+_COMPACTED = ("control", "routes", "offsets")
 _NEVER_COMPACTED = ("heartbeats", "releases", "decisions", "requests", "rejects")
 
 
@@ -68,6 +69,20 @@ class RecordingFolder:
             for number, part in sorted(self.manifest.topics[suffix].items())
             if not part.whole
         ]
+
+    def compacted(self) -> list[str]:
+        """Return the partitions of inputs that lack records because their topic was compacted."""
+        names = self.manifest.names
+        return [
+            f"{names.name(suffix)}/{number}"
+            for suffix in _COMPACTED
+            for number, part in sorted(self.manifest.topics[suffix].items())
+            if not part.whole
+        ]
+
+    def holds_later(self, suffix: str, number: int, key: bytes | None, offset: int) -> bool:
+        """Tell whether a key has a record behind an offset, so that compaction may take others."""
+        return any(row.key == key and row.offset >= offset for row in self.rows(suffix, number))
 
     def places(self) -> Sequence[tuple[str, int]]:
         """Return every output topic and partition, sorted."""

@@ -63,6 +63,11 @@ class Docket:
         """Count something that was tested, by what it is (in the plural)."""
         self.looked[number, what] += times
 
+    def clear(self, number: str) -> None:
+        """Forget what was looked at: nothing of it can be judged."""
+        for key in [key for key in self.looked if key[0] == number]:
+            del self.looked[key]
+
     def find(self, number: str, text: str, *evidence: Evidence) -> None:
         """Take a finding; the shortest slices are kept."""
         self.totals[number] += 1

@@ -23,6 +23,7 @@ from fairlead.core.records import (
     RuleSet,
     Tick,
 )
+from fairlead.core.rules import GroupRules
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.verify.docket import Evidence, evidence_of
 from fairlead.verify.group_facts import GrantFacts, GroupFacts, MemberFacts
@@ -62,6 +63,7 @@ class ShardFacts:
         clock: the log clock, computed again.
         groups: by name.
         routes: by topic; a topic that was deleted has none.
+        otherwise: the rules of a group of which the log says nothing.
         defaults: the rules of all groups.
         refused: places of rows that were rejected; what they say counts for nothing.
         malformed: places of rows that are not what the protocol says, and why.
@@ -71,6 +73,7 @@ class ShardFacts:
     shards: int
     tick_ms: int
     refused: frozenset[tuple[str, int, int]]
+    otherwise: GroupRules = field(default_factory=GroupRules)
     clock: ShardClock = field(init=False)
     groups: dict[str, GroupFacts] = field(default_factory=dict)
     routes: dict[str, RouteFacts] = field(default_factory=dict)
@@ -85,7 +88,7 @@ class ShardFacts:
     def group(self, name: str) -> GroupFacts:
         """Return what is known of a group."""
         if name not in self.groups:
-            self.groups[name] = GroupFacts(name, self.defaults)
+            self.groups[name] = GroupFacts(name, self.defaults, self.otherwise)
         return self.groups[name]
 
     def take(self, suffix: str, row: RawRecord) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Process
+from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position, Process
 from fairlead.core.records import (
     Claim,
     Claims,
@@ -30,7 +30,8 @@ class MemberFacts:
     """One incarnation of one client, by its own heartbeats.
 
     ``born_ms`` and ``seen_ms`` are the log clock at its first and its newest heartbeat, ``seen`` is
-    the newest; ``acked`` the newest generation whose claims are complete.
+    the newest; ``acked`` the newest generation whose claims are complete. ``rival`` is a greater
+    process with its client id: each was heard after the other had come.
     """
 
     key: MemberKey
@@ -45,14 +46,15 @@ class MemberFacts:
     left: bool = False
     lapsed: bool = False
     acked: int = 0
+    rival: "MemberFacts | None" = None
 
 
 @dataclass(slots=True)
 class GrantFacts:
     """One grant that was issued: who may work on the queue under this epoch.
 
-    ``member`` None: only a decision tells of it, which names the client alone. ``resolved`` is what
-    proves that nobody works under it any more.
+    ``member`` None: only a decision tells of it, which names the client alone, and nobody of that
+    client was known. ``resolved`` is what proves that nobody works under it any more.
     """
 
     queue: MessageQueue
@@ -98,31 +100,39 @@ class GroupFacts:
 
     Attributes:
         defaults: the rules of all groups; changed by the shard.
+        otherwise: the rules of a group of which the log says nothing.
         grants: per queue, by epoch; resolved ones too, for records may still speak of them.
         reached: per queue, the newest position that was accepted.
         ever: the same, also of queues that nobody read for a while.
-        stale: per queue, the newest position of a report that was not accepted.
+        late: per queue, the newest position of a grant that had ended; a barrier takes it in.
+        stale: per queue, the newest position of a report by whom no such grant was issued to.
+        void: per topic that was made anew, the newest epoch of its former life.
         bounds: per queue, offsets that bridges told of it.
         early: work under a grant while an older one had not been seen to end.
         ended: of those, the release that came later.
         subscribed: the topics that somebody read when the newest decision was made.
+        lives: the members of each client id.
         counts: of reports by kind and whether they were accepted.
     """
 
     name: str
     defaults: Mapping[str, Any]
+    otherwise: GroupRules = field(default_factory=GroupRules)
     rules: dict[str, Any] = field(default_factory=dict)
     members: dict[MemberKey, MemberFacts] = field(default_factory=dict)
     grants: dict[MessageQueue, dict[Epoch, GrantFacts]] = field(default_factory=dict)
     reached: dict[MessageQueue, Report] = field(default_factory=dict)
     ever: dict[MessageQueue, Report] = field(default_factory=dict)
+    late: dict[MessageQueue, Report] = field(default_factory=dict)
     stale: dict[MessageQueue, Report] = field(default_factory=dict)
+    void: dict[str, Epoch] = field(default_factory=dict)
     bounds: dict[MessageQueue, set[int]] = field(default_factory=dict)
     early: dict[tuple[MessageQueue, Epoch], EarlyWork] = field(default_factory=dict)
     ended: list[tuple[EarlyWork, RawRecord]] = field(default_factory=list)
     subscribed: frozenset[str] = frozenset()
     counts: dict[str, int] = field(default_factory=dict)
     parts: dict[MemberKey, dict[int, tuple[Claim, ...]]] = field(default_factory=dict)
+    lives: dict[str, list[MemberFacts]] = field(default_factory=dict)
 
     def rule(self, name: str) -> Any:
         """Return the value of a rule in force, by the log alone."""
@@ -131,7 +141,7 @@ class GroupFacts:
     @property
     def times(self) -> GroupRules:
         """The group's times: its own over those of all groups over the engine's."""
-        found = GroupRules()
+        found = self.otherwise
         for rules in (self.defaults, self.rules):
             if "timing" in rules:
                 try:
@@ -144,6 +154,17 @@ class GroupFacts:
         """Return how long a member may be silent."""
         times = self.times
         return max(times.lease_ms, member.lease_ms) + times.margin_ms
+
+    def effective(self, client_id: str) -> MemberKey | None:
+        """Return the member that a client id stands for; None: nobody of it lives."""
+        alive = [
+            member
+            for member in self.members.values()
+            if member.key.client_id == client_id and not member.left and not member.lapsed
+        ]
+        if not alive:
+            return None
+        return max(alive, key=lambda member: (member.process, member.incarnations)).key
 
     def issue(self, grant: GrantFacts) -> GrantFacts:
         """Take note of a grant; one that is known is returned as it is."""
@@ -171,8 +192,12 @@ class GroupFacts:
     def beat(self, record: Heartbeat, row: RawRecord, clock_ms: int) -> None:
         """A heartbeat was read; every one counts for its member's lease."""
         member = self.members.get(record.member)
-        if member is None:
-            self.members[record.member] = MemberFacts(
+        if member is not None:
+            member.seen_ms, member.seen = clock_ms, row
+            if not member.left:
+                member.lease_ms, member.topics = record.profile.lease_ms, _topics(record)
+        else:
+            member = self.members[record.member] = MemberFacts(
                 record.member,
                 record.process,
                 record.incarnations,
@@ -183,10 +208,19 @@ class GroupFacts:
                 row,
                 ordered=record.profile.ordered,
             )
-            return
-        member.seen_ms, member.seen = clock_ms, row
-        if not member.left:
-            member.lease_ms, member.topics = record.profile.lease_ms, _topics(record)
+            self.lives.setdefault(record.member.client_id, []).append(member)
+        self._note_rivals(member, clock_ms)
+
+    def _note_rivals(self, member: MemberFacts, clock_ms: int) -> None:
+        """Note which processes of a client id were each heard after the other had come."""
+        for other in self.lives[member.key.client_id]:
+            if other.process == member.process or other.left or other.lapsed:
+                continue
+            if clock_ms - other.seen_ms > self.patience_ms(other) or member.lapsed:
+                continue
+            if member.seen_ms > other.born_ms and other.seen_ms > member.born_ms:
+                lesser, greater = sorted((member, other), key=lambda each: each.process)
+                lesser.rival = greater
 
     def leave(self, record: Leave, row: RawRecord) -> None:
         """A leave was read: it ends nothing but what the member may be granted."""
@@ -201,7 +235,7 @@ class GroupFacts:
             grant = self._grant(record.member, entry.queue, entry.epoch)
             accepted = grant is not None and grant.resolved is None
             self._count("progress", accepted=accepted)
-            self._reach(entry.queue, Report(entry.position, row), accepted=accepted)
+            self._reach(entry.queue, entry.epoch, Report(entry.position, row), grant)
             if grant is not None and accepted:
                 self._supersede(grant, row, "works under a newer grant")
 
@@ -211,7 +245,7 @@ class GroupFacts:
         accepted = grant is not None and grant.resolved is None
         self._count("release", accepted=accepted)
         if record.position is not None:
-            self._reach(record.queue, Report(record.position, row), accepted=accepted)
+            self._reach(record.queue, record.epoch, Report(record.position, row), grant)
         if grant is None:
             return
         early = self.early.pop((grant.queue, grant.epoch), None)
@@ -243,7 +277,8 @@ class GroupFacts:
         for entry in entries:
             grant = self._grant(record.member, entry.queue, entry.epoch)
             if grant is not None:
-                self._reach(entry.queue, Report(entry.position, row), accepted=True)
+                report = Report(entry.position, row)
+                self._reach(entry.queue, entry.epoch, report, grant, late=False)
                 if entry.running:
                     self._supersede(grant, row, "claims to work under a newer grant")
         says = f"does not run it, by the claims of generation {record.generation}"
@@ -256,7 +291,7 @@ class GroupFacts:
     def reset(self, record: Reset, row: RawRecord) -> None:
         """An operator's reset wins over every position of before."""
         report = Report(Position(row.offset + 1, record.offset), row)
-        self._reach(record.queue, report, accepted=True)
+        self._keep(record.queue, report, self.reached, self.ever)
 
     def offsets(self, record: OffsetsKnown) -> None:
         """A bridge told the bounds of queues."""
@@ -269,6 +304,8 @@ class GroupFacts:
 
     def start_anew(self, topic: str) -> None:
         """A topic was made again: no position of its former life counts."""
+        issued = [max(grants) for queue, grants in self.grants.items() if queue.topic == topic]
+        self.void[topic] = max([*issued, self.void.get(topic, NOTHING)])
         for held in (self.reached, self.ever):
             for queue in [queue for queue in held if queue.topic == topic]:
                 del held[queue]
@@ -297,9 +334,28 @@ class GroupFacts:
                 self.early.setdefault((grant.queue, grant.epoch), EarlyWork(grant, newer, row))
             grant.resolved = evidence_of(row, f"{newer.client_id} {says}")
 
-    def _reach(self, queue: MessageQueue, report: Report, *, accepted: bool) -> None:
-        reports = self.reached if accepted else self.stale
-        for held in (reports, self.ever) if accepted else (reports,):
+    def _reach(
+        self,
+        queue: MessageQueue,
+        epoch: Epoch,
+        report: Report,
+        grant: GrantFacts | None,
+        *,
+        late: bool = True,
+    ) -> None:
+        """Take a position of a grant; None: no such grant was issued to who reports it."""
+        if epoch <= self.void.get(queue.topic, NOTHING):
+            return
+        if grant is None:
+            self._keep(queue, report, self.stale)
+        elif late and grant.resolved is not None:
+            self._keep(queue, report, self.late)
+        else:
+            self._keep(queue, report, self.reached, self.ever)
+
+    @staticmethod
+    def _keep(queue: MessageQueue, report: Report, *places: dict[MessageQueue, Report]) -> None:
+        for held in places:
             known = held.get(queue)
             if known is None or report.position > known.position:
                 held[queue] = report

@@ -46,7 +46,7 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
         "fencing",
         "decisions, releases, heartbeats",
         "No queue starts at a position that only a stale report tells: one whose client, "
-        "incarnation and epoch were not an unresolved grant when it was read.",
+        "incarnation and epoch no grant of the queue was issued under.",
     ),
     "S5": Invariant(
         "continuity of offsets",

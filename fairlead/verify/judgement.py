@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from fairlead.core.allocation import Strategy
+from fairlead.core.rules import GroupRules
 from fairlead.engine.replay import Replayed, ReplayError
 from fairlead.recording import RecordingFolder
 from fairlead.verify.causes_judge import CausesJudge
@@ -99,6 +100,7 @@ class _Inquiry:
 
     recording: RecordingFolder
     strategies: Mapping[str, Strategy]
+    defaults: GroupRules | None = None
     docket: Docket = field(default_factory=Docket)
     counts: dict[str, Any] = field(default_factory=dict)
     recoveries: tuple[Recovery, ...] = ()
@@ -108,15 +110,20 @@ class _Inquiry:
         recording, docket = self.recording, self.docket
         manifest = recording.manifest
         letters = read_letters(recording, docket)
-        drivers = drivers_of(recording, self.strategies)
+        drivers = drivers_of(recording, self.strategies, self.defaults)
         walk = Walk(recording, drivers, docket, frozenset(letters.reasons))
         routes_whole = all(part.whole for part in manifest.topics["routes"].values())
+        topics_whole = all(
+            part.whole
+            for suffix in ("control", "routes", "offsets")
+            for part in manifest.topics[suffix].values()
+        )
         epochs = EpochsJudge(docket, claims_of(recording))
         walk.run(
             [
                 GrantsJudge(docket),
                 epochs,
-                PositionsJudge(docket),
+                PositionsJudge(docket, topics_whole=topics_whole),
                 MembersJudge(docket, walk.told, routes_whole=routes_whole),
                 CausesJudge(docket, manifest.names, manifest.partitions.shards),
                 PaceJudge(docket),
@@ -148,7 +155,7 @@ class _Inquiry:
     def replay(self, walk: Walk, watch: Callable[[Replayed], None]) -> None:
         """Judge by running everything again."""
         try:
-            ready = Replay.of(self.recording, self.strategies)
+            ready = Replay.of(self.recording, self.strategies, self.defaults)
         except ReplayError as error:
             self.docket.find("S6", str(error))
             return
@@ -174,6 +181,7 @@ def judge_recording(
     strategies: Mapping[str, Strategy],
     journals: Journals | None = None,
     watch: Callable[[Replayed], None] = lambda _: None,
+    defaults: GroupRules | None = None,
 ) -> Judgement:
     """Judge a recording by every invariant.
 
@@ -182,12 +190,14 @@ def judge_recording(
         strategies: those known here.
         journals: what consumers wrote down; None: there are none.
         watch: is shown each cut that is run again.
+        defaults: the rules of a group that has none, where the engine had them by another way than
+            the log, as in a simulation.
 
     Raises:
         RecordingError: the recording is damaged.
         UnknownGroupError: it is not clear whose the journals are.
     """
-    inquiry = _Inquiry(recording, strategies)
+    inquiry = _Inquiry(recording, strategies, defaults)
     walk = inquiry.walk()
     inquiry.replay(walk, watch)
     if journals is None or not journals.journals:

@@ -1,13 +1,11 @@
-"""S9, S14, L3: grants go to who is there and to one process of a client id; the living live."""
-
-from collections.abc import Iterator
+"""S9, S14, S15, L3: grants go to who is there, to one process of a client id; the living live."""
 
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.verify.audit import Audit, AuditMove
 from fairlead.verify.docket import Docket, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.group_facts import GroupFacts, MemberFacts
-from fairlead.verify.told import Told, ToldAdd
+from fairlead.verify.told import Told, ToldAdd, ToldEntry
 from fairlead.verify.walk import Ending, Step
 
 __all__ = ["MembersJudge"]
@@ -22,6 +20,7 @@ class MembersJudge:
     def __init__(self, docket: Docket, told: Told, *, routes_whole: bool) -> None:
         self._docket = docket
         self._losers = dict(told.losers)
+        self._unknown = told.unknown
         self._routes_whole = routes_whole
 
     def step(self, step: Step) -> None:
@@ -41,9 +40,14 @@ class MembersJudge:
         """The decision that this add is of was never written: nothing is judged."""
 
     def end(self, ending: Ending) -> None:
-        """Judge whether processes that share a client id were told so."""
+        """Judge whether processes that share a client id were told so, and sets against grants."""
+        for entry in self._unknown:
+            self._judge_entry(entry, ending.facts)
         for group in ending.facts.groups.values():
-            for loser, winner in _rivals(group):
+            for loser in group.members.values():
+                winner = loser.rival
+                if winner is None:
+                    continue
                 self._docket.look("S14", "processes with the client id of another")
                 if (group.name, loser.key) in self._losers or loser.lapsed or loser.left:
                     continue
@@ -54,6 +58,18 @@ class MembersJudge:
                     evidence_of(winner.seen, "the greater process lives"),
                     evidence_of(loser.seen, f"so does incarnation {loser.key.incarnation}"),
                 )
+
+    def _judge_entry(self, entry: ToldEntry, facts: ShardFacts) -> None:
+        """Judge an entry of a set whose add is not there: its decision may tell of the grant."""
+        group = facts.groups.get(entry.group)
+        if group is None:
+            return
+        grant = group.grants.get(entry.queue, {}).get(entry.epoch)
+        if grant is not None and grant.client_id == entry.member.client_id:
+            return
+        queue = f"{'/'.join(map(str, entry.queue))} under {entry.epoch[0]}.{entry.epoch[1]}"
+        text = f"{entry.member.client_id} is told to hold {queue}, never granted to it"
+        self._docket.find("S15", text, evidence_of(entry.row, f"the set says {entry.state}"))
 
     def _judge_grant(self, step: Step, move: AuditMove, key: MemberKey | None) -> None:
         group, audit = step.group, step.audit
@@ -127,24 +143,3 @@ class MembersJudge:
         heard = [evidence_of(member.seen, "its newest heartbeat") for member in lives]
         text = f"{client_id} is taken for dead, and was not silent for its lease and the margin"
         self._docket.find("L3", text, *heard, evidence_of(audit.row, audit.text))
-
-
-def _rivals(group: GroupFacts) -> Iterator[tuple[MemberFacts, MemberFacts]]:
-    """Yield members that lived beside a greater process of their client id, and that process.
-
-    Each was heard again after both had come: one that was started in place of a dead one is no
-    rival (rule H12).
-    """
-    by_id: dict[str, list[MemberFacts]] = {}
-    for member in group.members.values():
-        by_id.setdefault(member.key.client_id, []).append(member)
-    for lives in by_id.values():
-        for loser in lives:
-            greater = [
-                other
-                for other in lives
-                if other.process > loser.process
-                and min(loser.seen_ms, other.seen_ms) > max(loser.born_ms, other.born_ms)
-            ]
-            if greater:
-                yield loser, greater[0]

@@ -12,7 +12,7 @@ from fairlead.verify.walk import Ending, Step
 
 __all__ = ["PaceJudge"]
 
-_QUIET: Final = frozenset({"released", "trigger", "healed", "offsets_known"})
+_QUIET: Final = frozenset({"released", "trigger", "healed", "offsets_known", "mute_member"})
 """Causes that go with a handover and are no change."""
 _HEALS_MAX: Final = 3
 _NEVER: Final = 2**62

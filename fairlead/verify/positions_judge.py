@@ -1,6 +1,7 @@
 """S4 and S5 by the topics: where a queue starts is where the last accepted report ends."""
 
 from fairlead.core.model import Position
+from fairlead.engine.recorded_log import Places
 from fairlead.verify.audit import AuditMove
 from fairlead.verify.docket import Docket, evidence_of
 from fairlead.verify.facts import ShardFacts
@@ -16,9 +17,15 @@ _LEARNT = ("committed", "first_offset", "last_offset", "timestamp", "minimum")
 class PositionsJudge:
     """Judges the start of every grant, also when it is said again without its gates."""
 
-    def __init__(self, docket: Docket) -> None:
-        self._docket = docket
-        self._ends: dict[int, dict[str, dict[int, int]]] = {}
+    def __init__(self, docket: Docket, *, topics_whole: bool) -> None:
+        """Begin.
+
+        Args:
+            docket: takes what is found.
+            topics_whole: no rule, route or bounds were compacted away.
+        """
+        self._docket, self._whole = docket, topics_whole
+        self._begins: dict[int, Places] = {}
         self._generations: dict[int, int] = {}
         self._rolled_back: set[int] = set()
         self._disturbed: set[str] = set()
@@ -47,28 +54,33 @@ class PositionsJudge:
     def _note_rollback(self, step: Step) -> None:
         """Take note of a driver that began from an older state: it reads positions anew."""
         cut = step.audit.cut
-        shard, before = cut.shard, self._ends.get(cut.shard, {})
+        shard, before = cut.shard, self._begins.get(cut.shard, {})
         if cut.origin is not None and shard not in self._lost:
             self._lost.add(shard)
             reason = f"starts below what is known since generation {cut.origin.generation}"
             self._docket.excuse("S5", f"{reason}: its state was lost and rebuilt")
         if self._generations.get(shard, 0) < cut.generation:
             self._generations[shard] = cut.generation
-            self._rolled_back.discard(shard)
+            # A batch in which a driver died begins where it began, and not before.
             older = any(
-                offset < before.get(topic, {}).get(partition, 0)
-                for topic, ends in cut.positions.items()
-                for partition, offset in ends.items()
+                cut.begin.get(topic, {}).get(partition, 0) < offset
+                for topic, begins in before.items()
+                for partition, offset in begins.items()
             )
-            if older or (before and not cut.begin):
+            if older:
                 self._rolled_back.add(shard)
-                reason = f"starts below what is known under generation {cut.generation}"
+                reason = f"starts below what is known since generation {cut.generation}"
                 self._docket.excuse("S5", f"{reason}: its state was older than the log")
-        self._ends[shard] = {topic: dict(ends) for topic, ends in cut.positions.items()}
+        self._begins[shard] = cut.begin
 
     def _judge(self, step: Step, move: AuditMove, position: Position) -> None:
         group, docket = step.group, self._docket
         report, stale = group.reached.get(move.queue), group.stale.get(move.queue)
+        if not self._whole:
+            # Who was taken for dead when, and what was known of a queue, rests on what is gone.
+            for number in ("S4", "S5"):
+                docket.excuse(number, "starts: rules, routes or bounds were compacted away")
+            return
         docket.look("S4", "starts")
         docket.look("S5", "starts")
         if report is None:
@@ -76,6 +88,10 @@ class PositionsJudge:
             return
         granted = evidence_of(step.audit.row, f"{move.text}, starts at {_text(position)}")
         known = evidence_of(report.row, f"reached {_text(report.position)}")
+        late = group.late.get(move.queue)
+        if late is not None and position == late.position > report.position:
+            # A barrier takes in what was released after its member had been taken for dead.
+            return
         if position > report.position and step.whole:
             if stale is not None and position == stale.position:
                 text = f"{_queue(move)} starts at {_text(position)}, which only a stale report says"

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Final
 
-from fairlead.engine.comparison import Difference
+from fairlead.engine.comparison import Comparison, Difference
 from fairlead.engine.drivers import UnknownStrategiesError
 from fairlead.engine.field_difference import first_field
 from fairlead.engine.recorded_log import Places
 from fairlead.engine.replay import Replayed, ReplayError
 from fairlead.recording.log import FolderLog
 from fairlead.verify.docket import Docket, Evidence
-from fairlead.verify.replaying import Replay
+from fairlead.verify.replaying import Replay, compacted_away
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["STATE_BYTES", "STATE_BYTES_EACH", "difference_text", "judge_replay"]
@@ -65,17 +65,7 @@ def judge_replay(
         if not gaps:
             docket.find("S6", str(error))
         return {}
-    if replay.untold:
-        numbers = ", ".join(map(str, replay.untold))
-        reason = f"the claims of generations {numbers} tell no settings: those given were taken"
-        docket.excuse("S6", reason)
-    docket.look("S6", "records", comparison.records)
-    docket.look("S6", "batches with a decision", comparison.cuts)
-    if comparison.difference is not None:
-        docket.find("S6", *_difference(comparison.difference))
-        docket.excuse("S7", "the replay differs, see S6")
-    else:
-        docket.look("S7", "batches with their rows in another order", comparison.cuts)
+    _judge_comparison(replay, comparison, docket)
     if states.looks:
         allowed = STATE_BYTES + STATE_BYTES_EACH * seen()
         docket.look("S13", "states of shards", states.looks)
@@ -89,6 +79,26 @@ def judge_replay(
         "undecided": comparison.undecided,
         "state_bytes_max": states.bytes_max,
     }
+
+
+def _judge_comparison(replay: Replay, comparison: Comparison, docket: Docket) -> None:
+    if replay.untold:
+        numbers = ", ".join(map(str, replay.untold))
+        reason = f"the claims of generations {numbers} tell no settings: those given were taken"
+        docket.excuse("S6", reason)
+    docket.look("S6", "records", comparison.records)
+    docket.look("S6", "batches with a decision", comparison.cuts)
+    found = comparison.difference
+    compacted = [] if found is None else compacted_away(replay.recording, found)
+    if found is not None and compacted:
+        text = difference_text(found)
+        docket.clear("S6")
+        docket.excuse("S6", f"{text}, but these were compacted: {', '.join(compacted)}")
+    elif found is not None:
+        docket.find("S6", *_difference(found))
+        docket.excuse("S7", "the replay differs, see S6")
+    else:
+        docket.look("S7", "batches with their rows in another order", comparison.cuts)
 
 
 class _States:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import Generation
-from fairlead.engine.comparison import Comparison, Watch, compare_outputs
+from fairlead.core.rules import GroupRules
+from fairlead.engine.comparison import Comparison, Difference, Watch, compare_outputs
 from fairlead.engine.drivers import Drivers
 from fairlead.engine.recorded_log import RecordedLog
 from fairlead.engine.written import Survey, survey
@@ -15,7 +16,7 @@ from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 
-__all__ = ["Replay", "claims_of", "drivers_of"]
+__all__ = ["Replay", "claims_of", "compacted_away", "drivers_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +31,19 @@ class Replay:
     found: Survey
 
     @classmethod
-    def of(cls, recording: RecordingFolder, strategies: Mapping[str, Strategy]) -> "Replay":
-        """Read who ran and what was decided.
+    def of(
+        cls,
+        recording: RecordingFolder,
+        strategies: Mapping[str, Strategy],
+        defaults: GroupRules | None = None,
+    ) -> "Replay":
+        """Read who ran and what was decided; see :func:`drivers_of`.
 
         Raises:
             RecordingError: the recording is damaged.
             ReplayError: a decision cannot be read.
         """
-        drivers = drivers_of(recording, strategies)
+        drivers = drivers_of(recording, strategies, defaults)
         return cls(recording, drivers, survey(recording, drivers.context(0, 1)))
 
     @property
@@ -73,8 +79,36 @@ class Replay:
         )
 
 
-def drivers_of(recording: RecordingFolder, strategies: Mapping[str, Strategy]) -> Drivers:
+def compacted_away(recording: RecordingFolder, found: Difference) -> list[str]:
+    """Return the partitions whose compaction may be why a replay differs; empty: none is.
+
+    Raises:
+        RecordingError: the recording is damaged.
+    """
+    gone = recording.compacted()
+    suffix = recording.manifest.names.suffix(found.topic) or ""
+    if suffix == "assignments" and found.expected is not None:
+        part = recording.part(suffix, found.partition)
+        at = part.end if found.offset is None else found.offset
+        if not part.whole and recording.holds_later(
+            suffix, found.partition, found.expected.key, at
+        ):
+            gone.append(f"{found.topic}/{found.partition}")
+    return gone
+
+
+def drivers_of(
+    recording: RecordingFolder,
+    strategies: Mapping[str, Strategy],
+    defaults: GroupRules | None = None,
+) -> Drivers:
     """Return the drivers of a recording, by their claims.
+
+    Args:
+        recording: the topics.
+        strategies: those known here.
+        defaults: the rules of a group that has none, where the engine had them by another way than
+            the log, as in a simulation.
 
     Raises:
         RecordingError: the recording is damaged.
@@ -92,7 +126,14 @@ def drivers_of(recording: RecordingFolder, strategies: Mapping[str, Strategy]) -
             otherwise.chain_cap,
             there,
         )
-    return Drivers(claims_of(recording), manifest.names, manifest.partitions, strategies, otherwise)
+    return Drivers(
+        claims_of(recording),
+        manifest.names,
+        manifest.partitions,
+        strategies,
+        otherwise,
+        defaults or GroupRules(),
+    )
 
 
 def claims_of(recording: RecordingFolder) -> dict[int, Generation]:

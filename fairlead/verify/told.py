@@ -13,7 +13,7 @@ from fairlead.verify.audit import Audit
 from fairlead.verify.docket import Docket, evidence_of
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Gate", "Told", "ToldAdd", "ToldKey", "read_told"]
+__all__ = ["Gate", "Told", "ToldAdd", "ToldEntry", "ToldKey", "read_told"]
 
 
 _SEEN_MAX: Final = 64
@@ -40,6 +40,17 @@ class ToldAdd(NamedTuple):
     row: RawRecord
 
 
+class ToldEntry(NamedTuple):
+    """One entry of a member's whole set."""
+
+    group: str
+    member: MemberKey
+    queue: MessageQueue
+    epoch: Epoch
+    state: str
+    row: RawRecord
+
+
 class ToldKey(NamedTuple):
     """What an assignment has in common with the decision that led to it."""
 
@@ -56,10 +67,12 @@ class Told:
     Attributes:
         adds: in the order of their partition; taken out as their decision is met.
         losers: members that were told that a greater process has their client id.
+        unknown: entries of sets of which no add stands in the topic.
     """
 
     adds: dict[ToldKey, list[ToldAdd]] = field(default_factory=dict)
     losers: dict[tuple[str, MemberKey], RawRecord] = field(default_factory=dict)
+    unknown: list[ToldEntry] = field(default_factory=list)
 
     def drop(self, audit: Audit) -> None:
         """Leave out the adds of a decision that is not judged."""
@@ -108,8 +121,7 @@ def _key(audit: Audit) -> ToldKey:
 def read_told(recording: RecordingFolder, docket: Docket) -> Told:
     """Read the assignments topic, and judge what stands in it by itself.
 
-    Per member, sets and gates name issued grants alone (S15), and the records of one generation
-    never go back (S3). Records that cannot be read are a finding of S3.
+    The records of one generation to a member never go back, and can be read (S3).
 
     Raises:
         RecordingError: the recording is damaged.
@@ -181,8 +193,9 @@ class _PartitionReader:
             grant = MessageQueue(*entry["queue"]), Epoch(*entry["epoch"])
             self._docket.look("S15", "entries of sets")
             if grant not in issued:
-                text = f"{body['client_id']} is told to hold {_text(*grant)}, never granted to it"
-                self._docket.find("S15", text, evidence_of(row, f"the set says {entry['state']}"))
+                member = MemberKey(body["client_id"], body["incarnation"])
+                told = ToldEntry(body["group"], member, *grant, str(entry["state"]), row)
+                self._told.unknown.append(told)
 
     def _judge_epoch(self, key: ToldKey, member: MemberKey, row: RawRecord) -> None:
         place = (key.group, member, key.generation)
@@ -203,7 +216,3 @@ def _gate(entry: Mapping[str, Any]) -> Gate:
 def _bare(row: RawRecord) -> RawRecord:
     """Return a record without its content: where it stands is all that is kept of it."""
     return row._replace(key=None, value=None)
-
-
-def _text(queue: MessageQueue, epoch: Epoch) -> str:
-    return f"{'/'.join(map(str, queue))} under {epoch[0]}.{epoch[1]}"

@@ -198,6 +198,7 @@ class Walk:
         self, group: GroupFacts, audit: Audit, adds: Sequence[ToldAdd], clock_ms: int
     ) -> None:
         counts = self.counts
+        told = {(add.queue, add.epoch): add.member for add in adds}
         for move in audit.moves:
             counts.moves[move.stage] = counts.moves.get(move.stage, 0) + 1
             if move.stage == "dropped":
@@ -214,7 +215,8 @@ class Walk:
                     counts.unsafe.add((group.name, move.queue))
                     for overtaken in group.open_grants(move.queue, move.epoch):
                         overtaken.overtaken = True
-                grant = GrantFacts(move.queue, move.epoch, move.client_id, None, audit.row)
+                member = told.get((move.queue, move.epoch)) or group.effective(move.client_id)
+                grant = GrantFacts(move.queue, move.epoch, move.client_id, member, audit.row)
                 group.issue(grant)
                 group.forget(move.queue)
         for add in adds:
@@ -260,7 +262,9 @@ class _Shard:
         self.number = number
         self.log = FolderLog(recording)
         manifest = recording.manifest
-        self.facts = ShardFacts(manifest.partitions.shards, manifest.settings.tick_ms, refused)
+        self.facts = ShardFacts(
+            manifest.partitions.shards, manifest.settings.tick_ms, refused, drivers.defaults
+        )
         self.whole = all(
             recording.part(suffix, number).first == 0 for suffix in ("heartbeats", "releases")
         )

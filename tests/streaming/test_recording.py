@@ -59,10 +59,16 @@ def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Pat
         assert found["difference"] is None
         assert (found["same"], found["generations"], found["settings_assumed"]) == (True, 2, [])
         assert found["cuts"] >= CUTS_MIN
+    judged = _run("verify", str(folder))
+    assert judged["counts"]["handovers"] >= 2 * 12
+    assert judged["counts"]["rejects"] == {"not_json": 1}
     _change(folder)
     changed = _run("replay", str(folder), code=ExitCode.VERDICT_NEGATIVE)
     assert changed["difference"]["topic"] == log.names.name("decisions")
     assert changed["difference"]["field"] == "clock_ms"
+    broken = _run("verify", str(folder), code=ExitCode.VERDICT_NEGATIVE)
+    numbers = {each["number"] for each in broken["invariants"] if each["outcome"] == "broken"}
+    assert numbers == {"S2", "S6"}
 
 
 def _run(*words: str, code: ExitCode = ExitCode.OK) -> Any:

@@ -1,0 +1,102 @@
+"""What takes too long, and who shares a name: handovers, heals and clones in the judge's eyes."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from fairlead.recording import RecordingFolder
+from fairlead.verify.docket import Ruling
+from fairlead.verify.judgement import Judgement, judge_recording
+from strategies.registry import STRATEGIES
+from tests.engine.topics import START_MS
+from tests.verify.lives import Body, Life, Writer, rich_life
+
+
+def _judge(recording: RecordingFolder) -> Judgement:
+    return judge_recording(recording, STRATEGIES)
+
+
+def _ruling(judgement: Judgement, number: str) -> Ruling:
+    return next(each for each in judgement.rulings if each.number == number)
+
+
+def _told(judgement: Judgement) -> str:
+    return "\n".join(
+        f"{each.number}: {finding.text}" for each in judgement.rulings for finding in each.findings
+    )
+
+
+class _Deaf(Writer):
+    """A client that heartbeats and obeys no drop."""
+
+    def read(self, record: Body) -> None:
+        """Obey an assignment as far as it adds."""
+        if record["kind"] == "assignment":
+            record = {**record, "drop": []}
+        Writer.read(self, record)
+
+
+def test_stuck_handover(tmp_path: Path) -> None:
+    """A drop that nobody answers and no alarm tells of is found, and so is its handover."""
+    life = Life()
+    deaf = _Deaf(life.world.topics, "orders", "deaf", generation=1, diary=life.diary)
+    deaf.beat()
+    deaf.claim(1)
+    life.world.clients.append(deaf)
+    life.world.pass_seconds(4)
+    life.join("other")
+    life.world.pass_seconds(75)
+    rows = life.rows()
+    for at, row in enumerate(rows["decisions", 0]):
+        body = orjson.loads(row.value or b"")
+        body["alarms"] = []
+        rows["decisions", 0][at] = row._replace(value=orjson.dumps(body))
+    judgement = _judge(life.record(tmp_path / "r", rows))
+    assert {"L1", "L2"} <= {*judgement.broken}
+    assert "without an alarm" in _told(judgement)
+
+
+def test_healed_in_vain(tmp_path: Path) -> None:
+    """A member that is healed three times in a row still differs."""
+    life = rich_life()
+    rows = life.rows()
+    healed = 0
+    for at, row in enumerate(rows["decisions", 0]):
+        body = orjson.loads(row.value or b"")
+        if body["group"] == "orders" and healed < 3:
+            healed += 1
+            body["cause"].append({"kind": "healed", "client_id": "client-0"})
+            rows["decisions", 0][at] = row._replace(value=orjson.dumps(body))
+    assert "L4" in _judge(life.record(tmp_path / "r", rows)).broken
+
+
+class _Clone(Writer):
+    """Another process with the client id of a client."""
+
+    def beat(self, **changes: Any) -> None:
+        """Heartbeat as a process of its own, that started later."""
+        uuid = "90ab7d52-11c9-4c56-8a4a-3b1f3e0c9d03"
+        process = {"start_ms": START_MS + 5_000, "uuid": uuid, "incarnations": 1}
+        Writer.beat(self, process=process, **changes)
+
+
+def test_cloned_client(tmp_path: Path) -> None:
+    """The lesser of two processes with one client id that was never told is found."""
+    life = Life()
+    life.join("twin")
+    life.join("single")
+    life.world.pass_seconds(4)
+    clone = _Clone(life.world.topics, "orders", "twin", life=2, generation=1, diary=life.diary)
+    clone.beat()
+    clone.claim(1)
+    life.world.clients.append(clone)
+    life.world.pass_seconds(8)
+    sound = _judge(life.record(tmp_path / "sound"))
+    assert _ruling(sound, "S14").outcome == "held", _told(sound)
+    rows = life.rows()
+    for place, log in rows.items():
+        rows[place] = [row for row in log if b'"kind":"notice"' not in (row.value or b"")]
+    judgement = _judge(life.record(tmp_path / "r", rows))
+    assert "S14" in judgement.broken
+    assert "the lesser process was never told" in _told(judgement)
