@@ -38,7 +38,7 @@ class CausesJudge:
         if not audit.causes and not self._has_event(step):
             text = f"{audit.text} moves {len(audit.moves)} queues without a cause"
             self._docket.find("S12", text, evidence_of(audit.row, audit.moves[0].text))
-        if audit.strategy == _STICKY and dropped:
+        if audit.strategy == _STICKY and dropped and _is_plain(step):
             self._judge_sticky(audit, {move.client_id for move in dropped}, len(dropped))
 
     def orphan(self, add: ToldAdd, facts: ShardFacts) -> None:
@@ -100,3 +100,19 @@ class CausesJudge:
             if others:
                 text = f"{audit.text} takes queues from {', '.join(others)}, who stay"
                 self._docket.find("S12", text, evidence_of(audit.row, audit.text))
+
+
+def _is_plain(step: Step) -> bool:
+    """Tell whether an even share is all that a group asks for, and whether it was even before."""
+    rules = {*step.group.rules, *step.group.defaults}
+    if any("/" in name or name in ("designated", "weighing") for name in rules):
+        return False
+    alive = [each for each in step.group.members.values() if not each.left and not each.lapsed]
+    joined = {cause.get("client_id") for cause in step.audit.causes}
+    held = dict.fromkeys({each.key.client_id for each in alive} - joined, 0)
+    for grants in step.group.grants.values():
+        newest = grants[max(grants)]
+        if newest.resolved is None and newest.dropped_ms is None and newest.client_id in held:
+            held[newest.client_id] += 1
+    even = max(held.values(), default=0) - min(held.values(), default=0) <= 1
+    return even and len({member.topics for member in alive}) == 1

@@ -92,6 +92,10 @@ class PositionsJudge:
         if late is not None and position == late.position > report.position:
             # A barrier takes in what was released after its member had been taken for dead.
             return
+        ever = group.ever.get(move.queue, report)
+        if report.position < position <= ever.position:
+            # The queue was hidden for a while, and the engine still knows how far it was.
+            return
         if position > report.position and step.whole:
             if stale is not None and position == stale.position:
                 text = f"{_queue(move)} starts at {_text(position)}, which only a stale report says"
@@ -109,11 +113,10 @@ class PositionsJudge:
     def _judge_first(self, step: Step, move: AuditMove, position: Position) -> None:
         if not step.whole or self._is_learnt(step, move, position):
             return
-        ever = step.group.ever.get(move.queue)
-        lost = step.audit.cut.shard in self._lost
-        if ever is not None and (position == ever.position or (lost and position < ever.position)):
-            # The engine still knows how far a queue was that nobody read for a while, or has read
-            # it again when it rebuilt its state.
+        if move.why not in _LEARNT:
+            # What the engine still knows of a queue that nobody read for a while, or has read
+            # again when it rebuilt its state: nobody else knows it.
+            self._docket.look("S5", "starts of queues that nobody read, as the engine says")
             return
         bounds = step.group.bounds.get(move.queue)
         told = "no bounds of it were known" if bounds is None else f"known were {sorted(bounds)}"
