@@ -32,7 +32,7 @@ SMALL = (
 REQUIRED = (
     World(clients=3, moves=2, deaths=1),
     World(clients=3, moves=1, deaths=1, losses=1),
-    World(clients=3, moves=1, deaths=1, losses=1, zombie=True),
+    World(clients=3, moves=0, deaths=1, losses=1, zombie=True),
 )
 
 LONG = (
@@ -41,6 +41,7 @@ LONG = (
     World(clients=2, moves=1, deaths=1, losses=1, restart=Restart.OLD),
     World(clients=2, moves=1, deaths=1, losses=1, zombie=True),
     World(clients=2, moves=1, deaths=1, losses=1, restart=Restart.OLD, zombie=True),
+    World(clients=3, moves=1, deaths=1, losses=1, zombie=True),
     World(clients=3, moves=2, deaths=1, losses=1),
 )
 
