@@ -80,6 +80,24 @@ def test_ce2_an_answer_of_the_second_does_not_free_the_first() -> None:
     assert (story.owner(), c.starts[0][2]) == ("c", 3)
 
 
+def test_ce2_with_room_for_three() -> None:
+    """C's list names B and A; B's "never" opens nothing while A may be working."""
+    story, a, b = gated_b(cap=3)
+    c = story.joins("c")
+    story.engine()
+    story.moves(0, "c")
+    assert gates(story) == ["a", "b"]
+    b.reads()
+    assert [offset for _, _, offset in b.releases] == [None]
+    c.reads_all()
+    assert (c.starts, story.owner()) == ([], "a")
+    a.processes(3)
+    a.reads()
+    a.stops()
+    c.reads_all()
+    assert (story.owner(), c.starts[0][2]) == ("c", 3)
+
+
 def test_ce3_a_lapse_of_the_gated_one_frees_nobody_else() -> None:
     """B dies while it is gated: A has not read its drop, so C waits for A."""
     story, a, b = gated_b()
@@ -183,7 +201,7 @@ def test_a_grant_that_comes_after_the_start_changes_nothing() -> None:
 
 @pytest.mark.parametrize("offset", [None, 4])
 def test_a_release_that_is_read_again_ends_no_later_tenure(offset: int | None) -> None:
-    """A releases, gets the queue again, and its old release is read once more."""
+    """A releases, gets the queue again, and its old release is read twice more."""
     story, a, b = gated_b()
     if offset:
         a.processes(offset)
@@ -200,6 +218,9 @@ def test_a_release_that_is_read_again_ends_no_later_tenure(offset: int | None) -
     story.world.add("releases", story.released[0])
     story.engine()
     assert phase(story) is Phase.OWNED
+    story.world.add("releases", story.released[0])
+    story.moves(0, "b")
+    assert gates(story) == ["a"]
     b.reads_all()
     assert story.owner() == "a"
 

@@ -6,6 +6,7 @@ The rows about clocks (CE10 and CE11) are played with the real clock of a shard,
 
 from fairlead_client.model import Process
 
+from fairlead.core.outputs import Assignment
 from tests.core.world import key_of
 from tests.handover.beginnings import gated_b, gates, owned_by_a
 from tests.handover.story import Story
@@ -26,6 +27,28 @@ def test_ce7_an_add_that_nobody_has_read_dies_with_its_generation() -> None:
     assert (a.starts, story.owner()) == ([], "b")
 
 
+def test_ce7b_a_holder_that_was_not_heard_yet_is_waited_for() -> None:
+    """The state is lost and B, the target, acknowledges at once; A works and is heard later."""
+    story, a = owned_by_a()
+    b = story.joins("b")
+    story.engine()
+    story.world.lose(story.generation + 1)
+    story.world.pass_time(3_000)
+    b.reads_all()
+    b.passes()
+    story.points({0: "b"})
+    story.engine()
+    b.reads_all()
+    assert (b.starts, story.owner()) == ([], "a")
+    a.processes(2)
+    a.reads_all()
+    story.time(16_000)
+    a.reads_all()
+    a.stops()
+    b.reads_all()
+    assert (story.owner(), b.starts[0][2]) == ("b", 2)
+
+
 def test_ce7c_of_two_claims_the_newer_works() -> None:
     """A claims while it drains; B opens its gate by A's release, and claims too: B's counts."""
     story, a, b = gated_b()
@@ -42,6 +65,31 @@ def test_ce7c_of_two_claims_the_newer_works() -> None:
     story.engine()
     a.reads_all()
     assert (gates(story), story.owner()) == ([], "b")
+
+
+def test_ce7c_of_two_claims_the_newer_works_though_a_release_is_missing() -> None:
+    """A claims while it drains, and its release is read after the barrier: B's claim counts."""
+    story, a, b = gated_b()
+    a.reads()
+    story.restarts(marked=False)
+    a.reads()
+    a.stops()
+    late = next(each for each in story.world.waiting if each.source.topic == "releases")
+    story.world.waiting.remove(late)
+    b.places["releases"] = len(story.released) - 1
+    b.learns_late()
+    b.reads_all()
+    assert story.owner() == "b"
+    b.generation -= 1
+    b.reads()
+    c = story.joins("c")
+    story.points({0: "c"})
+    story.world.marker = story.generation
+    story.engine()
+    story.world.waiting.append(late)
+    story.engine()
+    c.reads_all()
+    assert (gates(story), story.owner()) == (["b"], "b")
 
 
 def test_ce7d_epochs_of_a_new_driver_are_new() -> None:
@@ -75,6 +123,27 @@ def test_ce7e_an_old_driver_gives_nothing_to_a_new_client() -> None:
     c.reads_all()
     assert any(output.member == c.key for output in story.told)
     assert (c.starts, story.owner()) == ([], "a")
+
+
+def test_ce7e_an_old_driver_that_believes_a_queue_free_gives_it_to_nobody() -> None:
+    """The old driver knows no holder, so its add has no gate: the generation alone shuts it."""
+    story, a = owned_by_a()
+    a.leaves()
+    story.engine()
+    zombie = story.another_engine()
+    story.restarts()
+    b = story.joins("b")
+    story.points({0: "b"})
+    story.engine()
+    b.reads_all()
+    c = story.joins("c")
+    zombie.world.waiting += story.world.waiting
+    zombie.points({0: "c"})
+    zombie.engine()
+    c.reads_all()
+    granted = [each for each in story.told if isinstance(each, Assignment) and each.member == c.key]
+    assert granted[-1].add[0].after == ()
+    assert (c.starts, story.owner()) == ([], "b")
 
 
 def test_ce8_heartbeats_of_a_superseded_life_count() -> None:
@@ -135,9 +204,30 @@ def test_ce13_gates_die_with_the_lease() -> None:
     b.reads_all()
     assert story.owner() == "b"
     a.heard = True
+    story.time(4_000)
+    assert a.session.state.value == "running"
     a.reads_all()
     a.reads_again()
-    assert a.starts == []
+    assert (a.starts, story.owner()) == ([], "b")
+
+
+def test_ce13_a_gate_of_before_opens_nothing_after() -> None:
+    """B waits at a gate when its lease ends; A's release comes later, and C is the target now."""
+    story, a, b = gated_b()
+    story.deaths = True
+    c = story.joins("c")
+    b.reads()
+    b.heard = False
+    story.points({0: "c"})
+    story.time(26_000)
+    b.heard = True
+    story.time(4_000)
+    assert (b.life > 1, b.session.state.value, gates(story)) == (True, "running", ["a"])
+    a.reads()
+    a.stops()
+    b.reads_releases()
+    c.reads_all()
+    assert (b.starts, story.owner()) == ([], "c")
 
 
 def test_ce14_a_batch_run_again_under_a_new_driver_contradicts_nothing() -> None:
