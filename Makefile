@@ -19,10 +19,11 @@ TWO_AT_ONCE := -n 2 --dist loadgroup
 DEMO_ARGS ?=
 BENCH_ARGS ?=
 EXPLORE_ARGS ?=
+MUTANTS_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format test test-fast test-long explore bench bench-strategies strategy-figures lock image image-steps clean
+.PHONY: help setup python java demo check format test test-fast test-long explore mutants bench bench-strategies strategy-figures lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -83,6 +84,10 @@ test-long: setup check ## every test, the slow ones included
 explore: $(STAMP) ## every order of events of the worlds that must hold (minutes, no JVM)
 	@$(say) "fairlead explore --rows required $(EXPLORE_ARGS)"
 	@$(BIN)/fairlead explore --rows required $(EXPLORE_ARGS)
+
+mutants: $(STAMP) ## drop rules of the handover one by one, in a copy of the source: each is noticed
+	@$(say) "python -m tests.mutants $(MUTANTS_ARGS)"
+	@$(BIN)/python -m tests.mutants $(MUTANTS_ARGS)
 
 bench: setup ## latency of joins and leaves on the real broker and job
 	@$(say) "fairlead bench $(BENCH_ARGS)"

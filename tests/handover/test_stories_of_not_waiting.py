@@ -212,6 +212,23 @@ def test_an_eager_group_waits_for_nobody() -> None:
     assert value(story).base == Position(0, 5)
 
 
+def test_an_eager_group_gives_a_queue_back_to_one_who_still_stops() -> None:
+    """A's new add has no gate: A begins anew only when its own work under the old one is over."""
+    story, a = owned_by_a()
+    b = story.joins("b")
+    story.world.rule("mode", "eager")
+    story.engine()
+    b.reads_all()
+    story.unsafe = True
+    story.moves(0, "b")
+    a.reads()
+    story.moves(0, "a")
+    a.reads_all()
+    assert (len(a.starts), a.works[0].stopping) == (1, True)
+    a.stops()
+    assert (len(a.starts), a.works[0].stopping) == (2, False)
+
+
 def test_back_in_a_cooperative_group_nobody_is_forgotten() -> None:
     """Whoever was overtaken is not waited for, but the next move waits for the newest holder."""
     story, a = owned_by_a()

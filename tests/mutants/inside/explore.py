@@ -1,0 +1,28 @@
+"""Runs in a copy of the source: the explorer in one small world, until something is violated."""
+
+import json
+import sys
+from typing import Any
+
+from fairlead.sim.explorer.retelling import retell
+from fairlead.sim.explorer.search import search
+from fairlead.sim.explorer.world import Restart, World
+
+
+def explored(bounds: dict[str, Any], states_max: int) -> dict[str, Any]:
+    """Return what the search of a world found, as plain JSON values."""
+    given = dict(bounds)
+    if "restart" in given:
+        given["restart"] = Restart(given["restart"])
+    world = World(**given)
+    searched = search(world, states_max=states_max)
+    told: dict[str, Any] = {"world": world.name, "states": searched.states, "whole": searched.whole}
+    if searched.found is not None:
+        run = searched.found.run
+        assert len(list(retell(world, run))) == len(run), "a run can be told again"
+        told |= {"violation": searched.found.violation, "run": run}
+    return told
+
+
+if __name__ == "__main__":
+    print(json.dumps(explored(json.loads(sys.argv[1]), int(sys.argv[2]))))  # noqa: T201 - the answer
