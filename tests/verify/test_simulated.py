@@ -34,7 +34,7 @@ def record_of(world: World, folder: Path) -> RecordingFolder:
     return open_recording(folder)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(24))
 def test_a_simulated_life(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a simulated life leaves in its topics breaks no invariant, whatever happened in it."""
     worlds: list[World] = []
