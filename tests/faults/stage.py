@@ -20,10 +20,14 @@ from fairlead.demo.floor import Floor
 from fairlead.local.child import Child
 from fairlead.local.system import BROKER_NAME, LocalSystem, SystemPlan
 from fairlead.local.topic_content import StoredRecord
+from fairlead.recording.capture import Capture, capture, driver_settings
 from fairlead.settings import Settings, load_settings
 from fairlead.verify.evidence import source_content
 from fairlead.verify.history import Queue
+from fairlead.verify.judgement import Judgement as RecordsJudgement
+from fairlead.verify.judgement import judge_recording
 from fairlead.wire.partition import partition_of_group
+from strategies.registry import STRATEGIES
 from streaming.rule_writer import write_rules
 from tests.faults.judgement import Evidence, Judgement, judge, read_lives
 from tests.faults.tail import Tail
@@ -201,7 +205,10 @@ class Stage:
         starts_max: int | None = None,
         settles: bool = True,
     ) -> Iterator[None]:
-        """A part of a trial on the quick group: what may move in it, see `Phase`."""
+        """A part of a trial on the quick group: what may move in it, see `Phase`.
+
+        ``owners`` are processes, or client ids.
+        """
         begun_ns = time.monotonic_ns()
         yield
         if settles:
@@ -212,7 +219,7 @@ class Stage:
                 name,
                 begun_ns,
                 time.monotonic_ns(),
-                None if owners is None else frozenset(owners),
+                None if owners is None else frozenset(map(self.quick.client_id, owners)),
                 starts_max,
                 settles,
             )
@@ -266,6 +273,13 @@ class Stage:
             self.judgements[trial.name, troop.plan.group] = judgement
             faults += [f"{troop.plan.group}: {fault}" for fault in judgement.faults]
         assert not faults, f"{trial.name}:\n" + "\n".join(faults[:20])
+
+    def verify(self) -> RecordsJudgement:
+        """Judge what all topics hold, by every invariant that needs no journals."""
+        where = self.plan.folder / f"recording-{time.monotonic_ns()}"
+        ran_under = driver_settings(self.settings, STRATEGIES)
+        recording = capture(Capture(self.settings.kafka, where, ran_under, (self.plan.source,)))
+        return judge_recording(recording, STRATEGIES)
 
     # What topics hold, and what is written into them.
     def records(self, suffix: str) -> Sequence[StoredRecord]:

@@ -12,6 +12,7 @@ from fairlead.local.processes import PROC, family_of
 
 _STOP_SECONDS_MAX: Final = 10.0
 _LOOK_SECONDS: Final = 0.002
+_DEAD: Final = frozenset("ZX")
 
 
 def thread_states(pid: int) -> str:
@@ -74,8 +75,9 @@ class Standstill:
 
     def is_complete(self) -> bool:
         """Tell whether every thread of every process stands still."""
-        states = [thread_states(pid) for pid in self._pids]
-        return bool(states) and all(set(found) == {"T"} for found in states)
+        states = [set(thread_states(pid)) - _DEAD for pid in self._pids]
+        # What has ended, and only waits to be collected, does nothing either.
+        return bool(states) and states[0] == {"T"} and all(found <= {"T"} for found in states)
 
     def hold(self, seconds: float) -> None:
         """Return when they have stood still for so long.

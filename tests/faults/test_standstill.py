@@ -58,6 +58,26 @@ def test_went_on(busy: int) -> None:
             still.hold(0.05)
 
 
+def test_with_a_dead_child() -> None:
+    """A child that has ended and was not collected is no reason to wait."""
+    code = (
+        "import subprocess, sys; p = subprocess.Popen(['true']); print(p.pid, flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        deadline = time.monotonic() + 20
+        while thread_states(child) != "Z":
+            assert time.monotonic() < deadline, "the child goes on"
+            time.sleep(0.01)
+        with Standstill(process.pid) as still:
+            assert child in still.pids
+            still.hold(0.05)
+        process.communicate(b"\n")
+
+
 def test_gone() -> None:
     """Nobody stands still who is not there."""
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
