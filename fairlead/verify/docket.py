@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from fairlead.verify.invariants import INVARIANTS
 from fairlead.wire.raw import RawRecord
@@ -27,6 +27,10 @@ class Finding:
 
     text: str
     slice: tuple[Evidence, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {"text": self.text, "slice": [each._asdict() for each in self.slice]}
 
 
 @dataclass(frozen=True, slots=True)

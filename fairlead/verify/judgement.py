@@ -87,7 +87,12 @@ class Judgement:
             "passed": self.passed,
             "nothing_proved": self.nothing or None,
             "invariants": [
-                {**asdict(each), "title": INVARIANTS[each.number].title} for each in self.rulings
+                {
+                    **asdict(each),
+                    "findings": [finding.document() for finding in each.findings],
+                    "title": INVARIANTS[each.number].title,
+                }
+                for each in self.rulings
             ],
             "counts": dict(self.counts),
             "recoveries": [asdict(each) for each in self.recoveries],

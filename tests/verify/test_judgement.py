@@ -102,6 +102,10 @@ def test_early_grant(life: Life, tmp_path: Path) -> None:
     finding = _ruling(judgement, "S2").findings[0]
     assert "may work under" in finding.text
     assert any("newest heartbeat" in each.says for each in finding.slice)
+    written = orjson.loads(orjson.dumps(judgement.document()))
+    (ruling,) = [each for each in written["invariants"] if each["number"] == "S2"]
+    shown = [{"place": each.place, "says": each.says} for each in finding.slice]
+    assert ruling["findings"][0] == {"text": finding.text, "slice": shown}
 
 
 def test_stale_report(life: Life, tmp_path: Path) -> None:
