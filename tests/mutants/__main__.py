@@ -5,11 +5,8 @@ applied to the copy, and the explorer, the simulator and the stories are run on 
 a mutant was not caught, or a patch does not fit.
 """
 
-import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +16,8 @@ from fairlead.cli.options import OutputOption
 from fairlead.cli.output import OutputFormat, write_rows
 from fairlead.errors import ExitCode
 from tests.mutants.catchers import Catch
-from tests.mutants.hunt import Verdict, hunt, unpatched
+from tests.mutants.hunt import Verdict, unpatched
+from tests.mutants.hunters import hunted
 from tests.mutants.mutant import Mutant, catalogue
 from tests.mutants.tree import Tree
 
@@ -48,7 +46,7 @@ def main(
         tree = Tree.of_source(Path(folder) / "source")
         if not _source_passes(mutants, tree, every=not quick):
             raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
-        for verdict in _hunted(mutants, tree, jobs, every=not quick):
+        for verdict in hunted(mutants, tree, jobs, every=not quick):
             verdicts.append(verdict)
             _tell(verdict, len(verdicts), len(mutants), run=run)
     verdicts.sort(key=lambda verdict: verdict.mutant.order)
@@ -81,36 +79,6 @@ def _source_passes(mutants: Sequence[Mutant], tree: Tree, *, every: bool) -> boo
         if catch.violation is not None:
             return False
     return True
-
-
-def _hunted(mutants: Sequence[Mutant], tree: Tree, jobs: int, *, every: bool) -> Iterator[Verdict]:
-    if jobs == 1:
-        for mutant in mutants:
-            yield hunt(mutant, tree, every=every)
-        return
-    # A process has a copy of its own, for a mutant takes the place of the source.
-    with ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=_begin, initargs=(tree,)
-    ) as pool:
-        runs = [pool.submit(_hunt, mutant, every=every) for mutant in mutants]
-        try:
-            for each in as_completed(runs):
-                yield each.result()
-        finally:
-            for each in runs:
-                each.cancel()
-
-
-_own: list[Tree] = []
-"""The copy of a process of the pool."""
-
-
-def _begin(tree: Tree) -> None:
-    _own.append(tree.copied(tree.root.parent / f"copy-{os.getpid()}"))
-
-
-def _hunt(mutant: Mutant, *, every: bool) -> Verdict:
-    return hunt(mutant, _own[0], every=every)
 
 
 def _tell(verdict: Verdict, number: int, count: int, *, run: bool) -> None:
