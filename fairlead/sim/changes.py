@@ -6,7 +6,7 @@ from fairlead.sim.world import TOPIC, World
 
 __all__ = ["CHANGES"]
 
-QUEUES_MAX = 18
+QUEUES_MAX = 20
 
 
 def topic_grows(world: World) -> bool:
@@ -42,7 +42,7 @@ def topic_deleted(world: World) -> bool:
     if not topic.readable:
         return False
     world.resize(topic, 0)
-    queues = world.chance.between(5, 10)
+    queues = world.chance.between(7, 12)
     wait_ms = world.chance.between(500, 4_000)
 
     def make() -> None:
@@ -58,7 +58,7 @@ def topic_made_anew(world: World) -> bool:
     topic = world.data.topics[TOPIC]
     if not topic.readable:
         return False
-    world.make_anew(topic, world.chance.between(5, 10))
+    world.make_anew(topic, world.chance.between(7, 12))
     return True
 
 

@@ -82,7 +82,7 @@ def draw_scenario(chance: Chance) -> Scenario:
         strategy=chance.pick(("AVG", "AVG", "STICKY", "AVG_BY_CIRCLE", "CONSISTENT_HASH")),
         consume_from=chance.pick(("first_offset", "last_offset")),
         clients=chance.between(3, 5),
-        queues=chance.between(8, 14),
+        queues=chance.between(10, 16),
         chain_cap=chance.pick((1, 2, 2, 2, 3)),
         faults=chance.between(17, 25),
         commits=chance.happens(0.8),
