@@ -17,7 +17,11 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark]
 @pytest.mark.parametrize("turn", turns())
 @pytest.mark.parametrize(
     "fault",
-    [broker_faults.restarted, broker_faults.stood_still_briefly, broker_faults.stood_still],
+    [
+        broker_faults.restarted,
+        pytest.param(broker_faults.stood_still_briefly, marks=pytest.mark.slow),
+        pytest.param(broker_faults.stood_still, marks=pytest.mark.slow),
+    ],
     ids=lambda fault: fault.__name__,
 )
 def test_broker(stage: "Stage", fault: "Fault", turn: int) -> None:

@@ -19,9 +19,8 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark]
     "what",
     [
         "all",
-        # The quick tests kill each of the two alone in trials of their own, below.
-        pytest.param("driver", marks=pytest.mark.slow),
-        pytest.param("jvm", marks=pytest.mark.slow),
+        "driver",
+        "jvm",
     ],
 )
 def test_killed(stage: "Stage", what: str, turn: int) -> None:
@@ -39,11 +38,12 @@ def test_down_for_a_minute(stage: "Stage") -> None:
 @pytest.mark.parametrize(
     "fault",
     [
-        engine_faults.stood_still,
         engine_faults.second_on_its_checkpoint,
-        engine_faults.second_on_a_copy,
-        engine_faults.old_checkpoint,
-        engine_faults.lost_checkpoint,
+        # Engines started more than once; tests of the streaming job have the like of it.
+        pytest.param(engine_faults.stood_still, marks=pytest.mark.slow),
+        pytest.param(engine_faults.second_on_a_copy, marks=pytest.mark.slow),
+        pytest.param(engine_faults.old_checkpoint, marks=pytest.mark.slow),
+        pytest.param(engine_faults.lost_checkpoint, marks=pytest.mark.slow),
     ],
     ids=lambda fault: fault.__name__,
 )
