@@ -267,7 +267,8 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
     claimed: dict[MessageQueue, list[tuple[MemberKey, Claim]]] = {}
     for key in sorted(draft.state.members):
         held = draft.state.claims.get(key)
-        if held is None:
+        if held is None or key in mute:
+            # What a mute member claimed in part is passed like everything else it may work on.
             continue
         for part in sorted(held.read):
             for claim in held.read[part]:
