@@ -31,10 +31,11 @@ REAL_PARTS = ("spark", "broker")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
-    """Keep the tests with real parts together when two processes share the work."""
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
+def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+    """Keep the tests with real parts together when two processes share the work.
+
+    First of all: xdist reads the groups in this same hook.
+    """
     for item in items:
         if any(item.get_closest_marker(name) for name in REAL_PARTS):
             item.add_marker(pytest.mark.xdist_group("real parts"))
