@@ -25,10 +25,12 @@ REQUEST_DOUBLINGS_MAX = 4
 def aim_queues(draft: Draft) -> None:
     """Aim every queue of the group at its target.
 
-    Queues that nobody reads or holds any more are forgotten.
+    Queues of topics that nobody subscribes to any more are forgotten. One that left the route of
+    its topic keeps its position: it comes back with its broker, or with its permission.
     """
     state = draft.state
-    shared = {queue for held in shared_queues(state).values() for queue in held}
+    routed = shared_queues(state)
+    shared = {queue for held in routed.values() for queue in held}
     winners = effective_members(state.members)
     unknown = set(subscribed_topics(state)) - state.routes.keys()
     topics = {client_id: member.topics for client_id, member in winners.items()}
@@ -39,9 +41,10 @@ def aim_queues(draft: Draft) -> None:
             # After a loss of state its owner may be known before its route: it goes on.
             continue
         value = state.queues.get(queue, QueueState())
-        if winners and queue not in shared and not _is_kept(state, queue, value):
-            state.queues.pop(queue, None)
+        if winners and queue not in shared and not (value.chain or value.overtaken):
             forget(draft, queue)
+            if not _is_kept(value, hidden=queue.topic in routed):
+                state.queues.pop(queue, None)
             continue
         owner = state.targets.get(queue) if queue in shared else None
         target = None
@@ -81,15 +84,13 @@ def grant_again(draft: Draft) -> None:
             draft.command_add(queue, newest, value)
 
 
-def _is_kept(state: GroupState, queue: MessageQueue, value: QueueState) -> bool:
-    """Whether a queue that nobody shares must be remembered.
+def _is_kept(value: QueueState, *, hidden: bool) -> bool:
+    """Whether a queue that nobody shares or holds must be remembered.
 
-    For who may be working on it, or for a reset that nobody has followed yet: not of a queue that
-    is known to be gone.
+    For a reset that nobody has followed yet; and, if it is ``hidden`` by the route of a topic that
+    is read, for how far it was read. A topic of another identity has other queues.
     """
-    if value.chain or value.overtaken:
-        return True
-    return value.waits_for_its_reset and queue.topic not in state.routes
+    return value.waits_for_its_reset or (hidden and value.base is not None)
 
 
 def _is_at_rest(value: QueueState, target: MemberKey) -> bool:

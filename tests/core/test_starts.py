@@ -23,7 +23,7 @@ def test_a_new_queue_of_an_existing_group_starts_at_its_minimum() -> None:
 
 
 def test_a_shrunken_route_drops_its_queues() -> None:
-    """A queue that is no longer readable is dropped and forgotten after its release."""
+    """A queue that is no longer readable is dropped; where it was left is kept while it is away."""
     world = settled("a")
     held = world.epoch_of(3)
     world.route(3)
@@ -32,7 +32,26 @@ def test_a_shrunken_route_drops_its_queues() -> None:
     world.release("a", 3, held, 4)
     world.run()
     assert world.state is not None
-    assert queue_of(3) not in world.state.queues
+    left = world.state.queues[queue_of(3)]
+    assert (left.chain, left.base) == ((), Position(0, 4))
+
+
+def test_a_topic_that_nobody_reads_is_forgotten() -> None:
+    """Nothing of a queue that is away is kept when the last member gives up its topic."""
+    world = settled("a")
+    held = world.epoch_of(0)
+    world.route(3)
+    world.run()
+    world.release("a", 3, held, 4)
+    world.run()
+    assert world.state is not None
+    assert len(world.state.queues) == 4
+    world.beat("a", topics=("invoices",))
+    world.run()
+    for number in range(3):
+        world.release("a", number, held, 9)
+    world.run()
+    assert world.state.queues == {}
 
 
 def test_a_deleted_topic_drops_and_a_recreated_one_starts_anew() -> None:
