@@ -33,8 +33,8 @@ def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Pat
     with Fleet(settings.kafka) as fleet:
         with EngineProcess(settings, tmp_path / "first.log") as engine:
             log.check = engine.check
-            for name in itertools.islice(names, 8):
-                _come_and_go(fleet, log, name)
+            while _cuts(log) < CUTS_MIN * 2 // 3:
+                _come_and_go(fleet, log, next(names))
             log.append_of("heartbeats", "group-0", b"nonsense")
             last = fleet.join("c1", next(names))
             log.await_record("assignments", held_by(last))
@@ -42,8 +42,8 @@ def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Pat
             assert engine.await_end() == -signal.SIGKILL
         with EngineProcess(settings, tmp_path / "second.log") as engine:
             log.check = engine.check
-            for name in itertools.islice(names, 4):
-                _come_and_go(fleet, log, name)
+            while _cuts(log) < CUTS_MIN:
+                _come_and_go(fleet, log, next(names))
             engine.signal(signal.SIGTERM)
             assert engine.await_end() == ExitCode.OK
     where = ["--bootstrap", settings.kafka.bootstrap, "--topic-prefix", settings.kafka.topic_prefix]
@@ -60,7 +60,8 @@ def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Pat
         assert (found["same"], found["generations"], found["settings_assumed"]) == (True, 2, [])
         assert found["cuts"] >= CUTS_MIN
     judged = _run("verify", str(folder))
-    assert judged["counts"]["handovers"] >= 2 * 12
+    # All but the last group that joined have handed over at a join and at a leave.
+    assert judged["counts"]["handovers"] >= 2 * (int(next(names).removeprefix("group-")) - 1)
     assert judged["counts"]["rejects"] == {"not_json": 1}
     _change(folder)
     changed = _run("replay", str(folder), code=ExitCode.VERDICT_NEGATIVE)
@@ -69,6 +70,12 @@ def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Pat
     broken = _run("verify", str(folder), code=ExitCode.VERDICT_NEGATIVE)
     numbers = {each["number"] for each in broken["invariants"] if each["outcome"] == "broken"}
     assert numbers == {"S2", "S6"}
+
+
+def _cuts(log: Log) -> int:
+    """Return in how many batches of a shard something was decided; how many share one is chance."""
+    cuts = (body["cut"] for body in log.bodies("decisions"))
+    return len({(cut["generation"], cut["shard"], cut["step"]) for cut in cuts})
 
 
 def _run(*words: str, code: ExitCode = ExitCode.OK) -> Any:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def settings(settings: Settings) -> Settings:
     """Leases that end soon."""
-    times = {"lease_ms": 3_000, "margin_ms": 2_000}
+    times = {"lease_ms": 5_000, "margin_ms": 2_000}
     defaults = settings.group_defaults.model_copy(update=times)
     return settings.model_copy(update={"group_defaults": defaults})
 
