@@ -14,7 +14,7 @@ JAVA ?= $(or $(FAIRLEAD_JAVA),$(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java))
 export FAIRLEAD_JAVA := $(JAVA)
 IMAGE ?= fairlead:$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' fairlead/__init__.py)
 PYTEST_ARGS ?=
-# The tests with a broker and Spark mostly wait: the pure ones run beside them.
+# The tests with a broker mostly wait: they and the pure ones run beside those with Spark.
 TWO_AT_ONCE := -n 2 --dist loadgroup
 DEMO_ARGS ?=
 BENCH_ARGS ?=

@@ -26,18 +26,20 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 
 
-REAL_PARTS = ("spark", "broker")
-"""What these tests share is started once: they run one after another, in one process."""
+SHARED_PARTS = ("spark", "broker", "java")
+"""Tests with one of these run one after another, in one process; the first that is marked counts.
+
+Those with Spark keep one core busy, those with a broker alone mostly wait: they go side by side.
+"""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """Keep the tests with real parts together when two processes share the work.
+    """Keep the tests of one part together when two processes share the work.
 
     First of all: xdist reads the groups in this same hook.
     """
     for item in items:
-        if any(item.get_closest_marker(name) for name in REAL_PARTS):
-            item.add_marker(pytest.mark.xdist_group("real parts"))
-        elif item.get_closest_marker("java"):
-            item.add_marker(pytest.mark.xdist_group("java"))
+        part = next((name for name in SHARED_PARTS if item.get_closest_marker(name)), None)
+        if part is not None:
+            item.add_marker(pytest.mark.xdist_group(part))

@@ -11,7 +11,7 @@ from kafka import KafkaConsumer, TopicPartition
 from fairlead.settings import KafkaSettings
 from tests.engine.client import Client
 from tests.engine.topics import bounds, route
-from tests.streaming.log import Log
+from tests.streaming.log import WAIT_SECONDS_MAX, Log
 
 if TYPE_CHECKING:
     from tests.engine.topics import Topics
@@ -28,7 +28,7 @@ class Fleet:
         self._queues = queues
         self._generation = 0
         self._clients: dict[tuple[str, str], Client] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -49,6 +49,20 @@ class Fleet:
             self._claim()
             client.beat()
         return client
+
+    def await_held(self, client: Client, queues: int) -> None:
+        """Wait until a client has read that it may work on so many queues, and on no other.
+
+        Raises:
+            TimeoutError: it has not; says what it holds.
+        """
+
+        def reads_so() -> bool:
+            return [state for _, state in client.held.values()] == ["held"] * queues
+
+        with self._lock:
+            if not self._lock.wait_for(reads_so, WAIT_SECONDS_MAX):
+                raise TimeoutError(f"{client.client_id} holds {client.held}")
 
     def work(self, client: Client, written: Mapping[int, int]) -> None:
         """Let a client process what was written, by queue id, to the queues that it holds."""
@@ -88,6 +102,7 @@ class Fleet:
                         self._answer(record.value for record in records)
                     else:
                         self._obey(record.value for record in records)
+                        self._lock.notify_all()
                 if batches or time.monotonic() - beaten >= _BEAT_SECONDS:
                     beaten = time.monotonic()
                     for client in self._clients.values():

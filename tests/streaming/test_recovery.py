@@ -75,7 +75,8 @@ def _shared(settings: Settings, spark: "SparkSession", log: Log, fleet: Fleet) -
     with job(spark, settings, log):
         log.await_record("assignments", owns_all(first, 1))
         second = fleet.join("c2")
-        log.await_record("assignments", _holds(second, 2))
+        for client in (first, second):
+            fleet.await_held(client, 2)
     return [first, second]
 
 
@@ -132,7 +133,7 @@ def test_second_driver_on_a_checkpoint_of_its_own(
     other = settings.model_copy(update={"engine": engine})
     with Fleet(settings.kafka) as fleet, job(spark, settings, log) as first_driver:
         client = fleet.join("c1")
-        log.await_record("assignments", owns_all(client, 1))
+        fleet.await_held(client, 4)
         before = dict(client.held)
         with job(spark.newSession(), other, log):
             assert isinstance(first_driver.join(), SupersededError)
@@ -174,7 +175,7 @@ def test_commits_gone_and_state_kept(spark: "SparkSession", settings: Settings, 
     with Fleet(settings.kafka) as fleet:
         client = fleet.join("c1")
         with job(spark, settings, log):
-            log.await_record("assignments", owns_all(client, 1))
+            fleet.await_held(client, 4)
         before = dict(client.held)
         for folder in ("offsets", "commits"):
             shutil.rmtree(settings.engine.checkpoint / "query" / folder)
