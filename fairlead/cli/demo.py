@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
 
 from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import OutputOption
-from fairlead.cli.output import OutputFormat
+from fairlead.cli.output import OutputFormat, write_document
 from fairlead.errors import ExitCode
 
 
@@ -55,9 +54,7 @@ def demo(
     write_report(outcome, report)
     print_report(outcome, console)
     console.print(f"report: {report}", markup=False, soft_wrap=True)
-    if output is OutputFormat.JSON:
-        typer.echo(orjson.dumps(outcome.document(), option=orjson.OPT_INDENT_2))
-    elif output is OutputFormat.JSONL:
-        typer.echo(orjson.dumps(outcome.document()))
+    if output is not OutputFormat.TABLE:
+        write_document(outcome.document(), output)
     if check and not outcome.passed:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)

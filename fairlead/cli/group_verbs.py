@@ -5,102 +5,56 @@ from typing import Any
 
 from fairlead.cli import rule_flags as flags
 from fairlead.cli.emptying import wait_until_empty
-from fairlead.cli.group_work import WAIT_SECONDS, GroupWork, warn
-from fairlead.cli.options import (
-    BootstrapOption,
-    ConfigOption,
-    OutputOption,
-    ProfileOption,
-    TopicPrefixOption,
-    settings_of,
-)
-from fairlead.cli.output import OutputFormat
+from fairlead.cli.group_options import ChangeOptions, GroupOptions
+from fairlead.cli.group_work import GroupWork, warn
+from fairlead.cli.option_sets import takes_sets
 from fairlead.core.records import ALL_GROUPS, RuleSet
 
 __all__ = ["drain", "pause", "resume", "undrain"]
 
 
-def pause(
-    name: flags.GroupArgument,
-    *,
-    because: flags.BecauseFlag = None,
-    by: flags.ByFlag = None,
-    dry_run: flags.DryRunFlag = False,
-    wait: flags.WaitFlag = WAIT_SECONDS,
-    bootstrap: BootstrapOption = None,
-    topic_prefix: TopicPrefixOption = None,
-    profile: ProfileOption = None,
-    config: ConfigOption = None,
-    output: OutputOption = OutputFormat.TABLE,
-) -> None:
+@takes_sets
+def pause(name: flags.GroupArgument, *, change: ChangeOptions, shared: GroupOptions) -> None:
     """Share nothing anew until resume: owners go on, and what nobody holds waits."""
-    work = GroupWork(name, settings_of(bootstrap, topic_prefix, profile, config))
     rules = [RuleSet(name, "pause", (), True)]  # noqa: FBT003 - the rule's value
-    work.apply(rules, by, because, wait=None if dry_run else wait, output=output)
+    GroupWork(name, shared).apply(rules, change)
 
 
-def resume(
-    name: flags.GroupArgument,
-    *,
-    because: flags.BecauseFlag = None,
-    by: flags.ByFlag = None,
-    dry_run: flags.DryRunFlag = False,
-    wait: flags.WaitFlag = WAIT_SECONDS,
-    bootstrap: BootstrapOption = None,
-    topic_prefix: TopicPrefixOption = None,
-    profile: ProfileOption = None,
-    config: ConfigOption = None,
-    output: OutputOption = OutputFormat.TABLE,
-) -> None:
+@takes_sets
+def resume(name: flags.GroupArgument, *, change: ChangeOptions, shared: GroupOptions) -> None:
     """End a pause: all that has changed meanwhile counts in one decision."""
-    work = GroupWork(name, settings_of(bootstrap, topic_prefix, profile, config))
+    work = GroupWork(name, shared)
     if name != ALL_GROUPS and ("pause", ()) in work.session.present.of_all:
         warn("every group is paused, and so is this one until: fairlead group resume '*'")
-    rules = [RuleSet(name, "pause", (), None)]
-    work.apply(rules, by, because, wait=None if dry_run else wait, output=output)
+    work.apply([RuleSet(name, "pause", (), None)], change)
 
 
+@takes_sets
 def drain(
     name: flags.GroupArgument,
     clients: flags.ClientsArgument,
     *,
     until_empty: flags.UntilEmptyFlag = None,
-    because: flags.BecauseFlag = None,
-    by: flags.ByFlag = None,
-    dry_run: flags.DryRunFlag = False,
-    wait: flags.WaitFlag = WAIT_SECONDS,
-    bootstrap: BootstrapOption = None,
-    topic_prefix: TopicPrefixOption = None,
-    profile: ProfileOption = None,
-    config: ConfigOption = None,
-    output: OutputOption = OutputFormat.TABLE,
+    change: ChangeOptions,
+    shared: GroupOptions,
 ) -> None:
     """Let clients give everything away and stay members that own nothing."""
-    work = GroupWork(name, settings_of(bootstrap, topic_prefix, profile, config))
-    rules = _drains(name, clients, lambda client: {"client_id": client})
-    work.apply(rules, by, because, wait=None if dry_run else wait, output=output)
-    if until_empty is not None and not dry_run:
+    work = GroupWork(name, shared)
+    work.apply(_drains(name, clients, lambda client: {"client_id": client}), change)
+    if until_empty is not None and not change.dry_run:
         wait_until_empty(name, clients, until_empty, work.settings, work.strategies)
 
 
+@takes_sets
 def undrain(
     name: flags.GroupArgument,
     clients: flags.ClientsArgument,
     *,
-    because: flags.BecauseFlag = None,
-    by: flags.ByFlag = None,
-    dry_run: flags.DryRunFlag = False,
-    wait: flags.WaitFlag = WAIT_SECONDS,
-    bootstrap: BootstrapOption = None,
-    topic_prefix: TopicPrefixOption = None,
-    profile: ProfileOption = None,
-    config: ConfigOption = None,
-    output: OutputOption = OutputFormat.TABLE,
+    change: ChangeOptions,
+    shared: GroupOptions,
 ) -> None:
     """Let drained clients have their share again."""
-    work = GroupWork(name, settings_of(bootstrap, topic_prefix, profile, config))
-    rules = _drains(name, clients, lambda _client: None)
-    work.apply(rules, by, because, wait=None if dry_run else wait, output=output)
+    GroupWork(name, shared).apply(_drains(name, clients, lambda _client: None), change)
 
 
 def _drains(name: str, clients: Sequence[str], value: Any) -> list[RuleSet]:

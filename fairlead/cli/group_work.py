@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairlead.cli.output import OutputFormat, write_rows
-from fairlead.cli.rule_words import refusal_of, rule_words
+from fairlead.cli.group_options import ChangeOptions, GroupOptions
+from fairlead.cli.output import write_rows
+from fairlead.cli.rule_words import refusal_of, rule_words, sentence
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
@@ -17,12 +18,8 @@ if TYPE_CHECKING:
     from fairlead.control.session import RuleOutcome
     from fairlead.core.records import RuleSet
     from fairlead.core.rules import GroupRules
-    from fairlead.settings import Settings
 
-__all__ = ["WAIT_SECONDS", "GroupWork", "warn"]
-
-WAIT_SECONDS = 15.0
-"""So long the engine's answer is waited for unless said otherwise."""
+__all__ = ["GroupWork", "warn"]
 
 _NOTE_MAX = 255
 
@@ -35,10 +32,11 @@ def warn(text: str) -> None:
 class GroupWork:
     """One run of a command on one group; its rules were read when it was made."""
 
-    def __init__(self, name: str, settings: "Settings") -> None:
+    def __init__(self, name: str, shared: GroupOptions) -> None:
         """Read the rules.
 
         Raises:
+            SettingsError: a setting is unknown or makes no sense.
             UsageError: the name is none of a group.
             EnvironmentMissingError: the control topic cannot be read.
         """
@@ -46,48 +44,44 @@ class GroupWork:
         from fairlead.wire.texts import GROUP_OR_ALL
         from streaming.own_strategies import all_strategies
 
+        settings = shared.settings()
         if not GROUP_OR_ALL.allows(name):
             raise UsageError(f"GROUP: {name!r} is none.", remedy=f"Give {GROUP_OR_ALL.words}.")
         self.name = name
+        self.output = shared.output
         self.settings = settings
         self.strategies = all_strategies(settings.engine.strategies)
         self.session = ControlSession(settings.kafka, name, self.strategies)
 
-    def apply(
-        self,
-        wanted: Sequence["RuleSet"],
-        by: str | None,
-        because: str | None,
-        *,
-        wait: float | None,
-        output: OutputFormat,
-    ) -> None:
-        """Check the rules, write them, and tell what came of them; ``wait`` None: write nothing."""
+    def apply(self, wanted: Sequence["RuleSet"], change: ChangeOptions) -> None:
+        """Check the rules, write them unless it is a dry run, and tell what came of them."""
         from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_rows
         from fairlead.control.rule_change import BadRuleError, changes_of
         from fairlead.control.session import RuleOutcome
 
         if not wanted:
             raise UsageError("nothing to do: no rule is named.", remedy="See --help for the flags.")
-        signed = [replace(rule, by=by or _myself(), because=because) for rule in wanted]
+        signed = [
+            replace(rule, by=change.by or _myself(), because=change.because) for rule in wanted
+        ]
         try:
             changes, after = changes_of(self.session.present, signed)
         except BadRuleError as error:
             raise refusal_of(error) from error
         if any(rule.rule == "timing" for rule in wanted):
             self._check_times(after.rules)
-        if wait is None:
+        if change.dry_run:
             outcomes = [
                 RuleOutcome(each.rule, "not_written" if each.changes else "unchanged")
                 for each in changes
             ]
         else:
-            outcomes = self.session.write(changes, wait)
-        write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, output)
+            outcomes = self.session.write(changes, change.wait)
+        write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, self.output)
         self.warn_of_idle(after)
         self._warn_of_strange(wanted)
         self._warn_of_conf(wanted)
-        _tell(outcomes, wait or 0)
+        _tell(outcomes, change.wait)
 
     def warn_of_idle(self, found: "RulesInForce") -> None:
         """Say which rules the strategy in force does not take."""
@@ -116,7 +110,7 @@ class GroupWork:
         times = {name: getattr(rules, name) for name in TIMES}
         merged = self.settings.group_defaults.model_copy(update=times)
         for key, wrong, remedy in rule_contradictions(f"group.{self.name}", merged, self.settings):
-            raise UsageError(f"{key}: {wrong}.", remedy=f"{remedy[:1].upper()}{remedy[1:]}.")
+            raise UsageError(f"{key}: {wrong}.", remedy=sentence(remedy))
 
     def _warn_of_conf(self, wanted: Sequence["RuleSet"]) -> None:
         from streaming.rules import wanted_rules

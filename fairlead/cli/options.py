@@ -1,7 +1,9 @@
 """Options that several commands share, so that they are spelled and explained once."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,18 +38,40 @@ CheckOption = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class SettingsOptions:
+    """The options from which a command has its settings."""
+
+    profile: ProfileOption = None
+    config: ConfigOption = None
+    bootstrap: BootstrapOption = None
+    topic_prefix: TopicPrefixOption = None
+
+    def settings(self, overrides: Mapping[str, Any] | None = None) -> "Settings":
+        """Return the settings under these options; `settings_of` has what it raises."""
+        return settings_of(
+            self.bootstrap, self.topic_prefix, self.profile, self.config, overrides=overrides
+        )
+
+
 def settings_of(
     bootstrap: str | None,
     topic_prefix: str | None,
     profile: str | None,
     config: list[Path] | None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
 ) -> "Settings":
     """Return the settings under the options that a command was given.
+
+    ``overrides``: what options of its own say: the setting's name -> its value, None: nothing.
 
     Raises:
         SettingsError: a setting is unknown or makes no sense; it names the setting.
     """
     from fairlead.settings import load_settings
 
-    overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
-    return load_settings(profile=profile, files=config or (), overrides=overrides)
+    topics = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
+    return load_settings(
+        profile=profile, files=config or (), overrides={**topics, **(overrides or {})}
+    )

@@ -37,6 +37,12 @@ def write_rows(rows: Iterable[Row], columns: Sequence[str], output: OutputFormat
             _write_table(list(rows), columns)
 
 
+def write_document(document: Any, output: OutputFormat) -> None:
+    """Write one document to the standard output as JSON: indented, or in one line."""
+    indent = orjson.OPT_INDENT_2 if output is OutputFormat.JSON else None
+    typer.echo(orjson.dumps(document, option=indent))
+
+
 def queues_text(queues: Iterable[Sequence[Any]], between: str = "  ") -> str:
     """Write queues in their order, such as ``orders/main/0-3,7``; a dash for none.
 

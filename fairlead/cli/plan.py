@@ -2,24 +2,18 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import orjson
 import typer
 
 from fairlead.cli import rule_flags as flags
-from fairlead.cli.options import (
-    BootstrapOption,
-    ConfigOption,
-    OutputOption,
-    ProfileOption,
-    TopicPrefixOption,
-    settings_of,
-)
-from fairlead.cli.output import OutputFormat
+from fairlead.cli.group_options import NamedOptions
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import OutputOption, SettingsOptions
+from fairlead.cli.output import OutputFormat, write_document
 from fairlead.cli.plan_flags import joins_of, routes_of, rules_of
 from fairlead.cli.plan_start import save, start_of
-from fairlead.cli.rule_words import GivenRules
+from fairlead.cli.rule_words import given_rules, sentence
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,6 +47,7 @@ SaveOption = Annotated[
 ]
 
 
+@takes_sets
 def plan(
     group: GroupArgument = None,
     *,
@@ -64,20 +59,10 @@ def plan(
     options: flags.OptionsFlag = None,
     slots: flags.SlotsFlag = None,
     weigh_by: flags.WeighByFlag = None,
-    only: flags.OnlyFlag = None,
-    topics: flags.TopicsFlag = None,
-    if_nobody: flags.IfNobodyFlag = None,
-    pin: flags.PinFlag = None,
-    ban: flags.BanFlag = None,
-    weight: flags.WeightFlag = None,
-    capacity: flags.CapacityFlag = None,
-    drain: flags.DrainFlag = None,
+    named: NamedOptions,
     unset: UnsetOption = None,
     save_to: SaveOption = None,
-    profile: ProfileOption = None,
-    config: ConfigOption = None,
-    bootstrap: BootstrapOption = None,
-    topic_prefix: TopicPrefixOption = None,
+    shared: SettingsOptions,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
     """Show who would get what, how many queues move, and how even it would be.
@@ -87,15 +72,10 @@ def plan(
     """
     from fairlead.planning.changes import Changes
 
-    given = GivenRules(
-        strategy,
-        options,
-        _given(slots=slots),
-        weighing={"by": weigh_by} if weigh_by else {},
-        designated=_given(only=only, topics=topics, if_nobody=if_nobody),
-        singles=_given(pin=pin, ban=ban, weight=weight, capacity=capacity, drain=drain),
+    given = given_rules(
+        strategy=strategy, options=options, slots=slots, weigh_by=weigh_by, **vars(named)
     )
-    settings = settings_of(bootstrap, topic_prefix, profile, config)
+    settings = shared.settings()
     start = start_of(group, file, settings, measured=weigh_by is not None)
     before = start.picture
     if save_to is not None:
@@ -111,11 +91,6 @@ def plan(
     _show(replace(found, passing=start.passing, remarks=remarks), output)
 
 
-def _given(**values: Any) -> dict[str, Any]:
-    """Return the flags that were given."""
-    return {name: value for name, value in values.items() if value}
-
-
 def _work_out(before: "Picture", changes: "Changes") -> "Plan":
     """Work a plan out; what does not fit the group is told by its flag."""
     from fairlead.planning.changes import BadChangeError, records_of
@@ -125,8 +100,7 @@ def _work_out(before: "Picture", changes: "Changes") -> "Plan":
         return work_out(before, records_of(before, changes))
     except BadChangeError as error:
         text = f"--{error.kind}: {error.detail}."
-        remedy = f"{error.remedy[:1].upper()}{error.remedy[1:]}."
-        raise UsageError(text, remedy=remedy) from error
+        raise UsageError(text, remedy=sentence(error.remedy)) from error
 
 
 def _show(found: "Plan", output: OutputFormat) -> None:
@@ -135,5 +109,4 @@ def _show(found: "Plan", output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
         show_table(found)
     else:
-        indent = orjson.OPT_INDENT_2 if output is OutputFormat.JSON else None
-        typer.echo(orjson.dumps(found.document(), option=indent))
+        write_document(found.document(), output)

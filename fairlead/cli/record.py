@@ -5,25 +5,18 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli.options import (
-    BootstrapOption,
-    ConfigOption,
-    OutputOption,
-    ProfileOption,
-    TopicPrefixOption,
-)
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import OutputOption, SettingsOptions
 from fairlead.cli.output import OutputFormat, write_rows
 from fairlead.cli.recordings import SourceOption
 
 
+@takes_sets
 def record(
     *,
     to: Annotated[Path, typer.Option("--to", help="A folder that is new or empty.")],
     source: SourceOption = None,
-    profile: ProfileOption = None,
-    config: ConfigOption = None,
-    bootstrap: BootstrapOption = None,
-    topic_prefix: TopicPrefixOption = None,
+    shared: SettingsOptions,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
     """Write what stands in Fairlead's topics into a folder, for `verify` and `replay`.
@@ -31,11 +24,9 @@ def record(
     Nothing is written to the cluster. Of a --source only the offsets of its messages are recorded.
     """
     from fairlead.recording.capture import Capture, capture, driver_settings
-    from fairlead.settings import load_settings
     from streaming.own_strategies import all_strategies
 
-    overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
-    settings = load_settings(profile=profile, files=config or (), overrides=overrides)
+    settings = shared.settings()
     strategies = all_strategies(settings.engine.strategies)
     plan = Capture(settings.kafka, to, driver_settings(settings, strategies), tuple(source or ()))
     recording = capture(plan, lambda line: typer.echo(line, err=True))

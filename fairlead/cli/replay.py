@@ -2,17 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-import orjson
 import typer
 
-from fairlead.cli.options import (
-    BootstrapOption,
-    ConfigOption,
-    OutputOption,
-    ProfileOption,
-    TopicPrefixOption,
-)
-from fairlead.cli.output import OutputFormat
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import OutputOption, SettingsOptions
+from fairlead.cli.output import OutputFormat, write_document
 from fairlead.cli.recordings import RecordingArgument, recorded
 from fairlead.cli.replay_progress import refusing, watching
 from fairlead.errors import ExitCode
@@ -22,13 +16,11 @@ if TYPE_CHECKING:
     from fairlead.verify.replaying import Replay
 
 
+@takes_sets
 def replay(
     recording: RecordingArgument = None,
     *,
-    profile: ProfileOption = None,
-    config: ConfigOption = None,
-    bootstrap: BootstrapOption = None,
-    topic_prefix: TopicPrefixOption = None,
+    shared: SettingsOptions,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
     """Run again what the engine read, in the batches in which it read, and compare what it wrote.
@@ -36,11 +28,9 @@ def replay(
     Every record must come out again with the same bytes. Own strategies are found by --config, as
     for `fairlead run`. Exit code 1: something differs, and the first difference is shown.
     """
-    from fairlead.settings import load_settings
     from streaming.own_strategies import all_strategies
 
-    overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
-    settings = load_settings(profile=profile, files=config or (), overrides=overrides)
+    settings = shared.settings()
     strategies = all_strategies(settings.engine.strategies)
     with recorded(recording, settings, strategies) as opened:
         from fairlead.verify.replaying import Replay
@@ -53,8 +43,7 @@ def replay(
     if output is OutputFormat.TABLE:
         _show(document)
     else:
-        indent = orjson.OPT_INDENT_2 if output is OutputFormat.JSON else None
-        typer.echo(orjson.dumps(document, option=indent))
+        write_document(document, output)
     if not comparison.same and not document["compacted"]:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
     if not comparison.same or not comparison.cuts:

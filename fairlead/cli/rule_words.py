@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from fairlead.core.records import RuleSet
-from fairlead.core.rules import NEVER
+from fairlead.core.rules import NEVER, TIMES, WORDS
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,9 +19,11 @@ __all__ = [
     "GivenRules",
     "completed",
     "deadline_of",
+    "given_rules",
     "gone_rules",
     "refusal_of",
     "rule_words",
+    "sentence",
     "subject_words",
     "value_words",
     "wanted_rules",
@@ -33,6 +35,8 @@ _QUEUE_AND_VALUE: Final = re.compile(_QUEUE + "=(.+)", re.DOTALL)
 _OF_QUEUES: Final = ("pin", "ban", "weight")
 _DONE: Final = {"drain": "drained", "pause": "paused"}
 _OF_CLIENTS: Final = ("capacity", "drain")
+_WEIGHING: Final = ("weigh_by", "weigh_over_ms", "weigh_change_percent")
+_DESIGNATED: Final = ("only", "topics", "if_nobody")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,29 @@ class GivenRules:
     weighing: Mapping[str, Any] = field(default_factory=dict)
     designated: Mapping[str, Any] = field(default_factory=dict)
     singles: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def given_rules(**flags: Any) -> GivenRules:
+    """Return what flags say, each handed over by its name; None or an empty list: not given.
+
+    Raises:
+        UsageError: the drain deadline cannot be read.
+    """
+    flags["drain_deadline_ms"] = deadline_of(flags.get("drain_deadline_ms"))
+    given = {name: value for name, value in flags.items() if value not in (None, [])}
+
+    def among(names: Iterable[str]) -> dict[str, Any]:
+        return {name: given[name] for name in names if name in given}
+
+    return GivenRules(
+        given.get("strategy"),
+        given.get("options"),
+        words=among(WORDS),
+        timing=among(TIMES),
+        weighing={name.removeprefix("weigh_"): value for name, value in among(_WEIGHING).items()},
+        designated=among(_DESIGNATED),
+        singles=among((*_OF_QUEUES, *_OF_CLIENTS)),
+    )
 
 
 def wanted_rules(group: str, given: GivenRules) -> list[RuleSet]:
@@ -114,7 +141,7 @@ def completed(rules: Sequence[RuleSet], present: Mapping[str, Any], strategy: st
 
 
 def gone_rules(
-    group: str, names: Sequence[str], singles: Mapping[str, Sequence[str]]
+    group: str, names: Sequence[str], singles: Mapping[str, Sequence[str] | None]
 ) -> list[RuleSet]:
     """Return the removals of whole rules, and of rules of the queues and clients named.
 
@@ -123,7 +150,7 @@ def gone_rules(
     """
     removed = [RuleSet(group, name, (), None) for name in names]
     for rule in _OF_QUEUES:
-        for text in singles.get(rule, ()):
+        for text in singles.get(rule) or ():
             found = _QUEUE_ALONE.fullmatch(text)
             if found is None:
                 raise UsageError(f"--{rule}: {text!r} is no queue.", remedy="orders/main/3")
@@ -131,7 +158,7 @@ def gone_rules(
     removed += [
         RuleSet(group, rule, (client_id,), None)
         for rule in _OF_CLIENTS
-        for client_id in singles.get(rule, ())
+        for client_id in singles.get(rule) or ()
     ]
     return removed
 
@@ -144,8 +171,12 @@ def rule_words(rule: RuleSet) -> str:
 def refusal_of(error: "BadRuleError") -> UsageError:
     """Return the error of a rule that the engine would refuse, as a user reads it."""
     place = f"{rule_words(error.rule)}: " + (f"{error.field}: " if error.field else "")
-    remedy = f"{error.remedy[:1].upper()}{error.remedy[1:]}."
-    return UsageError(f"{place}{error.detail}.", remedy=remedy)
+    return UsageError(f"{place}{error.detail}.", remedy=sentence(error.remedy))
+
+
+def sentence(words: str) -> str:
+    """Return the words of an error of the core as a sentence."""
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def subject_words(rule: RuleSet) -> str | None:

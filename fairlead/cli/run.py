@@ -9,22 +9,21 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from fairlead.cli.options import BootstrapOption, ConfigOption, ProfileOption, TopicPrefixOption
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import SettingsOptions
 from fairlead.jars import ensure_jars
 from fairlead.jars.progress import ConsoleProgress
-from fairlead.settings import Settings, load_settings
+from fairlead.settings import Settings
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _SUPERVISE = "--supervise"
 _ACCEPT_LOST_INPUT = "--accept-lost-input"
 
 
+@takes_sets
 def run(
     *,
-    profile: ProfileOption = None,
-    config: ConfigOption = None,
-    bootstrap: BootstrapOption = None,
-    topic_prefix: TopicPrefixOption = None,
+    shared: SettingsOptions,
     checkpoint: Annotated[
         Path | None,
         typer.Option("--checkpoint", help="The state's folder; sets engine.checkpoint."),
@@ -61,12 +60,10 @@ def run(
     from streaming.logs import configure_logs
 
     overrides = {
-        "kafka.bootstrap": bootstrap,
-        "kafka.topic_prefix": topic_prefix,
         "engine.checkpoint": None if checkpoint is None else str(checkpoint),
         "metrics.port": metrics_port,
     }
-    settings = load_settings(profile=profile, files=config or (), overrides=overrides)
+    settings = shared.settings(overrides)
     configure_logs()
     if supervise:
         _supervise(sys.argv[1:])

@@ -3,17 +3,11 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import orjson
 import typer
 
-from fairlead.cli.options import (
-    BootstrapOption,
-    ConfigOption,
-    OutputOption,
-    ProfileOption,
-    TopicPrefixOption,
-)
-from fairlead.cli.output import OutputFormat
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import OutputOption, SettingsOptions
+from fairlead.cli.output import OutputFormat, write_document
 from fairlead.cli.recordings import RecordingArgument, SourceOption, recorded
 from fairlead.cli.replay_progress import watching
 from fairlead.errors import ExitCode, UsageError
@@ -26,6 +20,7 @@ if TYPE_CHECKING:
     from fairlead.verify.judgement import Journals, Judgement
 
 
+@takes_sets
 def verify(
     recording: RecordingArgument = None,
     *,
@@ -44,10 +39,7 @@ def verify(
         str | None, typer.Option("--explain", help="Tell what is judged by S2, L1, … and how.")
     ] = None,
     source: SourceOption = None,
-    profile: ProfileOption = None,
-    config: ConfigOption = None,
-    bootstrap: BootstrapOption = None,
-    topic_prefix: TopicPrefixOption = None,
+    shared: SettingsOptions,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
     """Judge what happened by the records alone: S1 to S15 and L1 to L4.
@@ -55,14 +47,12 @@ def verify(
     Each is held, broken (with the fewest records that show it) or not judged (and why). Exit code
     1: one is broken; 9: the history is empty, or no queue went from one client to another.
     """
-    from fairlead.settings import load_settings
     from streaming.own_strategies import all_strategies
 
     if explain is not None:
         _explain(explain)
         return
-    overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topic_prefix}
-    settings = load_settings(profile=profile, files=config or (), overrides=overrides)
+    settings = shared.settings()
     strategies = all_strategies(settings.engine.strategies)
     given = _journals(journals, faults, group)
     with recorded(recording, settings, strategies, source or ()) as opened:
@@ -141,5 +131,4 @@ def _show(judgement: "Judgement", output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
         show_judgement(judgement)
     else:
-        indent = orjson.OPT_INDENT_2 if output is OutputFormat.JSON else None
-        typer.echo(orjson.dumps(judgement.document(), option=indent))
+        write_document(judgement.document(), output)
