@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
@@ -109,21 +109,12 @@ class HandoverMachine(RuleBasedStateMachine):
             self.world.settle()
 
 
-QUICK = settings(
+SETTINGS = settings(
     max_examples=300,
     stateful_step_count=60,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
-)
-HUNT = settings(
-    QUICK,
-    max_examples=3_000,
-    phases=[Phase.generate],
-    verbosity=Verbosity.quiet,
-    report_multiple_bugs=False,
-    print_blob=False,
-    database=None,
 )
 
 
@@ -133,4 +124,4 @@ def test_no_violation(world: type["World"]) -> None:
     class Machine(HandoverMachine):
         make = world
 
-    run_state_machine_as_test(Machine, settings=QUICK)
+    run_state_machine_as_test(Machine, settings=SETTINGS)
