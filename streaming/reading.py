@@ -72,23 +72,30 @@ def read_to_end(
 
 
 def partitions_of(kafka: KafkaSettings, topic: str) -> int:
-    """Return how many partitions a topic has.
+    """Return how many partitions a topic has; `partition_counts` has what it raises."""
+    return partition_counts(kafka, [topic])[topic]
+
+
+def partition_counts(kafka: KafkaSettings, topics: Sequence[str]) -> dict[str, int]:
+    """Return how many partitions each of some topics has.
 
     Raises:
-        EnvironmentMissingError: it is not there, or the cluster does not answer.
+        EnvironmentMissingError: one is not there, or the cluster does not answer.
     """
     require_reachable(kafka.bootstrap)
     try:
         with contextlib.closing(consumer_of(kafka, "partitions")) as consumer:
-            numbers = consumer.partitions_for_topic(topic)
+            numbers = {topic: consumer.partitions_for_topic(topic) or () for topic in topics}
     except KafkaError as error:
-        raise _unreadable(topic, str(error)) from error
-    if not numbers:
+        raise _unreadable(", ".join(topics), str(error)) from error
+    missing = [topic for topic in topics if not numbers[topic]]
+    if missing:
         raise EnvironmentMissingError(
-            f"topics: {topic} is missing at {kafka.bootstrap}.",
+            f"topics: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing at "
+            f"{kafka.bootstrap}.",
             remedy="Check kafka.bootstrap and kafka.topic_prefix; an engine makes the topics.",
         )
-    return len(numbers)
+    return {topic: len(found) for topic, found in numbers.items()}
 
 
 def read_bounds(

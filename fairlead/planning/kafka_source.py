@@ -1,18 +1,11 @@
 """Fairlead's topics on a live cluster, read and nothing else."""
 
-import contextlib
 from collections.abc import Sequence
 
-from kafka import KafkaAdminClient
-from kafka.errors import KafkaError
-
-from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import KafkaSettings
-from fairlead.topics import require_reachable
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
-from streaming.connection import client_options
-from streaming.reading import read_newest, read_to_end
+from streaming.reading import partition_counts, read_newest, read_to_end
 
 __all__ = ["KafkaSource"]
 
@@ -30,15 +23,7 @@ class KafkaSource:
         """
         self._kafka = kafka
         self.names = TopicNames(kafka.topic_prefix)
-        counts = self._counts()
-        missing = [
-            self.names.name(topic) for topic in _READ if self.names.name(topic) not in counts
-        ]
-        if missing:
-            raise EnvironmentMissingError(
-                f"topics: {', '.join(missing)} missing at {kafka.bootstrap}.",
-                remedy="Check kafka.bootstrap and kafka.topic_prefix; an engine makes the topics.",
-            )
+        counts = partition_counts(kafka, [self.names.name(topic) for topic in _READ])
         self.partitions = Partitions(
             shards=counts[self.names.name("heartbeats")],
             assignments=counts[self.names.name("assignments")],
@@ -55,21 +40,3 @@ class KafkaSource:
         """Return when the newest record of a partition was appended; None: there is none."""
         record = read_newest(self._kafka, self.names.name(suffix), partition)
         return None if record is None else record.timestamp
-
-    def _counts(self) -> dict[str, int]:
-        options = client_options(self._kafka, "plan")
-        require_reachable(options["bootstrap_servers"])
-        names = [self.names.name(topic) for topic in _READ]
-        try:
-            with contextlib.closing(KafkaAdminClient(**options)) as admin:
-                described = admin.describe_topics(names)
-        except KafkaError as error:
-            raise EnvironmentMissingError(
-                f"kafka.bootstrap: the cluster does not answer ({error}).",
-                remedy="Start the broker, or name another one.",
-            ) from error
-        return {
-            topic["name"]: len(topic["partitions"])
-            for topic in described
-            if topic["error_code"] == 0
-        }
