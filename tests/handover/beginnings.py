@@ -5,7 +5,17 @@ from fairlead.core.state import QueueState
 from tests.core.world import queue_of
 from tests.handover.story import Client, Story
 
-__all__ = ["gated_b", "gates", "owned_by_a", "phase", "start_of", "value"]
+__all__ = [
+    "a_beside_b",
+    "eager_a_beside_b",
+    "follow_reset",
+    "gated_b",
+    "gates",
+    "owned_by_a",
+    "phase",
+    "start_of",
+    "value",
+]
 
 
 def owned_by_a(**settings: object) -> tuple[Story, Client]:
@@ -18,15 +28,39 @@ def owned_by_a(**settings: object) -> tuple[Story, Client]:
     return story, a
 
 
-def gated_b(**settings: object) -> tuple[Story, Client, Client]:
-    """The queue goes from A to B in one decision; neither has read it."""
+def a_beside_b(**settings: object) -> tuple[Story, Client, Client]:
+    """A client owns the only queue; B is a member that owns nothing."""
     story, a = owned_by_a(**settings)
     b = story.joins("b")
     story.engine()
     b.reads_all()
+    return story, a, b
+
+
+def eager_a_beside_b() -> tuple[Story, Client, Client]:
+    """A client owns the only queue and B none, in a group that waits for nobody from now on."""
+    story, a = owned_by_a()
+    b = story.joins("b")
+    story.world.rule("mode", "eager")
+    story.engine()
+    b.reads_all()
+    return story, a, b
+
+
+def gated_b(**settings: object) -> tuple[Story, Client, Client]:
+    """The queue goes from A to B in one decision; neither has read it."""
+    story, a, b = a_beside_b(**settings)
     story.moves(0, "b")
     assert phase(story) is Phase.HANDOVER
     return story, a, b
+
+
+def follow_reset(story: Story, client: Client) -> None:
+    """The engine decides on a reset; the holder stops, and has the queue again from there."""
+    story.engine()
+    client.reads_all()
+    client.stops()
+    client.reads_all()
 
 
 def phase(story: Story) -> Phase:

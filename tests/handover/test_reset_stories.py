@@ -1,7 +1,7 @@
 """Resets of a queue by an operator, told as stories."""
 
 from fairlead.core.model import Position
-from tests.handover.beginnings import gated_b, owned_by_a, start_of, value
+from tests.handover.beginnings import follow_reset, gated_b, owned_by_a, start_of, value
 
 
 def test_a_reset_backwards() -> None:
@@ -25,10 +25,7 @@ def test_a_reset_forwards() -> None:
     story, a = owned_by_a()
     a.processes(3)
     reset = story.resets_to(50)
-    story.engine()
-    a.reads_all()
-    a.stops()
-    a.reads_all()
+    follow_reset(story, a)
     assert (start_of(a), a.works[0].reset) == (50, reset)
 
 
@@ -51,10 +48,7 @@ def test_a_reset_read_again_is_applied_once() -> None:
     story, a = owned_by_a()
     story.resets_to(2)
     record = story.world.waiting[-1]
-    story.engine()
-    a.reads_all()
-    a.stops()
-    a.reads_all()
+    follow_reset(story, a)
     a.processes(4)
     story.time(1_500)
     story.world.waiting.append(record)
@@ -69,10 +63,7 @@ def test_a_rollback_behind_a_reset_neither_loses_nor_repeats_it() -> None:
     older = story.world.state
     story.resets_to(2)
     record = story.world.waiting[-1]
-    story.engine()
-    a.reads_all()
-    a.stops()
-    a.reads_all()
+    follow_reset(story, a)
     a.processes(4)
     story.world.state = older
     story.world.waiting = [record]
@@ -112,10 +103,7 @@ def test_two_resets_the_newer_one_wins() -> None:
     a.processes(9)
     story.resets_to(1)
     newest = story.resets_to(3)
-    story.engine()
-    a.reads_all()
-    a.stops()
-    a.reads_all()
+    follow_reset(story, a)
     assert (start_of(a), a.works[0].reset) == (3, newest)
 
 
@@ -140,10 +128,7 @@ def test_a_reset_of_a_group_of_which_nothing_is_known() -> None:
     story, a = owned_by_a()
     reset = story.resets_to(4)
     record = story.world.waiting[-1]
-    story.engine()
-    a.reads_all()
-    a.stops()
-    a.reads_all()
+    follow_reset(story, a)
     a.processes(8)
     a.leaves()
     story.engine()

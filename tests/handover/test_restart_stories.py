@@ -1,14 +1,11 @@
 """Drivers that start again, with the state whole or put back from yesterday, told as stories."""
 
-from tests.handover.beginnings import gated_b, gates, owned_by_a, start_of, value
+from tests.handover.beginnings import a_beside_b, gated_b, gates, owned_by_a, start_of, value
 
 
 def test_an_older_state_grants_nothing_beside_what_runs() -> None:
     """Yesterday's state gives the queue to A; B, which holds it by a lost decision, is adopted."""
-    story, a = owned_by_a()
-    b = story.joins("b")
-    story.engine()
-    b.reads_all()
+    story, a, b = a_beside_b()
     older = story.world.state
     story.moves(0, "b")
     a.reads()
@@ -74,10 +71,7 @@ def test_a_member_whose_heartbeats_were_not_read_yet_is_waited_for() -> None:
 
 def test_the_last_position_of_a_stopped_queue_is_in_the_acknowledgement() -> None:
     """A released at 5 under a decision that the older state lacks: B starts at 5, not before."""
-    story, a = owned_by_a()
-    b = story.joins("b")
-    story.engine()
-    b.reads_all()
+    story, a, b = a_beside_b()
     older = story.world.state
     story.moves(0, "b")
     a.processes(5)
@@ -115,10 +109,7 @@ def test_a_restart_inside_a_barrier_begins_it_anew() -> None:
 
 def test_a_rule_change_during_an_uncommitted_batch() -> None:
     """A batch that read a rule wrote and died: the next driver reads it and moves nothing twice."""
-    story, a = owned_by_a()
-    b = story.joins("b")
-    story.engine()
-    b.reads_all()
+    story, a, b = a_beside_b()
     committed = story.world.state
     a.processes(3)
     story.points({0: "b"})

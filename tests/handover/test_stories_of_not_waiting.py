@@ -6,7 +6,14 @@ from fairlead_client.model import Process
 
 from fairlead.core.model import Position
 from tests.core.world import key_of
-from tests.handover.beginnings import gated_b, gates, owned_by_a, start_of, value
+from tests.handover.beginnings import (
+    eager_a_beside_b,
+    gated_b,
+    gates,
+    owned_by_a,
+    start_of,
+    value,
+)
 from tests.handover.story import Story
 
 
@@ -191,11 +198,7 @@ def test_a_mute_member_holds_a_barrier_until_it_is_forced() -> None:
 
 def test_an_eager_group_waits_for_nobody() -> None:
     """Drop and ungated add in one decision: B starts at A's progress while A still works."""
-    story, a = owned_by_a()
-    b = story.joins("b")
-    story.world.rule("mode", "eager")
-    story.engine()
-    b.reads_all()
+    story, a, b = eager_a_beside_b()
     a.processes(3)
     story.time(1_500)
     story.unsafe = True
@@ -214,11 +217,7 @@ def test_an_eager_group_waits_for_nobody() -> None:
 
 def test_an_eager_group_gives_a_queue_back_to_one_who_still_stops() -> None:
     """A's new add has no gate: A begins anew only when its own work under the old one is over."""
-    story, a = owned_by_a()
-    b = story.joins("b")
-    story.world.rule("mode", "eager")
-    story.engine()
-    b.reads_all()
+    story, a, _ = eager_a_beside_b()
     story.unsafe = True
     story.moves(0, "b")
     a.reads()
@@ -231,11 +230,7 @@ def test_an_eager_group_gives_a_queue_back_to_one_who_still_stops() -> None:
 
 def test_back_in_a_cooperative_group_nobody_is_forgotten() -> None:
     """Whoever was overtaken is not waited for, but the next move waits for the newest holder."""
-    story, a = owned_by_a()
-    b = story.joins("b")
-    story.world.rule("mode", "eager")
-    story.engine()
-    b.reads_all()
+    story, a, b = eager_a_beside_b()
     story.unsafe = True
     story.moves(0, "b")
     b.reads_all()
