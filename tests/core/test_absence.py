@@ -266,11 +266,7 @@ def test_topic_of_the_absent_alone() -> None:
     world.rule("timing", {"restart_grace_ms": GRACE_MS})
     world.beat("a")
     world.beat("b", topics=("payments",))
-    world.run()
-    for topic in ("orders", "payments"):
-        world.route(2, topic)
-        world.bounds(2, topic)
-    world.run()
+    world.publish(2, "orders", "payments")
     world.leave("b")
     world.run()
     assert world.state is not None

@@ -60,10 +60,7 @@ def test_nobody_designated(if_nobody: str, owned: list[int]) -> None:
     world.rule("designated", {"only": ["x"], "if_nobody": if_nobody})
     for client in ("a", "b"):
         world.beat(client)
-    world.run()
-    world.route(4)
-    world.bounds(4)
-    world.run()
+    world.publish(4)
     assert _owned(world, "a", "b") == owned
     assert world.decision.alarms == ("designation_empty",)
 
@@ -112,11 +109,7 @@ def test_designated_member_of_another_topic() -> None:
     world.rule("designated", {"only": ["a"]})
     world.beat("a", topics=("orders",))
     world.beat("b", topics=("orders", "payments"))
-    world.run()
-    for topic in ("orders", "payments"):
-        world.route(2, topic)
-        world.bounds(2, topic)
-    world.run()
+    world.publish(2, "orders", "payments")
     assert _consumers(world, "orders") == {"a"}
     assert _consumers(world, "payments") == set()
     assert world.decision.alarms == ("designation_empty",)

@@ -48,11 +48,7 @@ def test_drained_with_topics_of_its_own() -> None:
     world = World()
     world.beat("a", topics=("orders",))
     world.beat("b", topics=("orders", "payments"))
-    world.run()
-    for topic in ("orders", "payments"):
-        world.route(2, topic)
-        world.bounds(2, topic)
-    world.run()
+    world.publish(2, "orders", "payments")
     drain(world, "b")
     world.run()
     assert world.state is not None

@@ -35,11 +35,7 @@ def test_a_topic_whose_allocation_fails_keeps_its_last_assignment_and_is_retried
     stubborn = Stubborn()
     world.strategies["AVG"] = stubborn
     world.beat("b", topics=("orders", "payments"))
-    world.run()
-    for topic in ("orders", "payments"):
-        world.route(1, topic)
-        world.bounds(1, topic)
-    world.run()
+    world.publish(1, "orders", "payments")
     stubborn.broken = True
     world.beat("a", topics=("orders", "payments"))
     world.run()
@@ -185,10 +181,7 @@ def test_sticky_moves_the_least() -> None:
     world.rule("strategy", {"name": "STICKY", "options": {}})
     world.beat("a")
     world.beat("b")
-    world.run()
-    world.route(6)
-    world.bounds(6)
-    world.run()
+    world.publish(6)
     assert world.state is not None
     before = dict(world.state.targets)
     world.beat("0")
@@ -205,11 +198,7 @@ def test_an_allocation_that_is_cut_short_is_an_alarm() -> None:
         world = World()
         world.rule("strategy", {"name": "STICKY", "options": {"effort": effort}})
         world.beat("a", topics=("orders", "bills"))
-        world.run()
-        for topic in ("orders", "bills"):
-            world.route(4, topic)
-            world.bounds(4, topic)
-        world.run()
+        world.publish(4, "orders", "bills")
         world.beat("b")
         world.run()
         assert world.state is not None

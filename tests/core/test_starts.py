@@ -127,11 +127,7 @@ def test_members_with_different_topics_share_each_topic_among_its_subscribers() 
     world = World()
     world.beat("a", topics=("orders", "payments"))
     world.beat("b", topics=("orders",))
-    world.run()
-    for topic in ("orders", "payments"):
-        world.route(2, topic)
-        world.bounds(2, topic)
-    world.run()
+    world.publish(2, "orders", "payments")
     assert {add.queue.topic for add in world.adds("b")} == {"orders"}
     assert sum(add.queue.topic == "payments" for add in world.adds("a")) == 2
 
@@ -140,11 +136,7 @@ def test_unsubscribing_takes_effect_at_once() -> None:
     """A topic that nobody subscribes to any more is dropped, released and forgotten."""
     world = World()
     world.beat("a", topics=("orders", "payments"))
-    world.run()
-    for topic in ("orders", "payments"):
-        world.route(1, topic)
-        world.bounds(1, topic)
-    world.run()
+    world.publish(1, "orders", "payments")
     world.beat("a", topics=("orders",))
     world.run()
     assert [drop.queue.topic for drop in world.told("a").drop] == ["payments"]

@@ -55,10 +55,7 @@ def _live(seed: int) -> int:
     """Live through some changes; return how many queues stood by while others moved."""
     world, chance, lives = World(), Random(seed), {"a": 1}
     world.beat("a")
-    world.run()
-    world.route(QUEUES)
-    world.bounds(QUEUES)
-    world.run()
+    world.publish(QUEUES)
     stood_by = 0
     for _ in range(40):
         _change(world, chance, lives)
@@ -102,10 +99,7 @@ def test_a_heartbeat_leaves_every_queue_as_it_is() -> None:
     world = World()
     for name in "abc":
         world.beat(name)
-    world.run()
-    world.route(QUEUES)
-    world.bounds(QUEUES)
-    world.run()
+    world.publish(QUEUES)
     assert world.state is not None
     before = replace(world.state).queues
     world.beat("a")

@@ -176,6 +176,14 @@ class World:
         )
         self.add("offsets", OffsetsKnown(GROUP, topic, identity, known))
 
+    def publish(self, queues: int, *topics: str) -> None:
+        """Step the group, publish routes and bounds of the topics (or orders), step it again."""
+        self.run()
+        for topic in topics or ("orders",):
+            self.route(queues, topic)
+            self.bounds(queues, topic)
+        self.run()
+
     def release(
         self,
         client: str,
@@ -312,8 +320,5 @@ def settled(*clients: str, queues: int = 4, chain_cap: int = CHAIN_CAP) -> World
     world = World(chain_cap=chain_cap)
     for client in clients:
         world.beat(client)
-    world.run()
-    world.route(queues)
-    world.bounds(queues)
-    world.run()
+    world.publish(queues)
     return world

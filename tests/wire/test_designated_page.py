@@ -25,10 +25,7 @@ def _owned(*others: str) -> dict[str, int]:
     world.rule(_rule().rule, _rule().value)
     for client in clients:
         world.beat(client)
-    world.run()
-    world.route(9)
-    world.bounds(9)
-    world.run()
+    world.publish(9)
     return {client: len(world.owned(client)) for client in clients}
 
 
