@@ -2,23 +2,19 @@
 
 import subprocess
 import sys
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
 from fairlead.errors import ExitCode
-from fairlead.settings import Settings, load_settings
-from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.partition import partition_of_group
 from strategies.sticky import Sticky
 from tests.engine.client import Client
-from tests.streaming.fleet import Fleet
-from tests.streaming.log import SHARDS, Log, body_of
-from tests.streaming.running import job
+from tests.streaming.log import SHARDS, body_of
+from tests.streaming.shared_engine import Engine, shared_engine
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
@@ -35,14 +31,6 @@ class OnlyHere(Sticky):
     name = "ONLY_HERE"
 
 
-class Engine(NamedTuple):
-    """A running job, and the world around it."""
-
-    settings: Settings
-    log: Log
-    fleet: Fleet
-
-
 @pytest.fixture(scope="module")
 def engine(
     spark_of_the_run: "SparkSession",
@@ -50,21 +38,9 @@ def engine(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Engine]:
     """One run of the job for all tests of this module; each test has a group of its own."""
-    overrides = {
-        "kafka.bootstrap": kafka.bootstrap,
-        "kafka.topic_prefix": f"group-{uuid.uuid4().hex[:8]}.",
-        "engine.checkpoint": str(tmp_path_factory.mktemp("job") / "checkpoint"),
-        "metrics.port": 0,
-    }
-    settings = load_settings(overrides=overrides)
-    connection = {"bootstrap_servers": kafka.bootstrap}
-    create_topics(connection, settings.kafka.topic_prefix, topic_specs(settings.topics))
-    with (
-        Log(settings.kafka) as log,
-        Fleet(settings.kafka) as fleet,
-        job(spark_of_the_run, settings, log),
-    ):
-        yield Engine(settings, log, fleet)
+    folder = tmp_path_factory.mktemp("job")
+    with shared_engine(spark_of_the_run, kafka.bootstrap, folder) as running:
+        yield running
 
 
 class Group:

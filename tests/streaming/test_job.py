@@ -1,43 +1,30 @@
 """The whole job on real parts: broker, Spark, workers, topics. One run serves every test here."""
 
 import itertools
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
 from fairlead.broker.ports import free_ports
-from fairlead.settings import Settings, load_settings
-from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.partition import partition_of_group
 from strategies.registry import STRATEGIES
 from streaming.topics import input_topics
 from tests.engine.client import Client
 from tests.streaming.faulty import FaultyStrategy
-from tests.streaming.fleet import Fleet
-from tests.streaming.log import SHARDS, Log, body_of
+from tests.streaming.log import SHARDS, body_of
 from tests.streaming.processes import children_of, kill_at_once
-from tests.streaming.running import job
 from tests.streaming.scrape import await_metric, documented, scrape
+from tests.streaming.shared_engine import Engine, shared_engine
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
     from pyspark.sql import SparkSession
 
     from fairlead.broker import EmbeddedKafka
-
-
-class Engine(NamedTuple):
-    """A running job, and the world around it."""
-
-    settings: Settings
-    log: Log
-    fleet: Fleet
-    jvm: int
 
 
 @pytest.fixture(scope="module")
@@ -47,22 +34,12 @@ def engine(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Engine]:
     """One run of the job for all tests of this module; each test has groups of its own."""
-    overrides = {
-        "kafka.bootstrap": kafka.bootstrap,
-        "kafka.topic_prefix": f"job-{uuid.uuid4().hex[:8]}.",
-        "engine.checkpoint": str(tmp_path_factory.mktemp("job") / "checkpoint"),
-        "metrics.port": free_ports(1)[0],
-    }
-    settings = load_settings(overrides=overrides)
-    connection = {"bootstrap_servers": kafka.bootstrap}
-    create_topics(connection, settings.kafka.topic_prefix, topic_specs(settings.topics))
     strategies = {**STRATEGIES, "FAULTY": FaultyStrategy()}
-    with (
-        Log(settings.kafka) as log,
-        Fleet(settings.kafka) as fleet,
-        job(spark_of_the_run, settings, log, strategies),
-    ):
-        yield Engine(settings, log, fleet, spark_of_the_run.sparkContext._gateway.proc.pid)  # type: ignore[union-attr]  # noqa: SLF001
+    folder, port = tmp_path_factory.mktemp("job"), free_ports(1)[0]
+    with shared_engine(
+        spark_of_the_run, kafka.bootstrap, folder, strategies, metrics_port=port
+    ) as running:
+        yield running
 
 
 def _adds(client: Client, group: str) -> "Any":
@@ -182,11 +159,12 @@ def test_measured_weights(engine: Engine) -> None:
         engine.fleet.kill(client)
 
 
-def test_worker_dies(engine: Engine) -> None:
+def test_worker_dies(engine: Engine, spark_of_the_run: "SparkSession") -> None:
     """A Python worker that is killed costs its batch a second try, and nothing else."""
     client = engine.fleet.join("c1", "before-the-worker")
     engine.log.await_record("assignments", _adds(client, "before-the-worker"))
-    workers = [worker for daemon in children_of(engine.jvm) for worker in children_of(daemon)]
+    jvm = spark_of_the_run.sparkContext._gateway.proc.pid  # type: ignore[union-attr]  # noqa: SLF001 - pyspark has no public way to its JVM
+    workers = [worker for daemon in children_of(jvm) for worker in children_of(daemon)]
     kill_at_once(*workers)
     client = engine.fleet.join("c1", "after-the-worker")
     engine.log.await_record("assignments", _adds(client, "after-the-worker"))
