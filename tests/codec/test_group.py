@@ -1,10 +1,6 @@
 """A group's state survives its bytes, and the bytes depend on nothing but the state."""
 
-import os
-import subprocess
-import sys
 from dataclasses import fields, replace
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -40,6 +36,7 @@ from tests.codec.golden import (
     state_of,
 )
 from tests.codec.states import group_states
+from tests.hash_seeds import printed_under
 
 WRITTEN = {
     GroupState: "group created_ms generation number members liveness tombstones routes queues "
@@ -209,12 +206,4 @@ def test_hash_seed(seed: str) -> None:
         "from tests.codec.golden import golden_state\n"
         "sys.stdout.buffer.write(b''.join(encode_group(golden_state())))"
     )
-    root = Path(__file__).parents[2]
-    written = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=root,
-        env={**os.environ, "PYTHONHASHSEED": seed},
-        capture_output=True,
-        check=True,
-    ).stdout
-    assert written == GOLDEN_BODY + GOLDEN_LIVENESS
+    assert printed_under(seed, script) == GOLDEN_BODY + GOLDEN_LIVENESS

@@ -1,12 +1,8 @@
 """The same state and the same rows give the same bytes, in any order, chunking and process."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from hashlib import sha256
 from itertools import pairwise
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -19,6 +15,7 @@ from fairlead.engine.shard import run_shard
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 from tests.engine.topics import PARTITIONS
 from tests.engine.world import World, context_of
+from tests.hash_seeds import printed_under
 
 GROUPS = ("orders", "a", "group-1", "%RETRY%orders")
 
@@ -119,15 +116,7 @@ def fingerprint() -> str:
 def test_hash_seed(seed: str) -> None:
     """Processes with different hash seeds store and write the same bytes."""
     script = "from tests.engine.test_determinism import fingerprint; print(fingerprint())"
-    printed = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=Path(__file__).parents[2],
-        env={**os.environ, "PYTHONHASHSEED": seed},
-        capture_output=True,
-        check=True,
-        text=True,
-    ).stdout
-    assert printed.strip() == fingerprint()
+    assert printed_under(seed, script).decode().strip() == fingerprint()
 
 
 def test_the_world_is_busy(world: World) -> None:

@@ -1,13 +1,10 @@
 """Lives by seed: whatever goes wrong in them, every promise is kept."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from fairlead.sim.campaign import Campaign, run_campaign
 from fairlead.sim.schedule import run_schedule
+from tests.hash_seeds import printed_under
 
 MEASURED = 200
 SOME = 50
@@ -62,14 +59,7 @@ def test_a_seed_repeats_its_schedule_to_the_byte(seed: int) -> None:
         f"print('\\n'.join(run_schedule({seed}, told=True).story), end='')"
     )
     for hash_seed in ("1", "2"):
-        ran = subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert ran.stdout == told
+        assert printed_under(hash_seed, program).decode() == told
 
 
 def test_a_story_changes_nothing() -> None:
