@@ -4,7 +4,6 @@ A record says what somebody claims; what follows from it is decided elsewhere. A
 is a record with its place in the log and the shard's clock at that place.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -250,4 +249,3 @@ class Arrival:
 
 
 Outcome = Literal["applied", "duplicate", "stale", "rejected"]
-EventCounts = Mapping[tuple[str, str], int]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, TypeVar
 
-__all__ = ["Aligned", "Aligner", "Block", "Mismatch", "align"]
+__all__ = ["Aligned", "Aligner", "Block", "Mismatch"]
 
 _Record = TypeVar("_Record")
 
@@ -139,16 +139,6 @@ class Aligner(Generic[_Record]):
             for place, cost in closed.items()
             if (block := self._blocks.get(place.block)) is None or place.record < len(block.records)
         }
-
-
-def align(blocks: Iterable[Block[_Record]], written: Iterable[_Record]) -> Aligned | Mismatch:
-    """Return how the written records are read as the blocks, or where they cannot be."""
-    aligner = Aligner(written)
-    for block in blocks:
-        mismatch = aligner.expect(block)
-        if mismatch is not None:
-            return mismatch
-    return aligner.finish()
 
 
 def _onward(

@@ -16,11 +16,10 @@ Ends = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What one committed batch left behind, and when. ``stored`` None: no row was read yet."""
+    """What one committed batch left behind. ``stored`` None: no row was read yet."""
 
     ends: Ends
     stored: StoredShard | None
-    saved_ms: int
 
 
 @dataclass(slots=True)
@@ -30,7 +29,7 @@ class Checkpoint:
     ``owner``: the generation of the driver that planned last; another that finds it there stops.
     """
 
-    saved: list[Saved] = field(default_factory=lambda: [Saved({}, None, 0)])
+    saved: list[Saved] = field(default_factory=lambda: [Saved({}, None)])
     planned: Ends | None = None
     owner: int = 0
 

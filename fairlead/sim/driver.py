@@ -204,7 +204,7 @@ class Driver:
             found = (record.offset for record in records if record.append_ms >= since_ms)
             begin[suffix] = next(found, end)
         self.begin = {NAMES.name(suffix): {0: offset} for suffix, offset in begin.items()}
-        self.checkpoint.saved[:] = [Saved(begin, None, self.world.timeline.now_ms)]
+        self.checkpoint.saved[:] = [Saved(begin, None)]
         self.checkpoint.planned = None
         self.world.note("engine_without_state")
         self.world.tell(self.name, "has no state and reads from", begin)
@@ -380,5 +380,5 @@ class Driver:
             self.world.tell(self.name, "finds another query in its checkpoint and stops")
             self.alive = False
             return
-        checkpoint.commit(Saved(batch.ends, result.stored, self.world.timeline.now_ms))
+        checkpoint.commit(Saved(batch.ends, result.stored))
         self.world.timeline.after(self.world.chance.between(*POLL_MS), self._plan)
