@@ -12,10 +12,10 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from fairlead.errors import EnvironmentMissingError, RefusedError
 from streaming.keys import shard_keys
@@ -24,6 +24,8 @@ _OWNER_ONLY: Final = 0o700
 _LAYOUT_VERSION: Final = 1
 _TOPICS_VERSION: Final = 1
 _OFFSETS_VERSION: Final = "v1"
+
+_Read = TypeVar("_Read")
 
 Offsets = Mapping[tuple[str, int], int]
 """An offset of each partition, by topic and number."""
@@ -187,16 +189,7 @@ class Checkpoint:
         Raises:
             RefusedError: the file is there and is not a layout.
         """
-        path = self.folder / "layout.json"
-        if not path.exists():
-            return None
-        try:
-            return _read_layout(path.read_text(encoding="utf-8"))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise RefusedError(
-                f"engine.checkpoint: {path} cannot be understood ({error}).",
-                remedy="Put back the checkpoint as it was, or name another folder.",
-            ) from error
+        return self._stored("layout.json", _read_layout)
 
     def store_layout(self, layout: Layout) -> None:
         """Write the layout of a new checkpoint; it is there whole, or not at all."""
@@ -208,20 +201,24 @@ class Checkpoint:
         Raises:
             RefusedError: the file is there and cannot be understood.
         """
-        path = self.folder / "topics.json"
+        return self._stored("topics.json", _read_topic_ids) or {}
+
+    def store_topic_ids(self, ids: Mapping[str, str]) -> None:
+        """Write the ids of the topics that are read from now on."""
+        self._store("topics.json", {"version": _TOPICS_VERSION, "topics": dict(ids)})
+
+    def _stored(self, name: str, read: Callable[[str], _Read]) -> _Read | None:
+        """Return what stands in a file of ours; None: it is not there."""
+        path = self.folder / name
         if not path.exists():
-            return {}
+            return None
         try:
-            return _read_topic_ids(path.read_text(encoding="utf-8"))
+            return read(path.read_text(encoding="utf-8"))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RefusedError(
                 f"engine.checkpoint: {path} cannot be understood ({error}).",
                 remedy="Put back the checkpoint as it was, or name another folder.",
             ) from error
-
-    def store_topic_ids(self, ids: Mapping[str, str]) -> None:
-        """Write the ids of the topics that are read from now on."""
-        self._store("topics.json", {"version": _TOPICS_VERSION, "topics": dict(ids)})
 
     def _store(self, name: str, document: Mapping[str, object]) -> None:
         staged = self.folder / f"{name}.new"

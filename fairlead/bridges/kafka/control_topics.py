@@ -10,6 +10,7 @@ import structlog
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import KafkaError, KafkaTimeoutError
 
+from fairlead.bridges.kafka.connection import bridge_connection
 from fairlead.core.outputs import Request
 from fairlead.core.records import RouteChanged
 from fairlead.errors import EnvironmentMissingError
@@ -24,7 +25,6 @@ __all__ = ["ControlTopics"]
 
 _LIMITS: Final = WireLimits(shards=1)
 """Routes and requests do not depend on the number of shards."""
-_RECONNECT_MS_MAX: Final = 1_000
 
 log = structlog.get_logger(__name__)
 
@@ -45,14 +45,7 @@ class ControlTopics:
         self._bootstrap = bootstrap
         self._names = names
         self._timeout_ms = timeout_ms
-        self._config = {
-            "client_id": "fairlead-bridge",
-            "request_timeout_ms": timeout_ms,
-            "bootstrap_timeout_ms": timeout_ms,
-            "reconnect_backoff_max_ms": _RECONNECT_MS_MAX,
-            **options,
-            "bootstrap_servers": bootstrap.split(","),
-        }
+        self._config = bridge_connection(bootstrap, timeout_ms, options)
 
     def __enter__(self) -> Self:
         """Connect.

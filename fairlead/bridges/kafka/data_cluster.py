@@ -17,6 +17,7 @@ from kafka.protocol.consumer import OffsetSpec
 
 from fairlead.bridges.kafka.answer import OffsetLookup
 from fairlead.bridges.kafka.committed import Committed
+from fairlead.bridges.kafka.connection import bridge_connection
 from fairlead.bridges.kafka.snapshot import (
     Racks,
     TopicLook,
@@ -30,7 +31,6 @@ from fairlead.topics.reachability import require_reachable
 
 __all__ = ["DataCluster", "TopicsLook"]
 
-_RECONNECT_MS_MAX = 1_000
 _Result = TypeVar("_Result")
 
 log = structlog.get_logger(__name__)
@@ -58,14 +58,7 @@ class DataCluster:
 
     def __init__(self, bootstrap: str, *, timeout_ms: int, options: Mapping[str, Any]) -> None:
         self._bootstrap = bootstrap
-        self._config = {
-            "client_id": "fairlead-bridge",
-            "request_timeout_ms": timeout_ms,
-            "bootstrap_timeout_ms": timeout_ms,
-            "reconnect_backoff_max_ms": _RECONNECT_MS_MAX,
-            **options,
-            "bootstrap_servers": bootstrap.split(","),
-        }
+        self._config = bridge_connection(bootstrap, timeout_ms, options)
         self._admin: KafkaAdminClient | None = None
 
     def cluster_id(self) -> str:
