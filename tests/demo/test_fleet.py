@@ -1,26 +1,11 @@
 """The fleet on real processes: it tells them what to do, hears them, and notices their deaths."""
 
-import threading
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from fairlead.demo.fleet import Fleet
 from fairlead.verify.history import Consumed, Held, Start, Stop
 from fairlead.verify.journal import read_journal
 from tests.demo.recorded import queue
 
 SECONDS = 20.0
-
-
-@pytest.fixture
-def fleet(tmp_path: Path) -> Iterator[Fleet]:
-    """A fleet of processes that need no broker."""
-    program = "tests.demo.scripted_consumer"
-    fleet = Fleet(tmp_path, {"topic": "orders"}, threading.Condition(), program)
-    yield fleet
-    fleet.stop()
 
 
 def _joined(fleet: Fleet, client_id: str) -> None:

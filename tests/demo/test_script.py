@@ -1,7 +1,6 @@
 """What the script does when something goes wrong: it ends, and says why."""
 
 import random
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,15 +47,6 @@ class Engine:
         """Raise if the process is gone."""
         if self.child.exit_code is not None:
             raise EnvironmentMissingError("engine: it ended")
-
-
-@pytest.fixture
-def fleet(tmp_path: Path) -> Iterator[Fleet]:
-    """A fleet of processes that need no broker."""
-    program = "tests.demo.scripted_consumer"
-    fleet = Fleet(tmp_path, {"topic": "orders"}, threading.Condition(), program)
-    yield fleet
-    fleet.stop()
 
 
 @pytest.fixture
