@@ -11,6 +11,8 @@ __all__ = [
     "follow_reset",
     "gated_b",
     "gates",
+    "has_passed",
+    "holders",
     "owned_by_a",
     "phase",
     "start_of",
@@ -71,9 +73,21 @@ def phase(story: Story) -> Phase:
 
 def gates(story: Story) -> list[str]:
     """Who the newest add of the queue waits for."""
+    return holders(story)[:-1]
+
+
+def holders(story: Story) -> list[str]:
+    """Whose grants of the queue are unresolved, the oldest first."""
     assert story.world.state is not None
     chain = story.world.state.queues[queue_of(0)].chain
-    return [grant.member.client_id for grant in chain[:-1]]
+    return [grant.member.client_id for grant in chain]
+
+
+def has_passed(story: Story) -> bool:
+    """Whether the group has passed the barrier of the newest generation."""
+    state = story.world.state
+    assert state is not None
+    return state.barrier is None and state.generation == story.generation
 
 
 def start_of(client: Client) -> int:

@@ -47,6 +47,8 @@ class Client:
     message_model: str = "clustering"
     frozen: bool = False
     """The process stands still."""
+    late: bool = False
+    """It has not come to read the generations topic."""
     session: Session = field(init=False)
     works: dict[int, Work] = field(default_factory=dict)
     starts: list[tuple[int, Epoch, int]] = field(default_factory=list)
@@ -107,8 +109,13 @@ class Client:
         self.places["told"] += number
 
     def learns_late(self) -> None:
-        """Not read the newest generation before its assignments."""
-        self.generation = self.story.generation
+        """Not read the newest generations until it is told to learn."""
+        self.late = True
+
+    def learns(self) -> None:
+        """Read the generations that it has not read until now."""
+        self.late = False
+        self.reads_generations()
 
     def loses(self) -> None:
         """Never read what was written to it since it read last."""
@@ -127,7 +134,7 @@ class Client:
 
     def reads_generations(self) -> None:
         """Read the generations topic to its end, as it does before all else."""
-        if self.generation < self.story.generation:
+        if not self.late and self.generation < self.story.generation:
             self.generation = self.story.generation
             self._feed(on.GenerationRead(self.generation))
 

@@ -8,7 +8,7 @@ from fairlead_client.model import Process
 
 from fairlead.core.outputs import Assignment
 from tests.core.world import key_of
-from tests.handover.beginnings import gated_b, gates, owned_by_a
+from tests.handover.beginnings import gated_b, gates, has_passed, holders, owned_by_a
 from tests.handover.story import Story
 
 
@@ -60,11 +60,13 @@ def test_ce7c_of_two_claims_the_newer_works() -> None:
     b.learns_late()
     b.reads_all()
     assert story.owner() == "b"
-    b.reads()
     story.world.marker = story.generation
     story.engine()
+    assert has_passed(story) is False
+    b.learns()
+    story.engine()
     a.reads_all()
-    assert (gates(story), story.owner()) == ([], "b")
+    assert (has_passed(story), holders(story), story.owner()) == (True, ["b"], "b")
 
 
 def test_ce7c_of_two_claims_the_newer_works_though_a_release_is_missing() -> None:
@@ -80,12 +82,12 @@ def test_ce7c_of_two_claims_the_newer_works_though_a_release_is_missing() -> Non
     b.learns_late()
     b.reads_all()
     assert story.owner() == "b"
-    b.generation -= 1
-    b.reads()
+    b.learns()
     c = story.joins("c")
     story.points({0: "c"})
     story.world.marker = story.generation
     story.engine()
+    assert (has_passed(story), holders(story)) == (True, ["b", "c"])
     story.world.waiting.append(late)
     story.engine()
     c.reads_all()
