@@ -2,7 +2,7 @@
 
 from fairlead.recording.errors import RecordingError
 from fairlead.recording.folder import RecordingFolder, open_recording
-from fairlead.recording.manifest import Manifest, PartitionFile
+from fairlead.recording.manifest import Manifest, PartitionFile, SourceRuns
 from fairlead.recording.writer import RecordingWriter
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "RecordingError",
     "RecordingFolder",
     "RecordingWriter",
+    "SourceRuns",
     "open_recording",
 ]

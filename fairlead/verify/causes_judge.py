@@ -58,7 +58,7 @@ class CausesJudge:
             for move in step.audit.moves
             if move.stage == "resolved"
             and (grant := step.group.grants.get(move.queue, {}).get(move.epoch)) is not None
-            and grant.resolved is not None
+            and (grant.resolved is not None or grant.overtaken)
         }
         return all(move.queue in ended for move in step.audit.moves)
 

@@ -26,7 +26,9 @@ from fairlead.core.records import (
 from fairlead.core.rules import GroupRules
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.verify.docket import Evidence, evidence_of
-from fairlead.verify.group_facts import GrantFacts, GroupFacts, MemberFacts
+from fairlead.verify.grant_facts import GrantFacts
+from fairlead.verify.group_facts import GroupFacts
+from fairlead.verify.member_facts import MemberFacts
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
@@ -37,6 +39,8 @@ __all__ = ["RouteFacts", "ShardFacts", "order_of"]
 _ORDER: Final = {"control": 0, "routes": 1, "offsets": 2, "releases": 3, "heartbeats": 4}
 _ABOVE: Final = Epoch(2**63, 0)
 """Above every epoch."""
+_STILL_TICKS: Final = 5
+"""Who has not ticked for so many periods does not run."""
 _READ: Final = 4
 """RocketMQ's read bit of a broker's permission."""
 
@@ -61,6 +65,8 @@ class ShardFacts:
         shards: how many there are.
         tick_ms: the period of the ticks of the driver that reads.
         clock: the log clock, computed again.
+        ticks: per generation, the clock at the first and at the newest tick of its driver.
+        still_ms: for how long no driver ticked: none ran, or it stood still.
         groups: by name.
         routes: by topic; a topic that was deleted has none.
         otherwise: the rules of a group of which the log says nothing.
@@ -75,6 +81,8 @@ class ShardFacts:
     refused: frozenset[tuple[str, int, int]]
     otherwise: GroupRules = field(default_factory=GroupRules)
     clock: ShardClock = field(init=False)
+    ticks: dict[int, tuple[int, int]] = field(default_factory=dict)
+    still_ms: int = 0
     groups: dict[str, GroupFacts] = field(default_factory=dict)
     routes: dict[str, RouteFacts] = field(default_factory=dict)
     defaults: dict[str, Any] = field(default_factory=dict)
@@ -88,7 +96,7 @@ class ShardFacts:
     def group(self, name: str) -> GroupFacts:
         """Return what is known of a group."""
         if name not in self.groups:
-            self.groups[name] = GroupFacts(name, self.defaults, self.otherwise)
+            self.groups[name] = GroupFacts(name, self.clock, self.defaults, self.otherwise)
         return self.groups[name]
 
     def take(self, suffix: str, row: RawRecord) -> None:
@@ -102,13 +110,30 @@ class ShardFacts:
             return
         place = (row.topic, row.partition, row.offset)
         if isinstance(record, Tick):
-            self.clock.tick(record.generation)
+            self._tick(record)
             return
         group = getattr(record, "group", None)
         if group is not None:
             self.speakers[place] = group
         if place not in self.refused or isinstance(record, Heartbeat):
             self._take(record, row)
+
+    def _tick(self, record: Tick) -> None:
+        generation, clock_ms = record.generation, self.clock.clock_ms
+        started = generation > self.clock.marker
+        self.clock.tick(generation)
+        silent_ms = clock_ms - self.ticked_ms
+        if silent_ms > _STILL_TICKS * self.tick_ms:
+            self.still_ms += silent_ms
+        first_ms, _ = self.ticks.setdefault(generation, (clock_ms, clock_ms))
+        self.ticks[generation] = first_ms, clock_ms
+        for group in self.groups.values() if started else ():
+            group.count_drops_anew()
+
+    @property
+    def ticked_ms(self) -> int:
+        """The clock at the newest tick: behind it no driver was seen to run."""
+        return max((last_ms for _, last_ms in self.ticks.values()), default=0)
 
     def _take_malformed(self, row: RawRecord, error: WireError) -> None:
         self.malformed[row.topic, row.partition, row.offset] = str(error.reason)
@@ -138,7 +163,7 @@ class ShardFacts:
             case RouteChanged():
                 self._take_route(record)
             case OffsetsKnown():
-                self.group(record.group).offsets(record)
+                self._take_offsets(record, row)
 
     def _take_rule(self, record: RuleSet) -> None:
         rules = self.defaults
@@ -149,6 +174,11 @@ class ShardFacts:
             rules.pop(name, None)
         else:
             rules[name] = record.value
+
+    def _take_offsets(self, record: OffsetsKnown, row: RawRecord) -> None:
+        route = self.routes.get(record.topic)
+        if route is None or route.identity == record.identity:
+            self.group(record.group).offsets(record, row)
 
     def _take_route(self, record: RouteChanged) -> None:
         route, known = record.route, self.routes.get(record.topic)
@@ -177,9 +207,10 @@ class ShardFacts:
                 yield member
 
     def forget_unread(self, group: GroupFacts) -> None:
-        """Forget how far queues were processed that nobody of the group reads any more.
+        """Forget how far queues were processed of topics that nobody of the group reads any more.
 
-        The engine forgets them too; who reads them again starts where the data plane says.
+        The engine forgets them too; who reads them again starts where the data plane says. A queue
+        that its topic's route hides is not forgotten: it comes back as it was left.
         """
         alive = [each for each in group.members.values() if not each.left and not each.lapsed]
         if not alive:
@@ -188,9 +219,7 @@ class ShardFacts:
         # Who subscribes to a topic that nobody read waits for its route: it was forgotten.
         kept, group.subscribed = topics & group.subscribed, topics
         for queue in list(group.reached):
-            route = self.routes.get(queue.topic)
-            read = queue.topic in kept and route is not None and route.has(queue)
-            if not read and not group.open_grants(queue, _ABOVE):
+            if queue.topic not in kept and not group.open_grants(queue, _ABOVE):
                 del group.reached[queue]
 
     def silence(self, group: GroupFacts, grant: GrantFacts) -> Evidence:

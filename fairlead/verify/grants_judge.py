@@ -6,7 +6,8 @@ from fairlead.core.model import Epoch, MessageQueue
 from fairlead.verify.audit import AuditMove
 from fairlead.verify.docket import Docket, Evidence, evidence_of
 from fairlead.verify.facts import ShardFacts
-from fairlead.verify.group_facts import EarlyWork, GrantFacts, GroupFacts
+from fairlead.verify.grant_facts import EarlyWork, GrantFacts
+from fairlead.verify.group_facts import GroupFacts
 from fairlead.verify.told import ToldAdd
 from fairlead.verify.walk import Ending, Step
 
@@ -141,7 +142,8 @@ class GrantsJudge:
     def _judge_resolved(self, step: Step, move: AuditMove) -> None:
         grant = step.group.grants.get(move.queue, {}).get(move.epoch)
         self._docket.look("S2", "resolutions")
-        if grant is None or grant.resolved is not None:
+        if grant is None or grant.resolved is not None or grant.overtaken:
+            # Of one that nobody waits for, a late acknowledgement is enough (rule H26).
             return
         self._docket.find(
             "S2",

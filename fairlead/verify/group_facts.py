@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position, Process
+from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.records import (
     Claim,
     Claims,
@@ -16,82 +16,17 @@ from fairlead.core.records import (
     Reset,
 )
 from fairlead.core.rules import GroupRules, RuleError, with_rule
+from fairlead.engine.clock import ShardClock
+from fairlead.verify.bounds_facts import BoundsFacts
 from fairlead.verify.docket import Evidence, evidence_of
+from fairlead.verify.grant_facts import EarlyWork, GrantFacts, Report
+from fairlead.verify.member_facts import MemberFacts
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["EarlyWork", "GrantFacts", "GroupFacts", "MemberFacts", "Report"]
+__all__ = ["GroupFacts"]
 
-_BOUNDS_MAX: Final = 200
-"""So many different bounds of a queue are remembered."""
-
-
-@dataclass(slots=True)
-class MemberFacts:
-    """One incarnation of one client, by its own heartbeats.
-
-    ``born_ms`` and ``seen_ms`` are the log clock at its first and its newest heartbeat, ``seen`` is
-    the newest; ``acked`` the newest generation whose claims are complete. ``rival`` is a greater
-    process with its client id: each was heard after the other had come.
-    """
-
-    key: MemberKey
-    process: Process
-    incarnations: int
-    lease_ms: int
-    topics: frozenset[str]
-    born_ms: int
-    seen_ms: int
-    seen: RawRecord
-    ordered: bool = False
-    left: bool = False
-    lapsed: bool = False
-    acked: int = 0
-    rival: "MemberFacts | None" = None
-
-
-@dataclass(slots=True)
-class GrantFacts:
-    """One grant that was issued: who may work on the queue under this epoch.
-
-    ``member`` None: only a decision tells of it, which names the client alone, and nobody of that
-    client was known. ``resolved`` is what proves that nobody works under it any more.
-    """
-
-    queue: MessageQueue
-    epoch: Epoch
-    client_id: str
-    member: MemberKey | None
-    issued: RawRecord
-    resolved: Evidence | None = None
-    dropped_ms: int | None = None
-    dropped: RawRecord | None = None
-    overtaken: bool = False
-    """A successor does not wait for it: the queue is marked unsafe until it is resolved."""
-
-    def is_of(self, member: MemberKey) -> bool:
-        """Tell whether a record of this member may speak of the grant."""
-        return self.member == member if self.member else self.client_id == member.client_id
-
-    @property
-    def text(self) -> str:
-        """The grant in words."""
-        queue = "/".join(map(str, self.queue))
-        return f"{queue} granted to {self.client_id} under {self.epoch[0]}.{self.epoch[1]}"
-
-
-class Report(NamedTuple):
-    """A position that somebody reported, and where."""
-
-    position: Position
-    row: RawRecord
-
-
-class EarlyWork(NamedTuple):
-    """Somebody worked under a newer grant before this one was seen to be resolved."""
-
-    older: GrantFacts
-    newer: GrantFacts
-    worked: RawRecord
+_GRANTS_MAX: Final = 200
+"""So many grants of a queue are remembered, and all that are not resolved."""
 
 
 @dataclass(slots=True)
@@ -99,6 +34,7 @@ class GroupFacts:
     """A group, from its records alone.
 
     Attributes:
+        clock: of its shard, at the record that is read.
         defaults: the rules of all groups; changed by the shard.
         otherwise: the rules of a group of which the log says nothing.
         grants: per queue, by epoch; resolved ones too, for records may still speak of them.
@@ -107,7 +43,8 @@ class GroupFacts:
         late: per queue, the newest position of a grant that had ended; a barrier takes it in.
         stale: per queue, the newest position of a report by whom no such grant was issued to.
         void: per topic that was made anew, the newest epoch of its former life.
-        bounds: per queue, offsets that bridges told of it.
+        bounds: per queue, where it begins and ends.
+        resets: per queue, the newest reset that an operator asked for.
         early: work under a grant while an older one had not been seen to end.
         ended: of those, the release that came later.
         subscribed: the topics that somebody read when the newest decision was made.
@@ -116,6 +53,7 @@ class GroupFacts:
     """
 
     name: str
+    clock: ShardClock
     defaults: Mapping[str, Any]
     otherwise: GroupRules = field(default_factory=GroupRules)
     rules: dict[str, Any] = field(default_factory=dict)
@@ -126,7 +64,8 @@ class GroupFacts:
     late: dict[MessageQueue, Report] = field(default_factory=dict)
     stale: dict[MessageQueue, Report] = field(default_factory=dict)
     void: dict[str, Epoch] = field(default_factory=dict)
-    bounds: dict[MessageQueue, set[int]] = field(default_factory=dict)
+    bounds: dict[MessageQueue, BoundsFacts] = field(default_factory=dict)
+    resets: dict[MessageQueue, Report] = field(default_factory=dict)
     early: dict[tuple[MessageQueue, Epoch], EarlyWork] = field(default_factory=dict)
     ended: list[tuple[EarlyWork, RawRecord]] = field(default_factory=list)
     subscribed: frozenset[str] = frozenset()
@@ -166,13 +105,20 @@ class GroupFacts:
             return None
         return max(alive, key=lambda member: (member.process, member.incarnations)).key
 
-    def issue(self, grant: GrantFacts) -> GrantFacts:
-        """Take note of a grant; one that is known is returned as it is."""
+    def issue(self, grant: GrantFacts, generation: int) -> None:
+        """Take note of what a generation grants; of a grant that is known only whose it is."""
         grants = self.grants.setdefault(grant.queue, {})
         known = grants.setdefault(grant.epoch, grant)
         if known.member is None:
             known.member = grant.member
-        return known
+        if known is grant and self.refuses(grant, generation):
+            says = f"{grant.client_id} knew of a newer driver: it takes nothing of {generation}"
+            grant.end(evidence_of(grant.issued, says), self.clock.clock_ms)
+
+    def refuses(self, grant: GrantFacts, generation: int) -> bool:
+        """Tell whether a grant's member has learnt of a driver above this generation."""
+        member = None if grant.member is None else self.members.get(grant.member)
+        return member is not None and member.acked > generation
 
     def open_grants(self, queue: MessageQueue, below: Epoch) -> list[GrantFacts]:
         """Return the grants that a successor waits for, older than an epoch."""
@@ -185,7 +131,7 @@ class GroupFacts:
     def forget(self, queue: MessageQueue) -> None:
         """Forget what no record can speak of any more: old grants that are resolved."""
         grants = self.grants.get(queue, {})
-        for epoch in sorted(grants)[:-_BOUNDS_MAX]:
+        for epoch in sorted(grants)[:-_GRANTS_MAX]:
             if grants[epoch].resolved is not None:
                 del grants[epoch]
 
@@ -209,6 +155,7 @@ class GroupFacts:
                 ordered=record.profile.ordered,
             )
             self.lives.setdefault(record.member.client_id, []).append(member)
+        member.digest = record.digest
         self._note_rivals(member, clock_ms)
 
     def _note_rivals(self, member: MemberFacts, clock_ms: int) -> None:
@@ -220,6 +167,8 @@ class GroupFacts:
                 continue
             if member.seen_ms > other.born_ms and other.seen_ms > member.born_ms:
                 lesser, greater = sorted((member, other), key=lambda each: each.process)
+                if lesser.rival is None:
+                    lesser.rival_ms = clock_ms
                 lesser.rival = greater
 
     def leave(self, record: Leave, row: RawRecord) -> None:
@@ -235,6 +184,8 @@ class GroupFacts:
             grant = self._grant(record.member, entry.queue, entry.epoch)
             accepted = grant is not None and grant.resolved is None
             self._count("progress", accepted=accepted)
+            if entry.end is not None and entry.epoch > self.void.get(entry.queue.topic, NOTHING):
+                self.bounds.setdefault(entry.queue, BoundsFacts()).grow(entry.end, row)
             self._reach(entry.queue, entry.epoch, Report(entry.position, row), grant)
             if grant is not None and accepted:
                 self._supersede(grant, row, "works under a newer grant")
@@ -253,7 +204,7 @@ class GroupFacts:
             self.ended.append((early, row))
         says = "released" if record.position is not None else "answered that it never started"
         if accepted:
-            grant.resolved = evidence_of(row, says)
+            grant.end(evidence_of(row, says), self.clock.clock_ms)
         if record.position is not None:
             self._supersede(grant, row, "released a newer grant")
 
@@ -286,21 +237,22 @@ class GroupFacts:
             if grant.epoch.generation >= record.generation or grant.resolved is not None:
                 continue
             if (grant.queue, grant.epoch) not in running:
-                grant.resolved = evidence_of(row, f"{record.member.client_id} {says}")
+                proof = evidence_of(row, f"{record.member.client_id} {says}")
+                grant.end(proof, self.clock.clock_ms)
+            elif grant.dropped_by < record.generation:
+                # Whoever learns of a new driver obeys no drop of an older one.
+                grant.dropped_ms = None
 
     def reset(self, record: Reset, row: RawRecord) -> None:
         """An operator's reset wins over every position of before."""
-        report = Report(Position(row.offset + 1, record.offset), row)
-        self._keep(record.queue, report, self.reached, self.ever)
+        position = Position(row.offset + 1, record.offset)
+        report = Report(position, row, self.clock.clock_ms)
+        self._keep(record.queue, report, self.reached, self.ever, self.resets)
 
-    def offsets(self, record: OffsetsKnown) -> None:
+    def offsets(self, record: OffsetsKnown, row: RawRecord) -> None:
         """A bridge told the bounds of queues."""
         for entry in record.queues:
-            known = self.bounds.setdefault(entry.queue, set())
-            if len(known) < _BOUNDS_MAX:
-                known |= {entry.min_offset, entry.max_offset}
-                known |= {entry.committed.offset} if entry.committed is not None else set()
-                known |= {entry.for_time[1]} if entry.for_time is not None else set()
+            self.bounds.setdefault(entry.queue, BoundsFacts()).tell(entry, row)
 
     def start_anew(self, topic: str) -> None:
         """A topic was made again: no position of its former life counts."""
@@ -309,14 +261,22 @@ class GroupFacts:
         for held in (self.reached, self.ever):
             for queue in [queue for queue in held if queue.topic == topic]:
                 del held[queue]
-        for queue in [queue for queue in self.bounds if queue.topic == topic]:
-            del self.bounds[queue]
+        for about in (self.bounds, self.resets):
+            for queue in [queue for queue in about if queue.topic == topic]:
+                del about[queue]
 
     def resolve_of(self, member: MemberKey, proof: Evidence) -> None:
         """End every grant of a member."""
         for grant in self._of(member):
             if grant.resolved is None:
-                grant.resolved = proof
+                grant.end(proof, self.clock.clock_ms)
+
+    def count_drops_anew(self) -> None:
+        """A driver starts: it asks everybody again, so drops are counted from here."""
+        for grants in self.grants.values():
+            for grant in grants.values():
+                if grant.resolved is None and grant.dropped_ms is not None:
+                    grant.dropped_ms = self.clock.clock_ms
 
     def _of(self, member: MemberKey) -> Iterable[GrantFacts]:
         for grants in self.grants.values():
@@ -332,7 +292,7 @@ class GroupFacts:
         for grant in self.open_grants(newer.queue, newer.epoch):
             if grant.client_id != newer.client_id:
                 self.early.setdefault((grant.queue, grant.epoch), EarlyWork(grant, newer, row))
-            grant.resolved = evidence_of(row, f"{newer.client_id} {says}")
+            grant.end(evidence_of(row, f"{newer.client_id} {says}"), self.clock.clock_ms)
 
     def _reach(
         self,

@@ -29,18 +29,18 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
         "grant discipline",
         "decisions, assignments, releases, heartbeats, control",
         "A queue is granted without a gate only when every older grant of it was released, "
-        "answered null, superseded by proof of later work, voided by claims, or lapsed on the log "
-        "clock, which is computed again; a gated add names every other one. Nobody works under a "
-        "gated grant before the release that opens it. What a decision calls resolved is resolved. "
-        "Grants that a decision marks unsafe (mode eager, on_mute = force) are exempt.",
+        "answered null, superseded by proof of later work, voided by claims, or lapsed on the log"
+        " clock, which is computed again; a gated add names every other one. Nobody works under a"
+        " gated grant before the release that opens it. What a decision calls resolved is "
+        "resolved. Grants that a decision marks unsafe (mode eager, on_mute = force) are exempt.",
     ),
     "S3": Invariant(
         "epochs",
         "decisions, assignments, generations",
-        "Per group, decisions of one generation never go back; an epoch of a queue is given to one "
-        "client only, and each new one of a queue is greater than all before it. Every generation "
-        "that decides has its claim. Records of a driver that was superseded may come late: they "
-        "are counted, for clients refuse them.",
+        "Per group, decisions of one generation never go back; an epoch of a queue is given to "
+        "one client only, and each new one of a queue is greater than all before it. Every "
+        "generation that decides has its claim. Records of a driver that was superseded may come "
+        "late: they are counted, for clients refuse them.",
     ),
     "S4": Invariant(
         "fencing",
@@ -50,11 +50,14 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
     ),
     "S5": Invariant(
         "continuity of offsets",
-        "decisions, releases, heartbeats, offsets; journals, and the source if it was recorded",
-        "A queue is granted at the newest position that was accepted, or at what its first start "
-        "rule says of known bounds. By the journals a start is never beyond what was processed (a "
-        "hole) and only below it after a death, by at most what the engine had not read; with the "
-        "source recorded, every message was processed.",
+        "decisions, releases, heartbeats, control, offsets; journals, and the source if it was "
+        "recorded",
+        "A queue is granted at the newest position that was accepted and read, or at what its "
+        "first start rule says of known bounds; a queue that its topic's route hid for a while "
+        "starts where it was left. An operator's reset is followed, and lies within what its "
+        "queue holds, by bridges, clients and the recorded source. By the journals a start is "
+        "never beyond what was processed (a hole) and only below it after a death, by at most "
+        "what the engine had not read; with the source recorded, every message was processed.",
     ),
     "S6": Invariant(
         "replay",
@@ -78,8 +81,10 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
     "S9": Invariant(
         "no phantom",
         "decisions, heartbeats, routes",
-        "A new grant goes to a member that is there, has not left or lapsed, and subscribes to the "
-        "topic; the queue is in the route that had been read, with read permission.",
+        "A new grant goes to a member that is there, has not left or lapsed, and subscribes to "
+        "the topic; the queue is in the route that had been read, with read permission. What a "
+        "driver grants that had not read what others read before is not judged: clients refuse "
+        "it.",
     ),
     "S10": Invariant(
         "isolation",
@@ -90,9 +95,9 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
     "S11": Invariant(
         "conservation",
         "heartbeats, releases, control, rejects; decisions, requests",
-        "Between the first offset and the end of a topic that is not compacted nothing is missing; "
-        "each row that is not what the protocol says and was read has its dead letter, and each "
-        "dead letter its row.",
+        "Between the first offset and the end of a topic that is not compacted nothing is "
+        "missing; each row that is not what the protocol says and was read has its dead letter, "
+        "and each dead letter its row.",
     ),
     "S12": Invariant(
         "bounded movement",
@@ -110,37 +115,41 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
         "duplicate identity",
         "decisions, assignments, heartbeats",
         "Of two processes with one client id only the greater is granted anything once it was "
-        "read, and the other is told so.",
+        "read, and the other is told so by whoever decides while both are there.",
     ),
     "S15": Invariant(
         "claims are not believed by value",
         "assignments, heartbeats",
-        "No grant stands in a member's set, or as a gate, that was not issued to that member by an "
-        "add: what a client claims makes no grant.",
+        "No grant stands in a member's set, or as a gate, that was not issued to that member by "
+        "an add: what a client claims makes no grant.",
     ),
     "L1": Invariant(
         "convergence",
         "decisions",
         "A group is not in a handover for longer than lease, margin, drain deadline and trigger "
-        "together after the last change.",
+        "together after the last change, or an alarm tells why. Time in which no driver ticks "
+        "does not count, and each driver counts anew.",
     ),
     "L2": Invariant(
         "no stuck handover",
         "decisions",
-        "A dropped grant is resolved within drain deadline, lease, margin and trigger, or an alarm "
-        "tells of it.",
+        "The answer to a drop is read within drain deadline, lease, margin and trigger, or an "
+        "alarm tells of it meanwhile. A driver that starts counts anew, and a member that claims "
+        "to work on obeys no drop of a driver before it.",
     ),
     "L3": Invariant(
         "recovery",
         "decisions, heartbeats, generations",
         "Nobody is taken for dead who was not silent for lease and margin on the log clock, "
-        "however long the engine was down; every claimed generation that ticks comes to decide.",
+        "however long the engine was down; a generation that ticks for longer than a handover may"
+        " take, while somebody heartbeats, comes to decide.",
     ),
     "L4": Invariant(
         "lost output",
         "decisions",
-        "A member whose record was written again, since its digest differed, agrees then: not "
-        "three times in a row.",
+        "A member whose record was written again, since its digest differed, obeys then: its "
+        "digest does not stay the same over three heals in a row of one driver, or an alarm tells"
+        " of it.",
     ),
 }
 """By number, in their order."""

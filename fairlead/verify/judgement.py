@@ -24,6 +24,7 @@ from fairlead.verify.positions_judge import PositionsJudge
 from fairlead.verify.recoveries import Recovery, recoveries
 from fairlead.verify.replay_judge import judge_replay
 from fairlead.verify.replaying import Replay, claims_of, drivers_of
+from fairlead.verify.resets_judge import ResetsJudge
 from fairlead.verify.tenures import read_tenures
 from fairlead.verify.walk import Walk
 
@@ -129,6 +130,7 @@ class _Inquiry:
                 GrantsJudge(docket),
                 epochs,
                 PositionsJudge(docket, topics_whole=topics_whole),
+                ResetsJudge(docket, manifest.sources),
                 MembersJudge(docket, walk.told, routes_whole=routes_whole),
                 CausesJudge(docket, manifest.names, manifest.partitions.shards),
                 PaceJudge(docket),

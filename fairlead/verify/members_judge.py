@@ -1,14 +1,20 @@
 """S9, S14, S15, L3: grants go to who is there, to one process of a client id; the living live."""
 
+from typing import Final
+
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.verify.audit import Audit, AuditMove
 from fairlead.verify.docket import Docket, evidence_of
 from fairlead.verify.facts import ShardFacts
-from fairlead.verify.group_facts import GroupFacts, MemberFacts
+from fairlead.verify.group_facts import GroupFacts
+from fairlead.verify.member_facts import MemberFacts
 from fairlead.verify.told import Told, ToldAdd, ToldEntry
 from fairlead.verify.walk import Ending, Step
 
 __all__ = ["MembersJudge"]
+
+_TOLD_WITHIN_MS: Final = 10_000
+"""So long a driver may need to tell a process that another one has its client id."""
 
 
 class MembersJudge:
@@ -22,6 +28,8 @@ class MembersJudge:
         self._losers = dict(told.losers)
         self._unknown = told.unknown
         self._routes_whole = routes_whole
+        self._owed: set[tuple[str, MemberKey]] = set()
+        """Who was to be told, by some decision, that a greater process has its client id."""
 
     def step(self, step: Step) -> None:
         """Judge the new grants and the deaths of a decision."""
@@ -29,12 +37,18 @@ class MembersJudge:
         members = {(add.queue, add.epoch): add.member for add in step.adds}
         for move in audit.moves:
             known = move.epoch in group.grants.get(move.queue, {})
-            if move.stage in ("gated", "granted") and not known:
+            if step.behind:
+                # Who is there by what was read since says nothing of a driver that had not read it.
+                self._docket.excuse("S9", "grants of drivers that others had overtaken")
+            elif move.stage in ("gated", "granted") and not known:
                 member = members.get((move.queue, move.epoch))
                 self._judge_grant(step, move, member)
         for cause in audit.causes:
             if cause.get("kind") == "client_expired" and cause.get("at") is None:
                 self._judge_death(step, str(cause.get("client_id")))
+        for each in group.members.values():
+            if each.rival is not None and not each.gone and not each.rival.gone:
+                self._owed.add((audit.group, each.key))
 
     def orphan(self, add: ToldAdd, facts: ShardFacts) -> None:
         """The decision that this add is of was never written: nothing is judged."""
@@ -49,7 +63,10 @@ class MembersJudge:
                 if winner is None:
                     continue
                 self._docket.look("S14", "processes with the client id of another")
-                if (group.name, loser.key) in self._losers or loser.lapsed or loser.left:
+                if (group.name, loser.key) in self._losers or loser.gone:
+                    continue
+                late = ending.facts.ticked_ms - loser.rival_ms > _TOLD_WITHIN_MS
+                if (group.name, loser.key) not in self._owed and (winner.gone or not late):
                     continue
                 text = f"{loser.key.client_id} runs twice, and the lesser process was never told"
                 self._docket.find(

@@ -1,10 +1,11 @@
 """S4 and S5 by the topics: where a queue starts is where the last accepted report ends."""
 
 from fairlead.core.model import Position
-from fairlead.engine.recorded_log import Places
+from fairlead.core.outputs import Cut
 from fairlead.verify.audit import AuditMove
 from fairlead.verify.docket import Docket, evidence_of
 from fairlead.verify.facts import ShardFacts
+from fairlead.verify.grant_facts import Report
 from fairlead.verify.told import ToldAdd
 from fairlead.verify.walk import Ending, Step
 
@@ -25,16 +26,13 @@ class PositionsJudge:
             topics_whole: no rule, route or bounds were compacted away.
         """
         self._docket, self._whole = docket, topics_whole
-        self._begins: dict[int, Places] = {}
-        self._generations: dict[int, int] = {}
-        self._rolled_back: set[int] = set()
         self._disturbed: set[str] = set()
-        self._lost: set[int] = set()
+        self._lost: set[tuple[int, int]] = set()
 
     def step(self, step: Step) -> None:
         """Judge the positions of a decision's grants."""
         audit = step.audit
-        self._note_rollback(step)
+        self._note_loss(audit.cut)
         if "quarantined" in audit.triggers:
             # Its rows wait: what they say is read later than they stand.
             self._disturbed.add(audit.group)
@@ -51,27 +49,13 @@ class PositionsJudge:
     def end(self, ending: Ending) -> None:
         """Nothing is left to be judged."""
 
-    def _note_rollback(self, step: Step) -> None:
-        """Take note of a driver that began from an older state: it reads positions anew."""
-        cut = step.audit.cut
-        shard, before = cut.shard, self._begins.get(cut.shard, {})
-        if cut.origin is not None and shard not in self._lost:
-            self._lost.add(shard)
-            reason = f"starts below what is known since generation {cut.origin.generation}"
-            self._docket.excuse("S5", f"{reason}: its state was lost and rebuilt")
-        if self._generations.get(shard, 0) < cut.generation:
-            self._generations[shard] = cut.generation
-            # A batch in which a driver died begins where it began, and not before.
-            older = any(
-                cut.begin.get(topic, {}).get(partition, 0) < offset
-                for topic, begins in before.items()
-                for partition, offset in begins.items()
-            )
-            if older:
-                self._rolled_back.add(shard)
-                reason = f"starts below what is known since generation {cut.generation}"
-                self._docket.excuse("S5", f"{reason}: its state was older than the log")
-        self._begins[shard] = cut.begin
+    def _note_loss(self, cut: Cut) -> None:
+        """Say what is exempt of an engine that lost its state: it never read what stood before."""
+        if cut.origin is not None and (cut.shard, cut.origin.generation) not in self._lost:
+            self._lost.add((cut.shard, cut.origin.generation))
+            since = f"since generation {cut.origin.generation}, which had no state"
+            reason = f"starts below what was told before the part of the log that was read {since}"
+            self._docket.excuse("S5", reason)
 
     def _judge(self, step: Step, move: AuditMove, position: Position) -> None:
         group, docket = step.group, self._docket
@@ -94,7 +78,7 @@ class PositionsJudge:
             return
         ever = group.ever.get(move.queue, report)
         if report.position < position <= ever.position:
-            # The queue was hidden for a while, and the engine still knows how far it was.
+            # Nobody read the topic for a while, and the engine still knows how far it was.
             return
         if position > report.position and step.whole:
             if stale is not None and position == stale.position:
@@ -104,22 +88,27 @@ class PositionsJudge:
             elif not self._is_learnt(step, move, position):
                 text = f"{_queue(move)} starts beyond what anybody reached: messages are skipped"
                 docket.find("S5", text, known, granted)
-        elif position < report.position and step.audit.cut.shard not in (
-            self._rolled_back | self._lost
-        ):
-            text = f"{_queue(move)} starts below what was reached: messages are read again"
-            docket.find("S5", text, known, granted)
+        elif position < report.position:
+            if _has_read(step.audit.cut, report) and not _is_of_another_life(step, move):
+                text = f"{_queue(move)} starts below what was reached: messages are read again"
+                docket.find("S5", text, known, granted)
+            elif not step.behind:
+                # From here on this is what the engine knows, and no start may be below it.
+                group.reached[move.queue] = Report(position, step.audit.row)
 
     def _judge_first(self, step: Step, move: AuditMove, position: Position) -> None:
         if not step.whole or self._is_learnt(step, move, position):
             return
-        if move.why not in _LEARNT:
+        ever = step.group.ever.get(move.queue)
+        if move.why not in _LEARNT and (step.behind or ever is None or position <= ever.position):
             # What the engine still knows of a queue that nobody read for a while, or has read
             # again when it rebuilt its state: nobody else knows it.
             self._docket.look("S5", "starts of queues that nobody read, as the engine says")
             return
         bounds = step.group.bounds.get(move.queue)
-        told = "no bounds of it were known" if bounds is None else f"known were {sorted(bounds)}"
+        told = "no bounds of it were known"
+        if bounds is not None and bounds.told:
+            told = f"known were {sorted(bounds.told)}"
         self._docket.find(
             "S5",
             f"{_queue(move)} starts at {_text(position)} because of {move.why}: {told}",
@@ -129,8 +118,30 @@ class PositionsJudge:
     @staticmethod
     def _is_learnt(step: Step, move: AuditMove, position: Position) -> bool:
         """Tell whether a start is what a bridge told of the queue."""
-        bounds = step.group.bounds.get(move.queue, ())
-        return move.why in _LEARNT and position.offset in bounds
+        bounds = step.group.bounds.get(move.queue)
+        return move.why in _LEARNT and bounds is not None and position.offset in bounds.told
+
+
+def _is_of_another_life(step: Step, move: AuditMove) -> bool:
+    """Tell whether a driver may take what is known of a queue for its topic's former life.
+
+    Who reads in a barrier that a topic was made anew cannot tell of which life the reports are that
+    its state does not know.
+    """
+    void = step.group.void.get(move.queue.topic)
+    restarted = void is not None and step.audit.cut.generation > void.generation
+    return restarted and move.why == "minimum"
+
+
+def _has_read(cut: Cut, report: Report) -> bool:
+    """Tell whether a driver read a report: its state began before it, its cut ends behind it."""
+    row = report.row
+    ends = cut.positions.get(row.topic)
+    if ends is None:
+        # A decision: what it says was judged when it was met.
+        return True
+    began = 0 if cut.origin is None else cut.origin.begin.get(row.topic, {}).get(row.partition, 0)
+    return began <= row.offset < ends.get(row.partition, 0)
 
 
 def _queue(move: AuditMove) -> str:

@@ -1,7 +1,7 @@
 """What the engine told its clients: the adds of all assignment records, found by their decision."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -9,12 +9,15 @@ import orjson
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
 from fairlead.recording import RecordingFolder
-from fairlead.verify.audit import Audit
+from fairlead.verify.audit import Audit, AuditMove, read_audits
 from fairlead.verify.docket import Docket, evidence_of
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Gate", "Told", "ToldAdd", "ToldEntry", "ToldKey", "read_told"]
+__all__ = ["ALL", "Gate", "Told", "ToldAdd", "ToldEntry", "ToldKey", "read_told"]
 
+
+ALL: Final = 2**63
+"""Above every generation."""
 
 _SEEN_MAX: Final = 64
 """So many records of a member are remembered, to know those of a batch that was tried again."""
@@ -68,11 +71,13 @@ class Told:
         adds: in the order of their partition; taken out as their decision is met.
         losers: members that were told that a greater process has their client id.
         unknown: entries of sets of which no add stands in the topic.
+        decided: of every decision that was written.
     """
 
     adds: dict[ToldKey, list[ToldAdd]] = field(default_factory=dict)
     losers: dict[tuple[str, MemberKey], RawRecord] = field(default_factory=dict)
     unknown: list[ToldEntry] = field(default_factory=list)
+    decided: frozenset[ToldKey] = frozenset()
 
     def drop(self, audit: Audit) -> None:
         """Leave out the adds of a decision that is not judged."""
@@ -82,36 +87,49 @@ class Told:
         """Return the adds of a decision, once.
 
         Two decisions may have one key, when the second drew no epoch and read nothing newer. A
-        gated move is an add with gates and a granted one an add without; adds that no move tells of
-        are of a member that was healed.
+        gated move is an add with gates and a granted one an add without. If one grant was told
+        twice, the positions say which add is of which decision. Adds that no move tells of are of a
+        member that was healed.
         """
         key = _key(audit)
         there = self.adds.get(key, [])
-        moved = {
-            (move.queue, move.epoch, move.client_id, move.stage == "gated")
-            for move in audit.moves
-            if move.stage in ("gated", "granted")
-        }
+        moved = [_of_move(there, move) for move in audit.moves]
         healed = {cause.get("client_id") for cause in audit.causes if cause.get("kind") == "healed"}
-        taken = [
-            add
-            for add in there
-            if (add.queue, add.epoch, add.member.client_id, bool(add.after)) in moved
-            or add.member.client_id in healed
-        ]
+        taken = [add for add in there if add in moved or add.member.client_id in healed]
         if taken:
             self.adds[key] = [add for add in there if add not in taken]
         return taken
 
-    def left_over(self, groups: frozenset[str] | None, below: int) -> Iterator[ToldAdd]:
-        """Yield, once, adds of lower generations whose driver died before it wrote its decision."""
+    def left_over(self, groups: frozenset[str], below: int) -> Iterator[ToldAdd]:
+        """Yield, once, adds of lower generations whose driver died before it wrote its decision.
+
+        One that was superseded and goes on writing for a while may still write it: its adds wait.
+        """
         keys = [
             key
             for key in self.adds
-            if key.generation < below and (groups is None or key.group in groups)
+            if key.generation < below
+            and key.group in groups
+            and (below == ALL or key not in self.decided)
         ]
         for key in sorted(keys):
             yield from self.adds.pop(key)
+
+
+def _of_move(adds: Sequence[ToldAdd], move: AuditMove) -> ToldAdd | None:
+    """Return the add that a move tells of; None: it is not there, or the move is none of an add."""
+    if move.stage not in ("gated", "granted"):
+        return None
+    place = (move.queue, move.epoch, move.client_id, move.stage == "gated")
+    found = [
+        add
+        for add in adds
+        if (add.queue, add.epoch, add.member.client_id, bool(add.after)) == place
+    ]
+    exact = [add for add in found if add.position == move.position]
+    if len(found) > 1 and not exact:
+        return None
+    return next(iter(exact or found), None)
 
 
 def _key(audit: Audit) -> ToldKey:
@@ -126,7 +144,7 @@ def read_told(recording: RecordingFolder, docket: Docket) -> Told:
     Raises:
         RecordingError: the recording is damaged.
     """
-    told = Told()
+    told = Told(decided=frozenset(map(_key, read_audits(recording, Docket()))))
     for number in sorted(recording.manifest.topics["assignments"]):
         whole = recording.part("assignments", number).whole
         reader = _PartitionReader(told, docket, whole=whole)

@@ -20,8 +20,9 @@ from fairlead.recording.log import FolderLog
 from fairlead.verify.audit import Audit, read_audits
 from fairlead.verify.docket import Docket
 from fairlead.verify.facts import ShardFacts, order_of
-from fairlead.verify.group_facts import GrantFacts, GroupFacts
-from fairlead.verify.told import Told, ToldAdd, read_told
+from fairlead.verify.grant_facts import GrantFacts
+from fairlead.verify.group_facts import GroupFacts
+from fairlead.verify.told import ALL, Told, ToldAdd, read_told
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import INPUT_TOPICS
 
@@ -52,6 +53,7 @@ class Step:
 class Ending:
     """A shard after everything recorded was read."""
 
+    shard: int
     facts: ShardFacts
     whole: bool
 
@@ -135,9 +137,9 @@ class Walk:
         for number in range(self._recording.manifest.partitions.shards):
             shard = self._shard(number)
             shard.read_to(shard.log.ends(self._recording.manifest.names, number))
-            self._meet_orphans(shard, 2**63, judges)
+            self._meet_orphans(shard, ALL, judges)
             for judge in judges:
-                judge.end(Ending(shard.facts, shard.whole))
+                judge.end(Ending(number, shard.facts, shard.whole))
 
     @property
     def read(self) -> dict[tuple[str, int], int]:
@@ -203,8 +205,8 @@ class Walk:
             counts.moves[move.stage] = counts.moves.get(move.stage, 0) + 1
             if move.stage == "dropped":
                 dropped = group.grants.get(move.queue, {}).get(move.epoch)
-                if dropped is not None and dropped.dropped_ms is None:
-                    dropped.dropped_ms, dropped.dropped = clock_ms, audit.row
+                if dropped is not None and not group.refuses(dropped, audit.cut.generation):
+                    dropped.drop(audit.row, audit.cut.generation, clock_ms)
             elif move.stage in ("gated", "granted"):
                 known = group.grants.get(move.queue, {})
                 if move.epoch not in known and known:
@@ -217,10 +219,10 @@ class Walk:
                         overtaken.overtaken = True
                 member = told.get((move.queue, move.epoch)) or group.effective(move.client_id)
                 grant = GrantFacts(move.queue, move.epoch, move.client_id, member, audit.row)
-                group.issue(grant)
+                group.issue(grant, audit.cut.generation)
                 group.forget(move.queue)
         for add in adds:
-            group.issue(_grant(add))
+            group.issue(_grant(add), add.generation)
 
     def _meet_orphans(self, shard: "_Shard", generation: int, judges: Iterable[Judge]) -> None:
         """Take the adds for issued that a driver wrote in the batch in which it died."""
@@ -237,7 +239,7 @@ class Walk:
             self.counts.lapses += sum(1 for _ in shard.facts.lapse(shard.facts.group(add.group)))
             for judge in judges:
                 judge.orphan(add, shard.facts)
-            shard.facts.group(add.group).issue(_grant(add))
+            shard.facts.group(add.group).issue(_grant(add), add.generation)
             self.counts.orphans += 1
 
 

@@ -10,7 +10,7 @@ from fairlead.verify.docket import Ruling
 from fairlead.verify.judgement import Judgement, judge_recording
 from strategies.registry import STRATEGIES
 from tests.engine.topics import START_MS
-from tests.verify.lives import Body, Life, Writer, rich_life
+from tests.verify.lives import Body, Life, Writer
 
 
 def _judge(recording: RecordingFolder) -> Judgement:
@@ -57,18 +57,44 @@ def test_stuck_handover(tmp_path: Path) -> None:
     assert "without an alarm" in _told(judgement)
 
 
+class _Confused(Writer):
+    """A client whose digest is of something else than it holds."""
+
+    def beat(self, **changes: Any) -> None:
+        """Heartbeat with a digest that never changes."""
+        Writer.beat(self, **{"digest": "00000000000000ab", **changes})
+
+
+def _confused_life() -> tuple[Life, _Confused]:
+    life = Life()
+    life.join("sound")
+    client = _Confused(life.world.topics, "orders", "confused", generation=1, diary=life.diary)
+    client.beat()
+    client.claim(1)
+    life.world.clients.append(client)
+    life.world.pass_seconds(8)
+    return life, client
+
+
 def test_healed_in_vain(tmp_path: Path) -> None:
-    """A member that is healed three times in a row still differs."""
-    life = rich_life()
-    rows = life.rows()
-    healed = 0
-    for at, row in enumerate(rows["decisions", 0]):
-        body = orjson.loads(row.value or b"")
-        if body["group"] == "orders" and healed < 3:
-            healed += 1
-            body["cause"].append({"kind": "healed", "client_id": "client-0"})
-            rows["decisions", 0][at] = row._replace(value=orjson.dumps(body))
-    assert "L4" in _judge(life.record(tmp_path / "r", rows)).broken
+    """A member that is healed three times in a row, and stays as it is, is found."""
+    life, _ = _confused_life()
+    life.world.pass_seconds(20)
+    judgement = _judge(life.record(tmp_path / "r"))
+    assert judgement.broken == ("L4",)
+    assert _told(judgement) == "L4: confused of orders still differs after 2 heals in a row"
+
+
+def test_healed_twice(tmp_path: Path) -> None:
+    """Heals that a change of the member lies between, or another driver, are not in a row."""
+    life, client = _confused_life()
+    life.world.pass_seconds(6)
+    client.beat(digest="00000000000000cd")
+    life.world.start_driver()
+    life.world.pass_seconds(8)
+    judgement = _judge(life.record(tmp_path / "r"))
+    assert _told(judgement) == ""
+    assert judgement.counts["triggers"]["healed"] >= 3
 
 
 class _Clone(Writer):

@@ -1,0 +1,123 @@
+"""Resets in the judge's eyes: where they may lie, and that somebody follows them."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from fairlead.verify.judgement import Judgement, judge_recording
+from strategies.registry import STRATEGIES
+from tests.engine.topics import bounds, shard_of
+from tests.verify.lives import Life
+
+GROUP, TOPIC = "orders", "orders"
+
+
+def _reset(life: Life, queue: int, offset: int) -> None:
+    """An operator lets a queue be read from an offset."""
+    key = orjson.dumps([GROUP, "reset", TOPIC, "main", queue])
+    body = {"kind": "reset", "group": GROUP, "queue": [TOPIC, "main", queue], "offset": offset}
+    life.world.topics.append("control", shard_of(GROUP), key, body | {"by": "alice"})
+
+
+def _tell_bounds(life: Life, first: int, end: int) -> None:
+    """A bridge says where all queues begin and end."""
+    told = bounds(GROUP, TOPIC, 4)
+    queues = [{**queue, "min": first, "max": end} for queue in told["queues"]]
+    key = orjson.dumps([TOPIC, GROUP])
+    life.world.topics.append("offsets", 0, key, {**told, "queues": queues})
+
+
+@pytest.fixture
+def life() -> Life:
+    """Two clients, one of which came later; the bounds are 200 and 1,000."""
+    life = Life()
+    life.join("first")
+    life.world.pass_seconds(4)
+    life.join("second")
+    _tell_bounds(life, 200, 1_000)
+    life.world.pass_seconds(5)
+    return life
+
+
+def _judge(life: Life, folder: Path) -> Judgement:
+    return judge_recording(life.record(folder), STRATEGIES)
+
+
+def _told(judgement: Judgement) -> str:
+    return "\n".join(
+        f"{each.number}: {finding.text}" for each in judgement.rulings for finding in each.findings
+    )
+
+
+def _reasons(judgement: Judgement) -> str:
+    return next(each.reason for each in judgement.rulings if each.number == "S5")
+
+
+@pytest.mark.parametrize(
+    "offset, told",
+    [
+        (700, ""),
+        (200, ""),
+        (1_000, ""),
+        (199, "to 199, and its first message is 200: what was wanted is gone"),
+        (1_001, "to 1001, and nobody ever saw more than 1000 of it: messages are skipped"),
+    ],
+)
+def test_bounds(life: Life, tmp_path: Path, offset: int, told: str) -> None:
+    """A start at a reset lies between the first message that is kept and the end."""
+    _reset(life, 1, offset)
+    life.world.pass_seconds(64)
+    _tell_bounds(life, 200, 1_000)
+    life.world.pass_seconds(2)
+    judgement = _judge(life, tmp_path / "r")
+    assert _told(judgement) == (told and f"S5: orders/main/1 starts at the reset {told}")
+    ruling = next(each for each in judgement.rulings if each.number == "S5")
+    assert "1 starts at a reset" in ruling.looked_at
+
+
+def test_end_unknown(life: Life, tmp_path: Path) -> None:
+    """A queue may have grown since its end was told: then nobody is accused, and it is said."""
+    _reset(life, 1, 4_000)
+    life.world.pass_seconds(4)
+    judgement = _judge(life, tmp_path / "r")
+    assert _told(judgement) == ""
+    assert "nobody told since how far their queues reach" in _reasons(judgement)
+
+
+def test_queue_that_does_not_exist(life: Life, tmp_path: Path) -> None:
+    """A reset of a queue that no route has is named: it will never be followed."""
+    _reset(life, 77, 5)
+    life.world.pass_seconds(4)
+    judgement = _judge(life, tmp_path / "r")
+    assert _told(judgement) == ""
+    place = f"t.control/{shard_of(GROUP)}@0"
+    assert (
+        f"the reset of orders/main/77 at {place}: no route has that queue, so nobody follows it"
+        in _reasons(judgement)
+    )
+
+
+def test_not_followed(life: Life, tmp_path: Path) -> None:
+    """A reset that is read while its queue's owner works on is found when it was due."""
+    life.world.pass_seconds(80)
+    rows = life.rows()
+    # As if it had stood there long before.
+    _reset(life, 1, 300)
+    log = life.world.topics.rows["t.control", shard_of(GROUP)]
+    rows["control", shard_of(GROUP)] = [log[0]]
+    body = next(
+        body
+        for row in reversed(rows["decisions", 0])
+        if (body := orjson.loads(row.value or b""))["group"] == GROUP
+    )
+    body["cut"]["positions"]["t.control"] = {str(shard_of(GROUP)): 1}
+    at = max(
+        at
+        for at, row in enumerate(rows["decisions", 0])
+        if orjson.loads(row.value or b"")["group"] == GROUP
+    )
+    rows["decisions", 0][at] = rows["decisions", 0][at]._replace(value=orjson.dumps(body))
+    judgement = judge_recording(life.record(tmp_path / "r", rows), STRATEGIES)
+    assert "S5: the reset of orders/main/1 at t.control/" in _told(judgement)
+    assert "works on" in _told(judgement)
