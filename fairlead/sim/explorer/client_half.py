@@ -18,14 +18,14 @@ from fairlead_client.session.states import QueueState, SessionState
 
 from fairlead.core import model, records
 from fairlead.sim.crossing import claim, progress
-from fairlead.sim.explorer.facts import Facts, bits, epoch_text
+from fairlead.sim.explorer.facts import epoch_text
+from fairlead.sim.explorer.half import DEAF, WAITS, Half, Read
 from fairlead.sim.explorer.memory_image import FOREVER_MS, copied, image, settings_of, settle
 from fairlead.sim.explorer.steps import Cost, Effect, Kind, Step
 from fairlead.sim.explorer.world import (
     CLIENT_SUBSCRIPTIONS,
     GROUP,
     SUBSCRIPTIONS,
-    World,
     member_key,
     process_of,
 )
@@ -72,20 +72,8 @@ class ClientState:
 
 
 @dataclass(slots=True)
-class ClientHalf:
+class ClientHalf(Half[ClientState]):
     """All states of all clients that were met, and the steps between them."""
-
-    world: World
-    facts: Facts
-    states: list[ClientState] = field(default_factory=list)
-    numbers: dict[Any, int] = field(default_factory=dict)
-    looked: list[int] = field(default_factory=list)
-    """Of each state the facts of which it is known whether they have an effect."""
-    effective: list[int] = field(default_factory=list)
-    alive: list[int] = field(default_factory=list)
-    """Of each state the facts looked at that may yet have an effect, now or later."""
-    reads: list[dict[int, Step]] = field(default_factory=list)
-    own: list[tuple[Step, ...] | None] = field(default_factory=list)
 
     def begin(self, client: int, generation: int) -> tuple[int, int]:
         """Return a client's first state, with its lease, and the facts that it wrote."""
@@ -113,35 +101,22 @@ class ClientHalf:
         done.handle(on.HeartbeatAppended(member.incarnation, 1, 0))
         return self._number(client, life, generation, done), done.facts
 
-    def step_of(self, state: int, number: int) -> Step | None:
-        """Return what reading a fact leads to; None: nothing."""
-        bit = 1 << number
-        if not self.looked[state] & bit:
-            self._look(state, number)
-        return self.reads[state].get(number)
+    def readable(self) -> int:
+        """Return the facts that clients read."""
+        return self.facts.for_clients
 
-    def look(self, state: int, facts: int) -> int:
-        """Return those of the facts that have an effect in this state."""
-        for number in bits(facts & self.facts.for_clients & ~self.looked[state]):
-            self._look(state, number)
-        return facts & self.effective[state]
-
-    def _look(self, state: int, number: int) -> None:
-        bit = 1 << number
-        self.looked[state] |= bit
+    def read(self, state: int, number: int) -> Read:
+        """Return what a fact means to a client; what is for the dead means nothing."""
         held, fact = self.states[state], self.facts.known[number]
         if held.stopped or fact.event is None:
             # What a stopped client learns it learns again when it begins anew.
-            return
-        mine = fact.reader is None or fact.reader == held.member
+            return DEAF
         kind = Kind.FAIR if fact.holding is None else Kind.CHANCE
         step = self._take(state, fact.event, f"{_name(held)} reads {fact.text}", kind)
-        if step.to != state or step.facts & ~bit:
-            self.reads[state][number] = step
-            self.effective[state] |= bit
-            self.alive[state] |= bit
-        elif mine and self._may_yet(held, number):
-            self.alive[state] |= bit
+        if step.to != state or step.facts & ~(1 << number):
+            return Read(step, alive=True)
+        mine = fact.reader is None or fact.reader == held.member
+        return WAITS if mine and self._may_yet(held, number) else DEAF
 
     def _may_yet(self, held: ClientState, number: int) -> bool:
         """Whether a fact that has no effect now can have one later.
@@ -164,14 +139,8 @@ class ClientHalf:
         ]
         return len(tops) < self.world.queues or min(tops) < fact.event.record.epoch
 
-    def steps(self, state: int) -> tuple[Step, ...]:
-        """Return what a client may do by itself, without reading anything."""
-        known = self.own[state]
-        if known is None:
-            known = self.own[state] = tuple(self._own_steps(state))
-        return known
-
-    def _own_steps(self, state: int) -> Iterator[Step]:
+    def own_steps(self, state: int) -> Iterator[Step]:
+        """Yield what a client may do by itself."""
         held = self.states[state]
         memory = held.memory
         if memory is None or memory.state is SessionState.CLOSED:
@@ -219,11 +188,7 @@ class ClientHalf:
         return Step(label, to, done.facts, kind, tuple(done.effects))
 
     def _dead(self, client: int, life: int, member: model.MemberKey) -> int:
-        name = (client, life)
-        known = self.numbers.get(name)
-        if known is not None:
-            return known
-        return self._add(name, ClientState(client, life, 0, None, member))
+        return self.numbered((client, life), lambda: ClientState(client, life, 0, None, member))
 
     def _number(self, client: int, life: int, birth: int, done: "_Doing") -> int:
         memory = done.memory
@@ -238,33 +203,10 @@ class ClientHalf:
             memory.pending.clear()
             if not memory.queues and not memory.closing and not self.world.comebacks:
                 return self._dead(client, life, done.member)
-        name = (client, life, birth, image(memory))
-        known = self.numbers.get(name)
-        if known is not None:
-            return known
-        works = tuple(
-            (queue.queue.queue_id, model.Epoch(*queue.started))
-            for queue in memory.queues.values()
-            if queue.state in OWNED and memory.state in LEASED
+        return self.numbered(
+            (client, life, birth, image(memory)),
+            lambda: _described(client, life, birth, done),
         )
-        on_bits = sum(1 << queue for queue, _ in works)
-        waits = memory.state in LEASED and any(
-            queue.gate is not None or queue.state is QueueState.DRAINING
-            for queue in memory.queues.values()
-        )
-        state = ClientState(client, life, birth, memory, done.member, works, on_bits, waits)
-        return self._add(name, state)
-
-    def _add(self, name: Any, state: ClientState) -> int:
-        number = len(self.states)
-        self.numbers[name] = number
-        self.states.append(state)
-        self.looked.append(0)
-        self.effective.append(0)
-        self.alive.append(0)
-        self.reads.append({})
-        self.own.append(None)
-        return number
 
 
 @dataclass(slots=True)
@@ -323,6 +265,22 @@ class _Doing:
             case act.CommitProgress():
                 return on.CommitFinished(action.entries, committed=True)
         return None
+
+
+def _described(client: int, life: int, birth: int, done: _Doing) -> ClientState:
+    memory = done.memory
+    leased = memory.state in LEASED
+    works = tuple(
+        (queue.queue.queue_id, model.Epoch(*queue.started))
+        for queue in memory.queues.values()
+        if queue.state in OWNED and leased
+    )
+    on_bits = sum(1 << queue for queue, _ in works)
+    waits = leased and any(
+        queue.gate is not None or queue.state is QueueState.DRAINING
+        for queue in memory.queues.values()
+    )
+    return ClientState(client, life, birth, memory, done.member, works, on_bits, waits)
 
 
 def heartbeat(member: model.MemberKey, lives: int) -> records.Heartbeat:

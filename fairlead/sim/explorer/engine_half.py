@@ -7,7 +7,6 @@ that is intact, old or lost.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from fairlead.core.invariants import check
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
@@ -25,11 +24,12 @@ from fairlead.core.records import (
 from fairlead.core.rules import EngineRules, GroupRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import step
-from fairlead.sim.explorer.facts import Fact, Facts, Holding, arrival_of, bits
+from fairlead.sim.explorer.facts import Fact, Holding, arrival_of
 from fairlead.sim.explorer.following import FOLLOWING, Following, following
 from fairlead.sim.explorer.group_image import aged, heard, image, settled
+from fairlead.sim.explorer.half import DEAF, WAITS, Half, Read
 from fairlead.sim.explorer.steps import Kind, Step
-from fairlead.sim.explorer.world import GROUP, World
+from fairlead.sim.explorer.world import GROUP
 
 __all__ = ["EngineHalf", "EngineState"]
 
@@ -59,18 +59,9 @@ class EngineState:
 
 
 @dataclass(slots=True)
-class EngineHalf:
+class EngineHalf(Half[EngineState]):
     """All states of all engines that were met, and the steps between them."""
 
-    world: World
-    facts: Facts
-    states: list[EngineState] = field(default_factory=list)
-    numbers: dict[Any, int] = field(default_factory=dict)
-    looked: list[int] = field(default_factory=list)
-    effective: list[int] = field(default_factory=list)
-    alive: list[int] = field(default_factory=list)
-    reads: list[dict[int, Step]] = field(default_factory=list)
-    own: list[tuple[Step, ...] | None] = field(default_factory=list)
     words: dict[tuple[int, tuple[str, ...]], Step] = field(default_factory=dict)
     strategies: dict[str, Following] = field(default_factory=lambda: {FOLLOWING: Following()})
 
@@ -91,37 +82,29 @@ class EngineHalf:
             to, facts = self._stepped(fresh, [])
         return Step(f"driver {generation} starts", to, facts | self.facts.claimed(generation))
 
-    def look(self, state: int, facts: int) -> int:
-        """Return those of the facts that have an effect in this state."""
-        for number in bits(facts & self.facts.for_engines & ~self.looked[state]):
-            self._look(state, number)
-        return facts & self.effective[state]
+    def readable(self) -> int:
+        """Return the facts that engines read."""
+        return self.facts.for_engines
 
-    def _look(self, state: int, number: int) -> None:
-        bit = 1 << number
-        self.looked[state] |= bit
+    def read(self, state: int, number: int) -> Read:
+        """Return what a fact means to an engine."""
         held, fact = self.states[state], self.facts.known[number]
         if held.group is None or fact.arrival is None:
             # The operator's words stand before everything else.
-            self.alive[state] |= bit
-            return
+            return WAITS
         record = fact.arrival.record
         if isinstance(record, Heartbeat) and record.member in held.group.tombstones:
-            return
+            return DEAF
         if fact.after_leave and self._is_unaware(held.group, fact.sender):
-            self.alive[state] |= bit
-            return
+            return WAITS
         kind = Kind.CHANCE if isinstance(record, Progress) else Kind.FAIR
         made = self._take(
             state, held, [fact.arrival], f"engine {held.generation} reads {fact.text}"
         )
         made = made._replace(kind=max(kind, made.kind))
         if made.to != state or made.facts:
-            self.reads[state][number] = made
-            self.effective[state] |= bit
-            self.alive[state] |= bit
-        elif self._may_yet(held.group, fact):
-            self.alive[state] |= bit
+            return Read(made, alive=True)
+        return WAITS if self._may_yet(held.group, fact) else DEAF
 
     @staticmethod
     def _is_unaware(group: GroupState, sender: MemberKey | None) -> bool:
@@ -153,14 +136,8 @@ class EngineHalf:
             self.words[state, targets] = known
         return known
 
-    def steps(self, state: int) -> tuple[Step, ...]:
-        """Return what an engine may do without reading a record of a client."""
-        known = self.own[state]
-        if known is None:
-            known = self.own[state] = tuple(self._own_steps(state))
-        return known
-
-    def _own_steps(self, state: int) -> Iterator[Step]:
+    def own_steps(self, state: int) -> Iterator[Step]:
+        """Yield what an engine may do without reading a record of a client."""
         held = self.states[state]
         name = f"engine {held.generation}"
         if held.group is None:
@@ -236,18 +213,7 @@ class EngineHalf:
         group = fresh.group
         kept = None if group is None else image(group)
         name = (fresh.generation, fresh.marked, fresh.recovering, kept)
-        known = self.numbers.get(name)
-        if known is not None:
-            return known
-        number = len(self.states)
-        self.numbers[name] = number
-        self.states.append(_described(fresh))
-        self.looked.append(0)
-        self.effective.append(0)
-        self.alive.append(0)
-        self.reads.append({})
-        self.own.append(None)
-        return number
+        return self.numbered(name, lambda: _described(fresh))
 
 
 def _described(fresh: EngineState) -> EngineState:
