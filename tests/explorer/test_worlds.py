@@ -6,7 +6,10 @@ import sys
 from dataclasses import replace
 
 import pytest
+from fairlead_client.session.seen_releases import SeenReleases
 
+from fairlead.core import apply
+from fairlead.sim.explorer.joint import CLIENTS, ENGINE, JUDGE, Joint
 from fairlead.sim.explorer.retelling import LostThreadError, retell
 from fairlead.sim.explorer.rows import ROWS, Rows
 from fairlead.sim.explorer.search import Progress, Searched, search
@@ -45,6 +48,26 @@ def test_long(world: World) -> None:
     held(world)
 
 
+def stands(world: World) -> set[tuple[object, ...]]:
+    """Return every stand of a world: who works under which epochs, and what is processed."""
+    joint = Joint(world)
+    begun = joint.begin()
+    met, open_moments = {begun}, [begun]
+    for moment in open_moments:
+        for each in joint.nexts(moment):
+            if each.to not in met:
+                met.add(each.to)
+                open_moments.append(each.to)
+    return {
+        (
+            *(joint.clients.states[state].works for state in moment[CLIENTS:]),
+            joint.ghosts[moment[JUDGE]],
+            joint.engines.states[moment[ENGINE]].generation,
+        )
+        for moment in met
+    }
+
+
 @pytest.mark.parametrize(
     "world",
     [
@@ -53,12 +76,16 @@ def test_long(world: World) -> None:
         World(clients=2, moves=1, losses=1, restart=Restart.INTACT),
         World(clients=2, moves=1, losses=1, restart=Restart.OLD),
         World(clients=2, moves=1, losses=1),
+        World(clients=2, moves=0, losses=1, zombie=True),
+        World(clients=2, moves=0, deaths=1, losses=1, comebacks=1, restart=Restart.INTACT),
     ],
     ids=lambda world: world.name,
 )
-def test_pruning_changes_no_verdict(world: World) -> None:
-    """With every record kept and read one by one there are more states, and the same verdict."""
-    assert held(replace(world, prune=False)).states > held(world).states
+def test_pruning_changes_nothing(world: World) -> None:
+    """With every record kept and read one by one there are more states, and no other stand."""
+    unpruned = replace(world, prune=False)
+    assert held(unpruned).states > held(world).states
+    assert stands(unpruned) == stands(world)
 
 
 def test_the_same_counts_in_every_process() -> None:
@@ -81,6 +108,20 @@ def test_the_same_counts_in_every_process() -> None:
     }
     assert len(counts) == 1
     assert counts.pop().split()[0].isdecimal()
+
+
+@pytest.mark.parametrize("reader, name", [(SeenReleases, "remember"), (apply, "remember_release")])
+def test_what_raises_is_found(reader: object, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that makes the session or the core raise ends the search, and the run names it."""
+
+    def broken(*_given: object) -> None:
+        raise RuntimeError("broken on purpose")
+
+    monkeypatch.setattr(reader, name, broken)
+    found = search(World(clients=2)).found
+    assert found is not None
+    assert found.violation.startswith("DEFECT: ")
+    assert found.violation.endswith("RuntimeError: broken on purpose")
 
 
 def test_a_limit_is_no_verdict() -> None:

@@ -4,12 +4,13 @@ Leases are an order here, not a time: an engine takes only those for dead that w
 wait for everybody who may be alive is over only when all of them were heard.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from fairlead.core.model import MemberKey
 from fairlead.sim.explorer.client_half import ClientState
 from fairlead.sim.explorer.engine_half import EngineHalf
-from fairlead.sim.explorer.steps import Kind, Step
+from fairlead.sim.explorer.steps import Step
 from fairlead.sim.explorer.world import life_of
 
 __all__ = ["Around", "Seen", "seen_by_engines"]
@@ -37,12 +38,29 @@ class Around(NamedTuple):
     clients: tuple[Seen, ...]
     targets: tuple[str, ...]
 
-    def allows(self, state: int, step: Step) -> bool:
-        """Whether an engine in this state can take a step of its own now."""
-        if step.kind is Kind.LAPSE:
-            assert isinstance(step.detail, tuple)
-            return self._has_stopped(state, MemberKey(*step.detail))
-        return step.kind is not Kind.HEARD or self._all_heard(state)
+    def steps(self, state: int) -> Iterator[Step]:
+        """Yield what an engine in this state can do by itself now."""
+        group = self.engines.states[state].group
+        for member in sorted(group.members) if group is not None else ():
+            lapse = self.lapse(state, member)
+            if lapse is not None:
+                yield lapse
+        tick = self.tick(state)
+        if tick is not None:
+            yield tick
+
+    def lapse(self, state: int, member: MemberKey) -> Step | None:
+        """Return the lapse of a member that works no more; None: it is no member, or it may."""
+        group = self.engines.states[state].group
+        if group is None or member not in group.members or not self._has_stopped(state, member):
+            return None
+        return self.engines.lapse(state, member)
+
+    def tick(self, state: int) -> Step | None:
+        """Return an engine's next tick; None: there is none, or somebody is to be heard first."""
+        if self.engines.waits_for_all(state) and not self._all_heard(state):
+            return None
+        return self.engines.tick(state)
 
     def _has_stopped(self, state: int, member: MemberKey) -> bool:
         """Whether a member works no more.

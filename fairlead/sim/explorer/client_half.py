@@ -7,6 +7,7 @@ died before the step. What stays open is what other parts do meanwhile.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from fairlead_client.model import Process as ClientProcess
@@ -66,6 +67,11 @@ class ClientState:
         return self.memory is None or self.memory.state not in LEASED
 
     @property
+    def knows(self) -> float:
+        """The newest generation that it knows, below which it obeys nobody; stopped: infinite."""
+        return inf if self.stopped or self.memory is None else self.memory.generation
+
+    @property
     def closed(self) -> bool:
         """Whether it left cleanly."""
         return self.memory is not None and self.memory.state is SessionState.CLOSED
@@ -74,6 +80,8 @@ class ClientState:
 @dataclass(slots=True)
 class ClientHalf(Half[ClientState]):
     """All states of all clients that were met, and the steps between them."""
+
+    own: dict[int, tuple[Step, ...]] = field(default_factory=dict)
 
     def begin(self, client: int, generation: int) -> tuple[int, int]:
         """Return a client's first state, with its lease, and the facts that it wrote."""
@@ -108,12 +116,15 @@ class ClientHalf(Half[ClientState]):
     def read(self, state: int, number: int) -> Read:
         """Return what a fact means to a client; what is for the dead means nothing."""
         held, fact = self.states[state], self.facts.known[number]
-        if held.stopped or fact.event is None:
-            # What a stopped client learns it learns again when it begins anew.
+        if fact.event is None:
             return DEAF
+        if held.stopped:
+            # What it learns it learns again when it begins anew; what it was told is still there.
+            told = fact.reader == held.member and self._may_return(held.memory)
+            return WAITS if told else DEAF
         kind = Kind.FAIR if fact.holding is None else Kind.CHANCE
         step = self._take(state, fact.event, f"{_name(held)} reads {fact.text}", kind)
-        if step.to != state or step.facts & ~(1 << number):
+        if step.matters(state, 1 << number):
             return Read(step, alive=True)
         mine = fact.reader is None or fact.reader == held.member
         return WAITS if mine and self._may_yet(held, number) else DEAF
@@ -139,8 +150,14 @@ class ClientHalf(Half[ClientState]):
         ]
         return len(tops) < self.world.queues or min(tops) < fact.event.record.epoch
 
-    def own_steps(self, state: int) -> Iterator[Step]:
-        """Yield what a client may do by itself."""
+    def steps(self, state: int) -> tuple[Step, ...]:
+        """Return what a client may do by itself, without reading anything."""
+        known = self.own.get(state)
+        if known is None:
+            known = self.own[state] = tuple(self._own_steps(state))
+        return known
+
+    def _own_steps(self, state: int) -> Iterator[Step]:
         held = self.states[state]
         memory = held.memory
         if memory is None or memory.state is SessionState.CLOSED:
@@ -187,13 +204,20 @@ class ClientHalf(Half[ClientState]):
         to = self._number(held.client, held.life, held.birth, done)
         return Step(label, to, done.facts, kind, tuple(done.effects))
 
+    def _may_return(self, memory: Memory | None) -> bool:
+        """Whether a new incarnation may follow: what it remembers of this one is the session's."""
+        if not self.world.comebacks or memory is None:
+            return False
+        return memory.state is SessionState.FENCED and not memory.closing
+
     def _dead(self, client: int, life: int, member: model.MemberKey) -> int:
         return self.numbered((client, life), lambda: ClientState(client, life, 0, None, member))
 
     def _number(self, client: int, life: int, birth: int, done: "_Doing") -> int:
         memory = done.memory
         settle(memory)
-        if memory.state not in LEASED and self.world.prune:
+        forgets = memory.state not in LEASED and not self._may_return(memory)
+        if forgets and self.world.prune:
             # What a stopped incarnation knew it forgets, but for what it may yet have to release.
             birth = 0
             idle = [queue for queue, held in memory.queues.items() if not held.works]
@@ -201,7 +225,7 @@ class ClientHalf(Half[ClientState]):
                 del memory.queues[queue]
             memory.generation = 0
             memory.pending.clear()
-            if not memory.queues and not memory.closing and not self.world.comebacks:
+            if not memory.queues and not memory.closing:
                 return self._dead(client, life, done.member)
         return self.numbered(
             (client, life, birth, image(memory)),

@@ -5,7 +5,7 @@ once. A driver that starts anew is another engine, of a higher generation, that 
 that is intact, old or lost.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from fairlead.core.invariants import check
@@ -26,6 +26,7 @@ from fairlead.core.state import GroupState
 from fairlead.core.step import step
 from fairlead.sim.explorer.facts import Fact, Holding, arrival_of
 from fairlead.sim.explorer.following import FOLLOWING, Following, following
+from fairlead.sim.explorer.frozen import Images
 from fairlead.sim.explorer.group_image import aged, heard, image, settled
 from fairlead.sim.explorer.half import DEAF, WAITS, Half, Read
 from fairlead.sim.explorer.steps import Kind, Step
@@ -63,6 +64,9 @@ class EngineHalf(Half[EngineState]):
     """All states of all engines that were met, and the steps between them."""
 
     words: dict[tuple[int, tuple[str, ...]], Step] = field(default_factory=dict)
+    lapses: dict[tuple[int, MemberKey], Step] = field(default_factory=dict)
+    ticks: dict[int, Step] = field(default_factory=dict)
+    images: Images = field(default_factory=dict)
     strategies: dict[str, Following] = field(default_factory=lambda: {FOLLOWING: Following()})
 
     def begin(self, heartbeats: Sequence[Heartbeat], targets: tuple[str, ...]) -> tuple[int, int]:
@@ -102,7 +106,7 @@ class EngineHalf(Half[EngineState]):
             state, held, [fact.arrival], f"engine {held.generation} reads {fact.text}"
         )
         made = made._replace(kind=max(kind, made.kind))
-        if made.to != state or made.facts:
+        if made.matters(state, 0):
             return Read(made, alive=True)
         return WAITS if self._may_yet(held.group, fact) else DEAF
 
@@ -136,28 +140,38 @@ class EngineHalf(Half[EngineState]):
             self.words[state, targets] = known
         return known
 
-    def own_steps(self, state: int) -> Iterator[Step]:
-        """Yield what an engine may do without reading a record of a client."""
-        held = self.states[state]
-        name = f"engine {held.generation}"
-        if held.group is None:
-            return
-        for member in sorted(held.group.members):
+    def lapse(self, state: int, member: MemberKey) -> Step:
+        """Return the step in which an engine takes one of its members for dead."""
+        known = self.lapses.get((state, member))
+        if known is None:
+            held = self.states[state]
+            assert held.group is not None
+            label = f"engine {held.generation} takes {member.incarnation} for dead"
             old = replace(held, group=aged(held.group, member))
-            label = f"{name} takes {member.incarnation} for dead"
-            lapsed = self._take(state, old, [], label)
-            if lapsed.kind is not Kind.DEFECT:
-                lapsed = lapsed._replace(kind=Kind.LAPSE, detail=member)
-            yield lapsed
-        if not held.marked:
-            made = self._take(state, replace(held, marked=True), [], f"{name} reads its first tick")
-            order = Kind.FAIR if held.recovering else Kind.HEARD
-            yield made._replace(kind=max(order, made.kind))
-        elif held.recovering:
-            made = self._take(
-                state, held, [], f"{name} has waited for lease and margin", waited=True
-            )
-            yield made._replace(kind=max(Kind.HEARD, made.kind))
+            known = self.lapses[state, member] = self._take(state, old, [], label)
+        return known
+
+    def waits_for_all(self, state: int) -> bool:
+        """Whether an engine's next tick comes only when all who may be working were heard."""
+        held = self.states[state]
+        return held.marked is held.recovering
+
+    def tick(self, state: int) -> Step | None:
+        """Return the step in which an engine reads its first tick, or has waited; None: neither.
+
+        Later ticks tell it nothing.
+        """
+        held = self.states[state]
+        if held.group is None or (held.marked and not held.recovering):
+            return None
+        known = self.ticks.get(state)
+        if known is None:
+            what = "has waited for lease and margin" if held.marked else "reads its first tick"
+            marked = replace(held, marked=True)
+            label = f"engine {held.generation} {what}"
+            known = self._take(state, marked, [], label, waited=held.marked)
+            self.ticks[state] = known
+        return known
 
     def _take(
         self,
@@ -211,7 +225,7 @@ class EngineHalf(Half[EngineState]):
 
     def _number(self, fresh: EngineState) -> int:
         group = fresh.group
-        kept = None if group is None else image(group)
+        kept = None if group is None else image(group, self.images)
         name = (fresh.generation, fresh.marked, fresh.recovering, kept)
         return self.numbered(name, lambda: _described(fresh))
 

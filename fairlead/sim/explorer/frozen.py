@@ -2,31 +2,51 @@
 
 from dataclasses import fields, is_dataclass
 from functools import cache
+from operator import itemgetter
+from types import NoneType
 from typing import Any
 
-__all__ = ["frozen"]
+__all__ = ["Images", "frozen"]
+
+_PLAIN = frozenset({int, str, bool, float, NoneType})
 
 
-def frozen(value: Any, without: frozenset[str] = frozenset()) -> Any:
+Images = dict[int, tuple[Any, Any]]
+"""The identity of an immutable value -> the value, which keeps its identity its own, its image."""
+
+
+def frozen(value: Any, without: frozenset[str] = frozenset(), known: Images | None = None) -> Any:
     """Return a hashable image of a value; equal images mean equal values.
 
-    Mappings become pairs in the order of their keys, mutable dataclasses tuples of their fields.
-    Fields named in ``without`` are left out, of dataclasses at any depth.
+    Mappings become pairs in the order of their keys, dataclasses tuples of their fields. Fields
+    named in ``without`` are left out, of dataclasses at any depth. ``known`` are the images of
+    immutable dataclasses that were met with the same ``without``; those met now are added.
     """
+    kind: Any = type(value)
+    if kind in _PLAIN:
+        return value
+    if isinstance(value, tuple | list):
+        if all(type(each) in _PLAIN for each in value):
+            return tuple(value)
+        return tuple([frozen(each, without, known) for each in value])
     if isinstance(value, dict):
-        pairs = ((frozen(key), frozen(held, without)) for key, held in value.items())
-        return tuple(sorted(pairs, key=lambda pair: pair[0]))
-    if isinstance(value, list | tuple):
-        return tuple(frozen(each, without) for each in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return tuple(
-            frozen(getattr(value, name), without)
-            for name in _names(type(value))
-            if name not in without
-        )
-    return value
+        pairs = [(frozen(key), frozen(held, without, known)) for key, held in value.items()]
+        return tuple(sorted(pairs, key=itemgetter(0)))
+    names = _names(kind, without)
+    if names is None:
+        return value
+    if known is None or not kind.__dataclass_params__.frozen:
+        return tuple([frozen(getattr(value, name), without, known) for name in names])
+    met = known.get(id(value))
+    if met is None:
+        image = tuple([frozen(getattr(value, name), without, known) for name in names])
+        met = known[id(value)] = (value, image)
+    return met[1]
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(kind))
+def _names(kind: type, without: frozenset[str]) -> tuple[str, ...] | None:
+    """Return the fields of a dataclass that are not left out; None: it is something else."""
+    if not is_dataclass(kind):
+        return None
+    return tuple(each.name for each in fields(kind) if each.name not in without)

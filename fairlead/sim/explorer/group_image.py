@@ -11,7 +11,7 @@ from typing import Any
 
 from fairlead.core.model import MemberKey
 from fairlead.core.state import GroupState, Liveness, Tombstone
-from fairlead.sim.explorer.frozen import frozen
+from fairlead.sim.explorer.frozen import Images, frozen
 
 __all__ = ["SAME_IN_ALL", "SETTLED", "aged", "heard", "image", "settled"]
 
@@ -31,6 +31,9 @@ SETTLED: dict[str, Any] = {
 SAME_IN_ALL = frozenset({"group", "routes", "liveness"})
 """Fields that are the same in all states, or follow from the members when all times are one."""
 
+_ALIVE = Liveness(0, 1)
+_BURIED = Tombstone(FAR_MS, lapsed=True, told=True)
+
 _KEPT = tuple(
     each.name for each in fields(GroupState) if each.name not in SAME_IN_ALL | SETTLED.keys()
 )
@@ -47,8 +50,8 @@ def settled(state: GroupState) -> GroupState:
     return replace(
         state,
         **SETTLED,
-        liveness={key: Liveness(0, 1) for key in state.members},
-        tombstones={key: Tombstone(FAR_MS, lapsed=True, told=True) for key in state.tombstones},
+        liveness=dict.fromkeys(state.members, _ALIVE),
+        tombstones=dict.fromkeys(state.tombstones, _BURIED),
         barrier=barrier,
     )
 
@@ -64,6 +67,6 @@ def heard(state: GroupState, clock_ms: int) -> GroupState:
     return replace(state, liveness={key: Liveness(clock_ms, 1) for key in state.members})
 
 
-def image(state: GroupState) -> Any:
-    """Return a settled state as a hashable value."""
-    return tuple(frozen(getattr(state, name), _WITHOUT) for name in _KEPT)
+def image(state: GroupState, known: Images | None = None) -> Any:
+    """Return a settled state as a hashable value; ``known`` are images of parts of others."""
+    return tuple([frozen(getattr(state, name), _WITHOUT, known) for name in _KEPT])

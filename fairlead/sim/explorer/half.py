@@ -1,11 +1,11 @@
 """What the clients of a world and its engines have in common: numbered states, remembered steps.
 
 A state is numbered when it is met first. What a fact leads to in it is computed once, when somebody
-asks, and so is what it may do without reading anything.
+asks.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -48,7 +48,6 @@ class Half(ABC, Generic[State]):
     _looked: list[int] = field(default_factory=list)
     """Of each state the facts of which it is known whether they have an effect."""
     _effective: list[int] = field(default_factory=list)
-    _own: list[tuple[Step, ...] | None] = field(default_factory=list)
 
     @abstractmethod
     def readable(self) -> int:
@@ -58,10 +57,6 @@ class Half(ABC, Generic[State]):
     def read(self, state: int, number: int) -> Read:
         """Return what a fact means to a state; this runs the real code."""
 
-    @abstractmethod
-    def own_steps(self, state: int) -> Iterator[Step]:
-        """Yield what may be done in a state without reading anything; this runs the real code."""
-
     def look(self, state: int, facts: int) -> int:
         """Return those of the facts that have an effect in this state."""
         unknown = facts & ~self._looked[state]
@@ -69,13 +64,6 @@ class Half(ABC, Generic[State]):
             for number in bits(unknown & self.readable()):
                 self._look(state, number)
         return facts & self._effective[state]
-
-    def steps(self, state: int) -> tuple[Step, ...]:
-        """Return what may be done in this state without reading anything."""
-        known = self._own[state]
-        if known is None:
-            known = self._own[state] = tuple(self.own_steps(state))
-        return known
 
     def numbered(self, name: Any, make: Callable[[], State]) -> int:
         """Return the number of the state of this name, made if it was not met before."""
@@ -88,7 +76,6 @@ class Half(ABC, Generic[State]):
         self.alive.append(0)
         self._looked.append(0)
         self._effective.append(0)
-        self._own.append(None)
         return number
 
     def _look(self, state: int, number: int) -> None:

@@ -1,6 +1,6 @@
 """A whole world at one moment, and everything that can happen next in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -89,7 +89,7 @@ class Joint:
         half, state = self.clients, moment[index]
         for number in bits(half.look(state, moment[FACTS])):
             step = half.reads[state][number]
-            if step.to != state or step.facts & ~moment[FACTS]:
+            if step.matters(state, moment[FACTS]):
                 yield self._next(moment, step, index)
         ghost = self.ghosts[moment[JUDGE]]
         for step in half.steps(state):
@@ -111,12 +111,11 @@ class Joint:
             return
         for number in bits(half.look(state, moment[FACTS])):
             step = half.reads[state][number]
-            if step.to != state or step.facts & ~moment[FACTS]:
+            if step.matters(state, moment[FACTS]):
                 yield self._next(moment, step, index)
         around = self._around(moment)
-        for step in half.steps(state):
-            if around.allows(state, step):
-                yield self._next(moment, step, index)
+        for step in around.steps(state):
+            yield self._next(moment, step, index)
         if half.states[state].targets != ghost.targets:
             yield self._next(moment, half.word(state, ghost.targets), index)
         yield from self._of_operator(moment, index, unread=False)
@@ -168,11 +167,18 @@ class Joint:
         parts[JUDGE] = judge
         if parts[KEPT] != NONE and not self.ghosts[judge].losses:
             parts[KEPT] = NONE
+        if self.world.prune and parts[ZOMBIE] != NONE and not self._is_listened_to(parts):
+            parts[ZOMBIE] = NONE
         to = self._pruned(moment[FACTS] | step.facts, tuple(parts[1:]))
         if violation is None and (index >= CLIENTS or index == ENGINE):
             violation = self._violation(to)
         fair = step.kind is not Kind.CHANCE
         return Next(step.label, to, fair, violation)
+
+    def _is_listened_to(self, parts: Sequence[int]) -> bool:
+        """Whether some client would obey the old engine: it lives and knows of no later one."""
+        old = self.engines.states[parts[ZOMBIE]].generation
+        return any(self.clients.states[state].knows <= old for state in parts[CLIENTS:])
 
     def _judge(self, moment: Moment, step: Step) -> tuple[int, str | None]:
         if step.kind is Kind.DEFECT:

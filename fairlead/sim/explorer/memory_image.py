@@ -48,7 +48,7 @@ SAME_IN_ALL = frozenset(
 )
 """Fields that hold the same in all sessions between two events, or are looked at beside."""
 
-_LEFT_OUT = SAME_IN_ALL | SETTLED.keys() | SETTLED_OF_QUEUES.keys()
+_LEFT_OUT = SAME_IN_ALL.union(SETTLED, SETTLED_OF_QUEUES)
 _KEPT = tuple(each.name for each in fields(Memory) if each.name not in _LEFT_OUT)
 
 

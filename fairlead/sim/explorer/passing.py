@@ -21,6 +21,7 @@ from fairlead.sim.explorer.around import Around, Seen
 from fairlead.sim.explorer.engine_half import EngineHalf
 from fairlead.sim.explorer.facts import Fact, bits
 from fairlead.sim.explorer.steps import Kind, Step
+from fairlead.sim.explorer.world import life_of, member_key
 
 __all__ = ["Passing"]
 
@@ -63,7 +64,7 @@ class Passing:
         return known
 
     def _search(self, state: int, around: Around) -> tuple[tuple[Step, ...], bool]:
-        found: list[Step] = []
+        found: dict[tuple[int, int, Kind], Step] = {}
         paths: dict[int, tuple[str, ...]] = {state: ()}
         thorough = state
         for stage in self._stages(state, around):
@@ -74,20 +75,21 @@ class Passing:
                     thorough = step.to
                 if step is not None and (step.kind is Kind.DEFECT or self._grants(step.to)):
                     label = "; ".join((*path, step.label))
-                    found.append(step._replace(label=label, kind=max(step.kind, Kind.FAIR)))
+                    end = (step.to, step.facts, step.kind)
+                    found.setdefault(end, step._replace(label=label))
                 elif step is not None:
                     assert not step.facts, "an engine in a barrier tells nobody anything"
                     fresh.setdefault(step.to, (*path, step.label))
                 if step is None or not stage.must:
                     fresh.setdefault(inner, path)
             paths = fresh
-        return tuple(found), not self._grants(thorough)
+        return tuple(found.values()), not self._grants(thorough)
 
     def _grants(self, state: int) -> bool:
         return self.engines.states[state].granting
 
     def _stages(self, state: int, around: Around) -> Iterator[_Stage]:
-        """Yield what may be read and concluded, in one order, the tick and the wait at the end."""
+        """Yield what may be read and concluded, in one order, the last tick at the end."""
         engines = self.engines
         living = {client.member for client in around.clients if not client.stopped}
 
@@ -96,19 +98,24 @@ class Passing:
             return None if known else engines.word(inner, around.targets)
 
         # The operator's words stand before everything else.
+        recovering = engines.states[state].recovering
         yield _Stage(word, must=engines.states[state].group is None)
+        if recovering:
+            # It tells nothing but that the wait begins.
+            yield _Stage(around.tick, must=True)
         numbers = self._in_order(around.facts)
         first = [number for number in numbers if self._is_first(number, living)]
         # One without a state may miss them until it has waited.
-        yield _Stage(partial(self._read_all, first), must=not engines.states[state].recovering)
+        yield _Stage(partial(self._read_all, first), must=not recovering)
         for number in numbers:
             if number not in first:
                 fact = engines.facts.known[number]
                 yield _Stage(partial(self._read, number), fact.sender in living and _acks(fact))
         for client in around.clients:
-            yield _Stage(partial(self._lapse, client, around), must=False)
-        for _ in range(2):
-            yield _Stage(partial(self._heard, around), must=True)
+            for life in range(1, life_of(client.member) + 1):
+                member = member_key(client.member.client_id, life)
+                yield _Stage(partial(_lapsed, around, member), must=False)
+        yield _Stage(around.tick, must=True)
 
     def _is_first(self, number: int, living: set[MemberKey]) -> bool:
         """Whether a fact is the first heartbeat of somebody who lives."""
@@ -147,20 +154,6 @@ class Passing:
             return Step("; ".join(labels), met) if labels else None
         return step._replace(label="; ".join(labels))
 
-    def _lapse(self, client: Seen, around: Around, state: int) -> Step | None:
-        for step in self.engines.steps(state):
-            if step.kind is Kind.DEFECT:
-                return step
-            if step.kind is Kind.LAPSE and step.detail == client.member:
-                return step if around.allows(state, step) else None
-        return None
-
-    def _heard(self, around: Around, state: int) -> Step | None:
-        for step in self.engines.steps(state):
-            if step.kind in (Kind.HEARD, Kind.FAIR) and around.allows(state, step):
-                return step
-        return None
-
 
 def _acks(fact: Fact) -> bool:
     return fact.arrival is not None and isinstance(fact.arrival.record, Claims)
@@ -175,3 +168,7 @@ def _told_by(fact: Fact) -> object:
     if fact.arrival is None or not isinstance(fact.arrival.record, Progress):
         return None
     return tuple((entry.queue, entry.position) for entry in fact.arrival.record.queues)
+
+
+def _lapsed(around: Around, member: MemberKey, state: int) -> Step | None:
+    return around.lapse(state, member)

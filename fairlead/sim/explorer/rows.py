@@ -22,6 +22,8 @@ SMALL = (
     World(clients=2, moves=2, deaths=1),
     World(clients=2, queues=2, moves=1, deaths=1),
     World(clients=2, moves=1, deaths=1, comebacks=1),
+    World(clients=2, moves=0, deaths=1, losses=1, comebacks=1),
+    World(clients=2, moves=0, deaths=1, losses=1, comebacks=1, restart=Restart.INTACT),
     World(clients=2, moves=1, losses=1, restart=Restart.INTACT),
     World(clients=2, moves=1, losses=1, restart=Restart.OLD),
     World(clients=2, moves=1, deaths=1, losses=1),
@@ -31,18 +33,19 @@ SMALL = (
 
 REQUIRED = (
     World(clients=3, moves=2, deaths=1),
-    World(clients=3, moves=1, deaths=1, losses=1),
-    World(clients=3, moves=0, deaths=1, losses=1, zombie=True),
+    World(clients=3, moves=1, deaths=1, losses=1, zombie=True),
+    World(clients=3, moves=2, deaths=1, losses=1),
 )
 
 LONG = (
     World(clients=3, moves=2, deaths=1, cap=3),
     World(clients=3, queues=2, moves=1, deaths=1),
+    World(clients=2, moves=2, deaths=1, comebacks=1),
+    World(clients=2, moves=1, deaths=1, losses=1, comebacks=1),
+    World(clients=2, moves=1, deaths=1, losses=1, comebacks=1, restart=Restart.INTACT),
     World(clients=2, moves=1, deaths=1, losses=1, restart=Restart.OLD),
     World(clients=2, moves=1, deaths=1, losses=1, zombie=True),
     World(clients=2, moves=1, deaths=1, losses=1, restart=Restart.OLD, zombie=True),
-    World(clients=3, moves=1, deaths=1, losses=1, zombie=True),
-    World(clients=3, moves=2, deaths=1, losses=1),
 )
 
 ROWS = {Rows.SMALL: SMALL, Rows.REQUIRED: REQUIRED, Rows.LONG: LONG}

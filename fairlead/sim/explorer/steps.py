@@ -15,11 +15,7 @@ class Kind(IntEnum):
     """It comes if it can for long enough: a group must converge by these alone."""
     CHANCE = 1
     """It may come: a release that a gated client reads, progress, a message that is processed."""
-    LAPSE = 2
-    """Fair, and only for a member that has stopped."""
-    HEARD = 3
-    """Fair, and only when every client that lived before the driver is a member."""
-    DEFECT = 4
+    DEFECT = 2
     """The real code raised: a violation by itself."""
 
 
@@ -53,4 +49,8 @@ class Step(NamedTuple):
     effects: tuple[Effect, ...] = ()
     cost: Cost = Cost.NOTHING
     detail: object = None
-    """Of a lapse the member, of a move the queue and its new target."""
+    """Of a move the new targets."""
+
+    def matters(self, state: int, facts: int) -> bool:
+        """Whether it leads from this state elsewhere, writes what is not there, or breaks."""
+        return self.to != state or bool(self.facts & ~facts) or self.kind is Kind.DEFECT
