@@ -1,7 +1,6 @@
 """Makes the class-data archive: a training run that records it, and one that proves it is used."""
 
 import contextlib
-import fcntl
 import json
 import os
 import subprocess
@@ -23,6 +22,7 @@ from fairlead.archive import (
 )
 from fairlead.broker import EmbeddedKafka
 from fairlead.errors import EnvironmentMissingError
+from fairlead.jars.lock import locked
 from fairlead.java import Java
 from fairlead.settings import load_settings
 from fairlead.topics import create_topics, topic_specs
@@ -169,12 +169,7 @@ class _Training:
 def _sole_maker(on_wait: Callable[[], None]) -> Iterator[None]:
     folder = archive_folder()
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            on_wait()
-            fcntl.flock(handle, fcntl.LOCK_EX)
+    with locked(folder / ".lock", on_wait):
         yield
 
 

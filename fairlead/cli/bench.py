@@ -9,7 +9,7 @@ import orjson
 import typer
 
 from fairlead.cli.interruption import stop_once_on_signals
-from fairlead.cli.options import CheckOption, OutputOption
+from fairlead.cli.options import CheckOption, OutputOption, OwnBrokerOption
 from fairlead.cli.output import OutputFormat, write_rows
 from fairlead.errors import ExitCode
 
@@ -39,10 +39,7 @@ def bench(
     seed: Annotated[
         int, typer.Option("--seed", help="Chooses who leaves, and the pauses between events.")
     ] = 1,
-    bootstrap: Annotated[
-        str | None,
-        typer.Option("--bootstrap", help="Use these brokers (host:port) instead of an own one."),
-    ] = None,
+    bootstrap: OwnBrokerOption = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave topics and logs behind.")] = False,
     check: CheckOption = False,
     report: Annotated[

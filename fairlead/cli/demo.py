@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fairlead.cli.interruption import stop_once_on_signals
-from fairlead.cli.options import OutputOption
+from fairlead.cli.options import OutputOption, OwnBrokerOption
 from fairlead.cli.output import OutputFormat, write_document
 from fairlead.errors import ExitCode
 
@@ -20,10 +20,7 @@ def demo(
         float, typer.Option("--duration", min=5, help="Seconds of load, at least.")
     ] = 40.0,
     seed: Annotated[int, typer.Option("--seed", help="Chooses who leaves and who is killed.")] = 1,
-    bootstrap: Annotated[
-        str | None,
-        typer.Option("--bootstrap", help="Use these brokers (host:port) instead of an own one."),
-    ] = None,
+    bootstrap: OwnBrokerOption = None,
     keep: Annotated[
         bool, typer.Option("--keep", help="Leave topics, journals and logs behind.")
     ] = False,

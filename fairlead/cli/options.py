@@ -24,6 +24,10 @@ BootstrapOption = Annotated[
     str | None,
     typer.Option("--bootstrap", help="Brokers as host:port[,host:port]; sets kafka.bootstrap."),
 ]
+OwnBrokerOption = Annotated[
+    str | None,
+    typer.Option("--bootstrap", help="Use these brokers (host:port) instead of an own one."),
+]
 TopicPrefixOption = Annotated[
     str | None,
     typer.Option("--topic-prefix", help="What the topics' names begin with."),

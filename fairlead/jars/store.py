@@ -4,7 +4,6 @@ A folder appears under its name only when it is complete (it is filled elsewhere
 reader never sees half of it. Only the holder of a set's lock may fill its folder.
 """
 
-import fcntl
 import hashlib
 import os
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.jars.lock import locked
 from fairlead.jars.manifest import Jar, JarSet
 
 
@@ -56,12 +56,7 @@ class JarStore:
             on_wait: called once if another process holds the lock.
         """
         self._make_root()
-        with (self.jars / f".{jar_set.name}.lock").open("w") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                on_wait()
-                fcntl.flock(handle, fcntl.LOCK_EX)
+        with locked(self.jars / f".{jar_set.name}.lock", on_wait):
             yield
 
     def _make_root(self) -> None:

@@ -80,6 +80,17 @@ def loads(owners: Owners, members: Iterable[str]) -> list[int]:
     return sorted((counts[name] for name in members), reverse=True)
 
 
+def draw_owners(draw: st.DrawFn, topics: Mapping[str, int], clients: Iterable[str]) -> Owners:
+    """Draw who owned each queue before, or that nobody did."""
+    known = st.sampled_from([*clients, ""])
+    return {
+        queue: owner
+        for topic, count in topics.items()
+        for queue in queues_of(topic, count)
+        if (owner := draw(known))
+    }
+
+
 @st.composite
 def equal_worlds(draw: st.DrawFn) -> tuple[dict[str, int], list[str], Owners]:
     """Draw up to three topics, up to eight members and any owners, some of whom have left."""
@@ -87,14 +98,7 @@ def equal_worlds(draw: st.DrawFn) -> tuple[dict[str, int], list[str], Owners]:
         f"topic-{number}": draw(st.integers(1, 12)) for number in range(draw(st.integers(1, 3)))
     }
     present = names(draw(st.integers(1, 8)))
-    known = st.sampled_from([*present, "gone", ""])
-    owners = {
-        queue: owner
-        for topic, count in topics.items()
-        for queue in queues_of(topic, count)
-        if (owner := draw(known))
-    }
-    return topics, present, owners
+    return topics, present, draw_owners(draw, topics, [*present, "gone"])
 
 
 @given(equal_worlds())

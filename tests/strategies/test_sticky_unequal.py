@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairlead.core.model import MessageQueue
-from tests.strategies.test_sticky import Owners, allocate, loads, moved, names, queues_of
+from tests.strategies.test_sticky import (
+    Owners,
+    allocate,
+    draw_owners,
+    loads,
+    moved,
+    names,
+    queues_of,
+)
 
 World = tuple[dict[str, int], dict[str, list[str]], Owners]
 
@@ -22,14 +30,7 @@ def unequal_worlds(draw: st.DrawFn, queues_max: int = 3) -> World:
         name: draw(st.lists(st.sampled_from(sorted(topics)), unique=True))
         for name in names(draw(st.integers(1, 4)))
     }
-    known = st.sampled_from([*members, ""])
-    owners = {
-        queue: owner
-        for topic, count in topics.items()
-        for queue in queues_of(topic, count)
-        if (owner := draw(known))
-    }
-    return topics, members, owners
+    return topics, members, draw_owners(draw, topics, members)
 
 
 def possible(world: World, bans: set[tuple[MessageQueue, str]]) -> dict[MessageQueue, list[str]]:

@@ -14,6 +14,7 @@ from strategies.sticky import Sticky
 from tests.strategies.test_sticky import (
     Owners,
     allocate,
+    draw_owners,
     everybody,
     loads,
     moved,
@@ -50,8 +51,7 @@ def weighted_worlds(draw: st.DrawFn, members_max: int = 6) -> tuple[Weights, int
     queues = queues_of("orders", draw(st.integers(1, 20)))
     weights: Weights = {queue: draw(st.integers(0, 50)) for queue in queues}
     members = draw(st.integers(1, members_max))
-    known = st.sampled_from([*names(members), ""])
-    return weights, members, {queue: owner for queue in queues if (owner := draw(known))}
+    return weights, members, draw_owners(draw, {"orders": len(queues)}, names(members))
 
 
 @given(weighted_worlds(), st.sampled_from([0, 0.1, 0.5]))
