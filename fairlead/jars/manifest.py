@@ -38,11 +38,6 @@ class Jar:
         """The name of the file, as every repository names it."""
         return f"{self.module}-{self.revision}.jar"
 
-    @property
-    def coordinates(self) -> str:
-        """Organisation, module and revision as Ivy writes them."""
-        return f"{self.organisation}#{self.module};{self.revision}"
-
 
 @dataclass(frozen=True, slots=True)
 class JarSet:

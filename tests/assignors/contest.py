@@ -9,7 +9,7 @@ from typing import Final
 
 import orjson
 
-from fairlead.bench.assignors.contestant import Contestant, ask_once
+from fairlead.bench.assignors.contestant import Answer, Contestant, Conversation, Effort
 from fairlead.bench.assignors.group import Group, Owners, owners_of
 from fairlead.bench.assignors.outcome import Outcome, outcome
 from fairlead.bench.assignors.strategy_process import owners_by_number
@@ -70,6 +70,24 @@ def fresh_seed() -> int:
 def sticky(group: Group) -> Owners:
     """Return who should own what by STICKY."""
     return owners_of(owners_by_number(group, STRATEGIES["STICKY"].allocate(group.request())))
+
+
+def ask_once(
+    contestant: Contestant, groups: Sequence[Group], folder: Path, limit_s: float
+) -> list[Answer]:
+    """Return the answers for many small groups, one run each, from one process.
+
+    Raises:
+        TimeoutError: one of them took longer than the limit.
+    """
+    answers = []
+    with Conversation(contestant, folder) as conversation:
+        for number, group in enumerate(groups):
+            answer = conversation.ask(group, Effort(), limit_s)
+            if answer is None:
+                raise TimeoutError(f"{contestant.name}: group {number} took over {limit_s} s")
+            answers.append(answer)
+    return answers
 
 
 def held(seed: int, kafka: Sequence[Contestant], folder: Path) -> Trial:

@@ -6,18 +6,13 @@ from typing import Final
 
 import pytest
 
-from fairlead.bench.assignors.contestant import (
-    Contestant,
-    Conversation,
-    Effort,
-    ask_once,
-    ours,
-)
+from fairlead.bench.assignors.contestant import Contestant, Conversation, Effort, ours
 from fairlead.bench.assignors.grid import Point
 from fairlead.bench.assignors.group import NOBODY, Group
 from fairlead.bench.assignors.kafka import kafka_release
 from fairlead.bench.assignors.outcome import outcome
 from fairlead.errors import QueryDiedError
+from tests.assignors.contest import ask_once
 
 pytestmark = pytest.mark.java
 

@@ -6,7 +6,6 @@ is one run of the contestant, so a silence longer than the limit is a run beyond
 
 import queue
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -151,21 +150,3 @@ class Conversation:
             if "owners" in document:
                 return Answer.read(document)
             patience = limit_s
-
-
-def ask_once(
-    contestant: Contestant, groups: Sequence[Group], folder: Path, limit_s: float
-) -> list[Answer]:
-    """Return the answers for many small groups, one run each, from one process.
-
-    Raises:
-        TimeoutError: one of them took longer than the limit.
-    """
-    answers = []
-    with Conversation(contestant, folder) as conversation:
-        for number, group in enumerate(groups):
-            answer = conversation.ask(group, Effort(), limit_s)
-            if answer is None:
-                raise TimeoutError(f"{contestant.name}: group {number} took over {limit_s} s")
-            answers.append(answer)
-    return answers
