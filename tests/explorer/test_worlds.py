@@ -1,8 +1,5 @@
 """The real core and the real client keep every promise in every order of events of small worlds."""
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -14,6 +11,7 @@ from fairlead.sim.explorer.retelling import LostThreadError, retell
 from fairlead.sim.explorer.rows import ROWS, Rows
 from fairlead.sim.explorer.search import Progress, Searched, search
 from fairlead.sim.explorer.world import Restart, World
+from tests.hash_seeds import printed_under
 
 
 def held(world: World) -> Searched:
@@ -96,16 +94,7 @@ def test_the_same_counts_in_every_process() -> None:
         "found = search(World(clients=2, moves=1, losses=1))\n"
         "print(found.states, found.transitions, found.ends, found.steps, found.facts)"
     )
-    counts = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
+    counts = {printed_under(seed, program).decode() for seed in ("1", "2")}
     assert len(counts) == 1
     assert counts.pop().split()[0].isdecimal()
 
