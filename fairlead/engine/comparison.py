@@ -10,9 +10,9 @@ Shards are run one after the other, and what was written is read as the replay c
 is held of a long recording but its cuts, its refusals and the states that later cuts start from.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from fairlead.codec.stored import StoredShard
 from fairlead.core.outputs import Cut
@@ -26,14 +26,22 @@ from fairlead.engine.written import (
     Survey,
     Written,
     WrittenInMemory,
+    generation_of,
     is_refusal,
     masked,
     shard_of,
     survey,
     undecided,
 )
+from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["Comparison", "Content", "Difference", "Written", "compare", "compare_outputs"]
+
+_UNTOLD: Final = 0
+"""The generation of records that tell none: deletions and requests."""
+
+_ALL: Final = -1
+"""Of every generation: no two of them overlap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +137,7 @@ def compare_outputs(
     result = Comparison(len(found.cuts), generations, found.records)
     if found.foreign is not None:
         return replace(result, difference=_difference(found.foreign, None))
-    refused = _Refused()
+    refused = _AnyOrder()
     for shard in range(context.partitions.shards):
         streams = _Streams(outputs, shard, contexts(shard, 1), found)
         kept: Replayed | None = None
@@ -157,7 +165,7 @@ def compare_outputs(
 
 
 def _take_rest(
-    refused: "_Refused",
+    refused: "_AnyOrder",
     recording: RecordedLog,
     kept: Replayed | None,
     context: ShardContext,
@@ -169,27 +177,29 @@ def _take_rest(
         context = contexts(context.shard, kept.cut.generation)
     for record in run_rest(recording, stored, context, contexts):
         if is_refusal(record, context):
-            content = masked(Content(record.key, record.value))
-            refused.allowed.setdefault((record.topic, record.partition), set()).add(content)
+            refused.add(record, interrupted=True)
 
 
 @dataclass(slots=True)
-class _Refused:
-    """The refusals that the replay writes, as sets: those that must be there, and may be."""
+class _AnyOrder:
+    """Records that the replay writes, as sets: those that must be there, and may be."""
 
     expected: dict[tuple[str, int], set[Content]] = field(default_factory=dict)
     allowed: dict[tuple[str, int], set[Content]] = field(default_factory=dict)
 
     def take(self, entry: Replayed, context: ShardContext) -> None:
-        target = self.allowed if entry.interrupted else self.expected
         for record in (*entry.silent, *entry.result.records):
             if is_refusal(record, context):
-                content = masked(Content(record.key, record.value))
-                target.setdefault((record.topic, record.partition), set()).add(content)
+                self.add(record, interrupted=entry.interrupted)
 
-    def compare(self, refusals: Sequence[Written]) -> Difference | None:
+    def add(self, record: OutgoingRecord, *, interrupted: bool) -> None:
+        target = self.allowed if interrupted else self.expected
+        content = masked(Content(record.key, record.value))
+        target.setdefault((record.topic, record.partition), set()).add(content)
+
+    def compare(self, written: Iterable[Written]) -> Difference | None:
         missing = {place: set(contents) for place, contents in self.expected.items()}
-        for record in refusals:
+        for record in written:
             place = (record.topic, record.partition)
             content = masked(Content(record.key, record.value))
             known = content in self.expected.get(place, ()) or content in self.allowed.get(
@@ -204,8 +214,16 @@ class _Refused:
         return None
 
 
+class _Place(NamedTuple):
+    """Records that have an order: of one topic partition, and of one driver if drivers overlap."""
+
+    topic: str
+    partition: int
+    generation: int
+
+
 class _Stream(NamedTuple):
-    """One topic partition of a shard: its records have an order."""
+    """One sequence of written records of a shard."""
 
     aligner: Aligner[Content]
     read: list[Written]
@@ -215,24 +233,36 @@ class _Stream(NamedTuple):
 
 
 class _Streams:
-    """What one shard wrote, and what its replay writes, partition by partition."""
+    """What one shard wrote, and what its replay writes, partition by partition.
+
+    A driver that was superseded may write on for a while: then the records of each driver have an
+    order of their own, and those that tell no driver have none.
+    """
 
     def __init__(self, outputs: Outputs, shard: int, context: ShardContext, found: Survey) -> None:
         self.resent = self.unwritten = self.undecided = 0
         self._outputs, self._shard, self._context = outputs, shard, context
         self._decided = found.decided
-        self._streams = {
-            place: self._open(place)
-            for place in outputs.places()
-            if context.topics.suffix(place[0]) != "rejects"
+        self._overlapping = shard in found.overlapping
+        self._untold = _AnyOrder()
+        places = {
+            _Place(topic, partition, generation if self._overlapping else _ALL)
+            for (topic, partition, of), seen in found.generations.items()
+            for generation in seen
+            if of == shard and not (self._overlapping and generation == _UNTOLD)
         }
+        self._streams = {place: self._open(place) for place in sorted(places)}
 
     def expect(self, entry: Replayed) -> Difference | None:
         """Take what a cut writes."""
-        blocks: dict[tuple[str, int], list[Content]] = {}
+        blocks: dict[_Place, list[Content]] = {}
         for record in (*entry.silent, *entry.result.records):
-            if not is_refusal(record, self._context):
-                place = (record.topic, record.partition)
+            if is_refusal(record, self._context):
+                continue
+            place = self._place_of(record)
+            if place.generation == _UNTOLD:
+                self._untold.add(record, interrupted=entry.interrupted)
+            else:
                 blocks.setdefault(place, []).append(Content(record.key, record.value))
         for place, contents in sorted(blocks.items()):
             stream = self._streams.get(place)
@@ -258,16 +288,31 @@ class _Streams:
                 if not undecided(stream.read[0], self._context, self._decided):
                     return _mismatch(place, stream, outcome)
                 self.undecided += 1
-        return None
+        return self._untold.compare(self._written_untold())
 
-    def _open(self, place: tuple[str, int]) -> _Stream:
+    def _place_of(self, record: OutgoingRecord | Written) -> _Place:
+        generation = generation_of(record.value) if self._overlapping else _ALL
+        return _Place(record.topic, record.partition, generation)
+
+    def _written(self, topic: str, partition: int) -> Iterator[Written]:
+        for record in self._outputs.records(topic, partition):
+            if not is_refusal(record, self._context) and (
+                shard_of(record, self._context) == self._shard
+            ):
+                yield record
+
+    def _written_untold(self) -> Iterator[Written]:
+        for topic, partition in self._outputs.places() if self._overlapping else ():
+            for record in self._written(topic, partition):
+                if self._place_of(record).generation == _UNTOLD:
+                    yield record
+
+    def _open(self, place: _Place) -> _Stream:
         read: list[Written] = []
 
         def contents() -> Iterator[Content]:
-            for record in self._outputs.records(*place):
-                if is_refusal(record, self._context):
-                    continue
-                if shard_of(record, self._context) == self._shard:
+            for record in self._written(place.topic, place.partition):
+                if self._place_of(record) == place:
                     read[:] = [record]
                     yield Content(record.key, record.value)
             read.clear()
@@ -280,9 +325,9 @@ def _difference(got: Written, expected: Content | None, cut: Cut | None = None) 
     return Difference(got.topic, got.partition, got.offset, expected, content, cut)
 
 
-def _mismatch(place: tuple[str, int], stream: _Stream, where: Mismatch) -> Difference:
+def _mismatch(place: _Place, stream: _Stream, where: Mismatch) -> Difference:
     cut = stream.cuts[where.block] if where.block < len(stream.cuts) else None
     expected = stream.aligner.expected(where)
     if stream.read:
         return _difference(stream.read[0], expected, cut)
-    return Difference(*place, None, expected, None, cut)
+    return Difference(place.topic, place.partition, None, expected, None, cut)

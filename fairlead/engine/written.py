@@ -20,6 +20,7 @@ __all__ = [
     "Survey",
     "Written",
     "WrittenInMemory",
+    "generation_of",
     "group_of",
     "is_refusal",
     "masked",
@@ -87,7 +88,9 @@ class Survey:
     Attributes:
         cuts: of all decisions, by shard, generation and step.
         drivers: the generations that wrote assignments or notices.
-        decided: per group, the newest epoch of a decision.
+        decided: per group and generation, the newest epoch of a decision.
+        overlapping: shards of which a driver wrote something after a newer one had.
+        generations: those that wrote to a partition something of a shard.
         refusals: dead letters and the notices that go with them.
         foreign: the first record that names no group.
         records: how many there are.
@@ -95,7 +98,9 @@ class Survey:
 
     cuts: dict[tuple[int, int, int], Cut] = field(default_factory=dict)
     drivers: set[int] = field(default_factory=set)
-    decided: dict[str, list[int]] = field(default_factory=dict)
+    decided: dict[tuple[str, int], list[int]] = field(default_factory=dict)
+    overlapping: set[int] = field(default_factory=set)
+    generations: dict[tuple[str, int, int], set[int]] = field(default_factory=dict)
     refusals: list[Written] = field(default_factory=list)
     foreign: Written | None = None
     records: int = 0
@@ -119,15 +124,30 @@ def survey(outputs: Outputs, context: ShardContext) -> Survey:
             if is_refusal(record, context):
                 found.refusals.append(record)
                 continue
-            if shard_of(record, context) is None:
+            shard = shard_of(record, context)
+            if shard is None:
                 found.foreign = found.foreign or record
-            elif suffix == "decisions" and record.value is not None:
+                continue
+            _note_generation(found, record, shard)
+            if suffix == "decisions" and record.value is not None:
                 _note_decision(found, record)
-            elif suffix == "assignments" and record.value is not None:
-                match = _GENERATION.search(record.value)
-                if match is not None:
-                    found.drivers.add(int(match[1]))
+            elif suffix == "assignments" and (generation := generation_of(record.value)):
+                found.drivers.add(generation)
     return found
+
+
+def generation_of(value: bytes | None) -> int:
+    """Return the generation that a record tells; 0: it tells none."""
+    match = None if value is None else _GENERATION.search(value)
+    return 0 if match is None else int(match[1])
+
+
+def _note_generation(found: Survey, record: Written, shard: int) -> None:
+    generation = generation_of(record.value)
+    seen = found.generations.setdefault((record.topic, record.partition, shard), set())
+    if 0 < generation < max(seen, default=0):
+        found.overlapping.add(shard)
+    seen.add(generation)
 
 
 def _note_decision(found: Survey, record: Written) -> None:
@@ -144,7 +164,8 @@ def _note_decision(found: Survey, record: Written) -> None:
     place = (cut.shard, cut.generation, cut.step)
     if found.cuts.setdefault(place, cut) != cut:
         raise ReplayError(f"two decisions of shard, generation and step {place} differ")
-    found.decided[group] = max(found.decided.get(group, epoch), epoch)
+    decided = (group, cut.generation)
+    found.decided[decided] = max(found.decided.get(decided, epoch), epoch)
 
 
 def is_refusal(record: OutgoingRecord | Written, context: ShardContext) -> bool:
@@ -183,7 +204,9 @@ def group_of(topic: str, key: bytes | None, assignments: str) -> str | None:
     return group if isinstance(group, str) else None
 
 
-def undecided(record: Written, context: ShardContext, decided: Mapping[str, list[int]]) -> bool:
+def undecided(
+    record: Written, context: ShardContext, decided: Mapping[tuple[str, int], list[int]]
+) -> bool:
     """Tell whether a record may be of a batch of which no decision was written yet."""
     suffix = context.topics.suffix(record.topic)
     if record.value is None:
@@ -192,7 +215,7 @@ def undecided(record: Written, context: ShardContext, decided: Mapping[str, list
         body = orjson.loads(record.value)
         kind, group = body["kind"], body["group"]
         if (suffix, kind) == ("assignments", "assignment"):
-            return bool(body["epoch"] > decided.get(group, []))
+            return bool(body["epoch"] > decided.get((group, body["generation"]), []))
         known = (suffix, kind) in (("assignments", "notice"), ("requests", "request"))
         return known and group == group_of(
             record.topic, record.key, context.topics.name("assignments")
