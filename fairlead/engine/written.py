@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
@@ -43,6 +44,13 @@ class Written(NamedTuple):
     offset: int
     key: bytes | None
     value: bytes | None
+
+
+class Told(NamedTuple):
+    """What orders the records of one driver about one group: epochs first, then times."""
+
+    epoch: list[int]
+    at_ms: int
 
 
 class Content(NamedTuple):
@@ -88,8 +96,9 @@ class Survey:
     Attributes:
         cuts: of all decisions, by shard, generation and step.
         drivers: the generations that wrote assignments or notices.
-        decided: per group and generation, the newest epoch of a decision.
-        overlapping: shards of which a driver wrote something after a newer one had.
+        decided: per group and generation, the epoch and the time of its newest decision.
+        overlapping: shards of which a driver wrote something after a newer one had, or began again
+            behind what another had decided.
         generations: those that wrote to a partition something of a shard.
         refusals: dead letters and the notices that go with them.
         foreign: the first record that names no group.
@@ -98,7 +107,7 @@ class Survey:
 
     cuts: dict[tuple[int, int, int], Cut] = field(default_factory=dict)
     drivers: set[int] = field(default_factory=set)
-    decided: dict[tuple[str, int], list[int]] = field(default_factory=dict)
+    decided: dict[tuple[str, int], Told] = field(default_factory=dict)
     overlapping: set[int] = field(default_factory=set)
     generations: dict[tuple[str, int, int], set[int]] = field(default_factory=dict)
     refusals: list[Written] = field(default_factory=list)
@@ -133,6 +142,11 @@ def survey(outputs: Outputs, context: ShardContext) -> Survey:
                 _note_decision(found, record)
             elif suffix == "assignments" and (generation := generation_of(record.value)):
                 found.drivers.add(generation)
+    for before, after in pairwise(found.cuts[place] for place in sorted(found.cuts)):
+        if before.shard == after.shard and before.generation < after.generation:
+            other = before.origin != after.origin
+            if other or after.step <= before.step:
+                found.overlapping.add(after.shard)
     return found
 
 
@@ -154,7 +168,7 @@ def _note_decision(found: Survey, record: Written) -> None:
     try:
         body = orjson.loads(record.value or b"")
         cut = cut_of(body["cut"])
-        epoch = [*map(int, body["epoch"])]
+        told = Told([*map(int, body["epoch"])], int(body["at_ms"]))
         group = str(body["group"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReplayError(
@@ -165,7 +179,7 @@ def _note_decision(found: Survey, record: Written) -> None:
     if found.cuts.setdefault(place, cut) != cut:
         raise ReplayError(f"two decisions of shard, generation and step {place} differ")
     decided = (group, cut.generation)
-    found.decided[decided] = max(found.decided.get(decided, epoch), epoch)
+    found.decided[decided] = max(found.decided.get(decided, told), told)
 
 
 def is_refusal(record: OutgoingRecord | Written, context: ShardContext) -> bool:
@@ -205,7 +219,7 @@ def group_of(topic: str, key: bytes | None, assignments: str) -> str | None:
 
 
 def undecided(
-    record: Written, context: ShardContext, decided: Mapping[tuple[str, int], list[int]]
+    record: Written, context: ShardContext, decided: Mapping[tuple[str, int], Told]
 ) -> bool:
     """Tell whether a record may be of a batch of which no decision was written yet."""
     suffix = context.topics.suffix(record.topic)
@@ -215,7 +229,8 @@ def undecided(
         body = orjson.loads(record.value)
         kind, group = body["kind"], body["group"]
         if (suffix, kind) == ("assignments", "assignment"):
-            return bool(body["epoch"] > decided.get((group, body["generation"]), []))
+            newest = decided.get((group, body["generation"]), Told([], 0))
+            return Told(body["epoch"], body["at_ms"]) > newest
         known = (suffix, kind) in (("assignments", "notice"), ("requests", "request"))
         return known and group == group_of(
             record.topic, record.key, context.topics.name("assignments")
