@@ -8,7 +8,7 @@ from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import OutputOption, SettingsOptions
 from fairlead.cli.output import OutputFormat, write_document
 from fairlead.cli.recordings import RecordingArgument, recorded
-from fairlead.cli.replay_progress import refusing, watching
+from fairlead.cli.replay_progress import NOT_RECORDED, refusing, watching
 from fairlead.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ def replay(
     """Run again what the engine read, in the batches in which it read, and compare what it wrote.
 
     Every record must come out again with the same bytes. Own strategies are found by --config, as
-    for `fairlead run`. Exit code 1: something differs, and the first difference is shown.
+    for `fairlead run`. Exit code 1: something differs, and the first difference is shown. 9:
+    nothing could be compared. What is left out, since its state began before the recording, is
+    named.
     """
     from streaming.own_strategies import all_strategies
 
@@ -64,6 +66,10 @@ def _document(ready: "Replay", comparison: "Comparison") -> dict[str, Any]:
         "unwritten": comparison.unwritten,
         "undecided": comparison.undecided,
         "settings_assumed": list(ready.untold),
+        "not_compared": [
+            {**part._asdict(), "generations": [*part.generations]}
+            for part in comparison.not_compared
+        ],
         "compacted": _compacted(ready, comparison),
         "recorded_by": sorted({claim.version for claim in ready.drivers.claims.values()}),
         "difference": _difference(comparison),
@@ -115,13 +121,18 @@ def _show(document: dict[str, Any]) -> None:
     for name, words in (
         ("resent", "were written more than once"),
         ("unwritten", "died with their driver"),
-        ("undecided", "are the last of their partition, of a batch whose decision was not read"),
+        ("undecided", "are the last of their driver, of a batch whose decision was not read"),
     ):
         if document[name]:
             typer.echo(f"{document[name]:,} records {words}")
     if document["settings_assumed"]:
         numbers = ", ".join(map(str, document["settings_assumed"]))
         typer.echo(f"the claims of generations {numbers} tell no settings: those given are taken")
+    for part in document["not_compared"]:
+        numbers = ", ".join(map(str, part["generations"]))
+        typer.echo(f"NOT COMPARED: generations {numbers} in shard {part['shard']}")
+        typer.echo(f"  why           {part['reason']}")
+        typer.echo(f"  what to do    {NOT_RECORDED}")
     difference = document["difference"]
     if difference is None:
         nothing = "nothing was decided: nothing is proved"

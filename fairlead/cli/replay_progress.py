@@ -3,7 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fairlead.errors import NothingProvedError, UsageError, VerdictError
 
@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from fairlead.engine.replay import Replayed
     from fairlead.recording import RecordingFolder
 
-__all__ = ["refusing", "watching"]
+__all__ = ["NOT_RECORDED", "refusing", "watching"]
+
+NOT_RECORDED: Final = (
+    "Record before retention takes what the engine has read since its state began, and keep the "
+    "folder; `fairlead verify` judges the rest from the records alone."
+)
 
 
 @contextlib.contextmanager
@@ -51,7 +56,7 @@ def refusing(recording: "RecordingFolder") -> Iterator[None]:
         if gaps:
             raise NothingProvedError(
                 f"recording: it cannot be run again: {error}.",
-                remedy=f"The topics no longer held everything: {', '.join(gaps)}.",
+                remedy=f"Of {', '.join(gaps)} the topics no longer held everything. {NOT_RECORDED}",
             ) from error
         raise VerdictError(
             f"recording: {error}.",

@@ -10,61 +10,52 @@ Shards are run one after the other, and what was written is read as the replay c
 is held of a long recording but its cuts, its refusals and the states that later cuts start from.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from fairlead.codec.stored import StoredShard
 from fairlead.core.outputs import Cut
-from fairlead.engine.alignment import Aligned, Aligner, Block, Mismatch
+from fairlead.engine.any_order import AnyOrder
 from fairlead.engine.context import ShardContext
+from fairlead.engine.difference import Difference, difference_of
 from fairlead.engine.recorded_log import RecordedLog
-from fairlead.engine.replay import Contexts, Replayed, replay_shard, run_rest
+from fairlead.engine.replay import (
+    Contexts,
+    Replayed,
+    ReplayError,
+    lineages_of,
+    replay_shard,
+    run_rest,
+)
+from fairlead.engine.streams import Streams
 from fairlead.engine.written import (
     Content,
     Outputs,
     Survey,
     Written,
     WrittenInMemory,
-    generation_of,
     is_refusal,
-    masked,
-    shard_of,
     survey,
-    undecided,
 )
-from fairlead.wire.raw import OutgoingRecord
 
-__all__ = ["Comparison", "Content", "Difference", "Written", "compare", "compare_outputs"]
+__all__ = [
+    "Comparison",
+    "Content",
+    "Difference",
+    "NotCompared",
+    "Written",
+    "compare",
+    "compare_outputs",
+]
 
-_UNTOLD: Final = 0
-"""The generation of records that tell none: deletions and requests."""
 
-_ALL: Final = -1
-"""Of every generation: no two of them overlap."""
+class NotCompared(NamedTuple):
+    """What drivers of a shard wrote and cannot be run again, and why."""
 
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """The first place where the job and the replay differ.
-
-    ``offset`` None: the job wrote less. ``expected`` and ``got`` None: nothing. ``cut`` is the
-    replay's at that place, if it is one of decisions.
-    """
-
-    topic: str
-    partition: int
-    offset: int | None
-    expected: Content | None
-    got: Content | None
-    cut: Cut | None = None
-
-    def __str__(self) -> str:
-        where = f"{self.topic}, partition {self.partition}, offset {self.offset}"
-        if self.cut is not None:
-            where += f", shard {self.cut.shard}, generation {self.cut.generation}"
-            where += f", step {self.cut.step}"
-        return f"{where}: expected {self.expected!r}, got {self.got!r}"
+    shard: int
+    generations: tuple[int, ...]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +64,8 @@ class Comparison:
 
     ``cuts`` and ``generations`` are those recorded, ``records`` those read back. ``resent``
     records were written more than once, ``unwritten`` ones died with their driver, ``undecided``
-    ones are the last of their partition, of a batch whose decision was not read.
+    ones are the last of their driver, of a batch whose decision was not read. ``not_compared``:
+    what drivers wrote whose state began where nothing was recorded.
     """
 
     cuts: int
@@ -83,6 +75,7 @@ class Comparison:
     unwritten: int = 0
     undecided: int = 0
     difference: Difference | None = None
+    not_compared: tuple[NotCompared, ...] = ()
 
     @property
     def same(self) -> bool:
@@ -133,15 +126,18 @@ def compare_outputs(
         ReplayError: rows or decisions are missing.
     """
     context = contexts(0, 1)
-    generations = len({cut.generation for cut in found.cuts.values()})
-    result = Comparison(len(found.cuts), generations, found.records)
+    runs, left_out = _runs(recording, contexts, found, context.partitions.shards)
+    compared = [cut for cuts in runs.values() for cut in cuts]
+    generations = len({cut.generation for cut in compared})
+    result = Comparison(len(compared), generations, found.records, not_compared=left_out)
     if found.foreign is not None:
-        return replace(result, difference=_difference(found.foreign, None))
-    refused = _AnyOrder()
+        return replace(result, difference=difference_of(found.foreign, None))
+    refused = AnyOrder()
     for shard in range(context.partitions.shards):
-        streams = _Streams(outputs, shard, contexts(shard, 1), found)
+        left = frozenset(number for each in left_out if each.shard == shard for number in each[1])
+        streams = Streams(outputs, shard, contexts(shard, 1), found, left)
         kept: Replayed | None = None
-        cuts = found.cuts_of(shard)
+        cuts = runs[shard]
         for replayed in replay_shard(recording, cuts, contexts, sorted(found.drivers)):
             watch(replayed)
             kept = replayed if replayed.kept else kept
@@ -161,11 +157,31 @@ def compare_outputs(
             unwritten=result.unwritten + streams.unwritten,
             undecided=result.undecided + streams.undecided,
         )
-    return replace(result, difference=refused.compare(found.refusals))
+    # Of what was not run again nobody knows what was refused.
+    known = filter(refused.knows, found.refusals) if left_out else found.refusals
+    return replace(result, difference=refused.compare(known))
+
+
+def _runs(
+    recording: RecordedLog, contexts: Contexts, found: Survey, shards: int
+) -> tuple[dict[int, list[Cut]], tuple[NotCompared, ...]]:
+    """Return the cuts of each shard that can be run again, and what is left out.
+
+    Raises:
+        ReplayError: none can.
+    """
+    runs: dict[int, list[Cut]] = {}
+    left_out: list[NotCompared] = []
+    for shard in range(shards):
+        runs[shard], broken = lineages_of(recording, found.cuts_of(shard), contexts)
+        left_out += [NotCompared(shard, tuple(numbers), reason) for numbers, reason in broken]
+    if left_out and not any(runs.values()):
+        raise ReplayError(left_out[0].reason)
+    return runs, tuple(left_out)
 
 
 def _take_rest(
-    refused: "_AnyOrder",
+    refused: "AnyOrder",
     recording: RecordedLog,
     kept: Replayed | None,
     context: ShardContext,
@@ -178,156 +194,3 @@ def _take_rest(
     for record in run_rest(recording, stored, context, contexts):
         if is_refusal(record, context):
             refused.add(record, interrupted=True)
-
-
-@dataclass(slots=True)
-class _AnyOrder:
-    """Records that the replay writes, as sets: those that must be there, and may be."""
-
-    expected: dict[tuple[str, int], set[Content]] = field(default_factory=dict)
-    allowed: dict[tuple[str, int], set[Content]] = field(default_factory=dict)
-
-    def take(self, entry: Replayed, context: ShardContext) -> None:
-        for record in (*entry.silent, *entry.result.records):
-            if is_refusal(record, context):
-                self.add(record, interrupted=entry.interrupted)
-
-    def add(self, record: OutgoingRecord, *, interrupted: bool) -> None:
-        target = self.allowed if interrupted else self.expected
-        content = masked(Content(record.key, record.value))
-        target.setdefault((record.topic, record.partition), set()).add(content)
-
-    def compare(self, written: Iterable[Written]) -> Difference | None:
-        missing = {place: set(contents) for place, contents in self.expected.items()}
-        for record in written:
-            place = (record.topic, record.partition)
-            content = masked(Content(record.key, record.value))
-            known = content in self.expected.get(place, ()) or content in self.allowed.get(
-                place, ()
-            )
-            if not known:
-                return _difference(record, None)
-            missing.get(place, set()).discard(content)
-        for (topic, partition), contents in sorted(missing.items()):
-            for content in sorted(contents, key=repr):
-                return Difference(topic, partition, None, content, None)
-        return None
-
-
-class _Place(NamedTuple):
-    """Records that have an order: of one topic partition, and of one driver if drivers overlap."""
-
-    topic: str
-    partition: int
-    generation: int
-
-
-class _Stream(NamedTuple):
-    """One sequence of written records of a shard."""
-
-    aligner: Aligner[Content]
-    read: list[Written]
-    """The record that the aligner looks at."""
-    cuts: list[Cut]
-    """Of each block in turn."""
-
-
-class _Streams:
-    """What one shard wrote, and what its replay writes, partition by partition.
-
-    A driver that was superseded may write on for a while: then the records of each driver have an
-    order of their own, and those that tell no driver have none.
-    """
-
-    def __init__(self, outputs: Outputs, shard: int, context: ShardContext, found: Survey) -> None:
-        self.resent = self.unwritten = self.undecided = 0
-        self._outputs, self._shard, self._context = outputs, shard, context
-        self._decided = found.decided
-        self._overlapping = shard in found.overlapping
-        self._untold = _AnyOrder()
-        places = {
-            _Place(topic, partition, generation if self._overlapping else _ALL)
-            for (topic, partition, of), seen in found.generations.items()
-            for generation in seen
-            if of == shard and not (self._overlapping and generation == _UNTOLD)
-        }
-        self._streams = {place: self._open(place) for place in sorted(places)}
-
-    def expect(self, entry: Replayed) -> Difference | None:
-        """Take what a cut writes."""
-        blocks: dict[_Place, list[Content]] = {}
-        for record in (*entry.silent, *entry.result.records):
-            if is_refusal(record, self._context):
-                continue
-            place = self._place_of(record)
-            if place.generation == _UNTOLD:
-                self._untold.add(record, interrupted=entry.interrupted)
-            else:
-                blocks.setdefault(place, []).append(Content(record.key, record.value))
-        for place, contents in sorted(blocks.items()):
-            stream = self._streams.get(place)
-            if stream is None:
-                stream = self._streams[place] = _Stream(Aligner(()), [], [])
-            stream.cuts.append(entry.cut)
-            mismatch = stream.aligner.expect(Block(contents, entry.interrupted))
-            if mismatch is not None:
-                return _mismatch(place, stream, mismatch)
-        return None
-
-    def finish(self) -> Difference | None:
-        """Read what is left; return the first record that differs."""
-        for place, stream in sorted(self._streams.items()):
-            outcome = stream.aligner.finish()
-            if isinstance(outcome, Aligned):
-                self.resent += outcome.resent
-                self.unwritten += outcome.unwritten
-                continue
-            if outcome.block < len(stream.cuts) or not stream.read:
-                return _mismatch(place, stream, outcome)
-            for _ in stream.aligner.rest():
-                if not undecided(stream.read[0], self._context, self._decided):
-                    return _mismatch(place, stream, outcome)
-                self.undecided += 1
-        return self._untold.compare(self._written_untold())
-
-    def _place_of(self, record: OutgoingRecord | Written) -> _Place:
-        generation = generation_of(record.value) if self._overlapping else _ALL
-        return _Place(record.topic, record.partition, generation)
-
-    def _written(self, topic: str, partition: int) -> Iterator[Written]:
-        for record in self._outputs.records(topic, partition):
-            if not is_refusal(record, self._context) and (
-                shard_of(record, self._context) == self._shard
-            ):
-                yield record
-
-    def _written_untold(self) -> Iterator[Written]:
-        for topic, partition in self._outputs.places() if self._overlapping else ():
-            for record in self._written(topic, partition):
-                if self._place_of(record).generation == _UNTOLD:
-                    yield record
-
-    def _open(self, place: _Place) -> _Stream:
-        read: list[Written] = []
-
-        def contents() -> Iterator[Content]:
-            for record in self._written(place.topic, place.partition):
-                if self._place_of(record) == place:
-                    read[:] = [record]
-                    yield Content(record.key, record.value)
-            read.clear()
-
-        return _Stream(Aligner(contents()), read, [])
-
-
-def _difference(got: Written, expected: Content | None, cut: Cut | None = None) -> Difference:
-    content = Content(got.key, got.value)
-    return Difference(got.topic, got.partition, got.offset, expected, content, cut)
-
-
-def _mismatch(place: _Place, stream: _Stream, where: Mismatch) -> Difference:
-    cut = stream.cuts[where.block] if where.block < len(stream.cuts) else None
-    expected = stream.aligner.expected(where)
-    if stream.read:
-        return _difference(stream.read[0], expected, cut)
-    return Difference(place.topic, place.partition, None, expected, None, cut)

@@ -39,6 +39,7 @@ __all__ = [
     "Replayed",
     "cut_of",
     "cuts_of",
+    "lineages_of",
     "portions",
     "replay_shard",
     "run_rest",
@@ -95,16 +96,21 @@ class _Lineage:
         self.cuts.append(cut)
         self.uses[cut.step - 1] += 1
 
+    def check(self, recording: RecordedLog, context: ShardContext) -> None:
+        """Raise a ReplayError if rows or decisions of its cuts are missing."""
+        steps = {0, *(cut.step for cut in self.cuts)}
+        for cut in self.cuts:
+            _check_complete(recording, cut, context)
+            if cut.step - 1 not in steps:
+                raise _unknown_state(cut)
+
     def context(self, contexts: Contexts, shard: int, generation: int) -> ShardContext:
         begin = {} if self.origin is None else self.origin.begin
         return replace(contexts(shard, generation), first_run=self.origin is None, begin=begin)
 
     def before(self, cut: Cut) -> StoredShard | None:
         if cut.step - 1 not in self.states:
-            raise ReplayError(
-                f"shard {cut.shard}, generation {cut.generation}: no decision of step "
-                f"{cut.step - 1} was recorded, so the state before step {cut.step} is unknown"
-            )
+            raise _unknown_state(cut)
         return self.states[cut.step - 1]
 
     def keep(self, cut: Cut, stored: StoredShard) -> None:
@@ -113,6 +119,13 @@ class _Lineage:
             self.states.pop(cut.step - 1, None)
         if self.uses[cut.step]:
             self.states[cut.step] = stored
+
+
+def _unknown_state(cut: Cut) -> ReplayError:
+    return ReplayError(
+        f"shard {cut.shard}, generation {cut.generation}: no decision of step {cut.step - 1} was "
+        f"recorded, so the state before step {cut.step} is unknown"
+    )
 
 
 def cuts_of(decisions: Iterable[bytes]) -> list[Cut]:
@@ -155,6 +168,29 @@ def replay_shard(
             yield replace(replayed, interrupted=replayed.interrupted or abandoned)
             if replayed.cut is cut:
                 break
+
+
+def lineages_of(
+    recording: RecordedLog, cuts: Sequence[Cut], contexts: Contexts
+) -> tuple[list[Cut], list[tuple[list[int], str]]]:
+    """Return the cuts of one shard that can be run again; of the others, generations and reason.
+
+    A lineage is run from its beginning: where the log, or the decisions, begin behind that, all of
+    it is left out. A state that was rebuilt later is a beginning of its own.
+    """
+    lineages: dict[int, _Lineage] = {}
+    for cut in sorted(cuts, key=lambda cut: (cut.generation, cut.step)):
+        lineages.setdefault(_began(cut), _Lineage(cut.origin)).add(cut)
+    whole: list[Cut] = []
+    broken: list[tuple[list[int], str]] = []
+    for began, lineage in sorted(lineages.items()):
+        try:
+            lineage.check(recording, contexts(lineage.cuts[0].shard, began))
+        except ReplayError as error:
+            broken.append((sorted({cut.generation for cut in lineage.cuts}), str(error)))
+        else:
+            whole += lineage.cuts
+    return whole, broken
 
 
 def _began(cut: Cut) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from fairlead.engine.comparison import Comparison, Difference
+from fairlead.engine.comparison import Comparison, Difference, NotCompared
 from fairlead.engine.drivers import UnknownStrategiesError
 from fairlead.engine.field_difference import first_field
 from fairlead.engine.recorded_log import Places
@@ -13,7 +13,13 @@ from fairlead.verify.docket import Docket, Evidence
 from fairlead.verify.replaying import Replay, compacted_away
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["STATE_BYTES", "STATE_BYTES_EACH", "difference_text", "judge_replay"]
+__all__ = [
+    "STATE_BYTES",
+    "STATE_BYTES_EACH",
+    "difference_text",
+    "judge_replay",
+    "not_compared_text",
+]
 
 STATE_BYTES: Final = 64 * 1024
 STATE_BYTES_EACH: Final = 4 * 1024
@@ -86,6 +92,8 @@ def _judge_comparison(replay: Replay, comparison: Comparison, docket: Docket) ->
         numbers = ", ".join(map(str, replay.untold))
         reason = f"the claims of generations {numbers} tell no settings: those given were taken"
         docket.excuse("S6", reason)
+    for part in comparison.not_compared:
+        docket.excuse("S6", not_compared_text(part))
     docket.look("S6", "records", comparison.records)
     docket.look("S6", "batches with a decision", comparison.cuts)
     found = comparison.difference
@@ -111,6 +119,12 @@ class _States:
         self.looks += 1
         stored = entry.result.stored
         self.bytes_max = max(self.bytes_max, len(stored.body) + len(stored.liveness))
+
+
+def not_compared_text(part: NotCompared) -> str:
+    """Say of whom nothing is compared, and why."""
+    numbers = ", ".join(map(str, part.generations))
+    return f"not compared: generations {numbers} in shard {part.shard}: {part.reason}"
 
 
 def difference_text(found: Difference) -> str:

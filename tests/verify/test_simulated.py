@@ -7,9 +7,9 @@ import pytest
 from fairlead.core.records import DriverSettings
 from fairlead.recording import Manifest, RecordingFolder, RecordingWriter, open_recording
 from fairlead.sim.client import ASSIGNMENTS_PARTITIONS
-from fairlead.sim.schedule import run_schedule
+from fairlead.sim.schedule import CATALOGUE, run_schedule
 from fairlead.sim.world import World
-from fairlead.verify.judgement import judge_recording
+from fairlead.verify.judgement import Judgement, judge_recording
 from fairlead.wire.topics import INPUT_TOPICS, OUTPUT_TOPICS
 from strategies.registry import STRATEGIES
 
@@ -34,28 +34,93 @@ def record_of(world: World, folder: Path) -> RecordingFolder:
     return open_recording(folder)
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_a_simulated_life(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a simulated life leaves in its topics breaks no invariant, whatever happened in it."""
-    worlds: list[World] = []
+@pytest.fixture
+def worlds(monkeypatch: pytest.MonkeyPatch) -> list[World]:
+    """The worlds of the schedules that a test runs."""
+    kept: list[World] = []
 
     class Kept(World):
         """A world that stays to be looked at."""
 
         def __init__(self, *arguments: object) -> None:
             super().__init__(*arguments)  # type: ignore[arg-type]  # as they are given
-            worlds.append(self)
+            kept.append(self)
 
     monkeypatch.setattr("fairlead.sim.schedule.World", Kept)
+    return kept
+
+
+def _judge(seed: int, worlds: list[World], folder: Path) -> Judgement:
     assert run_schedule(seed).breach is None
     (world,) = worlds
-    recording = record_of(world, tmp_path / "recording")
-    judgement = judge_recording(recording, STRATEGIES, defaults=world.scenario.rules)
-    told = [
+    return judge_recording(record_of(world, folder), STRATEGIES, defaults=world.scenario.rules)
+
+
+def _told(judgement: Judgement, numbers: frozenset[str]) -> list[str]:
+    return [
         f"{each.number}: {finding.text}"
         for each in judgement.rulings
-        if each.number in ALL
+        if each.number in numbers
         for finding in each.findings
     ]
-    assert told == []
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_simulated_life(seed: int, worlds: list[World], tmp_path: Path) -> None:
+    """What a simulated life leaves in its topics breaks no invariant, whatever happened in it."""
+    judgement = _judge(seed, worlds, tmp_path / "recording")
+    assert _told(judgement, ALL) == []
     assert judgement.counts["decisions"] >= 3
+
+
+def long_ago(world: World) -> bool:
+    """The engine is killed, and any checkpoint that it ever wrote is put in place of the newest."""
+    driver, saved = world.driver, len(world.checkpoint.saved)
+    if driver is None or not driver.generation or saved < 12:
+        return False
+    driver.kill()
+    world.checkpoint.put_back(world.chance.between(5, saved - 1))
+    world.timeline.after(world.chance.between(100, 30_000), world.start_if_none)
+    return True
+
+
+@pytest.fixture
+def restless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drivers die, stand still and overlap, and states are lost or put back, most of the time.
+
+    Nothing is lost of what they write, nor compacted away, so that everything can be run again.
+    """
+    catalogue = [
+        (what, 3 * weight if "engine" in what.__name__ or "checkpoint" in what.__name__ else weight)
+        for what, weight in CATALOGUE
+        if what.__name__ != "log_compacted"
+    ]
+    monkeypatch.setattr("fairlead.sim.schedule.CATALOGUE", (*catalogue, (long_ago, 12)))
+    monkeypatch.setattr("fairlead.sim.checkpoint.KEPT", 400)
+    monkeypatch.setattr("fairlead.sim.driver.Driver._kept", lambda _, records: iter(records))
+
+
+@pytest.mark.usefixtures("restless")
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(13, id="a frozen driver writes its decision after its successor's"),
+        pytest.param(22, id="and after several of them"),
+        pytest.param(24, id="a state is rebuilt from two lives of a topic"),
+        pytest.param(25, id="a clone lives only while no driver runs"),
+        pytest.param(42, id="a decision rests on less than was read before it"),
+        pytest.param(76, id="a state from before the topic was made anew"),
+        pytest.param(88, id="decisions of two drivers, one of which began earlier"),
+        pytest.param(108, id="a late driver grants to who has left"),
+        pytest.param(128, id="a mute member acknowledges late"),
+        pytest.param(164, id="a driver stands still in a handover"),
+        pytest.param(177, id="a driver dies while it writes, and an older state is put back"),
+        *range(6),
+    ],
+)
+def test_a_restless_life(seed: int, worlds: list[World], tmp_path: Path) -> None:
+    """Starts on older, copied and lost states accuse nobody; all of it comes out of a replay."""
+    judgement = _judge(seed, worlds, tmp_path / "recording")
+    assert _told(judgement, ALL | {"S6", "S7", "S13", "S14"}) == []
+    assert judgement.counts["generations"] >= 2
+    assert judgement.counts["replayed"] >= 3

@@ -1,0 +1,51 @@
+"""Records that were written in an order that nobody knows, against those that a replay writes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from fairlead.engine.context import ShardContext
+from fairlead.engine.difference import Difference, difference_of
+from fairlead.engine.replay import Replayed
+from fairlead.engine.written import Content, Written, is_refusal, masked
+from fairlead.wire.raw import OutgoingRecord
+
+__all__ = ["AnyOrder"]
+
+
+@dataclass(slots=True)
+class AnyOrder:
+    """Records that the replay writes, as sets: those that must be there, and may be."""
+
+    expected: dict[tuple[str, int], set[Content]] = field(default_factory=dict)
+    allowed: dict[tuple[str, int], set[Content]] = field(default_factory=dict)
+
+    def take(self, entry: Replayed, context: ShardContext) -> None:
+        """Take the refusals that a cut writes."""
+        for record in (*entry.silent, *entry.result.records):
+            if is_refusal(record, context):
+                self.add(record, interrupted=entry.interrupted)
+
+    def add(self, record: OutgoingRecord, *, interrupted: bool) -> None:
+        """Take a record; ``interrupted``: its driver died, it may not have been written."""
+        target = self.allowed if interrupted else self.expected
+        content = masked(Content(record.key, record.value))
+        target.setdefault((record.topic, record.partition), set()).add(content)
+
+    def knows(self, record: Written) -> bool:
+        """Tell whether the replay writes it."""
+        place, content = (record.topic, record.partition), Content(record.key, record.value)
+        return any(masked(content) in held.get(place, ()) for held in (self.expected, self.allowed))
+
+    def compare(self, written: Iterable[Written]) -> Difference | None:
+        """Return a record that the replay does not write, or one that is missing."""
+        missing = {place: set(contents) for place, contents in self.expected.items()}
+        for record in written:
+            place = (record.topic, record.partition)
+            content = masked(Content(record.key, record.value))
+            if not self.knows(record):
+                return difference_of(record, None)
+            missing.get(place, set()).discard(content)
+        for (topic, partition), contents in sorted(missing.items()):
+            for content in sorted(contents, key=repr):
+                return Difference(topic, partition, None, content, None)
+        return None

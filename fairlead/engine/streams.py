@@ -1,0 +1,158 @@
+"""What one shard wrote, and what its replay writes, record by record."""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from fairlead.core.outputs import Cut
+from fairlead.engine.alignment import Aligned, Aligner, Block, Mismatch
+from fairlead.engine.any_order import AnyOrder
+from fairlead.engine.context import ShardContext
+from fairlead.engine.difference import Difference, difference_of
+from fairlead.engine.replay import Replayed
+from fairlead.engine.written import (
+    Content,
+    Outputs,
+    Survey,
+    Written,
+    generation_of,
+    is_refusal,
+    shard_of,
+    undecided,
+)
+from fairlead.wire.raw import OutgoingRecord
+
+__all__ = ["Streams"]
+
+_UNTOLD: Final = 0
+"""The generation of records that tell none: deletions and requests."""
+
+_ALL: Final = -1
+"""Of every generation: no two of them overlap."""
+
+
+class _Place(NamedTuple):
+    """Records that have an order: of one topic partition, and of one driver if drivers overlap."""
+
+    topic: str
+    partition: int
+    generation: int
+
+
+class _Stream(NamedTuple):
+    """One sequence of written records of a shard."""
+
+    aligner: Aligner[Content]
+    read: list[Written]
+    """The record that the aligner looks at."""
+    cuts: list[Cut]
+    """Of each block in turn."""
+
+
+class Streams:
+    """What one shard wrote, and what its replay writes, partition by partition.
+
+    A driver that was superseded may write on for a while: then the records of each driver have an
+    order of their own, and those that tell no driver have none.
+    """
+
+    def __init__(
+        self,
+        outputs: Outputs,
+        shard: int,
+        context: ShardContext,
+        found: Survey,
+        left: frozenset[int],
+    ) -> None:
+        self.resent = self.unwritten = self.undecided = 0
+        self._outputs, self._shard, self._context = outputs, shard, context
+        self._decided = found.decided
+        self._overlapping = shard in found.overlapping or bool(left)
+        self._untold = AnyOrder()
+        places = {
+            _Place(topic, partition, generation if self._overlapping else _ALL)
+            for (topic, partition, of), seen in found.generations.items()
+            for generation in seen
+            if of == shard and generation not in left
+            if not (self._overlapping and generation == _UNTOLD)
+        }
+        self._streams = {place: self._open(place) for place in sorted(places)}
+
+    def expect(self, entry: Replayed) -> Difference | None:
+        """Take what a cut writes."""
+        blocks: dict[_Place, list[Content]] = {}
+        for record in (*entry.silent, *entry.result.records):
+            if is_refusal(record, self._context):
+                continue
+            place = self._place_of(record)
+            if place.generation == _UNTOLD:
+                self._untold.add(record, interrupted=entry.interrupted)
+            else:
+                blocks.setdefault(place, []).append(Content(record.key, record.value))
+        for place, contents in sorted(blocks.items()):
+            stream = self._streams.get(place)
+            if stream is None:
+                stream = self._streams[place] = _Stream(Aligner(()), [], [])
+            stream.cuts.append(entry.cut)
+            mismatch = stream.aligner.expect(Block(contents, entry.interrupted))
+            if mismatch is not None:
+                return _mismatch(place, stream, mismatch)
+        return None
+
+    def finish(self) -> Difference | None:
+        """Read what is left; return the first record that differs."""
+        for place, stream in sorted(self._streams.items()):
+            outcome = stream.aligner.finish()
+            if isinstance(outcome, Aligned):
+                self.resent += outcome.resent
+                self.unwritten += outcome.unwritten
+                continue
+            if outcome.block < len(stream.cuts) or not stream.read:
+                return _mismatch(place, stream, outcome)
+            for _ in stream.aligner.rest():
+                if not undecided(stream.read[0], self._context, self._decided):
+                    return _mismatch(place, stream, outcome)
+                self.undecided += 1
+        return self._untold.compare(self._written_untold())
+
+    def _place_of(self, record: OutgoingRecord | Written) -> _Place:
+        generation = generation_of(record.value) if self._overlapping else _ALL
+        return _Place(record.topic, record.partition, generation)
+
+    def _written(self, topic: str, partition: int) -> Iterator[Written]:
+        for record in self._outputs.records(topic, partition):
+            if not is_refusal(record, self._context) and (
+                shard_of(record, self._context) == self._shard
+            ):
+                yield record
+
+    def _written_untold(self) -> Iterator[Written]:
+        for topic, partition in self._outputs.places() if self._overlapping else ():
+            for record in self._written(topic, partition):
+                if self._place_of(record).generation != _UNTOLD:
+                    continue
+                if self._untold.knows(record) or not undecided(
+                    record, self._context, self._decided
+                ):
+                    yield record
+                else:
+                    self.undecided += 1
+
+    def _open(self, place: _Place) -> _Stream:
+        read: list[Written] = []
+
+        def contents() -> Iterator[Content]:
+            for record in self._written(place.topic, place.partition):
+                if self._place_of(record) == place:
+                    read[:] = [record]
+                    yield Content(record.key, record.value)
+            read.clear()
+
+        return _Stream(Aligner(contents()), read, [])
+
+
+def _mismatch(place: _Place, stream: _Stream, where: Mismatch) -> Difference:
+    cut = stream.cuts[where.block] if where.block < len(stream.cuts) else None
+    expected = stream.aligner.expected(where)
+    if stream.read:
+        return difference_of(stream.read[0], expected, cut)
+    return Difference(place.topic, place.partition, None, expected, None, cut)
