@@ -51,6 +51,9 @@ CapOption = Annotated[
 ComebacksOption = Annotated[
     int | None, typer.Option("--comebacks", min=0, help="New incarnations after a lease (0).")
 ]
+ResetsOption = Annotated[
+    int | None, typer.Option("--resets", min=0, help="Times that an operator moves a start (0).")
+]
 RestartOption = Annotated[
     str | None,
     typer.Option("--restart", help="The state of a new driver: lost, old or intact (lost)."),
@@ -81,6 +84,7 @@ def explore(
     offsets: OffsetsOption = None,
     cap: CapOption = None,
     comebacks: ComebacksOption = None,
+    resets: ResetsOption = None,
     restart: RestartOption = None,
     zombie: ZombieOption = None,
     unpruned: UnprunedOption = False,
@@ -101,8 +105,8 @@ def explore(
         return
     bounds = {
         "clients": clients, "queues": queues, "moves": moves, "deaths": deaths, "losses": losses,
-        "offsets": offsets, "cap": cap, "comebacks": comebacks, "restart": restart,
-        "zombie": zombie,
+        "offsets": offsets, "cap": cap, "comebacks": comebacks, "resets": resets,
+        "restart": restart, "zombie": zombie,
     }  # fmt: skip
     given = {name: value for name, value in bounds.items() if value is not None}
     worlds = _worlds(rows, given, prune=not unpruned)

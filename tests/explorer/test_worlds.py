@@ -76,6 +76,10 @@ def stands(world: World) -> set[tuple[object, ...]]:
         World(clients=2, moves=1, losses=1),
         World(clients=2, moves=0, losses=1, zombie=True),
         World(clients=2, moves=0, deaths=1, losses=1, comebacks=1, restart=Restart.INTACT),
+        World(clients=2, moves=1, resets=1),
+        World(clients=2, moves=0, losses=1, resets=1, restart=Restart.INTACT),
+        World(clients=2, moves=0, losses=1, resets=1, restart=Restart.OLD),
+        pytest.param(World(clients=2, moves=0, losses=1, resets=1), marks=pytest.mark.slow),
     ],
     ids=lambda world: world.name,
 )

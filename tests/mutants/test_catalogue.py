@@ -45,7 +45,7 @@ def test_nobody_is_missing() -> None:
     """The catalogue has every number, with its variants."""
     wanted = {
         f"M{number}{letter}"
-        for number in range(1, 34)
+        for number in range(1, 36)
         for letter in ("", *VARIANTS.get(number, ""))
     }
     assert {mutant.name for mutant in MUTANTS} == wanted
@@ -84,5 +84,5 @@ def _bounds(world: Mapping[str, object]) -> str:
     if world.get("cap", 2) != 2:
         words.append(f"cap {world['cap']}")
     words += [str(world[name]) for name in ("restart",) if name in world]
-    words += [name for name in ("comebacks", "zombie") if world.get(name)]
+    words += [name for name in ("comebacks", "resets", "zombie") if world.get(name)]
     return " ".join(words)

@@ -57,8 +57,12 @@ class Around(NamedTuple):
         return self.engines.lapse(state, member)
 
     def tick(self, state: int) -> Step | None:
-        """Return an engine's next tick; None: there is none, or somebody is to be heard first."""
-        if self.engines.waits_for_all(state) and not self._all_heard(state):
+        """Return an engine's next tick; None: there is none, or something is to be read first.
+
+        That is whoever may be working, and what an operator said: control is read to its end when a
+        driver starts.
+        """
+        if self.engines.waits_for_all(state) and not self._all_read(state):
             return None
         return self.engines.tick(state)
 
@@ -75,6 +79,10 @@ class Around(NamedTuple):
         facts = self.engines.facts
         said = facts.of_member.get(member, 0) & self.facts & ~facts.unread
         return not self.engines.look(state, said)
+
+    def _all_read(self, state: int) -> bool:
+        resets = self.facts & self.engines.facts.resets
+        return self._all_heard(state) and not self.engines.look(state, resets)
 
     def _all_heard(self, state: int) -> bool:
         """Whether every client that lived before the driver started is a member.

@@ -174,7 +174,8 @@ class ClientHalf(Half[ClientState]):
                 made = on.ProgressMade(queue.queue, queue.started, offset + 1)
                 text = f"{name} processes message {offset} of {where}"
                 step = self._take(state, made, text, Kind.CHANCE)
-                effect = Effect(queue.queue.queue_id, None, offset + 1)
+                reached = model.Position(queue.position.reset, offset + 1)
+                effect = Effect(queue.queue.queue_id, None, reached)
                 yield step._replace(effects=(*step.effects, effect))
         if memory.state in LEASED:
             yield from self._ends(state, name)
@@ -256,7 +257,8 @@ class _Doing:
                 self._do(session, session.handle(answer, now_ms), now_ms)
             if isinstance(action, act.StartWork):
                 epoch = model.Epoch(*action.epoch)
-                start = Effect(action.queue.queue_id, epoch, action.position.offset)
+                position = model.Position(*action.position)
+                start = Effect(action.queue.queue_id, epoch, position)
                 self.effects.append(start)
 
     def _write(self, action: act.Action) -> on.Event | None:

@@ -18,6 +18,7 @@ from fairlead.core.records import (
     Leave,
     Progress,
     Release,
+    Reset,
     RouteChanged,
     RuleSet,
 )
@@ -57,6 +58,8 @@ class EngineState:
     """The unresolved grants."""
     targets: tuple[str, ...] = ()
     """Whom the operator's word that it has read points each queue at."""
+    resets: int = 0
+    """The resets that it has read: control is read once in the life of a state."""
 
 
 @dataclass(slots=True)
@@ -78,11 +81,12 @@ class EngineHalf(Half[EngineState]):
 
     def started(self, state: int | None, generation: int) -> Step:
         """Return the start of a driver from an engine's state; None: from nothing."""
-        group = None if state is None else self.states[state].group
-        fresh = EngineState(generation, marked=False, group=group, recovering=group is None)
-        if group is None:
+        held = None if state is None else self.states[state]
+        if held is None or held.group is None:
+            fresh = EngineState(generation, marked=False, group=None, recovering=True)
             to, facts = self._number(fresh), 0
         else:
+            fresh = replace(held, generation=generation, marked=False, recovering=False)
             to, facts = self._stepped(fresh, [])
         return Step(f"driver {generation} starts", to, facts | self.facts.claimed(generation))
 
@@ -93,13 +97,19 @@ class EngineHalf(Half[EngineState]):
     def read(self, state: int, number: int) -> Read:
         """Return what a fact means to an engine."""
         held, fact = self.states[state], self.facts.known[number]
-        if held.group is None or fact.arrival is None:
+        group = held.group
+        if group is None or fact.arrival is None:
             # The operator's words stand before everything else.
             return WAITS
         record = fact.arrival.record
-        if isinstance(record, Heartbeat) and record.member in held.group.tombstones:
+        if isinstance(record, Reset):
+            bit = 1 << number
+            if held.resets & bit:
+                return DEAF
+            held = replace(held, resets=held.resets | bit)
+        if isinstance(record, Heartbeat) and record.member in group.tombstones:
             return DEAF
-        if fact.after_leave and self._is_unaware(held.group, fact.sender):
+        if fact.after_leave and self._is_unaware(group, fact.sender):
             return WAITS
         kind = Kind.CHANCE if isinstance(record, Progress) else Kind.FAIR
         made = self._take(
@@ -108,7 +118,7 @@ class EngineHalf(Half[EngineState]):
         made = made._replace(kind=max(kind, made.kind))
         if made.matters(state, 0):
             return Read(made, alive=True)
-        return WAITS if self._may_yet(held.group, fact) else DEAF
+        return WAITS if self._may_yet(group, fact) else DEAF
 
     @staticmethod
     def _is_unaware(group: GroupState, sender: MemberKey | None) -> bool:
@@ -226,7 +236,7 @@ class EngineHalf(Half[EngineState]):
     def _number(self, fresh: EngineState) -> int:
         group = fresh.group
         kept = None if group is None else image(group, self.images)
-        name = (fresh.generation, fresh.marked, fresh.recovering, kept)
+        name = (fresh.generation, fresh.marked, fresh.recovering, fresh.resets, kept)
         return self.numbered(name, lambda: _described(fresh))
 
 

@@ -10,7 +10,16 @@ from fairlead_client.session import events as on
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
 from fairlead.core.outputs import Assignment, Notice
-from fairlead.core.records import Arrival, Claims, GroupRecord, Heartbeat, Leave, Progress, Release
+from fairlead.core.records import (
+    Arrival,
+    Claims,
+    GroupRecord,
+    Heartbeat,
+    Leave,
+    Progress,
+    Release,
+    Reset,
+)
 from fairlead.sim.crossing import released, told
 
 __all__ = ["Fact", "Facts", "bits", "epoch_text", "position_text"]
@@ -57,6 +66,7 @@ class Facts:
     """Progress: nothing waits for it."""
     gated: int = 0
     """The facts that wait for releases."""
+    resets: int = 0
     releases: dict[Holding, int] = field(default_factory=dict)
     """The releases of each grant."""
     of_member: dict[MemberKey, int] = field(default_factory=dict)
@@ -75,6 +85,17 @@ class Facts:
         event = told(output)
         bit = self._bit(event)
         return bit if bit is not None else self._add(event, _fact_of_written(output, event))
+
+    def wanted(self, reset: Reset, number: int) -> int:
+        """Return the bit of the operator's reset; ``number``: how many came before it."""
+        name = (reset, number)
+        bit = self._bit(name)
+        if bit is not None:
+            return bit
+        text = f"the reset of {reset.queue.queue_id} to {number + 1}:{reset.offset}"
+        made = self._add(name, Fact(text, arrival_of(reset, number)))
+        self.resets |= made
+        return made
 
     def claimed(self, generation: int) -> int:
         """Return the bit of a driver's claim of a generation."""
@@ -136,9 +157,9 @@ def position_text(position: tuple[int, int]) -> str:
     return f"{position[1]}" if position[0] == 0 else f"{position[0]}:{position[1]}"
 
 
-def arrival_of(record: GroupRecord) -> Arrival:
-    """Return a record at no particular place: nothing may depend on where it stands."""
-    return Arrival(Source("explored", 0, 0, 0), 0, record)
+def arrival_of(record: GroupRecord, offset: int = 0) -> Arrival:
+    """Return a record at no particular place: but for resets nothing depends on where it stands."""
+    return Arrival(Source("explored", 0, offset, 0), 0, record)
 
 
 def _fact_of_sent(record: GroupRecord) -> Fact:

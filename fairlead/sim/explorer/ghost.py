@@ -2,11 +2,12 @@
 
 from typing import NamedTuple, TypeVar
 
-from fairlead.core.model import NOTHING, Epoch
+from fairlead.core.model import NOTHING, Epoch, Position
+from fairlead.sim.explorer.facts import FIRST, position_text
 from fairlead.sim.explorer.steps import Cost, Effect
 from fairlead.sim.explorer.world import Restart, World
 
-__all__ = ["Ghost", "first_ghost", "moved", "spent"]
+__all__ = ["Ghost", "first_ghost", "moved", "spent", "unfollowed"]
 
 Value = TypeVar("Value")
 
@@ -14,8 +15,10 @@ Value = TypeVar("Value")
 class Ghost(NamedTuple):
     """The judge's memory, and what is left of the world's bounds."""
 
-    processed: tuple[int, ...]
-    """Of each queue the messages that were really processed, from the first on."""
+    processed: tuple[Position, ...]
+    """Of each queue how far it was really processed, from the newest reset on that was followed."""
+    asked: tuple[tuple[Position, ...], ...]
+    """Of each queue the positions that an operator asked for."""
     started: tuple[Epoch, ...]
     """Of each queue the highest epoch under which anybody started."""
     clean: bool
@@ -26,12 +29,14 @@ class Ghost(NamedTuple):
     deaths: int
     losses: int
     comebacks: int
+    resets: int
 
 
 def first_ghost(world: World) -> Ghost:
     """Return the memory of a judge who has seen nothing yet."""
     return Ghost(
-        (0,) * world.queues,
+        (FIRST,) * world.queues,
+        ((),) * world.queues,
         (NOTHING,) * world.queues,
         clean=True,
         targets=(world.client_ids[0],) * world.queues,
@@ -39,6 +44,7 @@ def first_ghost(world: World) -> Ghost:
         deaths=world.deaths,
         losses=world.losses,
         comebacks=world.comebacks,
+        resets=world.resets,
     )
 
 
@@ -53,6 +59,8 @@ def spent(ghost: Ghost, cost: Cost, world: World) -> Ghost | None:
             return ghost._replace(moves=ghost.moves - 1)
         case Cost.COMEBACK if ghost.comebacks:
             return ghost._replace(comebacks=ghost.comebacks - 1)
+        case Cost.RESET if ghost.resets:
+            return ghost._replace(resets=ghost.resets - 1)
         case Cost.LOSS if ghost.losses:
             # What nobody remembers is read again; and what a driver that was replaced takes for
             # dead it may take so before it has read its last release.
@@ -68,13 +76,14 @@ def moved(ghost: Ghost, effects: tuple[Effect, ...], who: str) -> tuple[Ghost, s
     for effect in effects:
         queue, processed = effect.queue, ghost.processed[effect.queue]
         if effect.started is None:
-            done = _with(ghost.processed, queue, max(processed, effect.offset))
+            done = _with(ghost.processed, queue, max(processed, effect.position))
             ghost = ghost._replace(processed=done)
             continue
         verdict = _start(ghost, effect, effect.started)
-        ghost = ghost._replace(
-            started=_with(ghost.started, queue, max(ghost.started[queue], effect.started))
-        )
+        newest = max(ghost.started[queue], effect.started)
+        ghost = ghost._replace(started=_with(ghost.started, queue, newest))
+        if effect.position.reset > processed.reset:
+            ghost = ghost._replace(processed=_with(ghost.processed, queue, effect.position))
         if verdict is not None:
             return ghost, f"{verdict} (queue {queue}, {who})"
     return ghost, None
@@ -84,10 +93,24 @@ def _start(ghost: Ghost, effect: Effect, epoch: Epoch) -> str | None:
     processed, newest = ghost.processed[effect.queue], ghost.started[effect.queue]
     if epoch <= newest:
         return f"EPOCH: a start under {epoch} after one under {newest}"
-    if effect.offset > processed:
-        return f"HOLE: a start at {effect.offset}, where {processed} is the first not processed"
-    if effect.offset < processed and ghost.clean:
-        return f"DUP: a start at {effect.offset}, where all below {processed} is processed"
+    at, done = position_text(effect.position), position_text(processed)
+    if effect.position.reset > processed.reset:
+        wanted = effect.position in ghost.asked[effect.queue]
+        return None if wanted else f"RESETLOST: a start at {at}, which nobody asked for"
+    if effect.position.reset < processed.reset:
+        return f"RESETLOST: a start at {at}, where a reset was followed and {done} reached"
+    if effect.position > processed:
+        return f"HOLE: a start at {at}, where {done} is the first not processed"
+    if effect.position < processed and ghost.clean:
+        return f"DUP: a start at {at}, where all below {done} is processed"
+    return None
+
+
+def unfollowed(ghost: Ghost) -> str | None:
+    """Return which reset nobody has followed; None: the newest of each queue was."""
+    for queue, (asked, processed) in enumerate(zip(ghost.asked, ghost.processed, strict=True)):
+        if asked and asked[-1].reset > processed.reset:
+            return f"nobody has followed the reset of queue {queue} to {position_text(asked[-1])}"
     return None
 
 

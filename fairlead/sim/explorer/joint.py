@@ -4,15 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fairlead.core.records import Claims, Heartbeat
+from fairlead.core.model import Position
+from fairlead.core.records import Claims, Heartbeat, Reset
+from fairlead.core.state import GroupState
 from fairlead.sim.explorer.around import Around, seen_by_engines
-from fairlead.sim.explorer.client_half import ClientHalf
+from fairlead.sim.explorer.client_half import ClientHalf, ClientState
 from fairlead.sim.explorer.engine_half import EngineHalf, owners
 from fairlead.sim.explorer.facts import Facts, bits
-from fairlead.sim.explorer.ghost import Ghost, first_ghost, moved, spent
+from fairlead.sim.explorer.ghost import Ghost, first_ghost, moved, spent, unfollowed
 from fairlead.sim.explorer.passing import Passing
 from fairlead.sim.explorer.steps import Cost, Kind, Step
-from fairlead.sim.explorer.world import Restart, World
+from fairlead.sim.explorer.world import GROUP, Restart, World
 
 __all__ = ["Joint", "Moment", "Next"]
 
@@ -84,6 +86,7 @@ class Joint:
             label = f"engine {generation} reads a tick of a later one and is silent"
             yield self._next(moment, Step(label, NONE), ZOMBIE)
         yield from self._of_drivers(moment)
+        yield from self._of_resets(moment)
 
     def _of_client(self, moment: Moment, index: int) -> Iterator[Next]:
         half, state = self.clients, moment[index]
@@ -143,6 +146,20 @@ class Joint:
                 said = step._replace(cost=Cost.MOVE, kind=Kind.CHANCE, detail=targets)
                 yield self._next(moment, said, index)
 
+    def _of_resets(self, moment: Moment) -> Iterator[Next]:
+        """Yield an operator's resets: to the first message of a queue, or behind its last."""
+        ghost = self.ghosts[moment[JUDGE]]
+        if not ghost.resets:
+            return
+        before = self.world.resets - ghost.resets
+        for queue in self.world.message_queues:
+            for offset in sorted({0, self.world.offsets}):
+                fact = self.facts.wanted(Reset(GROUP, queue, offset), before)
+                label = f"the operator moves {queue.queue_id} to {offset}"
+                asked = (queue.queue_id, Position(before + 1, offset))
+                step = Step(label, moment[ENGINE], fact, Kind.CHANCE, detail=asked)
+                yield self._next(moment, step._replace(cost=Cost.RESET), ENGINE)
+
     def _of_drivers(self, moment: Moment) -> Iterator[Next]:
         ghost = self.ghosts[moment[JUDGE]]
         if not ghost.losses or moment[ZOMBIE] != NONE:
@@ -192,6 +209,8 @@ class Joint:
             if step.cost is Cost.MOVE:
                 assert isinstance(step.detail, tuple)
                 ghost = ghost._replace(targets=step.detail)
+            if step.cost is Cost.RESET:
+                ghost = _asked(ghost, step.detail)
             ghost, violation = moved(ghost, step.effects, step.label)
             known = self.judged[moment[JUDGE], step] = self._ghost(ghost), violation
         return known
@@ -279,7 +298,13 @@ class Joint:
         for client in live:
             if client.waits:
                 return f"{client.member.incarnation} still waits"
-        held = owners(engine.group)
+        unread = unfollowed(self.ghosts[moment[JUDGE]])
+        if live and unread is not None:
+            return unread
+        return self._unowned(engine.group, live)
+
+    def _unowned(self, group: GroupState, live: Sequence[ClientState]) -> str | None:
+        held = owners(group)
         works = {
             (self.world.message_queues[queue], client.member, epoch)
             for client in live
@@ -287,7 +312,7 @@ class Joint:
         }
         for queue in self.world.message_queues:
             grant = held.get(queue)
-            wanted = engine.group.targets.get(queue)
+            wanted = group.targets.get(queue)
             if grant is None and not live:
                 continue
             if grant is None or grant[0].client_id != wanted or (queue, *grant) not in works:
@@ -295,3 +320,10 @@ class Joint:
         if len(works) != (self.world.queues if live else 0):
             return "somebody works on what it does not own"
         return None
+
+
+def _asked(ghost: Ghost, detail: object) -> Ghost:
+    assert isinstance(detail, tuple)
+    queue, position = detail
+    asked = (*ghost.asked[queue], position)
+    return ghost._replace(asked=(*ghost.asked[:queue], asked, *ghost.asked[queue + 1 :]))

@@ -16,7 +16,7 @@ from functools import partial
 from typing import NamedTuple
 
 from fairlead.core.model import MemberKey
-from fairlead.core.records import Claims, Heartbeat, Leave, Progress, Release
+from fairlead.core.records import Claims, Heartbeat, Leave, Progress, Release, Reset
 from fairlead.sim.explorer.around import Around, Seen
 from fairlead.sim.explorer.engine_half import EngineHalf
 from fairlead.sim.explorer.facts import Fact, bits
@@ -27,7 +27,7 @@ __all__ = ["Passing"]
 
 Name = tuple[int, int, tuple[Seen, ...], tuple[str, ...]]
 
-IN_ORDER: tuple[type, ...] = (Heartbeat, Claims, Leave, Release, Progress)
+IN_ORDER: tuple[type, ...] = (Reset, Heartbeat, Claims, Leave, Release, Progress)
 
 
 class _Stage(NamedTuple):
@@ -110,7 +110,8 @@ class Passing:
         for number in numbers:
             if number not in first:
                 fact = engines.facts.known[number]
-                yield _Stage(partial(self._read, number), fact.sender in living and _acks(fact))
+                must = _is_reset(fact) or (fact.sender in living and _acks(fact))
+                yield _Stage(partial(self._read, number), must)
         for client in around.clients:
             for life in range(1, life_of(client.member) + 1):
                 member = member_key(client.member.client_id, life)
@@ -157,6 +158,10 @@ class Passing:
 
 def _acks(fact: Fact) -> bool:
     return fact.arrival is not None and isinstance(fact.arrival.record, Claims)
+
+
+def _is_reset(fact: Fact) -> bool:
+    return fact.arrival is not None and isinstance(fact.arrival.record, Reset)
 
 
 def _place(fact: Fact) -> int:

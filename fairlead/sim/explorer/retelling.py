@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from fairlead.sim.explorer.facts import epoch_text
+from fairlead.sim.explorer.facts import epoch_text, position_text
 from fairlead.sim.explorer.joint import CLIENTS, ENGINE, JUDGE, NONE, ZOMBIE, Joint, Moment
 from fairlead.sim.explorer.world import World
 
@@ -52,7 +52,7 @@ def stand(joint: Joint, moment: Moment) -> str:
         words.append(f"{name} {'is gone' if client.stopped else works or 'idle'}{waits}")
     words += [_engine(joint, moment[index]) for index in (ENGINE, ZOMBIE) if moment[index] != NONE]
     done = joint.ghosts[moment[JUDGE]].processed
-    words.append(f"processed {', '.join(map(str, done))}")
+    words.append(f"processed {', '.join(map(position_text, done))}")
     return "; ".join(words)
 
 

@@ -28,6 +28,10 @@ SMALL = (
     World(clients=2, moves=1, losses=1, restart=Restart.OLD),
     World(clients=2, moves=1, deaths=1, losses=1),
     World(clients=2, moves=1, losses=1, zombie=True),
+    World(clients=2, moves=1, resets=1),
+    World(clients=2, moves=0, losses=1, resets=1),
+    World(clients=2, moves=0, losses=1, resets=1, restart=Restart.INTACT),
+    World(clients=2, moves=0, losses=1, resets=1, restart=Restart.OLD),
     World(clients=3, moves=2, deaths=1),
 )
 
@@ -46,6 +50,9 @@ LONG = (
     World(clients=2, moves=1, deaths=1, losses=1, restart=Restart.OLD),
     World(clients=2, moves=1, deaths=1, losses=1, zombie=True),
     World(clients=2, moves=1, deaths=1, losses=1, restart=Restart.OLD, zombie=True),
+    World(clients=2, moves=1, deaths=1, resets=1),
+    World(clients=2, moves=0, deaths=1, losses=1, resets=1),
+    World(clients=2, moves=0, deaths=1, losses=1, resets=1, restart=Restart.OLD),
 )
 
 ROWS = {Rows.SMALL: SMALL, Rows.REQUIRED: REQUIRED, Rows.LONG: LONG}

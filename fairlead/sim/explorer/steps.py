@@ -3,7 +3,7 @@
 from enum import IntEnum
 from typing import NamedTuple
 
-from fairlead.core.model import Epoch
+from fairlead.core.model import Epoch, Position
 
 __all__ = ["Cost", "Effect", "Kind", "Step"]
 
@@ -29,6 +29,7 @@ class Cost(IntEnum):
     LEAVE = 3
     LOSS = 4
     COMEBACK = 5
+    RESET = 6
 
 
 class Effect(NamedTuple):
@@ -36,7 +37,7 @@ class Effect(NamedTuple):
 
     queue: int
     started: Epoch | None
-    offset: int
+    position: Position
 
 
 class Step(NamedTuple):
@@ -49,7 +50,7 @@ class Step(NamedTuple):
     effects: tuple[Effect, ...] = ()
     cost: Cost = Cost.NOTHING
     detail: object = None
-    """Of a move the new targets."""
+    """Of a move the new targets, of a reset the queue and the position that is asked for."""
 
     def matters(self, state: int, facts: int) -> bool:
         """Whether it leads from this state elsewhere, writes what is not there, or breaks."""

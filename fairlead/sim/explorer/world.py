@@ -35,8 +35,9 @@ class World:
     ``moves``: how often an operator aims a queue at another client, after the first target.
     ``deaths``: how many clients crash, leave or lose their lease. ``losses``: how often another
     driver starts, with the state that ``restart`` says. ``offsets``: how many messages a queue has.
-    ``comebacks``: how many incarnations follow one that lost its lease. ``zombie``: the old driver
-    goes on beside the new one, until it reads a tick of it.
+    ``comebacks``: how many incarnations follow one that lost its lease. ``resets``: how often an
+    operator moves the start of a queue, back to its first message or behind its last. ``zombie``:
+    the old driver goes on beside the new one, until it reads a tick of it.
     """
 
     clients: int = 3
@@ -47,6 +48,7 @@ class World:
     offsets: int = 1
     cap: int = 2
     comebacks: int = 0
+    resets: int = 0
     zombie: bool = False
     restart: Restart = Restart.LOST
     prune: bool = True
@@ -59,6 +61,8 @@ class World:
         words = [f"K={self.cap}", f"{self.clients} clients", f"{self.queues} queues", bounds]
         if self.comebacks:
             words.append(f"{self.comebacks} comebacks")
+        if self.resets:
+            words.append(f"{self.resets} resets")
         if self.losses:
             words.append(self.restart)
         if self.zombie:
