@@ -33,8 +33,10 @@ SLICE_SECONDS: Final = 0.25
 FETCH_WAIT_MS: Final = 250
 """A broker answers one fetch after the other, so a new queue waits for the fetch under way."""
 RETRY_SECONDS: Final = 0.2
-HEED_SECONDS: Final = 0.05
-"""So long at most an assignment that woke the fetch is awaited from the session's thread."""
+HEED_SECONDS: Final = 0.15
+"""So long after an assignment, and while a queue waits for a release, changes are awaited."""
+HEED_SLICE_SECONDS: Final = 0.05
+"""So often then: between two looks at what was fetched, the session's thread is listened to."""
 
 
 class Consumer(Member):
@@ -73,6 +75,7 @@ class Consumer(Member):
         self._fetched: deque[Any] = deque()
         self._last: Message | None = None
         self._polling: int | None = None
+        self._heed_until = 0.0
 
     def __iter__(self) -> Iterator[Message]:
         """Yield messages until `stop` or `close`; raise what else closed the client."""
@@ -214,8 +217,9 @@ class Consumer(Member):
         self._kafka.assign([*reading, *self._assignments])
         for partition in begun:
             queue, epoch = reading[partition]
-            self._kafka.seek(partition, readable[queue][1])
-            self._observer.reading(queue, epoch, self._kafka.position(partition))
+            offset = readable[queue][1]
+            self._kafka.seek(partition, offset)
+            self._observer.reading(queue, epoch, offset)
         self._reading = reading
         self._seen_changes = changes
 
@@ -223,19 +227,27 @@ class Consumer(Member):
         if self._kafka is None or not self._may_read():
             self._deliveries.wait_for_change(self._seen_changes, seconds)
             return
-        woken = False
-        for partition, records in self._kafka.poll(timeout_ms=int(seconds * 1_000)).items():
+        if self._heeds() and self._deliveries.wait_for_change(
+            self._seen_changes, min(seconds, HEED_SLICE_SECONDS)
+        ):
+            return
+        timeout_ms = 0 if self._heeds() else int(seconds * 1_000)
+        for partition, records in self._kafka.poll(timeout_ms=timeout_ms).items():
             if partition not in self._assignments:
                 self._fetched.extend(records)
                 continue
             mine = (self._settings.group, self.client_id)
-            woken = woken or any(decode_key(record.key or b"") == mine for record in records)
+            if any(decode_key(record.key or b"") == mine for record in records):
+                self._heed_until = monotonic() + HEED_SECONDS
         for partition, (queue, epoch) in self._reading.items():
             end = self._kafka.highwater(partition)
             if end is not None:
                 self._deliveries.end_seen(queue, epoch, end)
-        if woken:
-            self._deliveries.wait_for_change(self._seen_changes, HEED_SECONDS)
+
+    def _heeds(self) -> bool:
+        """Whether the queues to read may change at any moment: a poll would not notice."""
+        gated = self._thread is not None and self._thread.gated
+        return gated or monotonic() < self._heed_until
 
     def _may_read(self) -> bool:
         """Test the lease, before each poll: the process may have stood still for longer."""

@@ -175,10 +175,10 @@ class Deliveries:
                 if work.stopping_since is not None:
                     self._stopped(queue, work)
 
-    def wait_for_change(self, changes: int, seconds: float) -> None:
-        """Wait until the readable queues are not those of this count any more."""
+    def wait_for_change(self, changes: int, seconds: float) -> bool:
+        """Wait until the readable queues are not those of this count any more; whether they are."""
         with self._changed:
-            self._changed.wait_for(lambda: self.changes != changes, timeout=seconds)
+            return self._changed.wait_for(lambda: self.changes != changes, timeout=seconds)
 
     def _stopped(self, queue: Queue, work: Work) -> None:
         del self._works[queue]

@@ -44,6 +44,8 @@ class SessionSettings:
     retry_ms: int = 200
     pace_ms: int = 200
     """The least time between two heartbeats that are sent early because something changed."""
+    gather_ms: int = 100
+    """What changes within it is told in one heartbeat and one progress: releases go before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ class QueueMemory:
     end: int | None = None
     unsent: bool = False
     committed: Position | None = None
+    handed: Position | None = None
+    """Where the one before released, who committed it; None once we may be committing."""
     commit_at_ms: int = 0
 
     @property
@@ -146,20 +150,23 @@ class Memory:
 
     def changed(self) -> None:
         """What the client holds has changed: tell the engine soon."""
-        soon = max(self.now_ms, self.heartbeat_sent_ms + self.settings.pace_ms)
+        settings = self.settings
+        soon = max(self.now_ms + settings.gather_ms, self.heartbeat_sent_ms + settings.pace_ms)
         self.heartbeat_at_ms = min(self.heartbeat_at_ms, soon)
 
     def release(self, queue: QueueMemory, epoch: Epoch, position: Position | None) -> None:
         """Release an epoch of a queue; a position is committed to the data plane first.
 
-        After the release the successor may commit, and a later commit of ours would undo its.
+        After the release the successor may commit, and a later commit of ours would undo its. Where
+        nothing was processed since the one before released, there is nothing to commit.
         """
         if (queue.queue, epoch) in self.pending:
             return
         release = PendingRelease(queue.queue, epoch, position, due_ms=self.now_ms)
         self.pending[queue.queue, epoch] = release
         fenced = self.state is SessionState.FENCED
-        if position is None or position == queue.committed or fenced or not self.settings.commits:
+        committed = position in (queue.committed, queue.handed)
+        if position is None or committed or fenced or not self.settings.commits:
             self.send_release(release)
         else:
             release.due_ms = self.now_ms + self.settings.commit_timeout_ms
@@ -174,5 +181,7 @@ class Memory:
 
     def commit(self, entries: tuple[Progress, ...]) -> None:
         """Commit positions while the lease surely runs."""
+        for entry in entries:
+            self.queue(entry.queue).handed = None
         not_after_ms = min(self.now_ms + self.settings.commit_timeout_ms, self.lease_until_ms)
         self.actions.append(CommitProgress(entries, not_after_ms))

@@ -60,29 +60,34 @@ def scan(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
     gate = queue.gate
     if gate is None or memory.state is not SessionState.RUNNING:
         return queue.state
-    position = gate.base
+    position, handed = gate.base, None
     for holder in sorted(gate.after, key=lambda holder: holder.epoch, reverse=True):
         seen, released = memory.seen.find(queue.queue, holder)
         if not seen:
             return queue.state
         if released is not None:
             position = max(gate.base, released)
+            handed = released
             break
-    return _start(memory, queue, gate.epoch, position)
+    return _start(memory, queue, gate.epoch, position, handed)
 
 
-def _start(memory: Memory, queue: QueueMemory, epoch: Epoch, position: Position) -> QueueState:
+def _start(
+    memory: Memory, queue: QueueMemory, epoch: Epoch, position: Position, handed: Position | None
+) -> QueueState:
     assert epoch > queue.started
     assert epoch > queue.top
     queue.started = queue.top = epoch
     queue.position = position
     queue.gate = None
     queue.committed = None
+    queue.handed = handed
     queue.end = None
     queue.unsent = True
     memory.counts["starts"] += 1
     memory.changed()
-    memory.progress_at_ms = min(memory.progress_at_ms, memory.now_ms)
+    soon_ms = memory.now_ms + memory.settings.gather_ms
+    memory.progress_at_ms = min(memory.progress_at_ms, soon_ms)
     if position.reset > 0 and memory.settings.commits:
         # Otherwise a crash before the first progress would bring the old offset back.
         return _commit_reset(memory, queue)

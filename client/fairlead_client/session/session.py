@@ -28,6 +28,8 @@ class Ownership:
 
     until_ms: int
     epochs: Mapping[Queue, Epoch]
+    gated: bool = False
+    """Whether a queue waits for a release of who worked before, and so may begin at any moment."""
 
 
 class Session:
@@ -64,7 +66,8 @@ class Session:
             for queue in memory.queues.values()
             if queue.state in OWNED and memory.state in LEASED
         }
-        return Ownership(memory.lease_until_ms, epochs)
+        gated = any(queue.state is QueueState.GATED for queue in memory.queues.values())
+        return Ownership(memory.lease_until_ms, epochs, gated)
 
     def queue_memory(self, queue: Queue) -> QueueMemory | None:
         """Return what is remembered of a queue, to be read only."""

@@ -51,7 +51,7 @@ def producer_options(settings: Settings, client_id: str) -> dict[str, Any]:
         "acks": "all",
         "enable_idempotence": False,
         "max_in_flight_requests_per_connection": 1,
-        "linger_ms": 0,
+        "linger_ms": 3,
         "delivery_timeout_ms": max(settings.lease_ms // 2, request_timeout_ms(settings)),
         "max_block_ms": METADATA_WAIT_MS,
     }

@@ -93,6 +93,11 @@ class SessionThread(Thread):
         self._abort = True
         self._inbox.put(None)
 
+    @property
+    def gated(self) -> bool:
+        """Whether a queue may begin at any moment; from any thread."""
+        return self.ownership.gated
+
     def still_mine(self, queue: Queue) -> Epoch | None:
         """Return the queue's epoch while the lease surely runs, from any thread.
 
@@ -149,7 +154,7 @@ class SessionThread(Thread):
 
     def _handle(self, event: events.Event) -> None:
         done = self._session.handle(event, now_ms())
-        if done or isinstance(event, events.HeartbeatAppended):
+        if done or isinstance(event, events.HeartbeatAppended | events.AssignmentRead):
             # Before the actions: what is started must be ours by then, what is released not.
             before = len(self.ownership.epochs)
             self.ownership = self._session.ownership

@@ -39,9 +39,10 @@ SETTLED_OF_QUEUES: dict[str, Any] = {
     "drain_since_ms": 0,
     "end": None,
     "unsent": False,
+    "handed": None,
     "commit_at_ms": 0,
 }
-"""The same of a queue's memory: times, what is only measured, and that progress was sent."""
+"""The same of a queue's memory: times, what is measured, was sent, or spares a commit."""
 
 SAME_IN_ALL = frozenset(
     {"settings", "subscriptions", "parts", "counts", "error", "actions", "signals", "seen"}
@@ -66,6 +67,7 @@ def settings_of(group: str, client_id: str, process: Any, subscriptions: Any) ->
         drain_deadline_ms=None,
         commits=False,
         pace_ms=FOREVER_MS,
+        gather_ms=0,
     )
 
 
