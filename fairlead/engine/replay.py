@@ -28,7 +28,7 @@ from fairlead.codec.shard import ShardHeader, open_shard
 from fairlead.codec.stored import StoredShard
 from fairlead.core.outputs import Cut, Origin
 from fairlead.engine.context import ShardContext, ShardResult
-from fairlead.engine.errors import HigherGenerationError
+from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
 from fairlead.engine.recorded_log import Places, RecordedLog
 from fairlead.engine.shard import begin_anew, run_shard
 from fairlead.wire.raw import OutgoingRecord, RawRecord
@@ -37,6 +37,7 @@ __all__ = [
     "Contexts",
     "ReplayError",
     "Replayed",
+    "check_shard",
     "cut_of",
     "cuts_of",
     "lineages_of",
@@ -215,10 +216,16 @@ def _replay_lineage(
         if died and not recorded:
             # What it may have written is known from this driver, which read the same rows first;
             # unless a tick of this one is among them: then the other has never read them.
-            with suppress(HigherGenerationError):
+            with suppress(HigherGenerationError, AppendTimeMissingError):
                 unrecorded = _run(recording, replace(cut, generation=died[-1]), lineage, contexts)
                 yield replace(unrecorded, kept=False, interrupted=True)
-        replayed = _run(recording, cut, lineage, contexts)
+        try:
+            replayed = _run(recording, cut, lineage, contexts)
+        except (HigherGenerationError, AppendTimeMissingError) as error:
+            raise ReplayError(
+                f"shard {cut.shard}, generation {cut.generation}: no engine could have read what "
+                f"step {cut.step} names ({error.message})"
+            ) from error
         kept = lowest_later[index] > cut.step
         newest = index + 1 == len(ordered) or ordered[index + 1].generation > cut.generation
         lineage.keep(cut, replayed.result.stored)
@@ -255,6 +262,9 @@ def run_rest(
                 break
             except HigherGenerationError as error:
                 context = contexts(context.shard, error.generation)
+            except AppendTimeMissingError:
+                # No engine reads on behind such a record.
+                return
         stored = result.stored
         yield from result.records
 
@@ -330,6 +340,12 @@ def _check_complete(recording: RecordedLog, cut: Cut, context: ShardContext) -> 
                     f"{topic}, partition {partition}: the recording does not hold every row "
                     f"below {stop}, which step {cut.step} of shard {cut.shard} had read"
                 )
+
+
+def check_shard(cut: Cut, shards: int) -> None:
+    """Raise a ValueError if a cut is of a shard that is not there."""
+    if not 0 <= cut.shard < shards:
+        raise ValueError(f"it is of shard {cut.shard}, and there are {shards}")
 
 
 def cut_of(plain: dict[str, Any]) -> Cut:

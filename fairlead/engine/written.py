@@ -11,7 +11,7 @@ import orjson
 
 from fairlead.core.outputs import Cut
 from fairlead.engine.context import ShardContext
-from fairlead.engine.replay import ReplayError, cut_of
+from fairlead.engine.replay import ReplayError, check_shard, cut_of
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import OutgoingRecord
 
@@ -139,7 +139,7 @@ def survey(outputs: Outputs, context: ShardContext) -> Survey:
                 continue
             _note_generation(found, record, shard)
             if suffix == "decisions" and record.value is not None:
-                _note_decision(found, record)
+                _note_decision(found, record, context.partitions.shards)
             elif suffix == "assignments" and (generation := generation_of(record.value)):
                 found.drivers.add(generation)
     for before, after in pairwise(found.cuts[place] for place in sorted(found.cuts)):
@@ -164,10 +164,11 @@ def _note_generation(found: Survey, record: Written, shard: int) -> None:
     seen.add(generation)
 
 
-def _note_decision(found: Survey, record: Written) -> None:
+def _note_decision(found: Survey, record: Written, shards: int) -> None:
     try:
         body = orjson.loads(record.value or b"")
         cut = cut_of(body["cut"])
+        check_shard(cut, shards)
         told = Told([*map(int, body["epoch"])], int(body["at_ms"]))
         group = str(body["group"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -130,7 +130,22 @@ def read_manifest(folder: Path) -> Manifest:
     missing = [name for name in INPUT_TOPICS + OUTPUT_TOPICS if not manifest.topics.get(name)]
     if missing:
         raise RecordingError(path, f"it has no partitions of {', '.join(missing)}")
+    _check_partitions(path, manifest)
     return manifest
+
+
+def _check_partitions(path: Path, manifest: Manifest) -> None:
+    """Raise a RecordingError if a partition is left out, or shards do not agree."""
+    for suffix, parts in manifest.topics.items():
+        absent = set(range(max(parts) + 1)) - parts.keys()
+        if absent:
+            numbers = ", ".join(map(str, sorted(absent)))
+            raise RecordingError(path, f"it has no partition {numbers} of {suffix}")
+    shards = len(manifest.topics["heartbeats"])
+    for suffix in ("releases", "control"):
+        if len(manifest.topics[suffix]) != shards:
+            detail = f"it has {shards} partitions of heartbeats and {len(manifest.topics[suffix])}"
+            raise RecordingError(path, f"{detail} of {suffix}: they have as many")
 
 
 def _manifest(document: Mapping[str, Any]) -> Manifest:

@@ -8,7 +8,7 @@ import orjson
 
 from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.core.outputs import Cut
-from fairlead.engine.replay import cut_of
+from fairlead.engine.replay import check_shard, cut_of
 from fairlead.recording import RecordingFolder
 from fairlead.verify.docket import Docket, evidence_of
 from fairlead.wire.raw import RawRecord
@@ -72,10 +72,12 @@ def read_audits(recording: RecordingFolder, docket: Docket) -> Iterator[Audit]:
         RecordingError: the recording is damaged.
     """
     parts: dict[str, list[Audit]] = {}
+    shards = recording.manifest.partitions.shards
     for row in recording.all_rows("decisions"):
         try:
             body = orjson.loads(row.value or b"")
             audit = _audit(body, row._replace(key=None, value=None))
+            check_shard(audit.cut, shards)
             part, of = int(body["part"]), int(body["parts"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             text = f"a decision cannot be read ({type(error).__name__}: {error})"

@@ -4,10 +4,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
-from fairlead.verify.docket import Evidence
+from fairlead.verify.docket import Evidence, evidence_of
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["EarlyWork", "GrantFacts", "Report"]
+__all__ = ["Contradiction", "EarlyWork", "GrantFacts", "Report"]
+
+
+class Report(NamedTuple):
+    """A position that somebody reported, where, and the log clock when that was read."""
+
+    position: Position
+    row: RawRecord
+    clock_ms: int = 0
 
 
 @dataclass(slots=True)
@@ -23,6 +31,9 @@ class GrantFacts:
         dropped: the decision that asked.
         dropped_by: the generation of that decision.
         overtaken: a successor does not wait for it; the queue is unsafe until it is resolved.
+        worked: the furthest work that was reported under it.
+        released: where its member let go of it.
+        never: its member answered that it never started.
     """
 
     queue: MessageQueue
@@ -36,6 +47,9 @@ class GrantFacts:
     dropped: RawRecord | None = None
     dropped_by: int = 0
     overtaken: bool = False
+    worked: Report | None = None
+    released: Report | None = None
+    never: RawRecord | None = None
 
     def is_of(self, member: MemberKey) -> bool:
         """Tell whether a record of this member may speak of the grant."""
@@ -50,6 +64,20 @@ class GrantFacts:
         if self.dropped_ms is None:
             self.dropped, self.dropped_by, self.dropped_ms = decision, generation, clock_ms
 
+    def contradiction(self) -> "Contradiction | None":
+        """Return what of its own member's words cannot be true together, if anything cannot."""
+        if self.worked is None:
+            return None
+        worked = evidence_of(self.worked.row, f"work up to {self.worked.position.offset}")
+        if self.never is not None:
+            text = f"{self.text}: answered that it never started, and reported work"
+            return Contradiction("S2", text, (worked, evidence_of(self.never, "the answer")))
+        if self.released is None or self.worked.position <= self.released.position:
+            return None
+        text = f"{self.text}: released below what was reported, messages are read again"
+        says = f"released at {self.released.position.offset}"
+        return Contradiction("S5", text, (worked, evidence_of(self.released.row, says)))
+
     @property
     def text(self) -> str:
         """The grant in words."""
@@ -57,12 +85,12 @@ class GrantFacts:
         return f"{queue} granted to {self.client_id} under {self.epoch[0]}.{self.epoch[1]}"
 
 
-class Report(NamedTuple):
-    """A position that somebody reported, where, and the log clock when that was read."""
+class Contradiction(NamedTuple):
+    """Words of one member that cannot be true together: the invariant, and the records."""
 
-    position: Position
-    row: RawRecord
-    clock_ms: int = 0
+    number: str
+    text: str
+    slice: tuple[Evidence, ...]
 
 
 class EarlyWork(NamedTuple):

@@ -50,6 +50,8 @@ class GrantsJudge:
                 # Brokers' clocks may differ by a little.
                 if released.append_ms > early.worked.append_ms + ending.facts.tick_ms:
                     self._accuse_early(early, evidence_of(released, "the release, later"))
+            for contradiction in group.contradictions:
+                self._docket.find(contradiction.number, contradiction.text, *contradiction.slice)
             for early in group.early.values():
                 self._docket.look("S2", "starts behind a gate")
                 says = f"{early.older.client_id} never released it"
@@ -95,7 +97,9 @@ class GrantsJudge:
             self._docket.look("S2", "unsafe grants, exempt")
         elif adds:
             for add in adds:
-                self._judge_add(step.facts, step.group, add, evidence)
+                # Whoever believes a decision that tells of no gate waits for none.
+                told = add if move.stage == "gated" else add._replace(after=())
+                self._judge_add(step.facts, step.group, told, evidence)
         elif move.stage == "granted":
             self._docket.look("S2", "grants")
             missing = step.group.open_grants(move.queue, move.epoch)
@@ -167,8 +171,7 @@ class GrantsJudge:
 
 def _is_of(add: ToldAdd, move: AuditMove) -> bool:
     """Tell whether an add is what a move tells of."""
-    same = (add.queue, add.epoch, add.member.client_id) == (move.queue, move.epoch, move.client_id)
-    return same and bool(add.after) == (move.stage == "gated")
+    return (add.queue, add.epoch, add.member.client_id) == (move.queue, move.epoch, move.client_id)
 
 
 def _queue(queue: MessageQueue) -> str:

@@ -19,7 +19,7 @@ from fairlead.core.rules import GroupRules, RuleError, with_rule
 from fairlead.engine.clock import ShardClock
 from fairlead.verify.bounds_facts import BoundsFacts
 from fairlead.verify.docket import Evidence, evidence_of
-from fairlead.verify.grant_facts import EarlyWork, GrantFacts, Report
+from fairlead.verify.grant_facts import Contradiction, EarlyWork, GrantFacts, Report
 from fairlead.verify.member_facts import MemberFacts
 from fairlead.wire.raw import RawRecord
 
@@ -50,6 +50,7 @@ class GroupFacts:
         subscribed: the topics that somebody read when the newest decision was made.
         lives: the members of each client id.
         counts: of reports by kind and whether they were accepted.
+        contradictions: words of members that cannot be true together.
     """
 
     name: str
@@ -70,6 +71,7 @@ class GroupFacts:
     ended: list[tuple[EarlyWork, RawRecord]] = field(default_factory=list)
     subscribed: frozenset[str] = frozenset()
     counts: dict[str, int] = field(default_factory=dict)
+    contradictions: list[Contradiction] = field(default_factory=list)
     parts: dict[MemberKey, dict[int, tuple[Claim, ...]]] = field(default_factory=dict)
     lives: dict[str, list[MemberFacts]] = field(default_factory=dict)
 
@@ -184,9 +186,12 @@ class GroupFacts:
             grant = self._grant(record.member, entry.queue, entry.epoch)
             accepted = grant is not None and grant.resolved is None
             self._count("progress", accepted=accepted)
+            report = Report(entry.position, row)
+            if grant is not None and (grant.worked is None or report.position > grant.worked[0]):
+                self._compare(grant, worked=report)
             if entry.end is not None and entry.epoch > self.void.get(entry.queue.topic, NOTHING):
                 self.bounds.setdefault(entry.queue, BoundsFacts()).grow(entry.end, row)
-            self._reach(entry.queue, entry.epoch, Report(entry.position, row), grant)
+            self._reach(entry.queue, entry.epoch, report, grant)
             if grant is not None and accepted:
                 self._supersede(grant, row, "works under a newer grant")
 
@@ -199,6 +204,11 @@ class GroupFacts:
             self._reach(record.queue, record.epoch, Report(record.position, row), grant)
         if grant is None:
             return
+        if record.position is not None:
+            self._compare(grant, released=Report(record.position, row))
+        elif grant.released is None:
+            # Said behind the release it changes nothing.
+            self._compare(grant, never=row)
         early = self.early.pop((grant.queue, grant.epoch), None)
         if early is not None:
             self.ended.append((early, row))
@@ -207,6 +217,15 @@ class GroupFacts:
             grant.end(evidence_of(row, says), self.clock.clock_ms)
         if record.position is not None:
             self._supersede(grant, row, "released a newer grant")
+
+    def _compare(self, grant: GrantFacts, **said: Any) -> None:
+        """Take what a member says of its grant; tell, once, if that contradicts what it said."""
+        known = grant.contradiction()
+        for name, what in said.items():
+            setattr(grant, name, what)
+        found = grant.contradiction()
+        if known is None and found is not None:
+            self.contradictions.append(found)
 
     def claims(self, record: Claims, row: RawRecord) -> None:
         """A member acknowledges a generation: what it does not run of older ones is void."""

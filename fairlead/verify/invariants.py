@@ -32,7 +32,8 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
         "answered null, superseded by proof of later work, voided by claims, or lapsed on the log"
         " clock, which is computed again; a gated add names every other one. Nobody works under a"
         " gated grant before the release that opens it. What a decision calls resolved is "
-        "resolved. Grants that a decision marks unsafe (mode eager, on_mute = force) are exempt.",
+        "resolved. Nobody answers that it never started what it had reported work under. Grants "
+        "that a decision marks unsafe (mode eager, on_mute = force) are exempt.",
     ),
     "S3": Invariant(
         "epochs",
@@ -54,9 +55,10 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
         "recorded",
         "A queue is granted at the newest position that was accepted and read, or at what its "
         "first start rule says of known bounds; a queue that its topic's route hid for a while "
-        "starts where it was left. An operator's reset is followed, and lies within what its "
-        "queue holds, by bridges, clients and the recorded source. By the journals a start is "
-        "never beyond what was processed (a hole) and only below it after a death, by at most "
+        "starts where it was left. Clients are told the starts that were decided, and nobody "
+        "releases below what it reported. An operator's reset is followed, and lies within what "
+        "its queue holds, by bridges, clients and the recorded source. By the journals a start is"
+        " never beyond what was processed (a hole) and only below it after a death, by at most "
         "what the engine had not read; with the source recorded, every message was processed.",
     ),
     "S6": Invariant(

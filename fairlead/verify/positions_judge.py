@@ -42,6 +42,21 @@ class PositionsJudge:
         for move in audit.moves:
             if move.stage in ("gated", "granted") and move.position is not None:
                 self._judge(step, move, move.position)
+                self._judge_told(step, move, move.position)
+
+    def _judge_told(self, step: Step, move: AuditMove, position: Position) -> None:
+        """Judge whether the client was told what was decided."""
+        place = (move.queue, move.epoch, move.client_id)
+        for add in step.adds:
+            if (add.queue, add.epoch, add.member.client_id) != place or add.position == position:
+                continue
+            self._docket.find(
+                "S5",
+                f"{move.client_id} is told to start {_queue(move)} at {_text(add.position)}, and "
+                f"{_text(position)} was decided",
+                evidence_of(add.row, "the add"),
+                evidence_of(step.audit.row, f"{step.audit.text}: {move.text}"),
+            )
 
     def orphan(self, add: ToldAdd, facts: ShardFacts) -> None:
         """What was read before such an add is not known: nothing is judged."""

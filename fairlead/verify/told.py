@@ -1,6 +1,6 @@
 """What the engine told its clients: the adds of all assignment records, found by their decision."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -71,13 +71,13 @@ class Told:
         adds: in the order of their partition; taken out as their decision is met.
         losers: members that were told that a greater process has their client id.
         unknown: entries of sets of which no add stands in the topic.
-        decided: of every decision that was written.
+        decided: how many decisions were written of each key.
     """
 
     adds: dict[ToldKey, list[ToldAdd]] = field(default_factory=dict)
     losers: dict[tuple[str, MemberKey], RawRecord] = field(default_factory=dict)
     unknown: list[ToldEntry] = field(default_factory=list)
-    decided: frozenset[ToldKey] = frozenset()
+    decided: Mapping[ToldKey, int] = field(default_factory=dict)
 
     def drop(self, audit: Audit) -> None:
         """Leave out the adds of a decision that is not judged."""
@@ -86,14 +86,14 @@ class Told:
     def take(self, audit: Audit) -> list[ToldAdd]:
         """Return the adds of a decision, once.
 
-        Two decisions may have one key, when the second drew no epoch and read nothing newer. A
-        gated move is an add with gates and a granted one an add without. If one grant was told
-        twice, the positions say which add is of which decision. Adds that no move tells of are of a
-        member that was healed.
+        Two decisions may have one key, when the second drew no epoch and read nothing newer. If
+        one grant was told twice, gates and positions say which add is of which decision. Adds that
+        no move tells of are of a member that was healed.
         """
         key = _key(audit)
         there = self.adds.get(key, [])
-        moved = [_of_move(there, move) for move in audit.moves]
+        alone = self.decided.get(key) == 1
+        moved = [_of_move(there, move, alone=alone) for move in audit.moves]
         healed = {cause.get("client_id") for cause in audit.causes if cause.get("kind") == "healed"}
         taken = [add for add in there if add in moved or add.member.client_id in healed]
         if taken:
@@ -116,20 +116,18 @@ class Told:
             yield from self.adds.pop(key)
 
 
-def _of_move(adds: Sequence[ToldAdd], move: AuditMove) -> ToldAdd | None:
-    """Return the add that a move tells of; None: it is not there, or the move is none of an add."""
+def _of_move(adds: Sequence[ToldAdd], move: AuditMove, *, alone: bool) -> ToldAdd | None:
+    """Return the add that a move tells of; None: it is not there, or the move is none of an add.
+
+    ``alone``: no other decision has the same key.
+    """
     if move.stage not in ("gated", "granted"):
         return None
-    place = (move.queue, move.epoch, move.client_id, move.stage == "gated")
-    found = [
-        add
-        for add in adds
-        if (add.queue, add.epoch, add.member.client_id, bool(add.after)) == place
-    ]
-    exact = [add for add in found if add.position == move.position]
-    if len(found) > 1 and not exact:
-        return None
-    return next(iter(exact or found), None)
+    place, gated = (move.queue, move.epoch, move.client_id), move.stage == "gated"
+    found = [add for add in adds if (add.queue, add.epoch, add.member.client_id) == place]
+    exact = [add for add in found if (bool(add.after), add.position) == (gated, move.position)]
+    # An add that differs from its decision is still its add, if there is no other.
+    return next(iter(exact), found[0] if alone and len(found) == 1 else None)
 
 
 def _key(audit: Audit) -> ToldKey:
@@ -144,7 +142,7 @@ def read_told(recording: RecordingFolder, docket: Docket) -> Told:
     Raises:
         RecordingError: the recording is damaged.
     """
-    told = Told(decided=frozenset(map(_key, read_audits(recording, Docket()))))
+    told = Told(decided=Counter(map(_key, read_audits(recording, Docket()))))
     for number in sorted(recording.manifest.topics["assignments"]):
         whole = recording.part("assignments", number).whole
         reader = _PartitionReader(told, docket, whole=whole)

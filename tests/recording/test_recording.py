@@ -140,6 +140,30 @@ def test_topics_missing(tmp_path: Path) -> None:
         open_recording(recording.folder)
 
 
+@pytest.mark.parametrize(
+    "suffix, numbers, told",
+    [
+        ("assignments", ("0", "2"), "it has no partition 1 of assignments"),
+        ("heartbeats", ("1",), "it has no partition 0 of heartbeats"),
+        ("releases", ("0", "1"), "it has 1 partitions of heartbeats and 2 of releases"),
+    ],
+)
+def test_partitions_missing(
+    tmp_path: Path, suffix: str, numbers: tuple[str, ...], told: str
+) -> None:
+    """A manifest that leaves a partition out, or shards that do not agree, are refused."""
+    recording = _recording(tmp_path)
+    path = recording.folder / "manifest.json"
+    document = orjson.loads(path.read_bytes())
+    (part,) = document["topics"][suffix].values()
+    document["topics"][suffix] = dict.fromkeys(numbers, part)
+    path.write_bytes(orjson.dumps(document))
+    with pytest.raises(RecordingError, match=told) as raised:
+        open_recording(recording.folder)
+    assert "manifest.json" in str(raised.value)
+    assert raised.value.remedy
+
+
 def test_no_folder(tmp_path: Path) -> None:
     """A file in the place of a folder is refused, and so is a folder that holds something."""
     path = tmp_path / "file"
