@@ -139,6 +139,7 @@ def _apply_reset(draft: Draft, arrival: Arrival, wanted: Reset) -> None:
         draft.counts["reset", "duplicate"] += 1
         return
     draft.counts["reset", "applied"] += 1
+    draft.resets[wanted.queue] = arrival.source.append_ms, position
     draft.because_of(
         Cause(
             "reset",
@@ -183,7 +184,7 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
         if state.barrier is not None:
             # There may be grants that this state does not know: all of before are void.
             void = Epoch(state.barrier.generation, 0)
-        _start_anew(draft, changed.topic, void)
+        _start_anew(draft, changed.topic, void, arrival.source.append_ms)
     late = known is not None or is_recovering(state) or changed.topic in state.late_topics
     state.late_topics = tuple(topic for topic in state.late_topics if topic != changed.topic)
     for queue in readable_queues(route):
@@ -191,10 +192,11 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
             draft.set_queue(queue, QueueState(late=late, void=void))
 
 
-def _start_anew(draft: Draft, topic: str, void: Epoch) -> None:
+def _start_anew(draft: Draft, topic: str, void: Epoch, append_ms: int) -> None:
     """Forget the positions of a topic's former life.
 
-    Its grants are dropped, for their members read what is gone; in a barrier, at its end.
+    Its grants are dropped, for their members read what is gone; in a barrier, at its end. Routes
+    are applied after control: a reset that was appended after the route is one of the new life.
     """
     for queue, value in list(draft.state.queues.items()):
         if queue.topic != topic:
@@ -205,7 +207,10 @@ def _start_anew(draft: Draft, topic: str, void: Epoch) -> None:
             chain = (*chain[:-1], newest)
             draft.new_epoch()
             draft.command_drop(queue, newest)
-        anew = QueueState(chain=chain, late=True, void=void, overtaken=value.overtaken)
+        reset_ms, asked = draft.resets.get(queue, (-1, None))
+        if reset_ms < append_ms:
+            asked = None
+        anew = QueueState(None, "", chain, True, void, value.overtaken, asked)  # noqa: FBT003 - late
         draft.set_queue(queue, anew)
         forget(draft, queue)
 

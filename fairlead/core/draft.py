@@ -59,6 +59,8 @@ class Draft:
     tell: set[MemberKey] = field(default_factory=set)
     shortened: dict[MessageQueue, None] = field(default_factory=dict)
     """The queues whose newest, wanted grant lost a gate in this step: its add is written again."""
+    resets: dict[MessageQueue, tuple[int, Position]] = field(default_factory=dict)
+    """The newest reset of a queue that this step has read: when it was appended, where it leads."""
     gone: list[Gone] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)

@@ -6,7 +6,8 @@ first messages.
 
 from fairlead.core.model import Epoch
 from fairlead.core.outputs import Assignment
-from tests.core.world import World, settled
+from fairlead.core.records import Reset
+from tests.core.world import GROUP, World, queue_of, settled
 
 
 def starts(world: World, client: str) -> list[tuple[int, int]]:
@@ -79,5 +80,33 @@ def test_what_an_older_state_does_not_know_of_is_of_the_former_life() -> None:
     world.bounds(1, identity="two")
     world.run()
     world.release("a", 0, forgotten, 25)
+    world.run()
+    assert starts(world, "a") == [(0, 0)]
+
+
+def test_a_reset_of_the_new_life_is_read_before_its_route() -> None:
+    """Control is applied before routes: what was asked after the topic was made again counts."""
+    world = settled("a", queues=1)
+    held = world.epoch_of(0)
+    world.route(1, identity="two")
+    world.pass_time(10)
+    world.add("control", Reset(GROUP, queue_of(0), 7, "alice"))
+    world.run()
+    world.release("a", 0, held, 50)
+    world.bounds(1, identity="two")
+    world.run()
+    assert starts(world, "a") == [(0, 7)]
+
+
+def test_a_reset_of_the_former_life_is_read_with_the_route_of_the_new_one() -> None:
+    """An offset of a queue that is gone says nothing of the one under its name."""
+    world = settled("a", queues=1)
+    held = world.epoch_of(0)
+    world.add("control", Reset(GROUP, queue_of(0), 7, "alice"))
+    world.pass_time(10)
+    world.route(1, identity="two")
+    world.run()
+    world.release("a", 0, held, 50)
+    world.bounds(1, identity="two")
     world.run()
     assert starts(world, "a") == [(0, 0)]
