@@ -70,6 +70,7 @@ class Consumer(Member):
         self._deliveries = Deliveries(self._observer)
         self._kafka: KafkaConsumer | None = None
         self._seen_changes = -1
+        self._seen_starts = 0
         self._reading: dict[TopicPartition, tuple[Queue, Epoch]] = {}
         self._assignments: tuple[TopicPartition, ...] = ()
         self._fetched: deque[Any] = deque()
@@ -195,8 +196,12 @@ class Consumer(Member):
 
     def _follow_changes(self) -> None:
         """Read the queues that may be read, from where each goes on."""
-        changes = self._deliveries.changes
+        changes, starts = self._deliveries.changes, self._deliveries.starts
         if changes == self._seen_changes or self._kafka is None:
+            return
+        fresh = monotonic() < self._heed_until
+        if fresh and starts == self._seen_starts and self._may_read():
+            # What stops is handed out no more. To fetch it no more can wait; its release cannot.
             return
         readable = self._deliveries.readable()
         reading = {
@@ -221,17 +226,14 @@ class Consumer(Member):
             self._kafka.seek(partition, offset)
             self._observer.reading(queue, epoch, offset)
         self._reading = reading
-        self._seen_changes = changes
+        self._seen_changes, self._seen_starts = changes, starts
 
     def _fetch(self, seconds: float) -> None:
         if self._kafka is None or not self._may_read():
             self._deliveries.wait_for_change(self._seen_changes, seconds)
             return
-        if self._heeds() and self._deliveries.wait_for_change(
-            self._seen_changes, min(seconds, HEED_SLICE_SECONDS)
-        ):
-            return
-        timeout_ms = 0 if self._heeds() else int(seconds * 1_000)
+        heeds = self._heeds()
+        timeout_ms = 0 if heeds else int(seconds * 1_000)
         for partition, records in self._kafka.poll(timeout_ms=timeout_ms).items():
             if partition not in self._assignments:
                 self._fetched.extend(records)
@@ -243,6 +245,8 @@ class Consumer(Member):
             end = self._kafka.highwater(partition)
             if end is not None:
                 self._deliveries.end_seen(queue, epoch, end)
+        if heeds and not self._fetched:
+            self._deliveries.wait_for_start(self._seen_starts, min(seconds, HEED_SLICE_SECONDS))
 
     def _heeds(self) -> bool:
         """Whether the queues to read may change at any moment: a poll would not notice."""

@@ -43,6 +43,7 @@ class Deliveries:
 
     Attributes:
         changes: grows when the set of queues that may be read changes.
+        starts: grows when a queue is added to it.
         over: whether nothing will be started any more.
     """
 
@@ -54,6 +55,7 @@ class Deliveries:
         self._report: Callable[[Event], None] = lambda _event: None
         self._giving_up = False
         self.changes = 0
+        self.starts = 0
         self.over = False
 
     def connect(self, report: Callable[[Event], None]) -> None:
@@ -66,6 +68,7 @@ class Deliveries:
         with self._changed:
             self._observer.work_started(queue, epoch, position.offset)
             self._works[queue] = Work(epoch, position.offset)
+            self.starts += 1
             self._note_change()
 
     def stop_work(self, queue: Queue, epoch: Epoch) -> None:
@@ -175,10 +178,15 @@ class Deliveries:
                 if work.stopping_since is not None:
                     self._stopped(queue, work)
 
-    def wait_for_change(self, changes: int, seconds: float) -> bool:
-        """Wait until the readable queues are not those of this count any more; whether they are."""
+    def wait_for_change(self, changes: int, seconds: float) -> None:
+        """Wait until the readable queues are not those of this count any more."""
         with self._changed:
-            return self._changed.wait_for(lambda: self.changes != changes, timeout=seconds)
+            self._changed.wait_for(lambda: self.changes != changes, timeout=seconds)
+
+    def wait_for_start(self, starts: int, seconds: float) -> None:
+        """Wait until more queues were started than this count, or everything is over."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.starts != starts or self.over, timeout=seconds)
 
     def _stopped(self, queue: Queue, work: Work) -> None:
         del self._works[queue]
