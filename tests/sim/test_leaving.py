@@ -20,7 +20,7 @@ def adds_for(kafka: Kafka, incarnation: str) -> int:
 
 
 RELEASES_FIRST = 5
-"""In this life the heartbeats' end is looked up just before the leave is appended, and the releases'
+"""In this life the end of the heartbeats is looked up just before the leave is there, the releases'
 just after it: who leaves is granted its queues once more, and they wait for its lapse."""
 
 
