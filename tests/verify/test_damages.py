@@ -8,9 +8,10 @@ import pytest
 
 from fairlead.recording import RecordingFolder
 from fairlead.verify.history import Consumed, Journal
-from fairlead.verify.judgement import Journals, Judgement, judge_recording
+from fairlead.verify.judgement import Journals, judge_recording
 from strategies.registry import STRATEGIES
 from tests.verify.damages import DAMAGES
+from tests.verify.judged import told_by
 from tests.verify.lives import Life, rich_life
 
 
@@ -20,12 +21,6 @@ def life() -> Life:
     return rich_life()
 
 
-def _told(judgement: Judgement) -> str:
-    return "\n".join(
-        f"{each.number}: {finding.text}" for each in judgement.rulings for finding in each.findings
-    )
-
-
 @pytest.mark.parametrize("name", DAMAGES)
 def test_damaged(life: Life, tmp_path: Path, name: str) -> None:
     """What does not fit together is found by the rule that it breaks."""
@@ -33,7 +28,7 @@ def test_damaged(life: Life, tmp_path: Path, name: str) -> None:
     rows = {place: list(log) for place, log in life.rows().items()}
     damage(rows)
     judgement = judge_recording(life.record(tmp_path / "r", rows), STRATEGIES)
-    assert number in judgement.broken, _told(judgement)
+    assert number in judgement.broken, told_by(judgement)
     found = next(each for each in judgement.rulings if each.number == number).findings
     assert all(finding.text for finding in found)
 
@@ -93,9 +88,11 @@ def test_damaged_journal(life: Life, recording: RecordingFolder, name: str) -> N
             told = "were skipped"
         case _:
             group, told = "a", "never granted"
-    assert _told(judge_recording(recording, STRATEGIES, _given(life, life.diary.journals()))) == ""
+    assert (
+        told_by(judge_recording(recording, STRATEGIES, _given(life, life.diary.journals()))) == ""
+    )
     judgement = judge_recording(recording, STRATEGIES, _given(life, journals, group))
-    assert told in _told(judgement)
+    assert told in told_by(judgement)
     assert not judgement.passed
 
 

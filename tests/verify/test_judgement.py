@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from fairlead.recording import RecordingFolder
-from fairlead.verify.docket import Docket, Ruling
+from fairlead.verify.docket import Docket
 from fairlead.verify.history import ClientKilled, Consumed, Epoch, Start, Stop
 from fairlead.verify.judgement import (
     Journals,
@@ -21,6 +21,7 @@ from fairlead.verify.replay_judge import judge_replay
 from fairlead.verify.replaying import Replay
 from strategies.registry import STRATEGIES
 from tests.verify.forgeries import FORGERIES, early_grant, first_of
+from tests.verify.judged import ruling_of, told_by
 from tests.verify.lives import MILLISECOND, Body, Life, Rows, forge, rich_life
 
 
@@ -39,20 +40,10 @@ def _judge(
     return judge_recording(recording, STRATEGIES, journals)
 
 
-def _ruling(judgement: Judgement, number: str) -> Ruling:
-    return next(each for each in judgement.rulings if each.number == number)
-
-
-def _told(judgement: Judgement) -> str:
-    return "\n".join(
-        f"{each.number}: {finding.text}" for each in judgement.rulings for finding in each.findings
-    )
-
-
 def test_sound(life: Life, tmp_path: Path) -> None:
     """Nothing is broken in a sound life, and nearly everything was looked at."""
     judgement = _judge(life.record(tmp_path / "r"), life)
-    assert _told(judgement) == ""
+    assert told_by(judgement) == ""
     assert judgement.passed
     open_ = {each.number for each in judgement.rulings if each.outcome == "not_judged"}
     assert open_ <= {"S8", "S14", "L4"}
@@ -73,12 +64,12 @@ def test_without_journals(life: Life, tmp_path: Path) -> None:
     """Without journals nobody says that there was one owner; the rest is judged."""
     judgement = _judge(life.record(tmp_path / "r"))
     assert judgement.passed
-    ruling = _ruling(judgement, "S1")
+    ruling = ruling_of(judgement, "S1")
     assert (ruling.outcome, ruling.reason) == (
         "not_judged",
         "no journals were given (--journals)",
     )
-    assert _ruling(judgement, "S2").outcome == "held"
+    assert ruling_of(judgement, "S2").outcome == "held"
 
 
 @pytest.mark.parametrize("name", FORGERIES)
@@ -88,9 +79,9 @@ def test_forged_record(life: Life, tmp_path: Path, name: str) -> None:
     rows = life.rows()
     row = forge(rows, suffix, edit)
     judgement = _judge(life.record(tmp_path / "r", rows))
-    assert number in judgement.broken, _told(judgement)
+    assert number in judgement.broken, told_by(judgement)
     if suffix != "releases":
-        places = [each.place for each in _ruling(judgement, number).findings[0].slice]
+        places = [each.place for each in ruling_of(judgement, number).findings[0].slice]
         assert f"{row.topic}/{row.partition}@{row.offset}" in places
 
 
@@ -99,7 +90,7 @@ def test_early_grant(life: Life, tmp_path: Path) -> None:
     rows = life.rows()
     early_grant(rows)
     judgement = _judge(life.record(tmp_path / "r", rows))
-    finding = _ruling(judgement, "S2").findings[0]
+    finding = ruling_of(judgement, "S2").findings[0]
     assert "may work under" in finding.text
     assert any("newest heartbeat" in each.says for each in finding.slice)
     written = orjson.loads(orjson.dumps(judgement.document()))
@@ -129,7 +120,7 @@ def test_stale_report(life: Life, tmp_path: Path) -> None:
 
     forge(rows, "releases", stale)
     forge(rows, "decisions", moved)
-    ruling = _ruling(_judge(life.record(tmp_path / "r", rows)), "S4")
+    ruling = ruling_of(_judge(life.record(tmp_path / "r", rows)), "S4")
     assert ruling.outcome == "broken"
     assert "which only a stale report says" in ruling.findings[0].text
 
@@ -160,7 +151,7 @@ def test_lost_record(life: Life, tmp_path: Path, suffix: str, wanted: bytes, num
     else:
         _lose(rows, suffix, lambda value: wanted in value)
     judgement = _judge(life.record(tmp_path / "r", rows))
-    assert number in judgement.broken, _told(judgement)
+    assert number in judgement.broken, told_by(judgement)
 
 
 def test_lost_assignment(life: Life, tmp_path: Path) -> None:
@@ -169,7 +160,7 @@ def test_lost_assignment(life: Life, tmp_path: Path) -> None:
     log = next(log for (suffix, _), log in rows.items() if suffix == "assignments" and len(log) > 3)
     newest = {row.key: at for at, row in enumerate(log)}
     del log[next(at for at, row in enumerate(log) if at and newest[row.key] != at)]
-    ruling = _ruling(_judge(life.record(tmp_path / "r", rows)), "S6")
+    ruling = ruling_of(_judge(life.record(tmp_path / "r", rows)), "S6")
     assert ruling.outcome == "not_judged"
     assert "were compacted" in ruling.reason
 
@@ -182,7 +173,7 @@ def test_changed_byte(life: Life, tmp_path: Path) -> None:
         "decisions",
         lambda body: bool(body["members"] and body.update(strategy="STICKY") is None),
     )
-    ruling = _ruling(_judge(life.record(tmp_path / "r", rows)), "S6")
+    ruling = ruling_of(_judge(life.record(tmp_path / "r", rows)), "S6")
     assert ruling.outcome == "broken"
     assert "differs from the replay at strategy" in ruling.findings[0].text
 
@@ -197,7 +188,7 @@ def test_two_letters(life: Life, tmp_path: Path) -> None:
         end = rows["rejects", 0][-1].offset + 1
         rows["rejects", 0].append(letter._replace(offset=end, value=orjson.dumps(body)))
         judgement = _judge(life.record(tmp_path / f"r-{offset}", rows))
-        assert told in _told(judgement)
+        assert told in told_by(judgement)
         assert "S11" in judgement.broken
 
 
@@ -239,7 +230,7 @@ def test_two_owners(life: Life, tmp_path: Path) -> None:
     judgement = judge_recording(
         life.record(tmp_path / "r"), STRATEGIES, _journals(life, client_id, late)
     )
-    findings = [each for each in _ruling(judgement, "S1").findings if "two owners" in each.text]
+    findings = [each for each in ruling_of(judgement, "S1").findings if "two owners" in each.text]
     assert len(findings[0].slice) == 3
     assert str(stop.queue) in findings[0].text
 
@@ -256,7 +247,7 @@ def test_hole_and_repeat(life: Life, tmp_path: Path) -> None:
         return [] if same and record.offset == stop.offset - 1 else [record]
 
     hole = judge_recording(recording, STRATEGIES, _journals(life, client_id, short))
-    assert "1 messages from" in _told(hole)
+    assert "1 messages from" in told_by(hole)
     assert hole.counts["holes"] == 1
 
     def twice(record: Any) -> list[Any]:
@@ -264,7 +255,7 @@ def test_hole_and_repeat(life: Life, tmp_path: Path) -> None:
         return [record, record] if same and record.offset == stop.offset - 1 else [record]
 
     repeat = judge_recording(recording, STRATEGIES, _journals(life, client_id, twice))
-    assert "S5: read twice" in _told(repeat)
+    assert "S5: read twice" in told_by(repeat)
     assert repeat.counts["duplicates_clean"] == 1
 
 
@@ -284,7 +275,7 @@ def test_start_without_grant(life: Life, tmp_path: Path) -> None:
         life.record(tmp_path / "r"), STRATEGIES, _journals(life, client_id, other)
     )
     assert {"S2", "S3"} <= {*judgement.broken}
-    assert "never granted" in _told(judgement)
+    assert "never granted" in told_by(judgement)
 
 
 def test_death_not_on_record(life: Life, tmp_path: Path) -> None:
@@ -293,7 +284,7 @@ def test_death_not_on_record(life: Life, tmp_path: Path) -> None:
     journals = Journals(life.diary.journals(), "orders", steps)
     judgement = judge_recording(life.record(tmp_path / "r"), STRATEGIES, journals)
     assert "S1" in judgement.broken
-    assert "no death is on record" in _told(judgement)
+    assert "no death is on record" in told_by(judgement)
 
 
 def test_group_of_the_journals(life: Life, tmp_path: Path) -> None:
@@ -328,10 +319,10 @@ def test_head_is_gone(life: Life, tmp_path: Path) -> None:
     rows = life.rows()
     rows["heartbeats", 0] = rows["heartbeats", 0][40:]
     judgement = _judge(life.record(tmp_path / "r", rows))
-    assert _ruling(judgement, "S6").outcome == "not_judged"
-    assert "does not hold every row" in _ruling(judgement, "S6").reason
-    assert "begin in the middle" in _ruling(judgement, "S2").reason
-    assert _told(judgement) == ""
+    assert ruling_of(judgement, "S6").outcome == "not_judged"
+    assert "does not hold every row" in ruling_of(judgement, "S6").reason
+    assert "begin in the middle" in ruling_of(judgement, "S2").reason
+    assert told_by(judgement) == ""
 
 
 def test_state_grows(life: Life, tmp_path: Path) -> None:

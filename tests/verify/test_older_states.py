@@ -2,26 +2,9 @@
 
 from pathlib import Path
 
-from fairlead.recording import RecordingFolder
-from fairlead.verify.docket import Ruling
-from fairlead.verify.judgement import Judgement, judge_recording
-from strategies.registry import STRATEGIES
 from tests.engine.world import World
+from tests.verify.judged import judged, ruling_of, told_by
 from tests.verify.lives import Life
-
-
-def _judge(recording: RecordingFolder) -> Judgement:
-    return judge_recording(recording, STRATEGIES)
-
-
-def _ruling(judgement: Judgement, number: str) -> Ruling:
-    return next(each for each in judgement.rulings if each.number == number)
-
-
-def _told(judgement: Judgement) -> str:
-    return "\n".join(
-        f"{each.number}: {finding.text}" for each in judgement.rulings for finding in each.findings
-    )
 
 
 def _pass_without_driver(world: World, seconds: int) -> None:
@@ -57,8 +40,8 @@ def test_what_was_answered_in_another_life_of_the_engine(tmp_path: Path) -> None
     _put_back(life, 120)
     life.world.pass_seconds(40)
     life.close()
-    judgement = _judge(life.record(tmp_path / "r"))
-    assert _told(judgement) == ""
+    judgement = judged(life.record(tmp_path / "r"))
+    assert told_by(judgement) == ""
     assert judgement.passed
-    assert _ruling(judgement, "L2").outcome == "held"
+    assert ruling_of(judgement, "L2").outcome == "held"
     assert judgement.counts["generations"] == 2

@@ -8,6 +8,7 @@ import pytest
 from fairlead.verify.judgement import Judgement, judge_recording
 from strategies.registry import STRATEGIES
 from tests.engine.topics import bounds, shard_of
+from tests.verify.judged import told_by
 from tests.verify.lives import Life
 
 GROUP, TOPIC = "orders", "orders"
@@ -44,12 +45,6 @@ def _judge(life: Life, folder: Path) -> Judgement:
     return judge_recording(life.record(folder), STRATEGIES)
 
 
-def _told(judgement: Judgement) -> str:
-    return "\n".join(
-        f"{each.number}: {finding.text}" for each in judgement.rulings for finding in each.findings
-    )
-
-
 def _reasons(judgement: Judgement) -> str:
     return next(each.reason for each in judgement.rulings if each.number == "S5")
 
@@ -71,7 +66,7 @@ def test_bounds(life: Life, tmp_path: Path, offset: int, told: str) -> None:
     _tell_bounds(life, 200, 1_000)
     life.world.pass_seconds(2)
     judgement = _judge(life, tmp_path / "r")
-    assert _told(judgement) == (told and f"S5: orders/main/1 starts at the reset {told}")
+    assert told_by(judgement) == (told and f"S5: orders/main/1 starts at the reset {told}")
     ruling = next(each for each in judgement.rulings if each.number == "S5")
     assert "1 starts at a reset" in ruling.looked_at
 
@@ -81,7 +76,7 @@ def test_end_unknown(life: Life, tmp_path: Path) -> None:
     _reset(life, 1, 4_000)
     life.world.pass_seconds(4)
     judgement = _judge(life, tmp_path / "r")
-    assert _told(judgement) == ""
+    assert told_by(judgement) == ""
     assert "nobody told since how far their queues reach" in _reasons(judgement)
 
 
@@ -90,7 +85,7 @@ def test_queue_that_does_not_exist(life: Life, tmp_path: Path) -> None:
     _reset(life, 77, 5)
     life.world.pass_seconds(4)
     judgement = _judge(life, tmp_path / "r")
-    assert _told(judgement) == ""
+    assert told_by(judgement) == ""
     place = f"t.control/{shard_of(GROUP)}@0"
     assert (
         f"the reset of orders/main/77 at {place}: no route has that queue, so nobody follows it"
@@ -119,5 +114,5 @@ def test_not_followed(life: Life, tmp_path: Path) -> None:
     )
     rows["decisions", 0][at] = rows["decisions", 0][at]._replace(value=orjson.dumps(body))
     judgement = judge_recording(life.record(tmp_path / "r", rows), STRATEGIES)
-    assert "S5: the reset of orders/main/1 at t.control/" in _told(judgement)
-    assert "works on" in _told(judgement)
+    assert "S5: the reset of orders/main/1 at t.control/" in told_by(judgement)
+    assert "works on" in told_by(judgement)

@@ -5,26 +5,9 @@ from typing import Any
 
 import orjson
 
-from fairlead.recording import RecordingFolder
-from fairlead.verify.docket import Ruling
-from fairlead.verify.judgement import Judgement, judge_recording
-from strategies.registry import STRATEGIES
 from tests.engine.topics import START_MS
+from tests.verify.judged import judged, ruling_of, told_by
 from tests.verify.lives import Body, Life, Writer
-
-
-def _judge(recording: RecordingFolder) -> Judgement:
-    return judge_recording(recording, STRATEGIES)
-
-
-def _ruling(judgement: Judgement, number: str) -> Ruling:
-    return next(each for each in judgement.rulings if each.number == number)
-
-
-def _told(judgement: Judgement) -> str:
-    return "\n".join(
-        f"{each.number}: {finding.text}" for each in judgement.rulings for finding in each.findings
-    )
 
 
 class _Deaf(Writer):
@@ -52,9 +35,9 @@ def test_stuck_handover(tmp_path: Path) -> None:
         body = orjson.loads(row.value or b"")
         body["alarms"] = []
         rows["decisions", 0][at] = row._replace(value=orjson.dumps(body))
-    judgement = _judge(life.record(tmp_path / "r", rows))
+    judgement = judged(life.record(tmp_path / "r", rows))
     assert {"L1", "L2"} <= {*judgement.broken}
-    assert "without an alarm" in _told(judgement)
+    assert "without an alarm" in told_by(judgement)
 
 
 class _Confused(Writer):
@@ -80,9 +63,9 @@ def test_healed_in_vain(tmp_path: Path) -> None:
     """A member that is healed three times in a row, and stays as it is, is found."""
     life, _ = _confused_life()
     life.world.pass_seconds(20)
-    judgement = _judge(life.record(tmp_path / "r"))
+    judgement = judged(life.record(tmp_path / "r"))
     assert judgement.broken == ("L4",)
-    assert _told(judgement) == "L4: confused of orders still differs after 2 heals in a row"
+    assert told_by(judgement) == "L4: confused of orders still differs after 2 heals in a row"
 
 
 def test_healed_twice(tmp_path: Path) -> None:
@@ -92,8 +75,8 @@ def test_healed_twice(tmp_path: Path) -> None:
     client.beat(digest="00000000000000cd")
     life.world.start_driver()
     life.world.pass_seconds(8)
-    judgement = _judge(life.record(tmp_path / "r"))
-    assert _told(judgement) == ""
+    judgement = judged(life.record(tmp_path / "r"))
+    assert told_by(judgement) == ""
     assert judgement.counts["triggers"]["healed"] >= 3
 
 
@@ -118,11 +101,11 @@ def test_cloned_client(tmp_path: Path) -> None:
     clone.claim(1)
     life.world.clients.append(clone)
     life.world.pass_seconds(8)
-    sound = _judge(life.record(tmp_path / "sound"))
-    assert _ruling(sound, "S14").outcome == "held", _told(sound)
+    sound = judged(life.record(tmp_path / "sound"))
+    assert ruling_of(sound, "S14").outcome == "held", told_by(sound)
     rows = life.rows()
     for place, log in rows.items():
         rows[place] = [row for row in log if b'"kind":"notice"' not in (row.value or b"")]
-    judgement = _judge(life.record(tmp_path / "r", rows))
+    judgement = judged(life.record(tmp_path / "r", rows))
     assert "S14" in judgement.broken
-    assert "the lesser process was never told" in _told(judgement)
+    assert "the lesser process was never told" in told_by(judgement)
