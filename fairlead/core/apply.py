@@ -207,10 +207,14 @@ def _start_anew(draft: Draft, topic: str, void: Epoch, append_ms: int) -> None:
             chain = (*chain[:-1], newest)
             draft.new_epoch()
             draft.command_drop(queue, newest)
-        reset_ms, asked = draft.resets.get(queue, (-1, None))
-        if reset_ms < append_ms:
-            asked = None
-        anew = QueueState(None, "", chain, True, void, value.overtaken, asked)  # noqa: FBT003 - late
+        reset_ms, position = draft.resets.get(queue, (append_ms, None))
+        anew = QueueState(
+            chain=chain,
+            late=True,
+            void=void,
+            overtaken=value.overtaken,
+            asked=position if reset_ms >= append_ms else None,
+        )
         draft.set_queue(queue, anew)
         forget(draft, queue)
 
