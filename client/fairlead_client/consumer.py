@@ -199,8 +199,7 @@ class Consumer(Member):
         changes, starts = self._deliveries.changes, self._deliveries.starts
         if changes == self._seen_changes or self._kafka is None:
             return
-        fresh = monotonic() < self._heed_until
-        if fresh and starts == self._seen_starts and self._may_read():
+        if self._is_told() and starts == self._seen_starts and self._may_read():
             # What stops is handed out no more. To fetch it no more can wait; its release cannot.
             return
         readable = self._deliveries.readable()
@@ -250,8 +249,11 @@ class Consumer(Member):
 
     def _heeds(self) -> bool:
         """Whether the queues to read may change at any moment: a poll would not notice."""
-        gated = self._thread is not None and self._thread.gated
-        return gated or monotonic() < self._heed_until
+        return self._is_told() or (self._thread is not None and self._thread.gated)
+
+    def _is_told(self) -> bool:
+        """Whether an assignment of this client came just now."""
+        return monotonic() < self._heed_until
 
     def _may_read(self) -> bool:
         """Test the lease, before each poll: the process may have stood still for longer."""

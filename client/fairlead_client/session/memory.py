@@ -75,7 +75,7 @@ class QueueMemory:
     unsent: bool = False
     committed: Position | None = None
     handed: Position | None = None
-    """Where the one before released, who committed it; None once we may be committing."""
+    """Where the one before released, and committed if it could; None once we may commit."""
     commit_at_ms: int = 0
 
     @property
