@@ -34,7 +34,18 @@ class Epoch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One line of a decision: what it did to one queue. ``offset`` is where an add starts."""
+    """One line of a decision: what it did to one queue.
+
+    Attributes:
+        queue: which.
+        stage: what was done.
+        client_id: whose grant it is.
+        epoch: the grant's.
+        offset: where an add starts.
+        why: where that is known from.
+        reset: the operator's reset that the start follows, as positions name it; 0: none.
+        unsafe: it was granted although somebody else may be working on the queue.
+    """
 
     queue: Queue
     stage: Stage
@@ -42,6 +53,8 @@ class Move:
     epoch: Epoch
     offset: int | None = None
     why: str | None = None
+    reset: int = 0
+    unsafe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +170,8 @@ def _move(fields: Mapping[str, Any]) -> Move:
         epoch=Epoch(*fields["epoch"]),
         offset=None if position is None else position[1],
         why=fields.get("why"),
+        reset=0 if position is None else position[0],
+        unsafe=bool(fields.get("unsafe")),
     )
 
 

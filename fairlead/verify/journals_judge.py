@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from fairlead.verify.docket import Docket, Evidence
+from fairlead.verify.eras import Eras
 from fairlead.verify.history import History, Queue
 from fairlead.verify.overlaps import find_overlaps
 from fairlead.verify.reads import Reads, count_reads
@@ -25,7 +26,7 @@ def judge_journals(
     _judge_owners(tenures, docket, unsafe)
     _judge_starts(history, tenures, docket)
     reads = count_reads(history, tenures)
-    holes = _judge_holes(tenures, docket)
+    holes = _judge_holes(tenures, Eras(history.decisions, tenures), docket)
     _judge_reads(history, reads, docket, unsafe)
     found = [tenure for queue in tenures.by_queue.values() for tenure in queue]
     return {
@@ -79,15 +80,21 @@ def _judge_starts(history: History, tenures: Tenures, docket: Docket) -> None:
             newest = tenure
 
 
-def _judge_holes(tenures: Tenures, docket: Docket) -> int:
-    """Judge each start against what all before it had processed; return the number of holes."""
+def _judge_holes(tenures: Tenures, eras: Eras, docket: Docket) -> int:
+    """Judge each start against what all before it had processed; return the number of holes.
+
+    The first one of an era is judged against where the operator let it begin.
+    """
     holes = 0
     for queue, found in sorted(tenures.by_queue.items()):
         done: int | None = None
+        reset = 0
         for tenure in found:
             if tenure.ending == "unowned":
                 continue
             docket.look("S5", "starts in journals")
+            if eras.reset_of(tenure) > reset:
+                reset, done = eras.reset_of(tenure), eras.begin(tenure)
             if done is not None and tenure.start_offset > done:
                 holes += 1
                 text = f"{queue}: {tenure.start_offset - done} messages from {done} on were skipped"

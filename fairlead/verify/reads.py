@@ -2,13 +2,14 @@
 
 A message may be read a second time for one reason only: its first reader was killed, and the
 engine had not read that far when it granted the queue anew. Everything else is a message read
-twice on a clean move.
+twice on a clean move. An operator's reset begins a reading of its own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from fairlead.verify.eras import Eras
 from fairlead.verify.history import Consumed, Decision, History, Move, ProgressReport, Queue
 from fairlead.verify.killed import KilledClient, KilledQueue
 from fairlead.verify.tenures import Tenure, Tenures
@@ -20,7 +21,8 @@ class Reads:
 
     Attributes:
         processed: distinct messages of the source that somebody processed.
-        missed: messages of the source that nobody processed, as ``queue@offset``.
+        missed: messages of the source that nobody processed and no reset left out, as
+            ``queue@offset``.
         silent: queues of the source of which nothing was processed.
         clean_repeats: second readings that no death excuses, one sentence each.
         excess_repeats: second readings after a death of what the engine knew to be processed.
@@ -46,11 +48,13 @@ class _Reading:
 def count_reads(history: History, tenures: Tenures) -> Reads:
     """Compare what was processed with what the source holds."""
     readings = _readings(tenures)
-    bounds = _Bounds(history, tenures)
+    bounds, eras = _Bounds(history, tenures), Eras(history.decisions, tenures)
     clean: list[str] = []
     excess: list[str] = []
     excused: dict[tuple[str, Queue], int] = {}
     for first, second in _repeats(readings):
+        if eras.reset_of(first.tenure) != eras.reset_of(second.tenure):
+            continue
         if first.tenure.ending != "killed" or second.tenure is first.tenure:
             clean.append(_describe_repeat(first, second))
         elif first.message.offset < bounds.progress_read(first.tenure):
@@ -68,7 +72,7 @@ def count_reads(history: History, tenures: Tenures) -> Reads:
         missed=tuple(
             f"{queue}@{offset}"
             for queue, offsets in sorted(history.source.items())
-            for offset in sorted(offsets.keys() - processed[queue])
+            for offset in eras.unread(queue, offsets)
         ),
         silent=tuple(str(queue) for queue in sorted(processed) if not processed[queue]),
         clean_repeats=tuple(clean),

@@ -30,6 +30,7 @@ class Client:
     sequence: int = 0
     held: dict[tuple[str, str, int], tuple[list[int], str]] = field(default_factory=dict)
     processed: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    resets: dict[tuple[str, str, int], int] = field(default_factory=dict)
     gone: bool = False
 
     @property
@@ -96,7 +97,7 @@ class Client:
             {
                 "queue": [*queue],
                 "epoch": epoch,
-                "position": [0, self.processed.get(queue, 0)],
+                "position": self._position(queue),
                 "state": "running",
             }
             for queue, (epoch, _) in sorted(self.held.items())
@@ -125,11 +126,14 @@ class Client:
             if state == "held":
                 made = messages if written is None else written[queue[2]]
                 reached = self.processed[queue] = self.processed.get(queue, 0) + made
-                entry = {"queue": [*queue], "epoch": epoch, "position": [0, reached]}
+                entry = {"queue": [*queue], "epoch": epoch, "position": self._position(queue)}
                 queues.append(entry if written is None else {**entry, "end": reached})
         if queues:
             record = {"kind": "progress", **self._from(), "queues": queues}
             self.topics.append_of("heartbeats", self.group, record)
+
+    def _position(self, queue: tuple[str, str, int]) -> list[int]:
+        return [self.resets.get(queue, 0), self.processed.get(queue, 0)]
 
     def leave(self) -> None:
         """Release everything and go."""
@@ -142,7 +146,7 @@ class Client:
         self.gone = True
 
     def _release(self, queue: tuple[str, str, int], epoch: list[int], *, started: bool) -> None:
-        position = [0, self.processed.get(queue, 0)] if started else None
+        position = self._position(queue) if started else None
         record = {
             "kind": "release",
             **self._from(),
@@ -171,5 +175,5 @@ class Client:
             if entry is not None and (entry[0] > add["epoch"] or entry[1] == "held"):
                 continue
             self.held[queue] = (add["epoch"], "gated" if add["after"] else "held")
-            start = add["position"][1]
-            self.processed[queue] = max(self.processed.get(queue, 0), start)
+            start = max(self._position(queue), add["position"])
+            self.resets[queue], self.processed[queue] = start

@@ -1,11 +1,14 @@
 """Resets in the judge's eyes: where they may lie, and that somebody follows them."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 import pytest
 
-from fairlead.verify.judgement import Judgement, judge_recording
+from fairlead.verify.history import Consumed, Journal, Queue, Start
+from fairlead.verify.judgement import Journals, Judgement, judge_recording
 from strategies.registry import STRATEGIES
 from tests.engine.topics import bounds, shard_of
 from tests.verify.judged import told_by
@@ -43,6 +46,79 @@ def life() -> Life:
 
 def _judge(life: Life, folder: Path) -> Judgement:
     return judge_recording(life.record(folder), STRATEGIES)
+
+
+QUEUE = Queue(TOPIC, "main", 1)
+
+
+@pytest.fixture
+def followed(life: Life) -> Life:
+    """Its clients work, and follow a reset forward and one back on their way."""
+    for offset, seconds in ((600, 9), (590, 15)):
+        _reset(life, QUEUE.queue_id, offset)
+        life.world.pass_seconds(seconds)
+    life.close()
+    return life
+
+
+def _processed(life: Life, queue: Queue) -> list[Consumed]:
+    """Return what was processed of a queue, in the order of time."""
+    found = [
+        each
+        for journal in life.diary.journals()
+        for each in journal.records
+        if isinstance(each, Consumed) and each.queue == queue
+    ]
+    return sorted(found, key=lambda each: each.t_ns)
+
+
+def _judge_journals(life: Life, folder: Path, journals: Sequence[Journal]) -> str:
+    recording = life.record(folder)
+    runs = {
+        number: ((0, max(each.offset for each in _processed(life, queue))),)
+        for number in range(4)
+        if _processed(life, queue := Queue(TOPIC, "main", number))
+    }
+    recording = replace(recording, manifest=replace(recording.manifest, sources={TOPIC: runs}))
+    given = Journals(journals, GROUP, life.diary.steps)
+    return told_by(judge_recording(recording, STRATEGIES, given))
+
+
+def test_journals(followed: Life, tmp_path: Path) -> None:
+    """What a reset lets be read again, or left out, is no repetition and no hole."""
+    offsets = [each.offset for each in _processed(followed, QUEUE)]
+    assert len(set(offsets)) < len(offsets) < max(offsets)
+    assert _judge_journals(followed, tmp_path / "r", followed.diary.journals()) == ""
+
+
+@pytest.mark.parametrize("offset, reading", [(5, 0), (602, 0), (602, 1)])
+def test_a_gap_beside_a_reset(followed: Life, tmp_path: Path, offset: int, reading: int) -> None:
+    """What is left out of one reading is missed, though another reading has it."""
+    gone = [each for each in _processed(followed, QUEUE) if each.offset == offset][reading]
+    journals = [
+        replace(each, records=tuple(record for record in each.records if record is not gone))
+        for each in followed.diary.journals()
+    ]
+    told = _judge_journals(followed, tmp_path / "r", journals)
+    assert told == f"S5: {QUEUE}: 1 messages were never processed, the first is {QUEUE}@{offset}"
+
+
+def test_a_start_beside_a_reset(followed: Life, tmp_path: Path) -> None:
+    """Who starts behind the place that was asked for has skipped messages."""
+    journals = [
+        replace(
+            each,
+            records=tuple(
+                replace(record, offset=601)
+                if isinstance(record, Start) and record.offset == 600
+                else record
+                for record in each.records
+            ),
+        )
+        for each in followed.diary.journals()
+    ]
+    told = _judge_journals(followed, tmp_path / "r", journals)
+    assert f"S5: {QUEUE}: 1 messages from 600 on were skipped" in told
 
 
 def _reasons(judgement: Judgement) -> str:
