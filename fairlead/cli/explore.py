@@ -54,6 +54,19 @@ ComebacksOption = Annotated[
 ResetsOption = Annotated[
     int | None, typer.Option("--resets", min=0, help="Times that an operator moves a start (0).")
 ]
+MutesOption = Annotated[
+    int | None,
+    typer.Option("--mutes", min=0, help="Clients that are found mute, and passed over (0)."),
+]
+LostOption = Annotated[
+    int | None, typer.Option("--lost", min=0, help="Assignments that are lost for good (0).")
+]
+EagerOption = Annotated[
+    bool | None, typer.Option("--eager", help="The group hands over without waiting.")
+]
+OrderedOption = Annotated[
+    bool | None, typer.Option("--ordered", help="The first client wants its messages in order.")
+]
 RestartOption = Annotated[
     str | None,
     typer.Option("--restart", help="The state of a new driver: lost, old or intact (lost)."),
@@ -85,6 +98,10 @@ def explore(
     cap: CapOption = None,
     comebacks: ComebacksOption = None,
     resets: ResetsOption = None,
+    mutes: MutesOption = None,
+    lost: LostOption = None,
+    eager: EagerOption = None,
+    ordered: OrderedOption = None,
     restart: RestartOption = None,
     zombie: ZombieOption = None,
     unpruned: UnprunedOption = False,
@@ -106,6 +123,7 @@ def explore(
     bounds = {
         "clients": clients, "queues": queues, "moves": moves, "deaths": deaths, "losses": losses,
         "offsets": offsets, "cap": cap, "comebacks": comebacks, "resets": resets,
+        "mutes": mutes, "lost": lost, "eager": eager, "ordered": ordered,
         "restart": restart, "zombie": zombie,
     }  # fmt: skip
     given = {name: value for name, value in bounds.items() if value is not None}

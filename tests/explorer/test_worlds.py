@@ -1,17 +1,23 @@
 """The real core and the real client keep every promise in every order of events of small worlds."""
 
+import importlib
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from fairlead_client.session.seen_releases import SeenReleases
 
-from fairlead.core import apply
+from fairlead.core import apply, overtaking
+from fairlead.core.handover import Resolved, overtake
+from fairlead.core.state import Grant, QueueState
 from fairlead.sim.explorer.joint import CLIENTS, ENGINE, JUDGE, Joint
 from fairlead.sim.explorer.retelling import LostThreadError, retell
 from fairlead.sim.explorer.rows import ROWS, Rows
 from fairlead.sim.explorer.search import Progress, Searched, search
 from fairlead.sim.explorer.world import Restart, World
 from tests.hash_seeds import printed_under
+
+step = importlib.import_module("fairlead.core.step")
 
 
 def held(world: World) -> Searched:
@@ -80,6 +86,9 @@ def stands(world: World) -> set[tuple[object, ...]]:
         World(clients=2, moves=0, losses=1, resets=1, restart=Restart.INTACT),
         World(clients=2, moves=0, losses=1, resets=1, restart=Restart.OLD),
         pytest.param(World(clients=2, moves=0, losses=1, resets=1), marks=pytest.mark.slow),
+        World(clients=2, moves=1, eager=True),
+        World(clients=2, moves=1, mutes=1),
+        World(clients=2, moves=1, lost=1),
     ],
     ids=lambda world: world.name,
 )
@@ -115,6 +124,41 @@ def test_what_raises_is_found(reader: object, name: str, monkeypatch: pytest.Mon
     assert found is not None
     assert found.violation.startswith("DEFECT: ")
     assert found.violation.endswith("RuntimeError: broken on purpose")
+
+
+def _unmarked(value: QueueState, chosen: Callable[[Grant], bool]) -> Resolved | None:
+    past = overtake(value, chosen)
+    return past and past._replace(queue=replace(past.queue, overtaken=()))
+
+
+EAGER = World(clients=2, eager=True)
+FORCED = World(clients=2, mutes=1)
+LOSSY = World(clients=2, lost=1)
+
+
+@pytest.mark.parametrize(
+    "world, part, broken, verdict",
+    [
+        (EAGER, (overtaking, "overtake"), _unmarked, "UNTRACKED"),
+        (FORCED, (overtaking, "overtake"), _unmarked, "UNTRACKED"),
+        (replace(EAGER, ordered=True), (overtaking, "has_ordered"), lambda _: False, "DOUBLE"),
+        (LOSSY, (step, "heal_members"), lambda _draft, _members: None, "STUCK"),
+    ],
+    ids=["eager unmarked", "forced unmarked", "eager beside ordered", "not healed"],
+)
+def test_what_is_excused(
+    world: World,
+    part: tuple[object, str],
+    broken: object,
+    verdict: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two owners are excused by the engine's mark only, ordered ones never; a loss is healed."""
+    held(world)
+    monkeypatch.setattr(*part, broken)
+    found = search(world).found
+    assert found is not None
+    assert found.violation.startswith(f"{verdict}: ")
 
 
 def test_a_limit_is_no_verdict() -> None:

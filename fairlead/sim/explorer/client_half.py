@@ -13,6 +13,7 @@ from typing import Any
 from fairlead_client.model import Process as ClientProcess
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
+from fairlead_client.session.life_steps import held_digest
 from fairlead_client.session.memory import Memory
 from fairlead_client.session.session import LEASED, OWNED, Session
 from fairlead_client.session.states import QueueState, SessionState
@@ -26,7 +27,6 @@ from fairlead.sim.explorer.steps import Cost, Effect, Kind, Step
 from fairlead.sim.explorer.world import (
     CLIENT_SUBSCRIPTIONS,
     GROUP,
-    SUBSCRIPTIONS,
     member_key,
     process_of,
 )
@@ -60,6 +60,8 @@ class ClientState:
     """The same queues as bits."""
     waits: bool = False
     """A gate or a drain of a live client is open."""
+    digest: int | None = None
+    """What it says in its heartbeats of what it holds; None: it has no lease."""
 
     @property
     def stopped(self) -> bool:
@@ -268,7 +270,7 @@ class _Doing:
         match action:
             case act.SendHeartbeat():
                 if action.sequence == 1:
-                    self.facts |= sent(heartbeat(member, action.incarnations))
+                    self.facts |= sent(self.half.world.heartbeat(member, action.incarnations))
             case act.SendProgress():
                 for entry in action.entries:
                     self.facts |= sent(records.Progress(GROUP, member, (progress(entry),)))
@@ -306,14 +308,8 @@ def _described(client: int, life: int, birth: int, done: _Doing) -> ClientState:
         queue.gate is not None or queue.state is QueueState.DRAINING
         for queue in memory.queues.values()
     )
-    return ClientState(client, life, birth, memory, done.member, works, on_bits, waits)
-
-
-def heartbeat(member: model.MemberKey, lives: int) -> records.Heartbeat:
-    """Return a member's first heartbeat."""
-    process = process_of(member.client_id)
-    profile = model.MemberProfile(consume_from="first_offset")
-    return records.Heartbeat(GROUP, member, process, lives, 1, 0, profile, SUBSCRIPTIONS, None, 0)
+    digest = int(held_digest(memory), 16) if leased else None
+    return ClientState(client, life, birth, memory, done.member, works, on_bits, waits, digest)
 
 
 def _client_queue(queue: model.MessageQueue) -> Any:

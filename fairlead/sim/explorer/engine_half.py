@@ -28,10 +28,10 @@ from fairlead.core.step import step
 from fairlead.sim.explorer.facts import Fact, Holding, arrival_of
 from fairlead.sim.explorer.following import FOLLOWING, Following, following
 from fairlead.sim.explorer.frozen import Images
-from fairlead.sim.explorer.group_image import aged, heard, image, settled
+from fairlead.sim.explorer.group_image import aged, doubted, heard, image, overdue, settled
 from fairlead.sim.explorer.half import DEAF, WAITS, Half, Read
 from fairlead.sim.explorer.steps import Kind, Step
-from fairlead.sim.explorer.world import GROUP
+from fairlead.sim.explorer.world import GROUP, life_of
 
 __all__ = ["EngineHalf", "EngineState"]
 
@@ -55,7 +55,9 @@ class EngineState:
     granting: bool = False
     """Whether no barrier holds it back."""
     holdings: frozenset[Holding] = frozenset()
-    """The unresolved grants."""
+    """The unresolved grants, the overtaken ones among them."""
+    overtaken: frozenset[Holding] = frozenset()
+    """Those that nobody waits for: their queues are marked unsafe."""
     targets: tuple[str, ...] = ()
     """Whom the operator's word that it has read points each queue at."""
     resets: int = 0
@@ -68,6 +70,8 @@ class EngineHalf(Half[EngineState]):
 
     words: dict[tuple[int, tuple[str, ...]], Step] = field(default_factory=dict)
     lapses: dict[tuple[int, MemberKey], Step] = field(default_factory=dict)
+    mutes: dict[tuple[int, MemberKey], Step | None] = field(default_factory=dict)
+    heals: dict[tuple[int, MemberKey, int], Step] = field(default_factory=dict)
     ticks: dict[int, Step] = field(default_factory=dict)
     images: Images = field(default_factory=dict)
     strategies: dict[str, Following] = field(default_factory=lambda: {FOLLOWING: Following()})
@@ -161,6 +165,38 @@ class EngineHalf(Half[EngineState]):
             known = self.lapses[state, member] = self._take(state, old, [], label)
         return known
 
+    def mute(self, state: int, member: MemberKey) -> Step | None:
+        """Return the step in which an engine finds that a member has not answered in time.
+
+        None: there is nothing that it has not answered.
+        """
+        if (state, member) not in self.mutes:
+            held = self.states[state]
+            late = None if held.group is None else overdue(held.group, member)
+            label = f"engine {held.generation} finds {member.incarnation} mute"
+            self.mutes[state, member] = (
+                None if late is None else self._take(state, replace(held, group=late), [], label)
+            )
+        return self.mutes[state, member]
+
+    def heal(self, state: int, member: MemberKey, digest: int) -> Step | None:
+        """Return the step in which an engine hears what a member holds, long after the last change.
+
+        None: it does not compare that now.
+        """
+        held = self.states[state]
+        group = held.group
+        if group is None or not held.granting or member not in group.members:
+            return None
+        known = self.heals.get((state, member, digest))
+        if known is None:
+            beat = replace(self.world.heartbeat(member, life_of(member)), sequence=2, digest=digest)
+            label = f"engine {held.generation} compares what {member.incarnation} holds"
+            doubting = replace(held, group=doubted(group, member))
+            known = self._take(state, doubting, [arrival_of(beat)], label)
+            self.heals[state, member, digest] = known
+        return known
+
     def waits_for_all(self, state: int) -> bool:
         """Whether an engine's next tick comes only when all who may be working were heard."""
         held = self.states[state]
@@ -205,7 +241,12 @@ class EngineHalf(Half[EngineState]):
         rules = EngineRules(
             held.generation,
             self.strategies,
-            GroupRules(strategy=FOLLOWING, strategy_options={"targets": self.world.client_ids}),
+            GroupRules(
+                strategy=FOLLOWING,
+                strategy_options={"targets": self.world.client_ids},
+                mode="eager" if self.world.eager else "cooperative",
+                on_mute="force" if self.world.mutes else "wait",
+            ),
             chain_cap=self.world.cap,
         )
         marker = held.generation if held.marked else held.generation - 1
@@ -249,12 +290,18 @@ def _described(fresh: EngineState) -> EngineState:
         for queue, value in group.queues.items()
         for grant in value.chain
     )
+    overtaken = frozenset(
+        (queue, grant.member, grant.epoch)
+        for queue, value in group.queues.items()
+        for grant in value.overtaken
+    )
     rule = group.rules.get("strategy")
     targets = tuple(rule["options"]["targets"]) if rule is not None else ()
     return replace(
         fresh,
         granting=group.barrier is None,
-        holdings=holdings,
+        holdings=holdings | overtaken,
+        overtaken=overtaken,
         targets=targets,
     )
 

@@ -12,6 +12,19 @@ __all__ = ["Ghost", "first_ghost", "moved", "spent", "unfollowed"]
 Value = TypeVar("Value")
 
 
+_BOUNDS = {
+    Cost.DEATH: "deaths",
+    Cost.LEAVE: "deaths",
+    Cost.MOVE: "moves",
+    Cost.COMEBACK: "comebacks",
+    Cost.RESET: "resets",
+    Cost.LOSS: "losses",
+    Cost.MUTE: "mutes",
+    Cost.RECORD: "lost",
+}
+"""What is left of each cost."""
+
+
 class Ghost(NamedTuple):
     """The judge's memory, and what is left of the world's bounds."""
 
@@ -30,6 +43,8 @@ class Ghost(NamedTuple):
     losses: int
     comebacks: int
     resets: int
+    mutes: int
+    lost: int
 
 
 def first_ghost(world: World) -> Ghost:
@@ -45,41 +60,41 @@ def first_ghost(world: World) -> Ghost:
         losses=world.losses,
         comebacks=world.comebacks,
         resets=world.resets,
+        mutes=world.mutes,
+        lost=world.lost,
     )
 
 
 def spent(ghost: Ghost, cost: Cost, world: World) -> Ghost | None:
     """Return what is left after a step that uses up a bound; None: there is nothing left of it."""
-    match cost:
-        case Cost.DEATH if ghost.deaths:
-            return ghost._replace(deaths=ghost.deaths - 1, clean=False)
-        case Cost.LEAVE if ghost.deaths:
-            return ghost._replace(deaths=ghost.deaths - 1)
-        case Cost.MOVE if ghost.moves:
-            return ghost._replace(moves=ghost.moves - 1)
-        case Cost.COMEBACK if ghost.comebacks:
-            return ghost._replace(comebacks=ghost.comebacks - 1)
-        case Cost.RESET if ghost.resets:
-            return ghost._replace(resets=ghost.resets - 1)
-        case Cost.LOSS if ghost.losses:
-            # What nobody remembers is read again; and what a driver that was replaced takes for
-            # dead it may take so before it has read its last release.
-            excused = world.restart is Restart.LOST or world.zombie
-            return ghost._replace(losses=ghost.losses - 1, clean=ghost.clean and not excused)
-        case Cost.NOTHING:
-            return ghost
-    return None
+    bound = _BOUNDS.get(cost)
+    if bound is None:
+        return ghost
+    left = getattr(ghost, bound)
+    if not left:
+        return None
+    # What nobody remembers is read again; and what a driver that was replaced takes for dead it
+    # may take so before it has read its last release.
+    forgets = world.restart is Restart.LOST or world.zombie
+    excused = cost is Cost.DEATH or (cost is Cost.LOSS and forgets)
+    return ghost._replace(**{bound: left - 1}, clean=ghost.clean and not excused)
 
 
-def moved(ghost: Ghost, effects: tuple[Effect, ...], who: str) -> tuple[Ghost, str | None]:
-    """Return the judge's memory after a client's step, and what was violated by it."""
+def moved(
+    ghost: Ghost, effects: tuple[Effect, ...], who: str, *, overtaken: bool
+) -> tuple[Ghost, str | None]:
+    """Return the judge's memory after a client's step, and what was violated by it.
+
+    Who was overtaken may start late: under an older epoch, beside its successor.
+    """
     for effect in effects:
         queue, processed = effect.queue, ghost.processed[effect.queue]
         if effect.started is None:
             done = _with(ghost.processed, queue, max(processed, effect.position))
             ghost = ghost._replace(processed=done)
             continue
-        verdict = _start(ghost, effect, effect.started)
+        late = overtaken and effect.started <= ghost.started[queue]
+        verdict = None if late else _start(ghost, effect, effect.started)
         newest = max(ghost.started[queue], effect.started)
         ghost = ghost._replace(started=_with(ghost.started, queue, newest))
         if effect.position.reset > processed.reset:

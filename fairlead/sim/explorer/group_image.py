@@ -10,10 +10,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from fairlead.core.model import MemberKey
-from fairlead.core.state import GroupState, Liveness, Tombstone
+from fairlead.core.state import Grant, GroupState, Liveness, QueueState, Tombstone
 from fairlead.sim.explorer.frozen import Images, frozen
 
-__all__ = ["SAME_IN_ALL", "SETTLED", "aged", "heard", "image", "settled"]
+__all__ = ["SAME_IN_ALL", "SETTLED", "aged", "doubted", "heard", "image", "overdue", "settled"]
 
 LONG_AGO_MS = -(10**12)
 FAR_MS = 10**12
@@ -50,6 +50,7 @@ def settled(state: GroupState) -> GroupState:
     return replace(
         state,
         **SETTLED,
+        queues={queue: _undated(value) for queue, value in state.queues.items()},
         liveness=dict.fromkeys(state.members, _ALIVE),
         tombstones=dict.fromkeys(state.tombstones, _BURIED),
         barrier=barrier,
@@ -60,6 +61,49 @@ def aged(state: GroupState, member: MemberKey) -> GroupState:
     """Return the state as it is when a member's last heartbeat was read long ago."""
     liveness = {**state.liveness, member: Liveness(LONG_AGO_MS, 1)}
     return replace(state, liveness=liveness)
+
+
+def _undated(value: QueueState) -> QueueState:
+    """Return a queue without the times of its drops that were made overdue."""
+    late = [*value.chain, *value.overtaken]
+    if not any(grant.dropped_ms == LONG_AGO_MS for grant in late):
+        return value
+    chain, overtaken = (
+        tuple(
+            replace(grant, dropped_ms=0) if grant.dropped_ms == LONG_AGO_MS else grant
+            for grant in grants
+        )
+        for grants in (value.chain, value.overtaken)
+    )
+    return replace(value, chain=chain, overtaken=overtaken)
+
+
+def doubted(state: GroupState, member: MemberKey) -> GroupState:
+    """Return the state as it is when a member's digest has differed for long."""
+    differing = Liveness(0, 1, disagrees_since_ms=LONG_AGO_MS, healed_ms=LONG_AGO_MS)
+    liveness = {**state.liveness, member: differing}
+    return replace(state, liveness=liveness)
+
+
+def overdue(state: GroupState, member: MemberKey) -> GroupState | None:
+    """Return the state as it is when a member has not answered its drops for long.
+
+    None: it has answered them all, or is known to be mute.
+    """
+    late = {
+        queue: replace(value, chain=tuple(_overdue(grant, member) for grant in value.chain))
+        for queue, value in state.queues.items()
+        if any(_is_unanswered(grant, member) for grant in value.chain)
+    }
+    return replace(state, queues={**state.queues, **late}) if late else None
+
+
+def _is_unanswered(grant: Grant, member: MemberKey) -> bool:
+    return grant.member == member and grant.dropped and not grant.mute
+
+
+def _overdue(grant: Grant, member: MemberKey) -> Grant:
+    return replace(grant, dropped_ms=LONG_AGO_MS) if _is_unanswered(grant, member) else grant
 
 
 def heard(state: GroupState, clock_ms: int) -> GroupState:

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from fairlead_client.session.events import AssignmentRead
+
 from fairlead.core.model import Position
 from fairlead.core.records import Claims, Heartbeat, Reset
 from fairlead.core.state import GroupState
@@ -14,6 +16,7 @@ from fairlead.sim.explorer.facts import Facts, bits
 from fairlead.sim.explorer.ghost import Ghost, first_ghost, moved, spent, unfollowed
 from fairlead.sim.explorer.passing import Passing
 from fairlead.sim.explorer.steps import Cost, Kind, Step
+from fairlead.sim.explorer.two_owners import two_owners
 from fairlead.sim.explorer.world import GROUP, Restart, World
 
 __all__ = ["Joint", "Moment", "Next"]
@@ -47,7 +50,7 @@ class Joint:
     engines: EngineHalf = field(init=False)
     ghosts: list[Ghost] = field(default_factory=list)
     ghost_numbers: dict[Ghost, int] = field(default_factory=dict)
-    judged: dict[tuple[int, Step], tuple[int, str | None]] = field(default_factory=dict)
+    judged: dict[tuple[int, Step, bool, bool], tuple[int, str | None]] = field(default_factory=dict)
     tracked: dict[tuple[int, int], bool] = field(default_factory=dict)
     passing: Passing = field(init=False)
 
@@ -87,6 +90,7 @@ class Joint:
             yield self._next(moment, Step(label, NONE), ZOMBIE)
         yield from self._of_drivers(moment)
         yield from self._of_resets(moment)
+        yield from self._of_losses(moment)
 
     def _of_client(self, moment: Moment, index: int) -> Iterator[Next]:
         half, state = self.clients, moment[index]
@@ -119,9 +123,38 @@ class Joint:
         around = self._around(moment)
         for step in around.steps(state):
             yield self._next(moment, step, index)
+        yield from self._of_heartbeats(moment, index)
         if half.states[state].targets != ghost.targets:
             yield self._next(moment, half.word(state, ghost.targets), index)
         yield from self._of_operator(moment, index, unread=False)
+
+    def _of_heartbeats(self, moment: Moment, index: int) -> Iterator[Next]:
+        """Yield what an engine concludes from heartbeats: who is mute, who holds something else."""
+        state, mutes = moment[index], self.ghosts[moment[JUDGE]].mutes
+        for client in map(self.clients.states.__getitem__, moment[CLIENTS:]):
+            if client.digest is None:
+                continue
+            mute = self.engines.mute(state, client.member) if mutes else None
+            if mute is not None:
+                late = mute._replace(kind=max(Kind.CHANCE, mute.kind), cost=Cost.MUTE)
+                yield self._next(moment, late, index)
+            heal = None
+            if self.world.lost:
+                heal = self.engines.heal(state, client.member, client.digest)
+            if heal is not None and heal.matters(state, moment[FACTS]):
+                yield self._next(moment, heal, index)
+
+    def _of_losses(self, moment: Moment) -> Iterator[Next]:
+        """Yield the losses of assignments for good, before anybody has read them."""
+        if not self.ghosts[moment[JUDGE]].lost:
+            return
+        for number in bits(moment[FACTS] & self.facts.for_clients):
+            fact = self.facts.known[number]
+            if isinstance(fact.event, AssignmentRead):
+                left = (moment[FACTS] & ~(1 << number), *moment[ENGINE:])
+                label = f"{fact.text} for {fact.reader} is lost"
+                step = Step(label, moment[ENGINE], kind=Kind.CHANCE, cost=Cost.RECORD)
+                yield self._next(left, step, ENGINE)
 
     def _around(self, moment: Moment) -> Around:
         held = tuple(map(self.clients.states.__getitem__, moment[CLIENTS:]))
@@ -178,7 +211,7 @@ class Joint:
 
     def _next(self, moment: Moment, step: Step, index: int) -> Next:
         """Return what a step of one part makes of the whole."""
-        judge, violation = self._judge(moment, step)
+        judge, violation = self._judge(moment, step, index)
         parts = list(moment)
         parts[index] = step.to
         parts[JUDGE] = judge
@@ -197,12 +230,15 @@ class Joint:
         old = self.engines.states[parts[ZOMBIE]].generation
         return any(self.clients.states[state].knows <= old for state in parts[CLIENTS:])
 
-    def _judge(self, moment: Moment, step: Step) -> tuple[int, str | None]:
+    def _judge(self, moment: Moment, step: Step, index: int) -> tuple[int, str | None]:
         if step.kind is Kind.DEFECT:
             return moment[JUDGE], f"DEFECT: {step.label}"
-        if not step.effects and step.cost is Cost.NOTHING:
+        unsafe = index == ENGINE and bool(self.engines.states[step.to].overtaken)
+        excused = unsafe and self.ghosts[moment[JUDGE]].clean
+        if not step.effects and step.cost is Cost.NOTHING and not excused:
             return moment[JUDGE], None
-        known = self.judged.get((moment[JUDGE], step))
+        overtaken = index >= CLIENTS and self._starts_late(moment, step, index)
+        known = self.judged.get((moment[JUDGE], step, excused, overtaken))
         if known is None:
             ghost = spent(self.ghosts[moment[JUDGE]], step.cost, self.world)
             assert ghost is not None, "a bound is looked at before a step"
@@ -211,9 +247,24 @@ class Joint:
                 ghost = ghost._replace(targets=step.detail)
             if step.cost is Cost.RESET:
                 ghost = _asked(ghost, step.detail)
-            ghost, violation = moved(ghost, step.effects, step.label)
-            known = self.judged[moment[JUDGE], step] = self._ghost(ghost), violation
+            if excused:
+                ghost = ghost._replace(clean=False)
+            ghost, violation = moved(ghost, step.effects, step.label, overtaken=overtaken)
+            known = self._ghost(ghost), violation
+            self.judged[moment[JUDGE], step, excused, overtaken] = known
         return known
+
+    def _starts_late(self, moment: Moment, step: Step, index: int) -> bool:
+        """Whether a client starts what the engine has told another one not to wait for."""
+        overtaken = self.engines.states[moment[ENGINE]].overtaken
+        if not overtaken or not step.effects:
+            return False
+        member, queues = self.clients.states[moment[index]].member, self.world.message_queues
+        return any(
+            (queues[effect.queue], member, effect.started) in overtaken
+            for effect in step.effects
+            if effect.started is not None
+        )
 
     def _ghost(self, ghost: Ghost) -> int:
         number = self.ghost_numbers.setdefault(ghost, len(self.ghosts))
@@ -228,12 +279,11 @@ class Joint:
         for state in moment[CLIENTS:]:
             client = self.clients.states[state]
             if client.works_on & seen:
-                names = [
-                    each.member.incarnation
-                    for each in map(self.clients.states.__getitem__, moment[CLIENTS:])
-                    if each.works_on & client.works_on
-                ]
-                return f"DOUBLE: {' and '.join(names)} work on one queue"
+                overtaken = self.engines.states[engine].overtaken
+                live = map(self.clients.states.__getitem__, moment[CLIENTS:])
+                violation = two_owners(self.world, overtaken, list(live))
+                if violation is not None:
+                    return violation
             seen |= client.works_on
             if client.works_on and not self._is_tracked(engine, state):
                 works = dict(client.works)
@@ -304,6 +354,9 @@ class Joint:
         return self._unowned(engine.group, live)
 
     def _unowned(self, group: GroupState, live: Sequence[ClientState]) -> str | None:
+        for queue, value in group.queues.items():
+            if value.overtaken and live:
+                return f"queue {queue.queue_id} stays marked unsafe"
         held = owners(group)
         works = {
             (self.world.message_queues[queue], client.member, epoch)

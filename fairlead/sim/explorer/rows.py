@@ -32,6 +32,15 @@ SMALL = (
     World(clients=2, moves=0, losses=1, resets=1),
     World(clients=2, moves=0, losses=1, resets=1, restart=Restart.INTACT),
     World(clients=2, moves=0, losses=1, resets=1, restart=Restart.OLD),
+    # Who is not waited for may work on: two owners are excused where the engine marks the queue
+    # unsafe, and nowhere else.
+    World(clients=2, moves=2, deaths=1, eager=True),
+    World(clients=2, moves=2, deaths=1, eager=True, ordered=True),
+    World(clients=2, moves=2, deaths=1, mutes=1),
+    World(clients=2, moves=2, deaths=1, lost=1),
+    World(clients=3, moves=1, lost=1),
+    World(clients=2, moves=0, losses=1, lost=1),
+    World(clients=2, moves=0, losses=1, lost=1, restart=Restart.INTACT),
     World(clients=3, moves=2, deaths=1),
 )
 
@@ -53,6 +62,8 @@ LONG = (
     World(clients=2, moves=1, deaths=1, resets=1),
     World(clients=2, moves=0, deaths=1, losses=1, resets=1),
     World(clients=2, moves=0, deaths=1, losses=1, resets=1, restart=Restart.OLD),
+    World(clients=3, moves=2, deaths=1, eager=True),
+    World(clients=3, moves=1, deaths=1, mutes=1),
 )
 
 ROWS = {Rows.SMALL: SMALL, Rows.REQUIRED: REQUIRED, Rows.LONG: LONG}

@@ -30,6 +30,8 @@ class Cost(IntEnum):
     LOSS = 4
     COMEBACK = 5
     RESET = 6
+    MUTE = 7
+    RECORD = 8
 
 
 class Effect(NamedTuple):

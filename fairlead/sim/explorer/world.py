@@ -5,8 +5,16 @@ from enum import StrEnum
 
 from fairlead_client.model import Subscription as ClientSubscription
 
-from fairlead.core.model import MemberKey, MessageQueue, Process, Route, RouteBroker, Subscription
-from fairlead.core.records import OffsetsKnown, QueueOffsets
+from fairlead.core.model import (
+    MemberKey,
+    MemberProfile,
+    MessageQueue,
+    Process,
+    Route,
+    RouteBroker,
+    Subscription,
+)
+from fairlead.core.records import Heartbeat, OffsetsKnown, QueueOffsets
 
 __all__ = ["GROUP", "Restart", "World"]
 
@@ -37,7 +45,11 @@ class World:
     driver starts, with the state that ``restart`` says. ``offsets``: how many messages a queue has.
     ``comebacks``: how many incarnations follow one that lost its lease. ``resets``: how often an
     operator moves the start of a queue, back to its first message or behind its last. ``zombie``:
-    the old driver goes on beside the new one, until it reads a tick of it.
+    the old driver goes on beside the new one, until it reads a tick of it. ``mutes``: how often a
+    client is found mute, under the rule that queues are taken from who is. ``lost``: how many
+    assignments are lost for good; then every digest is heard. ``eager``: the group hands over
+    without waiting. ``ordered``: the first client wants its messages in order. A world in which
+    the engine need not wait is called unsafe: two may work on one queue where the engine marks it.
     """
 
     clients: int = 3
@@ -49,6 +61,10 @@ class World:
     cap: int = 2
     comebacks: int = 0
     resets: int = 0
+    mutes: int = 0
+    lost: int = 0
+    eager: bool = False
+    ordered: bool = False
     zombie: bool = False
     restart: Restart = Restart.LOST
     prune: bool = True
@@ -63,6 +79,13 @@ class World:
             words.append(f"{self.comebacks} comebacks")
         if self.resets:
             words.append(f"{self.resets} resets")
+        if self.mutes:
+            words.append(f"{self.mutes} mute")
+        if self.lost:
+            words.append(f"{self.lost} lost records")
+        words += [word for word in ("eager", "ordered") if getattr(self, word)]
+        if self.eager or self.mutes:
+            words.append("unsafe")
         if self.losses:
             words.append(self.restart)
         if self.zombie:
@@ -70,6 +93,13 @@ class World:
         if not self.prune:
             words.append("unpruned")
         return " ".join(words)
+
+    def heartbeat(self, member: MemberKey, lives: int) -> Heartbeat:
+        """Return a member's first heartbeat."""
+        ordered = self.ordered and member.client_id == self.client_ids[0]
+        profile = MemberProfile(consume_from="first_offset", ordered=ordered)
+        process = process_of(member.client_id)
+        return Heartbeat(GROUP, member, process, lives, 1, 0, profile, SUBSCRIPTIONS, None, 0)
 
     @property
     def client_ids(self) -> tuple[str, ...]:
