@@ -49,11 +49,12 @@ class Fleet:
         self._program = program
         self._children: dict[str, Child] = {}
 
-    def start(self, client_id: str, **arguments: str) -> None:
+    def start(self, client_id: str, program: str | None = None, **arguments: str) -> None:
         """Start a process that joins when told to. Call it on the main thread.
 
         Args:
             client_id: who it is.
+            program: the module that it runs; None: the one of the fleet.
             arguments: what it is given in place of, or besides, what every process is given.
         """
         self.journals[client_id] = self.journal_folder / f"{client_id}.jsonl"
@@ -64,7 +65,7 @@ class Fleet:
             self.floor.seats[client_id] = Seat()
         self._children[client_id] = Child(
             client_id,
-            [sys.executable, "-m", self._program, *flags],
+            [sys.executable, "-m", program or self._program, *flags],
             self._folder / f"{client_id}.log",
             on_line=self._hear,
         )

@@ -7,7 +7,6 @@ the quick group with as many members as it found.
 import random
 from math import ceil
 
-from fairlead.verify.history import Queue
 from tests.faults.stage import (
     JOIN_STARTS_MAX,
     LEASE_SECONDS,
@@ -17,7 +16,7 @@ from tests.faults.stage import (
     RATE,
     Stage,
 )
-from tests.faults.troop import Troop, ended_as_duplicate
+from tests.faults.troop import ended_as_duplicate
 
 
 def killed(stage: Stage, chance: random.Random) -> None:
@@ -25,8 +24,7 @@ def killed(stage: Stage, chance: random.Random) -> None:
     quick = stage.quick
     with stage.trial("client killed") as trial:
         victim = chance.choice(quick.members())
-        quick.fleet.hold(victim)
-        quick.await_floor(lambda floor: floor.seats[victim].held is not None, "message in hand")
+        quick.take_in_hand(victim)
         stage.may_expire(trial, victim)
         with stage.phase(trial, "killed", owners={victim}):
             quick.kill(victim)
@@ -72,8 +70,7 @@ def frozen(stage: Stage, chance: random.Random) -> None:
     with stage.trial("clients frozen") as trial:
         short, long, longest = chance.sample(quick.members(), 3)
         stage.may_expire(trial, long, longest)
-        quick.fleet.hold(long)
-        quick.await_floor(lambda floor: floor.seats[long].held is not None, "message in hand")
+        quick.take_in_hand(long)
         owned = quick.queues_of(longest)
         with quick.frozen(longest, stage.log, lapses=True) as three_leases:
             with (
@@ -96,7 +93,7 @@ def drained_in_vain(stage: Stage, chance: random.Random) -> None:
     quick = stage.quick
     with stage.trial("drop unanswered") as trial:
         deaf = chance.choice(quick.members())
-        held = _hold(quick, deaf)
+        held = quick.take_in_hand(deaf).queue
         with stage.phase(trial, "drained", owners={deaf}):
             stage.set_drain(deaf, drained=True)
             quick.await_floor(
@@ -118,10 +115,10 @@ def drain_deadline_passed(stage: Stage, _chance: random.Random) -> None:
         slow = quick.launch(drain_deadline_ms=500)
         with stage.phase(trial, "joins", starts_max=ceil(QUEUES / (QUICK.size + 1))):
             quick.join(slow)
-        held = _hold(quick, slow)
+        held = quick.take_in_hand(slow).queue
         with stage.phase(trial, "drained", owners={slow}):
             stage.set_drain(slow, drained=True)
-            quick.await_floor(lambda _: quick.owner(held) not in (slow, None), "a successor")
+            quick.await_successor(held, slow)
         quick.fleet.resume(slow)
         with stage.phase(trial, "goes", owners=set()):
             quick.fleet.terminate(slow)
@@ -148,13 +145,3 @@ def cloned(stage: Stage, chance: random.Random) -> None:
             if body["kind"] == "notice" and body["client_id"] == client_id
         ]  # fmt: skip
         assert {body["code"] for body in notices} == {"duplicate_client_id"}
-
-
-def _hold(quick: Troop, name: str) -> Queue:
-    """Let a client keep a message in hand; return the queue."""
-    quick.fleet.hold(name)
-    quick.await_floor(lambda floor: floor.seats[name].held is not None, "message in hand")
-    with quick.condition:
-        held = quick.fleet.floor.seats[name].held
-    assert held is not None
-    return held.queue

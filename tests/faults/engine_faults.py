@@ -34,7 +34,7 @@ def killed(
             # With the start itself, longer than lease and margin.
             quick.await_processed(round(down_seconds * RATE * 0.9))
             stage.start_engine()
-        _one_leaves(stage, trial, chance)
+        one_leaves(stage, trial, chance)
 
 
 def stood_still(stage: Stage, chance: random.Random) -> None:
@@ -48,7 +48,7 @@ def stood_still(stage: Stage, chance: random.Random) -> None:
             still.hold(1.5 * LEASE_SECONDS)
         # The engine has read on, and says so.
         stage.reinforce(trial)
-        _one_leaves(stage, trial, chance)
+        one_leaves(stage, trial, chance)
 
 
 def second_on_its_checkpoint(stage: Stage, _chance: random.Random) -> None:
@@ -80,7 +80,7 @@ def second_on_a_copy(stage: Stage, chance: random.Random) -> None:
                 stage.start_engine()
                 assert still.is_complete()
             assert first.wait(_END_SECONDS_MAX) == ExitCode.SUPERSEDED
-        _one_leaves(stage, trial, chance)
+        one_leaves(stage, trial, chance)
 
 
 def old_checkpoint(stage: Stage, chance: random.Random) -> None:
@@ -89,7 +89,7 @@ def old_checkpoint(stage: Stage, chance: random.Random) -> None:
         copy = stage.plan.folder / f"yesterday-{stage.generation}"
         copy_checkpoint(stage.checkpoint, copy)
         stage.reinforce(trial)
-        _one_leaves(stage, trial, chance)
+        one_leaves(stage, trial, chance)
         kill_engine(stage, "driver")
         stage.is_told_anew(trial)
         shutil.rmtree(stage.checkpoint)
@@ -98,7 +98,8 @@ def old_checkpoint(stage: Stage, chance: random.Random) -> None:
             stage.start_engine()
 
 
-def _one_leaves(stage: Stage, trial: Trial, chance: random.Random) -> None:
+def one_leaves(stage: Stage, trial: Trial, chance: random.Random) -> None:
+    """A client of the quick group leaves: its queues alone may move."""
     leaving = chance.choice(stage.quick.members())
     with stage.phase(trial, "one leaves", owners={stage.quick.client_id(leaving)}):
         stage.quick.fleet.leave(leaving)
@@ -114,7 +115,7 @@ def lost_checkpoint(stage: Stage, chance: random.Random) -> None:
             shutil.rmtree(stage.checkpoint)
             stage.is_told_anew(trial)
             stage.start_engine()
-        _one_leaves(stage, trial, chance)
+        one_leaves(stage, trial, chance)
 
 
 def kill_engine(stage: Stage, what: str) -> None:

@@ -9,17 +9,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import orjson
 
 from fairlead.local.decisions import Decision, DecisionReader
 from fairlead.local.topic_content import StoredRecord
+from fairlead.verify.eras import Eras
 from fairlead.verify.evidence import grants, progress_reports
 from fairlead.verify.history import ClientKilled, History, Queue
 from fairlead.verify.journal import read_journal
 from fairlead.verify.overlaps import find_overlaps
 from fairlead.verify.reads import count_reads
 from fairlead.verify.tenures import Tenure, Tenures, read_tenures
+from tests.faults.overtaken import marked_unsafe, set_aside
 from tests.faults.trial import FaultLog, Freeze, Lapse, Life, Phase, Trial
 
 
@@ -51,12 +54,14 @@ class Judgement:
         converged_ms: per phase, from what was done to the last start.
         read_twice: messages read again after a death or a lost lease.
         expired: the client ids that the engine took for dead, in order.
+        beside: who worked beside an owner in this trial, by the engine's own marks.
     """
 
     faults: tuple[str, ...]
     converged_ms: Mapping[str, float] = field(default_factory=dict)
     read_twice: int = 0
     expired: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 def judge(evidence: Evidence, trial: Trial) -> Judgement:
@@ -69,15 +74,17 @@ def judge(evidence: Evidence, trial: Trial) -> Judgement:
         grants=frozenset(grants(evidence.records("assignments"), evidence.group)),
         progress=tuple(progress_reports(evidence.records("heartbeats"), evidence.group)),
     )
-    reads = count_reads(history, tenures)
+    overlaps = set_aside(tenures, marked_unsafe(decisions))
+    reads, eras = count_reads(history, tenures), Eras(decisions, tenures)
     expired = tuple(_expired(evidence, trial))
     faults = [
         *(f"two owners: {' | '.join(overlap.slice())}" for overlap in find_overlaps(tenures)),
-        *(f"missed: {each}" for each in missed(history.source, evidence.ends, tenures)),
+        *(f"missed: {each}" for each in missed(history.source, evidence.ends, eras)),
         *(f"read twice: {each}" for each in (*reads.clean_repeats, *reads.excess_repeats)),
         *reads.forged,
         *tenures.flaws,
         *falling_epochs(tenures),
+        *_beside_their_reset(tenures, eras),
         *_ungranted(tenures, history),
         *_disputed(evidence),
         *_falling_decisions(decisions),
@@ -86,6 +93,7 @@ def judge(evidence: Evidence, trial: Trial) -> Judgement:
             for client_id in expired
             if client_id not in trial.may_expire.get(evidence.group, ())
         ),
+        *([] if evidence.group in trial.unsafe else _marked(evidence, trial)),
     ]
     phases = [phase for phase in trial.phases if phase.group == evidence.group]
     for phase in phases:
@@ -97,6 +105,11 @@ def judge(evidence: Evidence, trial: Trial) -> Judgement:
         converged_ms={phase.name: _converged_ms(phase, tenures) for phase in phases},
         read_twice=sum(client.read_twice for client in reads.killed),
         expired=expired,
+        beside=tuple(
+            overlap.earlier.client_id
+            for overlap in overlaps
+            if overlap.later.begin_ns >= trial.begun_ns
+        ),
     )
 
 
@@ -169,14 +182,26 @@ def _covers(tenure: Tenure, t_ns: int) -> bool:
 
 
 def missed(
-    source: Mapping[Queue, Mapping[int, int | None]], ends: Mapping[Queue, int], tenures: Tenures
+    source: Mapping[Queue, Mapping[int, int | None]], ends: Mapping[Queue, int], eras: Eras
 ) -> Iterator[str]:
-    """Yield every message before these ends that nobody processed."""
+    """Yield every message before these ends that nobody processed and no reset left out."""
     for queue, offsets in sorted(source.items()):
-        read = {m.offset for t in tenures.by_queue.get(queue, ()) for m in t.consumed}
-        for offset in sorted(offsets):
-            if offset < ends[queue] and offset not in read:
-                yield f"{queue}@{offset}"
+        before = [offset for offset in offsets if offset < ends[queue]]
+        for offset in eras.unread(queue, before):
+            yield f"{queue}@{offset}"
+
+
+def _beside_their_reset(tenures: Tenures, eras: Eras) -> Iterator[str]:
+    """Yield every first start behind a reset that is not where the operator wanted it."""
+    for found in tenures.by_queue.values():
+        newest = 0
+        for tenure in found:
+            if eras.reset_of(tenure) > newest and tenure.start_offset != eras.begin(tenure):
+                yield (
+                    f"{tenure.queue} was reset to {eras.begin(tenure)}, and {tenure.client_id}"
+                    f" started at {tenure.start_offset}"
+                )
+            newest = eras.reset_of(tenure)
 
 
 def falling_epochs(tenures: Tenures) -> Iterator[str]:
@@ -266,14 +291,26 @@ def _falling_decisions(decisions: Sequence[Decision]) -> Iterator[str]:
 
 def _expired(evidence: Evidence, trial: Trial) -> Iterator[str]:
     """Yield whom the engine took for dead in this trial."""
-    found = 0
-    for record in evidence.records("decisions"):
-        fields = {} if record.value is None else orjson.loads(record.value)
-        if fields.get("group") != evidence.group:
-            continue
-        found += 1
-        if found <= trial.decisions[evidence.group]:
-            continue
+    for fields in _decided(evidence, trial):
         for cause in fields["cause"]:
             if cause["kind"] == "client_expired":
                 yield cause["client_id"]
+
+
+def _marked(evidence: Evidence, trial: Trial) -> Iterator[str]:
+    """Yield what the engine granted without waiting in this trial."""
+    for fields in _decided(evidence, trial):
+        for move in fields["moves"]:
+            if move.get("unsafe"):
+                yield f"{move['queue']} was granted to {move['client_id']} without waiting"
+
+
+def _decided(evidence: Evidence, trial: Trial) -> Iterator[dict[str, Any]]:
+    """Yield the decision records of the group in this trial."""
+    found = 0
+    for record in evidence.records("decisions"):
+        fields = {} if record.value is None else orjson.loads(record.value)
+        if fields.get("group") == evidence.group:
+            found += 1
+            if found > trial.decisions[evidence.group]:
+                yield fields

@@ -15,7 +15,8 @@ from typing import Any, Final, Self
 
 import orjson
 
-from fairlead.core.records import RuleSet
+from fairlead.core.model import MessageQueue
+from fairlead.core.records import Reset, RuleSet
 from fairlead.demo.floor import Floor
 from fairlead.local.child import Child
 from fairlead.local.system import BROKER_NAME, LocalSystem, SystemPlan
@@ -26,13 +27,16 @@ from fairlead.verify.evidence import source_content
 from fairlead.verify.history import Queue
 from fairlead.verify.judgement import Judgement as RecordsJudgement
 from fairlead.verify.judgement import judge_recording
+from fairlead.wire.encode import encode_reset
 from fairlead.wire.partition import partition_of_group
+from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
 from streaming.rule_writer import write_rules
 from tests.faults.judgement import Evidence, Judgement, judge, read_lives
 from tests.faults.tail import Tail
 from tests.faults.trial import FaultLog, Lapse, Phase, Trial
 from tests.faults.troop import Troop, TroopPlan
+from tests.streaming.log import Log
 
 LEASE_SECONDS: Final = 3.0
 MARGIN_SECONDS: Final = 1.0
@@ -252,10 +256,7 @@ class Stage:
         trial.may_expire[QUICK.group] |= ended | fenced
 
     def _judge(self, trial: Trial) -> None:
-        ends = {
-            Queue(self.plan.source, BROKER_NAME, number): end
-            for number, end in self._tail.ends(self.plan.source).items()
-        }
+        ends = self.ends()
         faults = []
         for troop in self.troops:
             troop.await_floor(lambda floor: floor.has_reached(ends), "last messages")
@@ -307,6 +308,30 @@ class Stage:
         """Set a rule of the quick group, or remove it with None."""
         written = RuleSet(QUICK.group, rule, subject, value, by="faults")
         write_rules(self.settings.kafka, [(partition_of_group(QUICK.group, SHARDS), written)])
+
+    def reset(self, queue: Queue, offset: int) -> tuple[str, int, int]:
+        """Let a queue of the quick group begin elsewhere; return the place of the operator's word.
+
+        It is written as docs/protocol.md has it: there is no command for it.
+        """
+        asked = Reset(QUICK.group, MessageQueue(*queue), offset, by="faults")
+        record = encode_reset(asked, TopicNames(self.plan.prefix), SHARDS)
+        with Log(self.settings.kafka) as log:
+            written = log.append("control", record.value, record.key, record.partition)
+        return record.topic, record.partition, written
+
+    def ends(self) -> dict[Queue, int]:
+        """Return of each queue the next offset to be written."""
+        return {
+            Queue(self.plan.source, BROKER_NAME, number): end
+            for number, end in self._tail.ends(self.plan.source).items()
+        }
+
+    def decided(self, trial: Trial) -> list[dict[str, Any]]:
+        """Return the decision records of the quick group in a trial, as far as they were read."""
+        group = QUICK.group
+        found = [body for _, body in self.bodies("decisions") if body["group"] == group]
+        return found[trial.decisions[group] :]
 
     @property
     def settings(self) -> Settings:

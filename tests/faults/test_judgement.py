@@ -29,6 +29,8 @@ class Play:
         self.phase: dict[str, Any] = {}
         self.expired: list[str] = []
         self.may_expire: set[str] = set()
+        self.moves: list[dict[str, Any]] = []
+        self.unsafe: set[str] = set()
         self.epoch = SECOND
         self.granted_to = "b"
         self.ended_ns = 0
@@ -49,7 +51,9 @@ class Play:
         ]
         tenures = read_lives(lives, self.log)
         phases = [Phase("g", "phase", self.begun_ns, self.ended_ns, **self.phase)]
-        trial = Trial("trial", 0, {"g": 0}, phases, may_expire={"g": self.may_expire})
+        trial = Trial(
+            "trial", 0, {"g": 0}, phases, may_expire={"g": self.may_expire}, unsafe=self.unsafe
+        )
         source = {QUEUE: {offset: 100 + offset for offset in range(MESSAGES)}}
         return judge(Evidence("g", tenures, source, {QUEUE: MESSAGES}, self._records), trial)
 
@@ -59,7 +63,7 @@ class Play:
                 self._assignment("a", FIRST),
                 self._assignment(self.granted_to, self.epoch),
             ],
-            "decisions": [self._decision(1, []), self._decision(2, self.expired)],
+            "decisions": [self._decision(1, [], []), self._decision(2, self.expired, self.moves)],
             "heartbeats": [],
         }
         return [
@@ -77,7 +81,9 @@ class Play:
             "add": [add],
         }
 
-    def _decision(self, number: int, expired: Sequence[str]) -> dict[str, Any]:
+    def _decision(
+        self, number: int, expired: Sequence[str], moves: Sequence[dict[str, Any]]
+    ) -> dict[str, Any]:
         return {
             "kind": "decision",
             "group": "g",
@@ -85,11 +91,16 @@ class Play:
             "part": 0,
             "parts": 1,
             "members": ["a", "b"],
-            "moves": [],
+            "moves": [*moves],
             "state": {"phase": "stable", "unassigned": 0, "in_handover": 0, "pending": 0},
             "cut": {"generation": 1, "positions": {}},
             "cause": [{"kind": "client_expired", "client_id": each} for each in expired],
         }
+
+    def granted(self, *position: int, **fields: Any) -> None:
+        """The engine says that it gave the queue to `b` at a position."""
+        grant = {"queue": [*QUEUE], "stage": "granted", "client_id": "b", "epoch": [*SECOND]}
+        self.moves.append({**grant, "position": [*position], **fields})
 
     def hand_over(self, *read: int) -> None:
         """`a` stops behind its third message, and `b` works on the others."""
@@ -229,3 +240,54 @@ def test_no_owner(play: Play) -> None:
     (play.b.start(QUEUE, SECOND, 6), play.b.stop(QUEUE, SECOND, 6))
     play.ended_ns = play.b.held(Queue("orders", "main", 1), 0)
     assert any("has no owner after it" in fault for fault in play.judge().faults)
+
+
+def _work_beside(play: Play) -> None:
+    """`b` starts where `a` was known to be, and `a` goes on beside it."""
+    play.work(play.a, 0, 1, 2)
+    play.b.start(QUEUE, SECOND, 2)
+    play.work(play.b, 2, 3, 4, 5)
+    play.work(play.a, 3)
+    play.a.stop(QUEUE, FIRST, 4)
+    play.ended_ns = play.b.held(QUEUE, MESSAGES)
+
+
+def test_marked_unsafe(play: Play) -> None:
+    """Who works beside an owner that was told not to wait is excused, and named."""
+    play.granted(0, 2, unsafe=True)
+    play.unsafe = {"g"}
+    _work_beside(play)
+    judgement = play.judge()
+    assert judgement.faults == ()
+    assert judgement.beside == ("a",)
+    assert judgement.read_twice == 1
+
+
+def test_marked_where_nobody_asked_for_it(play: Play) -> None:
+    """A mark excuses no group that was promised to wait."""
+    play.granted(0, 2, unsafe=True)
+    _work_beside(play)
+    (fault,) = play.judge().faults
+    assert fault.endswith("was granted to b without waiting")
+
+
+def test_beside_without_a_mark(play: Play) -> None:
+    """That a group may be granted beside somebody excuses no grant that is not marked."""
+    play.granted(0, 2)
+    play.unsafe = {"g"}
+    _work_beside(play)
+    assert any(fault.startswith("two owners") for fault in play.judge().faults)
+
+
+@pytest.mark.parametrize("start, faults", [(1, ()), (2, ("was reset to 1, and b started at 2",))])
+def test_reset(play: Play, start: int, faults: tuple[str, ...]) -> None:
+    """What is read again because an operator asked for it is no repetition; its start must fit."""
+    play.granted(7, 1)
+    play.work(play.a, 0, 1, 2)
+    play.a.stop(QUEUE, FIRST, 3)
+    play.b.start(QUEUE, SECOND, start)
+    play.work(play.b, *range(1, MESSAGES))
+    play.ended_ns = play.b.held(QUEUE, MESSAGES)
+    found = play.judge().faults
+    assert len(found) == len(faults)
+    assert all(each in fault for each, fault in zip(faults, found, strict=True))

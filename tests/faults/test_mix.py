@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.faults import broker_faults, client_faults, engine_faults, log_faults
+from tests.faults import broker_faults, client_faults, engine_faults, log_faults, rule_faults
 
 if TYPE_CHECKING:
     from tests.faults.stage import Fault, Stage
@@ -20,6 +20,12 @@ FAULTS: "Final[tuple[Fault, ...]]" = (
     client_faults.drained_in_vain,
     client_faults.drain_deadline_passed,
     client_faults.cloned,
+    rule_faults.eager,
+    rule_faults.eager_but_ordered,
+    rule_faults.forced,
+    rule_faults.settled,
+    rule_faults.start_moved,
+    rule_faults.mute_in_a_barrier,
     log_faults.wrong_partition,
     log_faults.refused_heartbeats,
     broker_faults.restarted,

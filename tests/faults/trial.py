@@ -91,6 +91,7 @@ class Trial:
         phases: what may have moved when.
         lapsed: the client ids whose leases it ends, of the quick group.
         may_expire: per group, the client ids that the engine may take for dead.
+        unsafe: the groups in which the engine may grant without waiting, and say so.
     """
 
     name: str
@@ -99,3 +100,4 @@ class Trial:
     phases: list[Phase] = field(default_factory=list)
     lapsed: set[str] = field(default_factory=set)
     may_expire: dict[str, set[str]] = field(default_factory=dict)
+    unsafe: set[str] = field(default_factory=set)

@@ -14,8 +14,9 @@ from fairlead.demo.fleet import Fleet
 from fairlead.demo.floor import Floor
 from fairlead.errors import ExitCode
 from fairlead.local.child import Killing
+from fairlead.local.decisions import Decision
 from fairlead.local.follower import DecisionFollower
-from fairlead.verify.history import Queue
+from fairlead.verify.history import Held, Queue
 from tests.faults.standstill import Standstill
 from tests.faults.trial import FaultLog, Freeze, Lapse, Life
 
@@ -93,17 +94,21 @@ class Troop:
             self.launch()
         self._spare = self.launch()
 
-    def launch(self, client_id: str | None = None, **settings: Any) -> str:
+    def launch(
+        self, client_id: str | None = None, program: str | None = None, **settings: Any
+    ) -> str:
         """Start a process and return its name; it joins when told to.
 
         Args:
             client_id: whose client id it takes; None for one of its own.
+            program: the module that it runs; None: the consumer of the demo.
             settings: of its client, over those of the group.
         """
         name = f"{self.plan.letter}{len(self._client_ids) + 1}"
         self._client_ids[name] = client_id or name
         given = orjson.dumps({**self.plan.settings, **settings}).decode()
-        self.fleet.start(name, **{"client-id": self._client_ids[name], "settings": given})
+        arguments = {"client-id": self._client_ids[name], "settings": given}
+        self.fleet.start(name, program, **arguments)
         return name
 
     def join(self, *names: str) -> None:
@@ -121,6 +126,15 @@ class Troop:
         return joining
 
     # What is done to them.
+    def take_in_hand(self, name: str, queue_id: int | None = None) -> Held:
+        """Let a client keep its next message in hand, of this queue or of any; return which."""
+        self.fleet.hold(name, queue_id)
+        self.await_floor(lambda floor: floor.seats[name].held is not None, "message in hand")
+        with self.condition:
+            held = self.fleet.floor.seats[name].held
+        assert held is not None
+        return held
+
     def kill(self, name: str) -> None:
         """SIGKILL; returns when the kernel has reported the death."""
         self._killed[name] = self.fleet.kill(name)
@@ -156,6 +170,13 @@ class Troop:
     def members(self) -> list[str]:
         """The names of the processes that are in the group, in order."""
         return sorted(self.fleet.members() - self._away)
+
+    def newest(self) -> Decision:
+        """The newest decision about the group."""
+        with self.condition:
+            newest = self.follower.ownership.newest
+        assert newest is not None, "nothing was decided yet"
+        return newest
 
     def queues_of(self, name: str) -> list[Queue]:
         """What a process works on, by its own words."""
@@ -224,6 +245,13 @@ class Troop:
             self._check()
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{self.plan.group}: no {what}; {self._state()}")
+
+    def await_successor(self, queue: Queue, name: str) -> str:
+        """Return who works on a queue as soon as it is somebody else than this process."""
+        self.await_floor(lambda _: self.owner(queue) not in (name, None), "a successor")
+        owner = self.owner(queue)
+        assert owner is not None
+        return owner
 
     def await_stopped(self, name: str, before_ns: int) -> None:
         """Return when a process works on nothing that it started before a moment."""

@@ -1,0 +1,43 @@
+"""What the engine's own mark excuses: work beside an owner who was told not to wait for it.
+
+Nothing else does: a grant that is not marked unsafe makes two owners of two who work at once.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from fairlead.verify.history import Decision, Epoch, Queue
+from fairlead.verify.overlaps import Overlap
+from fairlead.verify.tenures import Tenure, Tenures
+
+
+def marked_unsafe(decisions: Iterable[Decision]) -> frozenset[tuple[Queue, Epoch]]:
+    """Return the grants that were given although somebody else might be working."""
+    return frozenset(
+        (move.queue, move.epoch) for decision in decisions for move in decision.moves if move.unsafe
+    )
+
+
+def set_aside(tenures: Tenures, unsafe: Collection[tuple[Queue, Epoch]]) -> list[Overlap]:
+    """End the work of whoever was not waited for where the marked one begins; return who it was.
+
+    What it did before counts as what a death leaves: it may be read again within that bound. What
+    it did beside the owner counts for nothing: the owner has to process it as well.
+    """
+    found = []
+    for queue, of_queue in tenures.by_queue.items():
+        for number, later in enumerate(of_queue):
+            if (queue, later.epoch) not in unsafe:
+                continue
+            if number:
+                of_queue[number - 1].ending = "killed"
+            for earlier in of_queue[:number]:
+                if earlier.end_ns is None or earlier.end_ns > later.begin_ns:
+                    found.append(Overlap(replace(earlier), later))
+                    _end(earlier, later.begin_ns)
+    return found
+
+
+def _end(tenure: Tenure, end_ns: int) -> None:
+    tenure.end_ns, tenure.ending = end_ns, "killed"
+    tenure.consumed = [message for message in tenure.consumed if message.t_ns < end_ns]

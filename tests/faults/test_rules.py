@@ -1,0 +1,33 @@
+"""Rules of a group and moved starts, on a whole system; and clients that do not answer."""
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.faults import rule_faults
+from tests.faults.turns import turns
+
+if TYPE_CHECKING:
+    from tests.faults.stage import Fault, Stage
+
+pytestmark = [pytest.mark.broker, pytest.mark.spark]
+
+
+@pytest.mark.parametrize("turn", turns())
+@pytest.mark.parametrize(
+    "fault",
+    [
+        rule_faults.eager,
+        rule_faults.eager_but_ordered,
+        rule_faults.forced,
+        rule_faults.settled,
+        rule_faults.start_moved,
+        # An engine started once more; others test that too.
+        pytest.param(rule_faults.mute_in_a_barrier, marks=pytest.mark.slow),
+    ],
+    ids=lambda fault: fault.__name__,
+)
+def test_rules(stage: "Stage", fault: "Fault", turn: int) -> None:
+    """Who is granted beside whom, and what is read again, is what an operator asked for."""
+    fault(stage, random.Random(turn))
