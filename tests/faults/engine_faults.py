@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import signal
+import time
 from typing import Final
 
 from fairlead.errors import ExitCode
@@ -31,9 +32,11 @@ def killed(
             # Any moment of the decision, which takes some tenths of a second, or after it.
             quick.await_processed(chance.randrange(RATE))
             kill_engine(stage, what)
+            dead_ns = time.monotonic_ns()
             # With the start itself, longer than lease and margin.
-            quick.await_processed(round(down_seconds * RATE * 0.9))
+            quick.await_processed(round(down_seconds * RATE))
             stage.start_engine()
+            assert time.monotonic_ns() - dead_ns > down_seconds * 1e9
         one_leaves(stage, trial, chance)
 
 
