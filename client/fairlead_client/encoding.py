@@ -84,18 +84,19 @@ class Encoder:
     def leave(self, action: SendLeave) -> bytes:
         """Return a leave."""
         head = self._head("leave", action.incarnation)
-        return _dumps({**head, "sequence": action.sequence})
+        return _dumps({**head, "sequence": action.sequence, "last_started": action.last_started})
 
     def release(self, action: SendRelease) -> bytes:
-        """Return a release."""
-        return _dumps(
-            {
-                **self._head("release", action.incarnation),
-                "queue": action.queue,
-                "epoch": action.epoch,
-                "position": action.position,
-            }
-        )
+        """Return a release; of a client that leaves it says so."""
+        release = {
+            **self._head("release", action.incarnation),
+            "queue": action.queue,
+            "epoch": action.epoch,
+            "position": action.position,
+        }
+        if action.last_started is not None:
+            release["last_started"] = action.last_started
+        return _dumps(release)
 
     def progress(self, action: SendProgress) -> list[bytes]:
         """Return progress, as many records as it takes: each entry stands alone."""

@@ -23,7 +23,8 @@ from fairlead.core.handover import (
     release,
     reset,
 )
-from fairlead.core.membership import apply_heartbeat, apply_leave, subscribed_topics
+from fairlead.core.leaving import apply_leave, note_leaver
+from fairlead.core.membership import apply_heartbeat, subscribed_topics
 from fairlead.core.model import NOTHING, Epoch, Position
 from fairlead.core.offsets import first_base
 from fairlead.core.outputs import Cause
@@ -107,6 +108,7 @@ def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
 
 def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
     remember_release(draft, released)
+    note_leaver(draft, arrival, released)
     value = draft.state.queues.get(released.queue, QueueState())
     ended: Resolved | None
     if released.position is None:

@@ -61,6 +61,8 @@ class Draft:
     """The queues whose newest, wanted grant lost a gate in this step: its add is written again."""
     resets: dict[MessageQueue, tuple[int, Position]] = field(default_factory=dict)
     """The newest reset of a queue that this step has read: when it was appended, where it leads."""
+    leavers: dict[MemberKey, tuple[Epoch, Source]] = field(default_factory=dict)
+    """The members that told in this step that they leave: what they started last, and where."""
     gone: list[Gone] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Who is a member of a group: heartbeats, leaves and lapses.
+"""Who is a member of a group: heartbeats and lapses.
 
 Decides membership alone, never ownership. A member is one incarnation of one client id. A lapse
 follows from the shard's clock, which cannot run ahead of what was read (rule H9); each heartbeat
@@ -14,7 +14,7 @@ from fairlead.core.handover import lapse
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Gone, Notice
-from fairlead.core.records import Arrival, Heartbeat, Leave
+from fairlead.core.records import Arrival, Heartbeat
 from fairlead.core.settling import note_change
 from fairlead.core.state import GroupState, Liveness, Member, Tombstone
 
@@ -22,7 +22,6 @@ __all__ = [
     "DUPLICATE_CLIENT_ID",
     "absent_members",
     "apply_heartbeat",
-    "apply_leave",
     "bury_leavers",
     "effective_members",
     "has_duplicates",
@@ -148,22 +147,6 @@ def _take_over(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
 def _weighs(member: Member, beat: Heartbeat) -> bool:
     old, new = member.profile, beat.profile
     return (old.zone, old.capacity) != (new.zone, new.capacity)
-
-
-def apply_leave(draft: Draft, arrival: Arrival, leave: Leave) -> None:
-    """Take a member out of the targets.
-
-    Its grants end by their releases or by its lapse (rule H11).
-    """
-    member = draft.state.members.get(leave.member)
-    if member is None or member.leaving:
-        draft.counts["leave", "stale" if member is None else "duplicate"] += 1
-        return
-    draft.counts["leave", "applied"] += 1
-    draft.update_member(member, leaving=True)
-    draft.because("client_left", client_id=leave.member.client_id, at=arrival.source)
-    if not await_return(draft, member, arrival.clock_ms):
-        note_change(draft, "client_left", arrival.clock_ms)
 
 
 def lapse_members(draft: Draft) -> None:

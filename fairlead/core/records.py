@@ -64,11 +64,16 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A member is about to leave: it is no target any more, and releases what it holds."""
+    """A member is about to leave: it is no target any more, and releases what it holds.
+
+    ``last_started``: the newest epoch under which it started anything (0.0: it never did). It
+    starts nothing newer. None: it does not tell.
+    """
 
     group: str
     member: MemberKey
     sequence: int
+    last_started: Epoch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +124,8 @@ class Claims:
 class Release:
     """A member has stopped work on a queue at ``position``.
 
-    None: it never started this epoch and never will.
+    None: it never started this epoch and never will. ``last_started`` is as in :class:`Leave`, and
+    says that the member leaves; None: it stays, or does not tell.
     """
 
     group: str
@@ -127,6 +133,7 @@ class Release:
     queue: MessageQueue
     epoch: Epoch
     position: Position | None
+    last_started: Epoch | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from fairlead.core.decide import (
 from fairlead.core.draft import Draft
 from fairlead.core.drains import note_drained
 from fairlead.core.healing import heal_members, note_digests
+from fairlead.core.leaving import end_leaves
 from fairlead.core.membership import (
     bury_leavers,
     effective_members,
@@ -85,6 +86,7 @@ def step(
         _note_rules_of_all(draft)
     for arrival in arrivals:
         apply_record(draft, arrival)
+    end_leaves(draft)
     lapse_members(draft)
     give_up_the_absent(draft)
     pass_barrier(draft)

@@ -116,6 +116,9 @@ class GroupFacts:
         if known is grant and self.refuses(grant, generation):
             says = f"{grant.client_id} knew of a newer driver: it takes nothing of {generation}"
             grant.end(evidence_of(grant.issued, says), self.clock.clock_ms)
+        member = None if known.member is None else self.members.get(known.member)
+        if member is not None:
+            self._hold_to_promise(known, member)
 
     def refuses(self, grant: GrantFacts, generation: int) -> bool:
         """Tell whether a grant's member has learnt of a driver above this generation."""
@@ -174,11 +177,29 @@ class GroupFacts:
                 lesser.rival = greater
 
     def leave(self, record: Leave, row: RawRecord) -> None:
-        """A leave was read: it ends nothing but what the member may be granted."""
-        del row
+        """A leave was read: its member is granted nothing more."""
         member = self.members.get(record.member)
         if member is not None:
             member.left = True
+            self._promise(member, record.last_started, row)
+
+    def _promise(self, member: MemberFacts, last_started: Epoch | None, row: RawRecord) -> None:
+        """A member tells what it started last: what it was granted above that it never starts."""
+        if last_started is None or member.last_started is not None:
+            return
+        member.left, member.last_started = True, (last_started, row)
+        for grant in self._of(member.key):
+            self._hold_to_promise(grant, member)
+
+    def _hold_to_promise(self, grant: GrantFacts, member: MemberFacts) -> None:
+        if member.last_started is None or grant.epoch <= member.last_started[0]:
+            return
+        row = member.last_started[1]
+        if grant.never is None and grant.released is None:
+            self._compare(grant, never=row)
+        if grant.resolved is None:
+            says = "left, and had not started it"
+            grant.end(evidence_of(row, f"{grant.client_id} {says}"), self.clock.clock_ms)
 
     def progress(self, record: Progress, row: RawRecord) -> None:
         """Work was reported: whoever works on a grant proves that all older ones have ended."""
@@ -197,6 +218,9 @@ class GroupFacts:
 
     def release(self, record: Release, row: RawRecord) -> None:
         """A release was read; with a position it ends all older grants too."""
+        member = self.members.get(record.member)
+        if member is not None:
+            self._promise(member, record.last_started, row)
         grant = self._grant(record.member, record.queue, record.epoch)
         accepted = grant is not None and grant.resolved is None
         self._count("release", accepted=accepted)

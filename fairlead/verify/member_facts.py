@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fairlead.core.model import MemberKey, Process
+from fairlead.core.model import Epoch, MemberKey, Process
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["MemberFacts"]
@@ -15,7 +15,8 @@ class MemberFacts:
     ``born_ms`` and ``seen_ms`` are the log clock at its first and its newest heartbeat, ``seen`` is
     the newest; ``acked`` the newest generation whose claims are complete. ``rival`` is a greater
     process with its client id: each was heard after the other had come, at ``rival_ms`` first.
-    ``digest`` is that of what it held at its newest heartbeat.
+    ``digest`` is that of what it held at its newest heartbeat. ``last_started``: it leaves, and
+    what it started last, with the record that says so; None: it did not tell.
     """
 
     key: MemberKey
@@ -33,6 +34,7 @@ class MemberFacts:
     digest: int = 0
     rival: "MemberFacts | None" = None
     rival_ms: int = 0
+    last_started: tuple[Epoch, RawRecord] | None = None
 
     @property
     def gone(self) -> bool:

@@ -5,6 +5,7 @@ at the state of a group.
 """
 
 from fairlead.core.model import (
+    Epoch,
     MemberProfile,
     MessageQueue,
     Process,
@@ -65,6 +66,7 @@ _PROGRESS_ENTRY = frozenset((*_POSITION, "end"))
 _CLAIMS = frozenset((*_SENDER, "generation", "part", "parts", "queues"))
 _CLAIM = frozenset((*_POSITION, "state"))
 _RELEASE = frozenset((*_SENDER, "queue", "epoch", "position"))
+_LAST_STARTED = "last_started"
 _TICK = frozenset(("v", "kind", "generation"))
 _FIRST_TICK = frozenset(("control_end", "input_lost"))
 
@@ -138,8 +140,10 @@ def _subscriptions(fields: Fields) -> tuple[Subscription, ...]:
 
 def read_leave(fields: Fields) -> Leave:
     """Read a leave."""
-    fields.known(_LEAVE)
-    return Leave(fields.text("group", GROUP), fields.member(), fields.integer("sequence"))
+    last_started = _last_started(fields, _LEAVE)
+    return Leave(
+        fields.text("group", GROUP), fields.member(), fields.integer("sequence"), last_started
+    )
 
 
 def read_progress(fields: Fields) -> Progress:
@@ -194,14 +198,24 @@ def _check_queues(entries: tuple[QueueProgress, ...] | tuple[Claim, ...]) -> Non
 
 def read_release(fields: Fields) -> Release:
     """Read the release of one queue."""
-    fields.known(_RELEASE)
+    last_started = _last_started(fields, _RELEASE)
     return Release(
         group=fields.text("group", GROUP),
         member=fields.member(),
         queue=fields.queue("queue"),
         epoch=fields.epoch("epoch"),
         position=fields.optional_position("position"),
+        last_started=last_started,
     )
+
+
+def _last_started(fields: Fields, required: frozenset[str]) -> Epoch | None:
+    """Read what only a client that leaves tells; one of another version leaves it out."""
+    if _LAST_STARTED not in fields.body:
+        fields.known(required)
+        return None
+    fields.known(required | {_LAST_STARTED})
+    return None if fields.body[_LAST_STARTED] is None else fields.epoch(_LAST_STARTED)
 
 
 def read_tick(fields: Fields) -> Tick:

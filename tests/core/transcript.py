@@ -2,7 +2,8 @@
 
 A line that starts with ``>`` is a command; the lines after it, up to the next command or prose line
 (``#``), are what the core wrote. The vocabulary is :data:`COMMANDS`; an epoch is written ``1.3``, a
-queue by its number, a position by its offset or, behind a reset, as ``7/120``. A rule may end with
+queue by its number, a position by its offset or, behind a reset, as ``7/120``. A client that leaves
+tells what it started ``last``. A rule may end with
 ``because`` and why. ``run`` is one step with everything that was written; ``settle`` steps until
 everybody has obeyed, and tells the decisions and in one line each who got what.
 """
@@ -71,9 +72,17 @@ def _committed(world: World, words: list[str]) -> None:
 
 
 def _release(world: World, words: list[str]) -> None:
+    words, last_started = _last_started(words)
     client, _, life = words[0].partition("/")
     offset = None if words[3] == "never" else _position(words[3])
-    world.release(client, int(words[1]), _epoch(words[2]), offset, life=int(life or 1))
+    at, told = int(words[1]), _epoch(words[2])
+    world.release(client, at, told, offset, int(life or 1), last_started=last_started)
+
+
+def _last_started(words: list[str]) -> tuple[list[str], Epoch | None]:
+    """Cut off what a client that leaves started last."""
+    words, told = _cut(words, "last")
+    return words, _epoch(told[0]) if told else None
 
 
 def _progress(world: World, words: list[str]) -> None:
@@ -91,8 +100,9 @@ def _claims(world: World, words: list[str]) -> None:
 
 
 def _leave(world: World, words: list[str]) -> None:
+    words, last_started = _last_started(words)
     client, _, life = words[0].partition("/")
-    world.leave(client, int(life or 1))
+    world.leave(client, int(life or 1), last_started)
 
 
 def _rule(world: World, words: list[str]) -> None:

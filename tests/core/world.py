@@ -142,11 +142,11 @@ class World:
             ),
         )
 
-    def leave(self, client: str, life: int = 1) -> None:
-        """A client leaves."""
+    def leave(self, client: str, life: int = 1, last_started: Epoch | None = None) -> None:
+        """A client leaves; None: it does not tell what it started last."""
         key = key_of(client, life)
         sequence = self.sequences[key] = self.sequences.get(key, 0) + 1
-        self.add("heartbeats", Leave(GROUP, key, sequence))
+        self.add("heartbeats", Leave(GROUP, key, sequence, last_started))
 
     def route(
         self,
@@ -191,12 +191,16 @@ class World:
         epoch: Epoch,
         offset: int | Position | None,
         life: int = 1,
+        *,
+        last_started: Epoch | None = None,
     ) -> None:
-        """A client releases a queue at an offset; None: it never started it."""
+        """A client releases a queue at an offset; None: it never started it.
+
+        One that leaves may tell what it started last.
+        """
         position = None if offset is None else position_of(offset)
-        self.add(
-            "releases", Release(GROUP, key_of(client, life), queue_of(number), epoch, position)
-        )
+        member, queue = key_of(client, life), queue_of(number)
+        self.add("releases", Release(GROUP, member, queue, epoch, position, last_started))
 
     def progress(
         self,
@@ -253,12 +257,16 @@ class World:
         self.recovering = True
         self.driver(generation, marked=marked)
 
-    def run(self) -> StepResult:
-        """Step the group over everything appended since the last run, and check every invariant."""
+    def run(self, unread: str = "") -> StepResult:
+        """Step the group over everything appended since the last run, and check every invariant.
+
+        But for the records of one topic, if any: they are read by a later run.
+        """
         arrivals = sorted(
-            self.waiting, key=lambda entry: (KIND_ORDER.index(entry.source.topic), entry.source)
+            (entry for entry in self.waiting if entry.source.topic != unread),
+            key=lambda entry: (KIND_ORDER.index(entry.source.topic), entry.source),
         )
-        self.waiting = []
+        self.waiting = [entry for entry in self.waiting if entry.source.topic == unread]
         moment = Moment(
             self.clock_ms,
             self.clock_ms,

@@ -88,10 +88,10 @@ class Story:
         return self.world.generation
 
     # The engine.
-    def engine(self) -> None:
-        """The engine reads everything and decides; a bridge answers what it asks for."""
+    def engine(self, unread: str = "") -> None:
+        """The engine reads everything, but for a topic, and decides; a bridge answers it."""
         for _ in range(2):
-            self.world.run()
+            self.world.run(unread)
             for output in self.world.outputs:
                 if isinstance(output, Assignment | Notice):
                     self.told.append(output)

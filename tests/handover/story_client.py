@@ -209,7 +209,8 @@ class Client:
             case act.SendRelease():
                 self._release(action)
             case act.SendLeave():
-                world.add("heartbeats", records.Leave(GROUP, key, action.sequence))
+                last_started = Epoch(*action.last_started)
+                world.add("heartbeats", records.Leave(GROUP, key, action.sequence, last_started))
                 self._answer(on.LeaveAppended(action.incarnation))
             case _:
                 return False
@@ -242,7 +243,8 @@ class Client:
         position = None if action.position is None else Position(*action.position)
         number, epoch = action.queue.queue_id, Epoch(*action.epoch)
         key = MemberKey(self.name, action.incarnation)
-        record = records.Release(GROUP, key, queue_of(number), epoch, position)
+        told = action.last_started and Epoch(*action.last_started)
+        record = records.Release(GROUP, key, queue_of(number), epoch, position, told)
         self.releases.append((number, epoch, None if position is None else position.offset))
         self.story.released.append(record)
         self.story.world.add("releases", record)

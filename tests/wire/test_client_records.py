@@ -89,8 +89,10 @@ def test_work() -> None:
         release = encoder.release(SendRelease(INCARNATION, QUEUE, EPOCH, position))
         released = core.Release("orders", MEMBER, queue, EPOCH, position)  # type: ignore[arg-type]
         assert _decoded(release, "releases") == released
-    leave = encoder.leave(SendLeave(INCARNATION, 18))
-    assert _decoded(leave) == core.Leave("orders", MEMBER, 18)
+    leaving = SendRelease(INCARNATION, QUEUE, EPOCH, POSITION, EPOCH)
+    assert _decoded(encoder.release(leaving), "releases").last_started == EPOCH
+    leave = encoder.leave(SendLeave(INCARNATION, 18, EPOCH))
+    assert _decoded(leave) == core.Leave("orders", MEMBER, 18, EPOCH)  # type: ignore[arg-type]
 
 
 def test_many_queues() -> None:

@@ -22,7 +22,7 @@ from tests.wire.wire_records import LIMITS, TOPIC_OF, example, raw_of
 ME = MemberKey("10.0.0.7@4121#1", "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11")
 
 
-def _decoded(body: dict[str, Any]) -> object:
+def _decoded(body: dict[str, Any]) -> Any:
     return decode(TOPIC_OF[body["kind"]], raw_of(body), LIMITS)
 
 
@@ -82,6 +82,16 @@ def test_release() -> None:
     for position, expected in (([0, 0], Position(0, 0)), (None, None)):
         release = _decoded(example("release", position=position))
         assert release == Release("orders", member, queue, epoch, expected)
+
+
+@pytest.mark.parametrize("kind", ["leave", "release"])
+def test_of_a_leaver(kind: str) -> None:
+    """What was started last may be left out or null, and is read as an epoch."""
+    plain, told = example(kind), example(kind, last_started=[3, 39])
+    plain.pop("last_started", None)
+    assert _decoded(plain).last_started is _decoded({**plain, "last_started": None}).last_started
+    assert _decoded(plain).last_started is None
+    assert _decoded(told).last_started == Epoch(3, 39)
 
 
 def test_claims() -> None:

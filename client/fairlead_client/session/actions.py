@@ -50,12 +50,17 @@ class SendClaims:
 
 @dataclass(frozen=True, slots=True)
 class SendRelease:
-    """Write a release; answer with ReleaseAppended or ReleaseFailed."""
+    """Write a release; answer with ReleaseAppended or ReleaseFailed.
+
+    `last_started` is set if the client leaves: the newest epoch under which it started anything. It
+    starts nothing newer.
+    """
 
     incarnation: str
     queue: Queue
     epoch: Epoch
     position: Position | None
+    last_started: Epoch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,7 @@ class SendLeave:
 
     incarnation: str
     sequence: int
+    last_started: Epoch
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,7 +218,7 @@ def send_leave(memory: Memory) -> None:
     """Write the leave; the client heartbeats on until it has released everything."""
     memory.sequence += 1
     memory.leave_due_ms = memory.lease_until_ms
-    memory.actions.append(SendLeave(memory.incarnation, memory.sequence))
+    memory.actions.append(SendLeave(memory.incarnation, memory.sequence, memory.last_started))
 
 
 def left(memory: Memory, event: LeaveAppended) -> SessionState:

@@ -175,9 +175,15 @@ class Memory:
     def send_release(self, release: PendingRelease) -> None:
         """Write a pending release, for the first time or again."""
         release.sent = True
+        told = self.last_started if self.state is SessionState.LEAVING else None
         self.actions.append(
-            SendRelease(self.incarnation, release.queue, release.epoch, release.position),
+            SendRelease(self.incarnation, release.queue, release.epoch, release.position, told),
         )
+
+    @property
+    def last_started(self) -> Epoch:
+        """The newest epoch under which this incarnation started anything; [0, 0]: it never did."""
+        return max((queue.started for queue in self.queues.values()), default=EPOCH_ZERO)
 
     def commit(self, entries: tuple[Progress, ...]) -> None:
         """Commit positions while the lease surely runs."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client.errors import CallbackError, DuplicateClientIdError
+from fairlead_client.model import Epoch
 from fairlead_client.session import actions, events
 from fairlead_client.session.states import SessionState
 
@@ -24,7 +25,7 @@ def test_idle(script: "Script") -> None:
         script.feed(event)
         states.append(script.session.state)
     assert states == [SessionState.LEAVING, SessionState.CLOSED]
-    assert script.done[-2:] == [actions.SendLeave("me-1", 2), actions.Stopped(None)]
+    assert script.done[-2:] == [actions.SendLeave("me-1", 2, Epoch(0, 0)), actions.Stopped(None)]
 
 
 def test_says_so_first(script: "Script") -> None:
@@ -33,6 +34,24 @@ def test_says_so_first(script: "Script") -> None:
     assert kinds(script.feed(events.LeaveRequested())) == ["SendLeave", "StopWork"]
     script.feed(events.LeaveAppended("me-1"))
     assert script.session.state is SessionState.LEAVING
+
+
+def test_tells_what_it_started_last(script: "Script") -> None:
+    """Leave and releases of a client that leaves name its newest start; other releases do not."""
+    script.add(1)
+    script.drop(1, record=2)
+    script.stopped(1)
+    script.add(3)
+    script.add(4, after=(script.holder("me", 3), script.holder("b", 2)))
+    script.feed(events.LeaveRequested())
+    script.stopped(3)
+    told = [
+        action.last_started
+        for action in script.done
+        if isinstance(action, actions.SendRelease | actions.SendLeave)
+    ]
+    newest = script.epoch(3)
+    assert told == [None, newest, newest, newest]
 
 
 def test_closes_after_the_releases(script: "Script") -> None:

@@ -83,8 +83,9 @@ def test_subscription(validate: Validate) -> None:
 
 
 def test_leave(validate: Validate) -> None:
-    """A leave has the next sequence number."""
-    assert validate(encoder().leave(SendLeave(INCARNATION, 18)))["sequence"] == 18
+    """A leave has the next sequence number, and tells what was started last."""
+    value = validate(encoder().leave(SendLeave(INCARNATION, 18, Epoch(3, 39))))
+    assert (value["sequence"], value["last_started"]) == (18, [3, 39])
 
 
 @pytest.mark.parametrize("position", [Position(0, 9120), Position(7, 0), None])
@@ -92,6 +93,13 @@ def test_release(validate: Validate, position: Position | None) -> None:
     """A release has a position pair, or null."""
     value = encoder().release(SendRelease(INCARNATION, QUEUE, Epoch(3, 39), position))
     assert validate(value)["position"] == (None if position is None else list(position))
+    assert "last_started" not in validate(value)
+
+
+def test_release_of_a_leaver(validate: Validate) -> None:
+    """Only the release of a client that leaves tells what was started last."""
+    action = SendRelease(INCARNATION, QUEUE, Epoch(3, 39), None, Epoch(0, 0))
+    assert validate(encoder().release(action))["last_started"] == [0, 0]
 
 
 def progress(count: int) -> tuple[Progress, ...]:

@@ -281,14 +281,12 @@ class _Doing:
             case act.SendRelease():
                 position = None if action.position is None else model.Position(*action.position)
                 queue, epoch = model.MessageQueue(*action.queue), model.Epoch(*action.epoch)
-                # The ends of all topics are read together, so an engine knows of a leave before it
-                # reads the answer to what it told who had left: else both go on for ever.
-                left = position is None and self.memory.state is SessionState.LEAVING
-                released = records.Release(GROUP, member, queue, epoch, position)
-                self.facts |= sent(released, after_leave=left)
+                told = action.last_started and model.Epoch(*action.last_started)
+                self.facts |= sent(records.Release(GROUP, member, queue, epoch, position, told))
                 return on.ReleaseAppended(incarnation, action.queue, action.epoch, action.position)
             case act.SendLeave():
-                self.facts |= sent(records.Leave(GROUP, member, 2))
+                last_started = model.Epoch(*action.last_started)
+                self.facts |= sent(records.Leave(GROUP, member, 2, last_started))
                 return on.LeaveAppended(incarnation)
             case act.CommitProgress():
                 return on.CommitFinished(action.entries, committed=True)

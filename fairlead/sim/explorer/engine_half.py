@@ -113,8 +113,6 @@ class EngineHalf(Half[EngineState]):
             held = replace(held, resets=held.resets | bit)
         if isinstance(record, Heartbeat) and record.member in group.tombstones:
             return DEAF
-        if fact.after_leave and self._is_unaware(group, fact.sender):
-            return WAITS
         kind = Kind.CHANCE if isinstance(record, Progress) else Kind.FAIR
         made = self._take(
             state, held, [fact.arrival], f"engine {held.generation} reads {fact.text}"
@@ -125,21 +123,20 @@ class EngineHalf(Half[EngineState]):
         return WAITS if self._may_yet(group, fact) else DEAF
 
     @staticmethod
-    def _is_unaware(group: GroupState, sender: MemberKey | None) -> bool:
-        """Whether a member that has left counts as staying."""
-        return sender in group.members and not group.members[sender].leaving
-
-    @staticmethod
     def _may_yet(group: GroupState, fact: Fact) -> bool:
         """Whether a fact that has no effect now can have one later, in this engine's life."""
         assert fact.arrival is not None
+        unheard = fact.sender not in group.members | group.tombstones
         match fact.arrival.record:
-            case Release() | Progress():
+            case Release() as release:
+                leaves = release.last_started is not None and unheard
+                return leaves or group.barrier is not None
+            case Progress():
                 return group.barrier is not None
             case Claims() as claims:
                 return claims.generation > group.generation
-            case Leave() as leave:
-                return leave.member not in group.members | group.tombstones
+            case Leave():
+                return unheard
         return False
 
     def word(self, state: int, targets: tuple[str, ...]) -> Step:

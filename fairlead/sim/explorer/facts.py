@@ -4,7 +4,7 @@ A fact never goes away. It may be read late, in any order and again, by each of 
 """
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from fairlead_client.session import events as on
 
@@ -47,8 +47,6 @@ class Fact:
     holding: Holding | None = None
     """The grant that it ends."""
     generation: int = 0
-    after_leave: bool = False
-    """Whether it answers a command that its sender read when it had left: its leave goes before."""
 
 
 @dataclass(slots=True)
@@ -72,13 +70,10 @@ class Facts:
     of_member: dict[MemberKey, int] = field(default_factory=dict)
     """What each member has sent that engines read."""
 
-    def sent(self, record: GroupRecord, *, after_leave: bool = False) -> int:
+    def sent(self, record: GroupRecord) -> int:
         """Return the bit of what a client has written."""
-        bit = self._bit((record, after_leave))
-        if bit is not None:
-            return bit
-        fact = replace(_fact_of_sent(record), after_leave=after_leave)
-        return self._add((record, after_leave), fact)
+        bit = self._bit(record)
+        return bit if bit is not None else self._add(record, _fact_of_sent(record))
 
     def written(self, output: Assignment | Notice) -> int:
         """Return the bit of what an engine has told a client."""
@@ -133,7 +128,8 @@ class Facts:
 def _lasts(record: GroupRecord) -> bool:
     match record:
         case Release():
-            return record.position is not None and record.position > FIRST
+            beyond = record.position is not None and record.position > FIRST
+            return beyond or record.last_started is not None
         case Progress():
             return any(entry.position > FIRST for entry in record.queues)
     return True
@@ -171,6 +167,8 @@ def _fact_of_sent(record: GroupRecord) -> Fact:
                 f"{record.member.incarnation}'s release of"
                 f" {record.queue.queue_id}@{epoch_text(record.epoch)} ({where})"
             )
+            if record.last_started is not None:
+                text += f" as it leaves, {_last(record.last_started)}"
             holding = (record.queue, record.member, record.epoch)
             event = on.ReleaseRead(released(record))
             return Fact(text, arrival, event, sender=record.member, holding=holding)
@@ -195,10 +193,16 @@ def _fact_of_sent(record: GroupRecord) -> Fact:
             text = f"{record.member.incarnation}'s first heartbeat"
         case Leave():
             text = f"{record.member.incarnation}'s leave"
+            if record.last_started is not None:
+                text += f", {_last(record.last_started)}"
         case _:
             message = f"nobody sends a {type(record).__name__}"
             raise AssertionError(message)
     return Fact(text, arrival, sender=record.member)
+
+
+def _last(last_started: Epoch) -> str:
+    return f"newest start {epoch_text(last_started)}"
 
 
 def _fact_of_written(output: Assignment | Notice, event: on.Event) -> Fact:
