@@ -23,7 +23,7 @@ from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
 from fairlead_client.session.events import LeaveRequested
 from fairlead_client.settings import Settings, SettingsArguments
-from fairlead_client.transport.connection import consumer_options
+from fairlead_client.transport.connection import connect, consumer_options
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.session_thread import SessionThread
 from fairlead_client.transport.topics import Topics
@@ -77,6 +77,7 @@ class Consumer(Member):
         self._last: Message | None = None
         self._polling: int | None = None
         self._heed_until = 0.0
+        self._heeded_starts = -1
 
     def __iter__(self) -> Iterator[Message]:
         """Yield messages until `stop` or `close`; raise what else closed the client."""
@@ -231,6 +232,11 @@ class Consumer(Member):
         if self._kafka is None or not self._may_read():
             self._deliveries.wait_for_change(self._seen_changes, seconds)
             return
+        left = self._heed_until - monotonic()
+        if left > 0 and self._heeded_starts == self._seen_starts:
+            # A fetch now would be in the way: what begins would wait for its end.
+            self._deliveries.wait_for_start(self._seen_starts, min(seconds, left))
+            return
         heeds = self._heeds()
         timeout_ms = 0 if heeds else int(seconds * 1_000)
         for partition, records in self._kafka.poll(timeout_ms=timeout_ms).items():
@@ -240,6 +246,7 @@ class Consumer(Member):
             mine = (self._settings.group, self.client_id)
             if any(decode_key(record.key or b"") == mine for record in records):
                 self._heed_until = monotonic() + HEED_SECONDS
+                self._heeded_starts = self._seen_starts
         for partition, (queue, epoch) in self._reading.items():
             end = self._kafka.highwater(partition)
             if end is not None:
@@ -294,9 +301,11 @@ class Consumer(Member):
             "fetch_max_wait_ms": FETCH_WAIT_MS,
             **self._settings.fetch,
         }
+        subscribed = [subscription.topic for subscription in self._settings.subscriptions(0)]
+        topics = [*subscribed, Topics(self._settings.prefix).assignments]
         while self._kafka is None:
             try:
-                self._kafka = KafkaConsumer(**options)
+                self._kafka = connect(KafkaConsumer, options, topics)
             except KafkaConfigurationError:
                 raise
             except KafkaError:

@@ -42,9 +42,9 @@ class SessionSettings:
     commits: bool = True
     commit_timeout_ms: int = 2_000
     retry_ms: int = 200
-    pace_ms: int = 200
+    pace_ms: int = 400
     """The least time between two heartbeats that are sent early because something changed."""
-    gather_ms: int = 100
+    gather_ms: int = 300
     """What changes within it is told in one heartbeat and one progress: releases go before it."""
 
 

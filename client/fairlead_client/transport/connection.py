@@ -3,12 +3,20 @@
 Time limits follow the lease: whatever takes longer than half of it comes too late anyway.
 """
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.net.compat import KafkaNetClient
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
 
 from fairlead_client.settings import Settings
 from fairlead_client.transport.redaction import redact_credentials
 
 METADATA_WAIT_MS = 500
+Connection = TypeVar("Connection", KafkaConsumer, KafkaProducer)
 
 
 def _connection(settings: Settings, client_id: str) -> dict[str, Any]:
@@ -55,3 +63,37 @@ def producer_options(settings: Settings, client_id: str) -> dict[str, Any]:
         "delivery_timeout_ms": max(settings.lease_ms // 2, request_timeout_ms(settings)),
         "max_block_ms": METADATA_WAIT_MS,
     }
+
+
+def connect(
+    kind: type[Connection], options: Mapping[str, Any], topics: Iterable[str]
+) -> Connection:
+    """Connect, and learn of these topics with the first answer.
+
+    By itself kafka-python asks for topics when it has connected, 100 ms later; and a consumer that
+    is asked for the partitions of a topic it does not know reads all topics of the cluster.
+
+    Raises:
+        KafkaError: no broker answered in time.
+    """
+    made: list[KafkaNetClient] = []
+
+    def knowing(**given: Any) -> KafkaNetClient:
+        net = NetworkSelector(**given)
+        manager = KafkaConnectionManager(net, **given)
+        made.append(KafkaNetClient(net, manager, **given))
+        # First, or whoever asks for topics would begin it, without an end in time.
+        manager.bootstrap_async(given["bootstrap_timeout_ms"])
+        for topic in topics:
+            # RocketMQ has names that Kafka cannot have: those are not there, and that is no error.
+            with suppress(ValueError):
+                manager.cluster.add_topic(topic)
+        return made[-1]
+
+    try:
+        return kind(**{"kafka_client": knowing, **options})
+    except BaseException:
+        # It would go on trying, in a thread of its own.
+        for client in made:
+            client.close()
+        raise

@@ -25,7 +25,7 @@ from fairlead_client.partitioner import partition_of
 from fairlead_client.records import Assignment
 from fairlead_client.session import events
 from fairlead_client.settings import Settings
-from fairlead_client.transport.connection import consumer_options
+from fairlead_client.transport.connection import connect, consumer_options
 from fairlead_client.transport.topics import Topics
 
 logger = logging.getLogger(__name__)
@@ -62,6 +62,7 @@ class Reader(Thread):
         super().__init__(name="fairlead-reader", daemon=True)
         self._settings = settings
         self._client_id = client_id
+        self._topics = Topics(settings.prefix)
         self._report = report
         self._failed = failed
         self._stopping = Event()
@@ -92,7 +93,8 @@ class Reader(Thread):
                     # A broker answers one request after the other: asking where the end is waits
                     # for the fetch under way.
                     wait_ms = min(FETCH_WAIT_MS, self._settings.lease_ms // 12)
-                    consumer = KafkaConsumer(**options, fetch_max_wait_ms=wait_ms)
+                    options["fetch_max_wait_ms"] = wait_ms
+                    consumer = connect(KafkaConsumer, options, self._topics.followed)
                 if partitions is None:
                     partitions = _assign(consumer, self._settings, self._client_id)
                 self._follow(consumer, partitions)
@@ -151,10 +153,9 @@ class Reader(Thread):
                     self._report(event)
 
     def _events(self, topic: str, record: Any) -> Iterator[events.Event]:
-        topics = Topics(self._settings.prefix)
         if record.value is None:
             return
-        if topic == topics.assignments:
+        if topic == self._topics.assignments:
             if decode_key(record.key or b"") != (self._settings.group, self._client_id):
                 return
             read = decode_assignment(record.value)
@@ -162,7 +163,7 @@ class Reader(Thread):
                 yield events.AssignmentRead(read)
             elif read is not None:
                 yield events.NoticeRead(read)
-        elif topic == topics.releases:
+        elif topic == self._topics.releases:
             release = decode_release(record.value)
             if release is not None and release.group == self._settings.group:
                 yield events.ReleaseRead(release)

@@ -28,3 +28,13 @@ class Topics:
     def assignments(self) -> str:
         """Read: what the engine decided."""
         return f"{self.prefix}assignments"
+
+    @property
+    def written(self) -> tuple[str, str]:
+        """What a writer writes."""
+        return self.heartbeats, self.releases
+
+    @property
+    def followed(self) -> tuple[str, str, str]:
+        """What a reader follows."""
+        return self.assignments, self.releases, self.generations

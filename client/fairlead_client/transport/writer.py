@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from threading import Lock, Thread
 from typing import Any
 
@@ -14,7 +13,7 @@ from fairlead_client.encoding import Encoder
 from fairlead_client.partitioner import partition_of
 from fairlead_client.session import actions, events
 from fairlead_client.settings import Settings
-from fairlead_client.transport.connection import producer_options
+from fairlead_client.transport.connection import connect, producer_options
 from fairlead_client.transport.topics import Topics
 
 logger = logging.getLogger(__name__)
@@ -51,12 +50,10 @@ class Writer:
         self._encoder = encoder
         self._report = report
         self._topics = Topics(settings.prefix)
-        self._producer = KafkaProducer(**producer_options(settings, client_id))
-        topics = (self._topics.heartbeats, self._topics.releases)
+        topics = self._topics.written
+        self._producer = connect(KafkaProducer, producer_options(settings, client_id), topics)
         try:
-            # Together: the second of two requests would wait for the back-off between them.
-            with ThreadPoolExecutor(len(topics)) as pool:
-                counts = [len(known) for known in pool.map(self._producer.partitions_for, topics)]
+            counts = [len(self._producer.partitions_for(topic)) for topic in topics]
         except Exception:
             self._producer.close(timeout=0)
             raise

@@ -1,0 +1,70 @@
+"""How clients connect: what they ask a cluster for, and what is left when nobody answers."""
+
+import socket
+from threading import enumerate as threads
+from typing import Any
+
+import pytest
+from fairlead_client.settings import Settings
+from fairlead_client.transport import connection
+from fairlead_client.transport.connection import connect, consumer_options, producer_options
+from fairlead_client.transport.topics import Topics
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.errors import KafkaError
+from kafka.net.manager import KafkaConnectionManager
+
+
+def settings_of(bootstrap: str, prefix: str) -> Settings:
+    """Return the settings of a client that nobody joins with."""
+    return Settings(bootstrap=bootstrap, prefix=prefix, group="orders", topics=["orders"])
+
+
+@pytest.mark.parametrize(
+    "kind, options_of", [(KafkaConsumer, consumer_options), (KafkaProducer, producer_options)]
+)
+def test_a_cluster_is_asked_for_no_other_topics(
+    engine: Any, monkeypatch: pytest.MonkeyPatch, kind: Any, options_of: Any
+) -> None:
+    """The partitions of what was named are known, and of nothing else."""
+    managers: list[Any] = []
+
+    def watched(*given: Any, **options: Any) -> Any:
+        managers.append(KafkaConnectionManager(*given, **options))
+        return managers[-1]
+
+    monkeypatch.setattr(connection, "KafkaConnectionManager", watched)
+    topics = Topics(engine.prefix)
+    options = options_of(settings_of(engine.bootstrap, engine.prefix), "watched")
+    made = connect(kind, options, [topics.assignments])
+    lookup = getattr(made, "partitions_for_topic", None) or made.partitions_for
+    try:
+        assert lookup(topics.assignments)
+        assert managers[-1].cluster.topics() == {topics.assignments}
+    finally:
+        made.close()
+
+
+@pytest.mark.parametrize("name", ["nowhere", "%RETRY%orders"])
+def test_a_topic_that_is_not_there_is_found_out(engine: Any, name: str) -> None:
+    """It was named, and has no partitions; Kafka cannot even have the second."""
+    options = consumer_options(settings_of(engine.bootstrap, engine.prefix), "watched")
+    made = connect(KafkaConsumer, options, [name])
+    try:
+        assert not made.partitions_for_topic(name)
+    finally:
+        made.close()
+
+
+def test_nobody_goes_on_trying_when_no_broker_answers() -> None:
+    """The error comes within the time, and no thread of the connection is left."""
+    with socket.socket() as taken:
+        # Bound and not listening: nobody else takes the port, and nobody answers.
+        taken.bind(("127.0.0.1", 0))
+        settings = settings_of(f"127.0.0.1:{taken.getsockname()[1]}", "x.")
+        options = {**consumer_options(settings, "lonely"), "bootstrap_timeout_ms": 300}
+        with pytest.raises(KafkaError):
+            connect(KafkaConsumer, options, ["orders"])
+    left = [thread for thread in threads() if "lonely" in thread.name]
+    for thread in left:
+        thread.join(5)
+    assert not [thread for thread in left if thread.is_alive()]
