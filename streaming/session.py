@@ -76,6 +76,8 @@ def spark_settings(
         "spark.sql.subexpressionElimination.enabled": "false",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         "spark.sql.streaming.checkpointFileManagerClass": checkpoint_manager_class(),
+        # Hadoop's own starts a chmod for each file and for its check sum: eight processes a batch.
+        "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
         # Ticks are the only clock; a batch without data would be a busy loop.
         "spark.sql.streaming.noDataMicroBatches.enabled": "false",
         "spark.sql.streaming.minBatchesToRetain": "10",

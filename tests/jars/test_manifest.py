@@ -23,7 +23,7 @@ def test_the_broker_is_what_kafka_resolves_to() -> None:
 
 
 def test_the_connector_is_of_sparks_line() -> None:
-    """Four jars; the connector has the version of the pyspark that is installed."""
+    """The connector has the version of the pyspark that is installed; four jars go with it."""
     from importlib.metadata import version
 
     revisions = {jar.module: jar.revision for jar in load_jar_set("connector").jars}
@@ -32,6 +32,7 @@ def test_the_connector_is_of_sparks_line() -> None:
         "spark-token-provider-kafka-0-10_2.13": "4.1.0-preview1",
         "kafka-clients": "3.9.2",
         "commons-pool2": "2.12.1",
+        "hadoop-bare-naked-local-fs": "0.1.0",
     }
 
 
