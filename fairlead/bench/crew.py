@@ -4,7 +4,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -19,7 +19,7 @@ _PROGRAM: Final = "fairlead.bench.client_process"
 class Crew:
     """Long-lived client processes.
 
-    ``condition`` guards everything and is notified after each word.
+    ``condition`` guards everything and is notified after each line of words.
 
     Attributes:
         states: per client, the last of ready, joined, left, ended that it said.
@@ -81,22 +81,26 @@ class Crew:
             child.kill()
 
     def _hear(self, client_id: str, line: bytes) -> None:
-        said = orjson.loads(line) if line else {"event": "ended"}
+        words = orjson.loads(line) if line else [{"event": "ended"}]
         with self.condition:
-            match said["event"]:
-                case "started":
-                    word = (int(said["t"]), client_id)
-                    self.turns.starts.setdefault(Queue(*said["queue"]), []).append(word)
-                case "reading":
-                    queue, epoch = Queue(*said["queue"]), Epoch(*said["epoch"])
-                    self.reading[queue] = (client_id, epoch, int(said["t"]))
-                case "stopped":
-                    queue, epoch = Queue(*said["queue"]), Epoch(*said["epoch"])
-                    self.turns.stops.setdefault(queue, []).append((int(said["t"]), client_id))
-                    if self.reading.get(queue, ())[:2] == (client_id, epoch):
-                        del self.reading[queue]
-                case "ended" if self.states[client_id] == "killed":
-                    pass
-                case state:
-                    self.states[client_id] = str(state)
+            for said in words:
+                self._note(client_id, said)
             self.condition.notify_all()
+
+    def _note(self, client_id: str, said: Mapping[str, Any]) -> None:
+        match said["event"]:
+            case "started":
+                word = (int(said["t"]), client_id)
+                self.turns.starts.setdefault(Queue(*said["queue"]), []).append(word)
+            case "reading":
+                queue, epoch = Queue(*said["queue"]), Epoch(*said["epoch"])
+                self.reading[queue] = (client_id, epoch, int(said["t"]))
+            case "stopped":
+                queue, epoch = Queue(*said["queue"]), Epoch(*said["epoch"])
+                self.turns.stops.setdefault(queue, []).append((int(said["t"]), client_id))
+                if self.reading.get(queue, ())[:2] == (client_id, epoch):
+                    del self.reading[queue]
+            case "ended" if self.states[client_id] == "killed":
+                pass
+            case state:
+                self.states[client_id] = str(state)
