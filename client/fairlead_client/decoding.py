@@ -118,6 +118,7 @@ def _add(entry: dict[str, Any], path: str) -> Add:
             )
             for holder in _list(entry, "after")
         ),
+        None if entry.get("identity") is None else _text(entry, "identity"),
     )
 
 

@@ -93,6 +93,7 @@ class Encoder:
             "queue": action.queue,
             "epoch": action.epoch,
             "position": action.position,
+            **_identity(action.identity),
         }
         if action.last_started is not None:
             release["last_started"] = action.last_started
@@ -136,7 +137,13 @@ class Encoder:
 
 def _progress(entry: Progress) -> bytes:
     made = {"queue": entry.queue, "epoch": entry.epoch, "position": entry.position}
-    return _dumps(made if entry.end is None else made | {"end": entry.end})
+    end = {} if entry.end is None else {"end": entry.end}
+    return _dumps(made | end | _identity(entry.identity))
+
+
+def _identity(identity: str | None) -> dict[str, str]:
+    """Return of which life of its topic a position is, if the engine has said so."""
+    return {} if identity is None else {"identity": identity}
 
 
 def _claim(claim: Claim) -> bytes:
@@ -146,6 +153,7 @@ def _claim(claim: Claim) -> bytes:
             "epoch": claim.epoch,
             "position": claim.position,
             "state": claim.state,
+            **_identity(claim.identity),
         }
     )
 
@@ -164,6 +172,6 @@ def _cut(entries: Iterable[bytes], room: int) -> Iterator[list[bytes]]:
         yield run
 
 
-def commit_metadata(position: Position) -> str:
-    """Return what stands beside a committed offset: which operator's reset it follows."""
-    return _dumps({"v": 1, "reset": position.reset}).decode()
+def commit_metadata(position: Position, identity: str | None = None) -> str:
+    """Return what stands beside a committed offset: which reset it follows, of which life it is."""
+    return _dumps({"v": 1, "reset": position.reset, **_identity(identity)}).decode()

@@ -53,13 +53,15 @@ POSITION_ZERO = Position(0, 0)
 class Progress(NamedTuple):
     """How far one queue is processed, contiguously, under one epoch.
 
-    `end` is the next offset to be written, as far as the application told it.
+    `end` is the next offset to be written, as far as the application told it. `identity` is the
+    life of its topic that the position is of, as the add said.
     """
 
     queue: Queue
     epoch: Epoch
     position: Position
     end: int | None = None
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,16 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """The queue is the client's under this epoch once every holder in `after` has let go of it."""
+    """The queue is the client's under this epoch once every holder in `after` has let go of it.
+
+    `identity` is the life of its topic that `position` is of; None: the engine does not say.
+    """
 
     queue: Queue
     epoch: Epoch
     position: Position
     after: tuple[Holder, ...] = ()
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

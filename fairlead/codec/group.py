@@ -34,7 +34,7 @@ from fairlead.core.state import GroupState, PendingRequest, Tombstone
 
 __all__ = ["BODY_VERSION", "decode_group", "encode_group", "same_body"]
 
-BODY_VERSION = 3
+BODY_VERSION = 4
 _UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 
 
@@ -144,7 +144,10 @@ def _read_2(plain: dict[str, Any]) -> GroupState:
 
 
 def _read_3(plain: dict[str, Any]) -> GroupState:
-    """Read what version 2 has, what a recovery leaves behind, who is waited for, what settles."""
+    """Read what version 2 has, what a recovery leaves behind, who is waited for, what settles.
+
+    Version 4 differs in the rows alone, which may say of which life of a topic something is.
+    """
     state = _read_2(plain)
     state.late_topics = tuple(plain["late_topics"])
     keys = [MemberKey(*key) for key in plain["keys"]]
@@ -189,4 +192,5 @@ _DECODERS: Mapping[int, Callable[[dict[str, Any]], GroupState]] = {
     1: _read_1,
     2: _read_2,
     3: _read_3,
+    4: _read_3,
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.records import Claim
-from fairlead.core.state import Barrier, ClaimSet, Grant, QueueState
+from fairlead.core.state import Barrier, ClaimSet, Grant, QueueState, Told
 
 __all__ = [
     "plain_barrier",
@@ -19,13 +19,20 @@ __all__ = [
     "read_queue",
 ]
 
+_NO_RECOVERY: tuple[Any, ...] = (False, False, ())
+"""What follows the releases of a barrier: whether it recovers, whether it waited, what was told."""
+
 Keys = Mapping[MemberKey, int]
 Queues = Mapping[MessageQueue, int]
 
 
+_NOTHING_LATER: tuple[Any, ...] = ((), None, None, None)
+"""What stands at the end of a queue's row only where there is something of it."""
+
+
 def plain_queue(row: int, queue: QueueState, keys: Keys) -> list[Any]:
     """Return the state of the queue in this row of the queue table."""
-    plain = [
+    plain: list[Any] = [
         row,
         None if queue.base is None else [*queue.base],
         queue.why,
@@ -33,9 +40,14 @@ def plain_queue(row: int, queue: QueueState, keys: Keys) -> list[Any]:
         [*queue.void],
         [_plain_grant(grant, keys) for grant in queue.chain],
     ]
-    if queue.overtaken or queue.asked is not None:
+    apart = queue.identity is not None or queue.set_aside is not None
+    if queue.overtaken or queue.asked is not None or apart:
         plain.append([_plain_grant(grant, keys) for grant in queue.overtaken])
         plain.append(None if queue.asked is None else [*queue.asked])
+    if apart:
+        aside = queue.set_aside
+        plain.append(queue.identity)
+        plain.append(None if aside is None else [aside[0], *aside[1]])
     return plain
 
 
@@ -48,7 +60,7 @@ def _plain_grant(grant: Grant, keys: Keys) -> list[Any]:
 def read_queue(plain: Sequence[Any], keys: Sequence[MemberKey]) -> QueueState:
     """Return the queue state that :func:`plain_queue` wrote, in this version or an earlier one."""
     _, base, why, late, void, chain, *later = plain
-    overtaken, asked = later or ((), None)
+    overtaken, asked, identity, aside = (*later, *_NOTHING_LATER[len(later) :])
     return QueueState(
         None if base is None else Position(*base),
         why,
@@ -57,6 +69,8 @@ def read_queue(plain: Sequence[Any], keys: Sequence[MemberKey]) -> QueueState:
         Epoch(*void),
         tuple(_read_grant(grant, keys) for grant in overtaken),
         None if asked is None else Position(*asked),
+        identity,
+        None if aside is None else (aside[0], Position(*aside[1:])),
     )
 
 
@@ -75,13 +89,23 @@ def plain_claims(row: int, claims: ClaimSet, queues: Queues) -> list[Any]:
             [
                 part,
                 [
-                    [queues[claim.queue], *claim.epoch, *claim.position, claim.running]
+                    [
+                        queues[claim.queue],
+                        *claim.epoch,
+                        *claim.position,
+                        claim.running,
+                        *_plain_identity(claim.identity),
+                    ]
                     for claim in claims.read[part]
                 ],
             ]
             for part in sorted(claims.read)
         ],
     ]
+
+
+def _plain_identity(identity: str | None) -> list[str]:
+    return [] if identity is None else [identity]
 
 
 def read_claims(plain: Sequence[Any], queues: Sequence[MessageQueue]) -> ClaimSet:
@@ -92,8 +116,10 @@ def read_claims(plain: Sequence[Any], queues: Sequence[MessageQueue]) -> ClaimSe
         parts,
         {
             part: tuple(
-                Claim(queues[row], Epoch(epoch, number), Position(reset, offset), running)
-                for row, epoch, number, reset, offset, running in claims
+                Claim(
+                    queues[row], Epoch(epoch, number), Position(reset, offset), running, *identity
+                )
+                for row, epoch, number, reset, offset, running, *identity in claims
             )
             for part, claims in read
         },
@@ -110,29 +136,45 @@ def plain_barrier(barrier: Barrier | None, keys: Keys, queues: Queues) -> list[A
         barrier.marked_ms,
         barrier.mute_told,
         [
-            [queues[queue], keys[member], *epoch, *position]
+            [queues[queue], keys[member], *epoch, *(position or ())]
             for (queue, member), (epoch, position) in sorted(barrier.releases.items())
         ],
         barrier.recovering,
         barrier.waited,
+        [
+            [queues[queue], identity, *told.epoch, *told.position, told.why]
+            for (queue, identity), told in sorted(barrier.told.items())
+        ],
     ]
 
 
 def read_barrier(
     plain: Sequence[Any] | None, keys: Sequence[MemberKey], queues: Sequence[MessageQueue]
 ) -> Barrier | None:
-    """Return the barrier that :func:`plain_barrier` wrote; before version 3 none recovered."""
+    """Return the barrier that :func:`plain_barrier` wrote.
+
+    Before version 3 none recovered, before version 4 nobody told of which life a position is.
+    """
     if plain is None:
         return None
     generation, started_ms, marked_ms, mute_told, releases, *recovery = plain
+    recovering, waited, told = (*recovery, *_NO_RECOVERY[len(recovery) :])
     return Barrier(
         generation,
         started_ms,
         marked_ms,
         {
-            (queues[queue], keys[member]): (Epoch(epoch, number), Position(reset, offset))
-            for queue, member, epoch, number, reset, offset in releases
+            (queues[queue], keys[member]): (
+                Epoch(epoch, number),
+                Position(*position) if position else None,
+            )
+            for queue, member, epoch, number, *position in releases
         },
         mute_told,
-        *recovery,
+        recovering,
+        waited,
+        {
+            (queues[queue], identity): Told(Epoch(epoch, number), Position(reset, offset), why)
+            for queue, identity, epoch, number, reset, offset, why in told
+        },
     )

@@ -14,21 +14,13 @@ from fairlead.core.barrier import (
 )
 from fairlead.core.draft import GATE, Draft
 from fairlead.core.fencing import FENCED, fenced_reason
-from fairlead.core.handover import (
-    Resolved,
-    aim,
-    answer_never,
-    based,
-    progress,
-    release,
-    reset,
-)
+from fairlead.core.handover import Resolved, answer_never, based, progress, release
 from fairlead.core.leaving import apply_leave, note_leaver
 from fairlead.core.membership import apply_heartbeat, subscribed_topics
-from fairlead.core.model import NOTHING, Epoch, Position
+from fairlead.core.model import NOTHING, Epoch
 from fairlead.core.offsets import first_base
-from fairlead.core.outputs import Cause
 from fairlead.core.overtaking import has_ordered
+from fairlead.core.rebirth import settle_lives
 from fairlead.core.records import (
     Arrival,
     Claims,
@@ -41,10 +33,11 @@ from fairlead.core.records import (
     RouteChanged,
     RuleSet,
 )
+from fairlead.core.resets import apply_reset
 from fairlead.core.routes import readable_queues
 from fairlead.core.rule_cause import cause_of_rule
 from fairlead.core.rules import RuleError, put_rule, rules_of
-from fairlead.core.scales import forget, measure, weigh_when_due
+from fairlead.core.scales import measure, weigh_when_due
 from fairlead.core.state import RESET, QueueState
 
 __all__ = ["KINDS", "apply_record"]
@@ -83,7 +76,7 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
         case RuleSet() as rule:
             _apply_rule(draft, arrival, rule)
         case Reset() as wanted:
-            _apply_reset(draft, arrival, wanted)
+            apply_reset(draft, arrival, wanted)
 
 
 def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
@@ -127,41 +120,6 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
         draft.shortened[released.queue] = None
 
 
-def _apply_reset(draft: Draft, arrival: Arrival, wanted: Reset) -> None:
-    """Move the start of a queue, and drop whoever works on it from before (rule H25).
-
-    Its successor, which may be the same member, waits for it as in any move. In a barrier nothing
-    is dropped: the base remembers the reset, and what was started before it is dropped at the end.
-    """
-    state = draft.state
-    value = state.queues.get(wanted.queue, QueueState(late=wanted.queue.topic in state.routes))
-    position = Position(arrival.source.offset + 1, wanted.offset)
-    moved = reset(value, position, sure=not is_recovering(state))
-    if moved is None:
-        draft.counts["reset", "duplicate"] += 1
-        return
-    draft.counts["reset", "applied"] += 1
-    draft.resets[wanted.queue] = arrival.source.append_ms, position
-    draft.because_of(
-        Cause(
-            "reset",
-            at=arrival.source,
-            queue=wanted.queue,
-            by=wanted.by or None,
-            because=wanted.because,
-        )
-    )
-    if state.barrier is not None or moved.base is None:
-        draft.set_queue(wanted.queue, moved)
-        return
-    epoch, clock_ms = draft.next_epoch(), draft.moment.clock_ms
-    aimed = aim(moved, None, epoch, draft.engine.chain_cap, clock_ms)
-    draft.set_queue(wanted.queue, aimed.queue)
-    if aimed.drop is not None:
-        draft.new_epoch()
-        draft.command_drop(wanted.queue, aimed.drop)
-
-
 def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     state = draft.state
     known = state.routes.get(changed.topic)
@@ -180,45 +138,19 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     draft.because("route_changed", topic=changed.topic, at=arrival.source)
     draft.dirty = True
     state.routes[changed.topic] = route
+    former = None if known is None else known.identity
     # A queue of this name may have been another one, of which its former holders still speak.
-    void = NOTHING if known is None else state.epoch
-    if known is not None and known.identity != route.identity:
-        if state.barrier is not None:
-            # There may be grants that this state does not know: all of before are void.
-            void = Epoch(state.barrier.generation, 0)
-        _start_anew(draft, changed.topic, void, arrival.source.append_ms)
+    void = state.epoch
+    if state.barrier is not None and former != route.identity:
+        # There may be grants that this state does not know: all of before are void.
+        void = Epoch(state.barrier.generation, 0)
+    settle_lives(draft, route, former, void, arrival.source.append_ms)
+    void = NOTHING if known is None else void
     late = known is not None or is_recovering(state) or changed.topic in state.late_topics
     state.late_topics = tuple(topic for topic in state.late_topics if topic != changed.topic)
     for queue in readable_queues(route):
         if queue not in state.queues:
             draft.set_queue(queue, QueueState(late=late, void=void))
-
-
-def _start_anew(draft: Draft, topic: str, void: Epoch, append_ms: int) -> None:
-    """Forget the positions of a topic's former life.
-
-    Its grants are dropped, for their members read what is gone; in a barrier, at its end. Routes
-    are applied after control: a reset that was appended after the route is one of the new life.
-    """
-    for queue, value in list(draft.state.queues.items()):
-        if queue.topic != topic:
-            continue
-        chain = value.chain
-        if chain and not chain[-1].dropped and draft.state.barrier is None:
-            newest = replace(chain[-1], dropped=True, dropped_ms=draft.moment.clock_ms)
-            chain = (*chain[:-1], newest)
-            draft.new_epoch()
-            draft.command_drop(queue, newest)
-        reset_ms, position = draft.resets.get(queue, (append_ms, None))
-        anew = QueueState(
-            chain=chain,
-            late=True,
-            void=void,
-            overtaken=value.overtaken,
-            asked=position if reset_ms >= append_ms else None,
-        )
-        draft.set_queue(queue, anew)
-        forget(draft, queue)
 
 
 def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:

@@ -13,14 +13,16 @@ it also waits for lease and margin from the marker, in which whoever is alive is
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fairlead.core.adoption import adopt_queue, is_from_before_its_reset, with_its_reset
 from fairlead.core.draft import Draft
 from fairlead.core.handover import aim, credit
+from fairlead.core.lives import in_its_life, lives_told, note_told, of_newest
 from fairlead.core.membership import subscribed_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.overtaking import marks, may_be_forced, settle_late_claims
-from fairlead.core.records import Claim, Claims, Progress, Release
+from fairlead.core.records import Claim, Claims, Progress, QueueProgress, Release
 from fairlead.core.rules import GroupRules
-from fairlead.core.state import RESET, Barrier, ClaimSet, Grant, GroupState, QueueState
+from fairlead.core.state import Barrier, ClaimSet, GroupState, QueueState, Told
 
 __all__ = [
     "apply_claims",
@@ -52,8 +54,10 @@ def enter_barrier(draft: Draft) -> None:
     if before is not None and before.generation >= generation and (before.recovering or not lost):
         return
     recovering = lost or is_recovering(state)
-    known = {} if before is None else before.releases
-    state.barrier = Barrier(generation, moment.clock_ms, releases=known, recovering=recovering)
+    barrier = Barrier(generation, moment.clock_ms, recovering=recovering)
+    if before is not None:
+        barrier = replace(barrier, releases=before.releases, told=before.told)
+    state.barrier = barrier
     state.claims = {
         key: held for key, held in state.claims.items() if held.generation >= generation
     }
@@ -90,7 +94,7 @@ def apply_claims(draft: Draft, claims: Claims) -> None:
     if state.barrier is not None:
         # The member may lapse before the barrier ends; what it has processed stays processed.
         for claim in claims.queues:
-            _credit(draft, claim.queue, claim.epoch, claim.position)
+            _credit(draft, claim)
 
 
 def remember_release(draft: Draft, release: Release) -> None:
@@ -102,14 +106,24 @@ def remember_release(draft: Draft, release: Release) -> None:
     if barrier is None or release.position is None:
         return
     key = (release.queue, release.member)
-    fact = (release.epoch, release.position)
-    newest = max(barrier.releases.get(key, fact), fact)
+    fact = release.epoch, release.position if release.identity is None else None
+    newest = max(barrier.releases.get(key, fact), fact, key=_by_epoch_and_position)
     draft.state.barrier = replace(barrier, releases={**barrier.releases, key: newest})
-    if _knows_nothing(draft.state):
+    if release.identity is not None:
+        told = Told(release.epoch, release.position, "release")
+        note_told(draft, release.queue, release.identity, told)
+    elif _knows_nothing(draft.state):
         # Its position counts at the end, after all progress: which of the two is read first
         # depends on how batches are cut.
         value = draft.state.queues.get(release.queue) or _unknown(draft.state)
-        draft.set_queue(release.queue, _of_newest(value, release.epoch))
+        draft.set_queue(release.queue, of_newest(value, release.epoch))
+
+
+def _by_epoch_and_position(
+    fact: tuple[Epoch, Position | None],
+) -> tuple[Epoch, tuple[int, int]]:
+    epoch, position = fact
+    return epoch, (-1, -1) if position is None else position
 
 
 def remember_progress(draft: Draft, made: Progress) -> None:
@@ -121,25 +135,18 @@ def remember_progress(draft: Draft, made: Progress) -> None:
     if draft.state.barrier is None:
         return
     for entry in made.queues:
-        _credit(draft, entry.queue, entry.epoch, entry.position)
+        _credit(draft, entry)
 
 
-def _credit(draft: Draft, queue: MessageQueue, epoch: Epoch, position: Position) -> None:
+def _credit(draft: Draft, entry: QueueProgress | Claim) -> None:
+    queue, epoch, position = entry.queue, entry.epoch, entry.position
+    if entry.identity is not None:
+        note_told(draft, queue, entry.identity, Told(epoch, position, "progress"))
+        return
     value = draft.state.queues.get(queue) or _unknown(draft.state)
     if _knows_nothing(draft.state):
-        value = _of_newest(value, epoch)
+        value = of_newest(value, epoch)
     draft.set_queue(queue, credit(value, epoch, position, "progress"))
-
-
-def _of_newest(value: QueueState, epoch: Epoch) -> QueueState:
-    """Forget what was told under grants that are older than this one.
-
-    A queue may have had another life, which only the state knew. Within one life whoever was
-    granted it later started no lower than his elders had told, so the newest grant of which a
-    position is known decides.
-    """
-    older = Epoch(epoch.generation, epoch.number - 1)
-    return value if older <= value.void else replace(value, base=None, why="", void=older)
 
 
 def _knows_nothing(state: GroupState) -> bool:
@@ -273,22 +280,24 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
         for part in sorted(held.read):
             for claim in held.read[part]:
                 claimed.setdefault(claim.queue, []).append((key, claim))
-    facts: dict[MessageQueue, _Facts] = {}
+    facts: dict[MessageQueue, dict[MemberKey, tuple[Epoch, Position | None]]] = {}
     for (queue, member), fact in barrier.releases.items():
         facts.setdefault(queue, {})[member] = fact
-    for queue in sorted(set(draft.state.queues) | set(claimed)):
+    told, lost = lives_told(draft.state), _knows_nothing(draft.state)
+    for queue in sorted(set(draft.state.queues) | set(claimed) | set(told)):
         value = draft.state.queues.get(queue) or _unknown(draft.state)
-        adopted = _adopt_queue(value, claimed.get(queue, []), facts.get(queue, {}))
-        if _knows_nothing(draft.state) and adopted.base is not None:
-            # That older reports do not count was to be remembered until here.
-            adopted = replace(adopted, void=NOTHING)
-        adopted = _past_the_mute(draft, queue, value, _with_its_reset(adopted), mute)
+        present = draft.state.identity_of(queue.topic)
+        alive = in_its_life(value, present, told.get(queue, {}), lost=lost)
+        life = present or alive.identity
+        claims = claimed.get(queue, [])
+        adopted = adopt_queue(alive, claims, facts.get(queue, {}), life, lost=lost)
+        adopted = _past_the_mute(draft, queue, value, with_its_reset(adopted), mute)
         left = {(grant.member, grant.epoch) for grant in (*adopted.overtaken, *adopted.chain)}
         before = (*value.overtaken, *value.chain)
         gone = [grant for grant in before if (grant.member, grant.epoch) not in left]
         draft.resolved(queue, [grant for grant in gone if grant.epoch != NOTHING], adopted.base)
         draft.set_queue(queue, adopted)
-        if _is_from_before_its_reset(adopted, claimed.get(queue, [])):
+        if is_from_before_its_reset(adopted, claims):
             _drop(draft, queue, adopted)
 
 
@@ -317,33 +326,6 @@ def _past_the_mute(
     return replace(adopted, overtaken=(*adopted.overtaken, *known, *marks(unknown, clock_ms)))
 
 
-def _with_its_reset(adopted: QueueState) -> QueueState:
-    """Find out what is to be done with a reset of which it was not known whether it was followed.
-
-    Whoever runs tells it. If nobody does, and nobody tells of having followed it, what the group
-    committed in the data plane does: until that is known the queue waits.
-    """
-    asked = adopted.asked
-    if asked is None:
-        return adopted
-    if adopted.base is not None and asked <= adopted.base:
-        return replace(adopted, asked=None)
-    if adopted.chain:
-        return replace(adopted, base=asked, why=RESET, asked=None)
-    return replace(adopted, base=None)
-
-
-def _is_from_before_its_reset(
-    adopted: QueueState, claims: Sequence[tuple[MemberKey, Claim]]
-) -> bool:
-    """Whether what runs follows an older reset than the queue's: one came during the barrier."""
-    if not adopted.chain or adopted.base is None:
-        return False
-    runs = (adopted.chain[0].member, adopted.chain[0].epoch)
-    resets = [claim.position.reset for key, claim in claims if (key, claim.epoch) == runs]
-    return max(resets) < adopted.base.reset
-
-
 def _drop(draft: Draft, queue: MessageQueue, adopted: QueueState) -> None:
     epoch, clock_ms = draft.next_epoch(), draft.moment.clock_ms
     aimed = aim(adopted, None, epoch, draft.engine.chain_cap, clock_ms)
@@ -351,46 +333,3 @@ def _drop(draft: Draft, queue: MessageQueue, adopted: QueueState) -> None:
     if aimed.drop is not None:
         draft.new_epoch()
         draft.command_drop(queue, aimed.drop)
-
-
-_Facts = dict[MemberKey, tuple[Epoch, Position]]
-
-
-def _adopt_queue(
-    value: QueueState, claims: list[tuple[MemberKey, Claim]], facts: _Facts
-) -> QueueState:
-    running: tuple[Epoch, MemberKey] | None = None
-    for epoch, position in facts.values():
-        value = credit(value, epoch, position, "release")
-    for key, claim in claims:
-        value = credit(value, claim.epoch, claim.position, "progress")
-        released = facts.get(key)
-        if not claim.running or (released is not None and released[0] >= claim.epoch):
-            continue
-        if running is None or claim.epoch > running[0]:
-            running = (claim.epoch, key)
-    out = _still_running(value, claims, facts, running)
-    if running is None:
-        return replace(value, chain=(), overtaken=out)
-    # Not dropped, even if it was before: whoever learnt the generation before it read that drop
-    # obeys it no more. If the queue is wanted elsewhere it is dropped again.
-    return replace(value, chain=(Grant(running[1], running[0]),), overtaken=out)
-
-
-def _still_running(
-    value: QueueState,
-    claims: list[tuple[MemberKey, Claim]],
-    facts: _Facts,
-    newest: tuple[Epoch, MemberKey] | None,
-) -> tuple[Grant, ...]:
-    """Return the grants that nobody waits for and that their members claim to work on still."""
-    running = {
-        (claim.epoch, key)
-        for key, claim in claims
-        if claim.running and (key not in facts or facts[key][0] < claim.epoch)
-    }
-    return tuple(
-        grant
-        for grant in value.overtaken
-        if (grant.epoch, grant.member) in running and (grant.epoch, grant.member) != newest
-    )

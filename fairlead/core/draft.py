@@ -25,7 +25,7 @@ from fairlead.core.outputs import (
 )
 from fairlead.core.records import Arrival
 from fairlead.core.rules import EngineRules, GroupRules, Moment
-from fairlead.core.state import Grant, GroupState, Member, QueueState
+from fairlead.core.state import Grant, GroupState, Member, QueueState, Told
 
 __all__ = ["GATE", "HANDOVER", "HANDOVER_MS", "Draft"]
 
@@ -60,9 +60,16 @@ class Draft:
     shortened: dict[MessageQueue, None] = field(default_factory=dict)
     """The queues whose newest, wanted grant lost a gate in this step: its add is written again."""
     resets: dict[MessageQueue, tuple[int, Position]] = field(default_factory=dict)
-    """The newest reset of a queue that this step has read: when it was appended, where it leads."""
+    """The newest reset of a queue that this step has read and that names no life of its topic.
+
+    When it was appended, where it leads.
+    """
     leavers: dict[MemberKey, tuple[Epoch, Source]] = field(default_factory=dict)
     """The members that told in this step that they leave: what they started last, and where."""
+    told: dict[tuple[MessageQueue, str], Told] | None = None
+    """What the barrier's records have told, once this step has added to it."""
+    strange: dict[MessageQueue, Arrival] = field(default_factory=dict)
+    """The newest reset that this step has read of a queue that no route had yet."""
     gone: list[Gone] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
@@ -133,8 +140,7 @@ class Draft:
         )
         self.tell.add(grant.member)
 
-    @staticmethod
-    def add_of(queue: MessageQueue, grant: Grant, value: QueueState) -> Add:
+    def add_of(self, queue: MessageQueue, grant: Grant, value: QueueState) -> Add:
         """Return the add of a grant as its queue's chain stands now.
 
         Gates are listed newest first.
@@ -144,7 +150,8 @@ class Draft:
             raise AssertionError(message)
         older = [entry for entry in value.chain if entry.epoch < grant.epoch]
         after = tuple(After(entry.member, entry.epoch) for entry in reversed(older))
-        return Add(queue, grant.epoch, value.base, value.why, after)
+        identity = value.identity or self.state.identity_of(queue.topic)
+        return Add(queue, grant.epoch, value.base, value.why, after, identity)
 
     def resolved(self, queue: MessageQueue, grants: Iterable[Grant], base: Position | None) -> None:
         """Note in the audit record that grants of a queue ended, and how long that took."""

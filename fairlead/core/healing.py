@@ -88,7 +88,7 @@ def heal_members(draft: Draft, members: list[MemberKey]) -> None:
         added = {add.queue for add in told[1]}
         for queue in sorted(draft.state.queues):
             value = draft.state.queues[queue]
-            drops, add = _commands_of(queue, value, key)
+            drops, add = _commands_of(draft, queue, value, key)
             draft.drops.setdefault(key, []).extend(
                 drop for drop in drops if drop.queue not in dropped
             )
@@ -100,7 +100,7 @@ def heal_members(draft: Draft, members: list[MemberKey]) -> None:
 
 
 def _commands_of(
-    queue: MessageQueue, value: QueueState, key: MemberKey
+    draft: Draft, queue: MessageQueue, value: QueueState, key: MemberKey
 ) -> tuple[list[Drop], Add | None]:
     drops = [
         Drop(queue, grant.epoch)
@@ -110,4 +110,4 @@ def _commands_of(
     newest = value.chain[-1] if value.chain else None
     if newest is None or newest.member != key or newest.dropped:
         return drops, None
-    return drops, Draft.add_of(queue, newest, value)
+    return drops, draft.add_of(queue, newest, value)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Process, Source
 
-ENTRIES_PER_PART = 160
+ENTRIES_PER_PART = 136
 """So many entries of the longest names, each with one gate, stay below the limit of 512 KiB."""
 
 __all__ = [
@@ -53,7 +53,8 @@ class Drop:
 class Add:
     """Start at ``position`` once everything in ``after`` is released.
 
-    The same epoch with a shorter list is a grant.
+    The same epoch with a shorter list is a grant. ``identity``: the life of its topic that
+    ``position`` is of; its member says it with every position that it tells.
     """
 
     queue: MessageQueue
@@ -61,13 +62,14 @@ class Add:
     position: Position
     why: str
     after: tuple[After, ...]
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
     """One entry of a member's whole set.
 
-    ``position``, ``why`` and ``after`` stand only in gated entries.
+    ``position``, ``why``, ``after`` and ``identity`` stand only in gated entries.
     """
 
     queue: MessageQueue
@@ -76,6 +78,7 @@ class Holding:
     position: Position | None = None
     why: str | None = None
     after: tuple[After, ...] = ()
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from fairlead.core.draft import HANDOVER, Draft
 from fairlead.core.handover import Aimed, aim, credit, overtake
+from fairlead.core.lives import is_of_another_life
 from fairlead.core.model import NOTHING, MemberKey, MessageQueue
 from fairlead.core.records import Claim, Claims
 from fairlead.core.state import ClaimSet, Grant, GroupState, QueueState
@@ -155,7 +156,7 @@ def _settle_queue(draft: Draft, queue: MessageQueue, acked: Claims, claim: Claim
     value = draft.state.queues[queue]
     over = tuple(grant for grant in value.overtaken if _is_older(grant, acked))
     left = tuple(grant for grant in value.overtaken if grant not in over)
-    if claim is not None:
+    if claim is not None and not is_of_another_life(draft.state, queue, claim.identity):
         value = credit(value, claim.epoch, claim.position, "progress")
     # What it was granted under this generation already stands in the chain, and is nothing late.
     if claim is not None and claim.running and claim.epoch.generation < acked.generation:

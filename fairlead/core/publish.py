@@ -99,18 +99,18 @@ def _assignments(draft: Draft) -> list[Assignment]:
                 held[grant.member].append(Holding(queue, grant.epoch, "draining"))
         for index, grant in enumerate(value.chain):
             if grant.member in held:
-                held[grant.member].append(_holding(queue, value, index))
+                held[grant.member].append(_holding(draft, queue, value, index))
     return [_assignment(draft, key, tuple(held[key])) for key in told]
 
 
-def _holding(queue: MessageQueue, value: QueueState, index: int) -> Holding:
+def _holding(draft: Draft, queue: MessageQueue, value: QueueState, index: int) -> Holding:
     grant = value.chain[index]
     if grant.dropped:
         return Holding(queue, grant.epoch, "draining")
     if index == 0:
         return Holding(queue, grant.epoch, "held")
-    add = Draft.add_of(queue, grant, value)
-    return Holding(queue, grant.epoch, "gated", add.position, add.why, add.after)
+    add = draft.add_of(queue, grant, value)
+    return Holding(queue, grant.epoch, "gated", add.position, add.why, add.after, add.identity)
 
 
 def _assignment(draft: Draft, key: MemberKey, held: tuple[Holding, ...]) -> Assignment:

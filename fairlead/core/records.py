@@ -81,12 +81,14 @@ class QueueProgress:
     """The contiguous processed position of one queue under one epoch.
 
     ``end`` is the next offset to be written, as the member's last fetch saw it; None: not told.
+    ``identity``: of which life of its topic the position is, as the grant said; None: not told.
     """
 
     queue: MessageQueue
     epoch: Epoch
     position: Position
     end: int | None = None
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +102,16 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One queue that a member ever started: still running, or stopped for good at ``position``."""
+    """One queue that a member ever started: still running, or stopped for good at ``position``.
+
+    ``identity``: of which life of its topic the position is, as the grant said; None: not told.
+    """
 
     queue: MessageQueue
     epoch: Epoch
     position: Position
     running: bool
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,8 @@ class Release:
     """A member has stopped work on a queue at ``position``.
 
     None: it never started this epoch and never will. ``last_started`` is as in :class:`Leave`, and
-    says that the member leaves; None: it stays, or does not tell.
+    says that the member leaves; None: it stays, or does not tell. ``identity``: of which life of
+    its topic the position is, as the grant said; None: not told.
     """
 
     group: str
@@ -134,6 +141,7 @@ class Release:
     epoch: Epoch
     position: Position | None
     last_started: Epoch | None = None
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +165,18 @@ class RuleSet:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """An operator moves the start of one queue; ``by`` says who, and ``because`` why."""
+    """An operator moves the start of one queue; ``by`` says who, and ``because`` why.
+
+    ``identity``: for which life of its topic it was asked; None: for the one that is there when it
+    is read.
+    """
 
     group: str
     queue: MessageQueue
     offset: int
     by: str = ""
     because: str | None = None
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ copy; the entries themselves never change.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairlead.core.model import (
     NOTHING,
@@ -36,6 +36,7 @@ __all__ = [
     "PendingRequest",
     "QueueState",
     "Settling",
+    "Told",
     "Tombstone",
 ]
 
@@ -143,7 +144,9 @@ class QueueState:
     under it or older resolves its grant but moves no base. ``overtaken`` are the unresolved grants
     that nobody waits for, in a group that hands over eagerly or takes queues from mute members:
     while there are any, the queue may have two owners. ``asked`` is a reset that came before
-    anything was known of the queue: it may have been carried out already.
+    anything was known of the queue: it may have been carried out already. ``identity`` is the life
+    of its topic that all this is of, where no route tells it; ``set_aside`` is a reset that was
+    asked for another life than the known one: (its identity, position).
     """
 
     base: Position | None = None
@@ -157,11 +160,13 @@ class QueueState:
     void: Epoch = NOTHING
     overtaken: tuple[Grant, ...] = ()
     asked: Position | None = None
+    identity: str | None = None
+    set_aside: tuple[str, Position] | None = None
 
     @property
     def waits_for_its_reset(self) -> bool:
         """Whether an operator's reset is known of which nobody has worked on from there yet."""
-        return self.asked is not None or self.why == RESET
+        return self.asked is not None or self.set_aside is not None or self.why == RESET
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,25 +183,39 @@ class ClaimSet:
         return len(self.read) == self.parts
 
 
+class Told(NamedTuple):
+    """How far a queue is in one life of its topic, as was told while a barrier lasted.
+
+    ``epoch`` is the newest grant that anything was told of, ``why`` who told the position.
+    """
+
+    epoch: Epoch
+    position: Position
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class Barrier:
     """The group waits until every live member has acknowledged ``generation``.
 
     ``releases`` are the releases with a position that were read meanwhile: (queue, member) ->
-    newest (epoch, position). ``recovering``: nobody knows who may be working, so the group also
-    waits for lease and margin; ``waited``: that is over.
+    newest (epoch, position; None if it is in ``told``). ``told`` are the positions of which it was
+    said in which life of the topic they are: (queue, identity) -> what was told. ``recovering``:
+    nobody knows who may be working, so the group also waits for lease and margin; ``waited``: that
+    is over.
     """
 
     generation: int
     started_ms: int
     marked_ms: int | None = None
     """The clock at the marker's own record; None: the marker was not read yet."""
-    releases: Mapping[tuple[MessageQueue, MemberKey], tuple[Epoch, Position]] = field(
+    releases: Mapping[tuple[MessageQueue, MemberKey], tuple[Epoch, Position | None]] = field(
         default_factory=dict
     )
     mute_told: bool = False
     recovering: bool = False
     waited: bool = False
+    told: Mapping[tuple[MessageQueue, str], Told] = field(default_factory=dict)
 
     @property
     def counted_from_ms(self) -> int | None:
@@ -261,6 +280,11 @@ class GroupState:
     def epoch(self) -> Epoch:
         """The epoch of the newest decision."""
         return Epoch(self.generation, self.number)
+
+    def identity_of(self, topic: str) -> str | None:
+        """Return the identity of a topic's present life; None: no route of it is known."""
+        route = self.routes.get(topic)
+        return None if route is None else route.identity
 
     def copy(self) -> "GroupState":
         """Return a copy whose mappings can be changed without changing this state's."""

@@ -37,6 +37,7 @@ from fairlead.core.membership import (
 from fairlead.core.outputs import Output, Rejection
 from fairlead.core.overtaking import look_for_mute
 from fairlead.core.publish import outputs_of
+from fairlead.core.rebirth import forget_routes
 from fairlead.core.records import (
     Arrival,
     GroupRecord,
@@ -46,6 +47,7 @@ from fairlead.core.records import (
     Reset,
     RuleSet,
 )
+from fairlead.core.resets import refuse_strange_resets
 from fairlead.core.rules import EngineRules, Moment, changed_rules, rules_of
 from fairlead.core.scales import weigh_queues, weigh_when_due
 from fairlead.core.settling import keep_targets, may_share, window_end_ms
@@ -87,6 +89,7 @@ def step(
     for arrival in arrivals:
         apply_record(draft, arrival)
     end_leaves(draft)
+    refuse_strange_resets(draft)
     lapse_members(draft)
     give_up_the_absent(draft)
     pass_barrier(draft)
@@ -212,8 +215,7 @@ def _tidy(draft: Draft) -> None:
     """Forget the routes that no member needs any more, and after a set time the group itself."""
     state, clock = draft.state, draft.moment.clock_ms
     if effective_members(state.members):
-        topics = set(subscribed_topics(state))
-        state.routes = {topic: route for topic, route in state.routes.items() if topic in topics}
+        forget_routes(draft, subscribed_topics(state))
     if state.members or state.awaited:
         state.empty_since_ms = None
     elif state.empty_since_ms is None:

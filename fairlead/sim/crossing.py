@@ -53,7 +53,11 @@ def _add(add: outputs.Add) -> read.Add:
         for gate in add.after
     )
     return read.Add(
-        words.Queue(*add.queue), words.Epoch(*add.epoch), words.Position(*add.position), after
+        words.Queue(*add.queue),
+        words.Epoch(*add.epoch),
+        words.Position(*add.position),
+        after,
+        add.identity,
     )
 
 
@@ -61,7 +65,14 @@ def _assigned(entry: outputs.Holding) -> read.Assigned:
     add = None
     if entry.position is not None:
         add = _add(
-            outputs.Add(entry.queue, entry.epoch, entry.position, entry.why or "", entry.after)
+            outputs.Add(
+                entry.queue,
+                entry.epoch,
+                entry.position,
+                entry.why or "",
+                entry.after,
+                entry.identity,
+            )
         )
     return read.Assigned(words.Queue(*entry.queue), words.Epoch(*entry.epoch), entry.state, add)
 
@@ -82,6 +93,7 @@ def progress(entry: words.Progress) -> records.QueueProgress:
         model.Epoch(*entry.epoch),
         model.Position(*entry.position),
         entry.end,
+        entry.identity,
     )
 
 
@@ -92,4 +104,5 @@ def claim(entry: act.Claim) -> records.Claim:
         model.Epoch(*entry.epoch),
         model.Position(*entry.position),
         entry.state == "running",
+        entry.identity,
     )

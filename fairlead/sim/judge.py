@@ -170,7 +170,7 @@ class Judge:
         self.grants.restarted(newest)
 
     def _lose_state(self) -> None:
-        """The engine knows nothing: whatever is unknown counts as late, of no certain life."""
+        """The engine knows nothing: what is unknown counts as late, of no certain life."""
         self._lost = True
         self._loose.update(
             topic.name for topic in self._world.data.topics.values() if topic.life > 1

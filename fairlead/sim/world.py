@@ -141,7 +141,9 @@ class World:
 
     def reset(self, queue: MessageQueue, offset: int) -> None:
         """Write an operator's wish that a queue be read from an offset on."""
-        reset = encode_reset(Reset(self.scenario.group, queue, offset, "simulator"), NAMES, 1)
+        identity = self.data.topics[queue.topic].identity
+        wanted = Reset(self.scenario.group, queue, offset, "simulator", identity=identity)
+        reset = encode_reset(wanted, NAMES, 1)
         control = self.kafka.partition("control")
         number = self.kafka.append(control, reset.key, reset.value).offset + 1
         self.tell("operator", "resets", queue, "to", (number, offset))

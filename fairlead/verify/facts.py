@@ -68,7 +68,8 @@ class ShardFacts:
         ticks: per generation, the clock at the first and at the newest tick of its driver.
         still_ms: for how long no driver ticked: none ran, or it stood still.
         groups: by name.
-        routes: by topic; a topic that was deleted has none.
+        routes: by topic; a topic that was deleted has no queues.
+        identities: by topic, of the life that its newest route tells.
         otherwise: the rules of a group of which the log says nothing.
         defaults: the rules of all groups.
         refused: places of rows that were rejected; what they say counts for nothing.
@@ -85,6 +86,7 @@ class ShardFacts:
     still_ms: int = 0
     groups: dict[str, GroupFacts] = field(default_factory=dict)
     routes: dict[str, RouteFacts] = field(default_factory=dict)
+    identities: dict[str, str] = field(default_factory=dict)
     defaults: dict[str, Any] = field(default_factory=dict)
     malformed: dict[tuple[str, int, int], str] = field(default_factory=dict)
     speakers: dict[tuple[str, int, int], str] = field(default_factory=dict)
@@ -96,7 +98,9 @@ class ShardFacts:
     def group(self, name: str) -> GroupFacts:
         """Return what is known of a group."""
         if name not in self.groups:
-            self.groups[name] = GroupFacts(name, self.clock, self.defaults, self.otherwise)
+            group = GroupFacts(name, self.clock, self.defaults, self.otherwise)
+            group.identities = self.identities
+            self.groups[name] = group
         return self.groups[name]
 
     def take(self, suffix: str, row: RawRecord) -> None:
@@ -192,9 +196,13 @@ class ShardFacts:
             if broker.perm & _READ
         }
         self.routes[record.topic] = RouteFacts(route.identity, readable)
-        if known is not None and known.identity != route.identity:
-            for group in self.groups.values():
+        if known is not None and known.identity == route.identity:
+            return
+        self.identities[record.topic] = route.identity
+        for group in self.groups.values():
+            if known is not None:
                 group.start_anew(record.topic)
+            group.live(record.topic)
 
     def lapse(self, group: GroupFacts) -> Iterator[MemberFacts]:
         """Take those for dead that were silent for too long at this place in the log."""

@@ -11,11 +11,15 @@ __all__ = ["Contradiction", "EarlyWork", "GrantFacts", "Report"]
 
 
 class Report(NamedTuple):
-    """A position that somebody reported, where, and the log clock when that was read."""
+    """A position that somebody reported, where, and the log clock when that was read.
+
+    ``identity``: of which life of its topic; None: not told.
+    """
 
     position: Position
     row: RawRecord
     clock_ms: int = 0
+    identity: str | None = None
 
 
 @dataclass(slots=True)

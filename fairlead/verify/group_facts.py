@@ -43,6 +43,9 @@ class GroupFacts:
         late: per queue, the newest position of a grant that had ended; a barrier takes it in.
         stale: per queue, the newest position of a report by whom no such grant was issued to.
         void: per topic that was made anew, the newest epoch of its former life.
+        identities: per topic, the life that its route tells; those of the shard.
+        elsewhere: per queue and identity, the newest position of another life than that one, and
+        wanted: likewise, the newest reset.
         bounds: per queue, where it begins and ends.
         resets: per queue, the newest reset that an operator asked for.
         early: work under a grant while an older one had not been seen to end.
@@ -65,6 +68,9 @@ class GroupFacts:
     late: dict[MessageQueue, Report] = field(default_factory=dict)
     stale: dict[MessageQueue, Report] = field(default_factory=dict)
     void: dict[str, Epoch] = field(default_factory=dict)
+    identities: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: dict[tuple[MessageQueue, str], Report] = field(default_factory=dict)
+    wanted: dict[tuple[MessageQueue, str], Report] = field(default_factory=dict)
     bounds: dict[MessageQueue, BoundsFacts] = field(default_factory=dict)
     resets: dict[MessageQueue, Report] = field(default_factory=dict)
     early: dict[tuple[MessageQueue, Epoch], EarlyWork] = field(default_factory=dict)
@@ -207,10 +213,10 @@ class GroupFacts:
             grant = self._grant(record.member, entry.queue, entry.epoch)
             accepted = grant is not None and grant.resolved is None
             self._count("progress", accepted=accepted)
-            report = Report(entry.position, row)
+            report = Report(entry.position, row, identity=entry.identity)
             if grant is not None and (grant.worked is None or report.position > grant.worked[0]):
                 self._compare(grant, worked=report)
-            if entry.end is not None and entry.epoch > self.void.get(entry.queue.topic, NOTHING):
+            if entry.end is not None and self._is_present(entry.queue, entry.epoch, report):
                 self.bounds.setdefault(entry.queue, BoundsFacts()).grow(entry.end, row)
             self._reach(entry.queue, entry.epoch, report, grant)
             if grant is not None and accepted:
@@ -225,7 +231,8 @@ class GroupFacts:
         accepted = grant is not None and grant.resolved is None
         self._count("release", accepted=accepted)
         if record.position is not None:
-            self._reach(record.queue, record.epoch, Report(record.position, row), grant)
+            report = Report(record.position, row, identity=record.identity)
+            self._reach(record.queue, record.epoch, report, grant)
         if grant is None:
             return
         if record.position is not None:
@@ -271,7 +278,7 @@ class GroupFacts:
         for entry in entries:
             grant = self._grant(record.member, entry.queue, entry.epoch)
             if grant is not None:
-                report = Report(entry.position, row)
+                report = Report(entry.position, row, identity=entry.identity)
                 self._reach(entry.queue, entry.epoch, report, grant, late=False)
                 if entry.running:
                     self._supersede(grant, row, "claims to work under a newer grant")
@@ -289,13 +296,28 @@ class GroupFacts:
     def reset(self, record: Reset, row: RawRecord) -> None:
         """An operator's reset wins over every position of before."""
         position = Position(row.offset + 1, record.offset)
-        report = Report(position, row, self.clock.clock_ms)
-        self._keep(record.queue, report, self.reached, self.ever, self.resets)
+        report = Report(position, row, self.clock.clock_ms, record.identity)
+        if self._is_elsewhere(record.queue, record.identity):
+            self._keep_elsewhere(record.queue, report, self.elsewhere, self.wanted)
+        else:
+            self._keep(record.queue, report, self.reached, self.ever, self.resets)
 
     def offsets(self, record: OffsetsKnown, row: RawRecord) -> None:
         """A bridge told the bounds of queues."""
         for entry in record.queues:
             self.bounds.setdefault(entry.queue, BoundsFacts()).tell(entry, row)
+
+    def live(self, topic: str) -> None:
+        """A route tells which life of its topic there is: what was told of that one counts."""
+        identity = self.identities[topic]
+        for told, places in (
+            (self.elsewhere, (self.reached, self.ever)),
+            (self.wanted, (self.resets,)),
+        ):
+            for place in [(queue, name) for queue, name in told if queue.topic == topic]:
+                report = told.pop(place) if place[1] == identity else None
+                if report is not None:
+                    self._keep(place[0], report, *places)
 
     def start_anew(self, topic: str) -> None:
         """A topic was made again: no position of its former life counts."""
@@ -347,7 +369,11 @@ class GroupFacts:
         late: bool = True,
     ) -> None:
         """Take a position of a grant; None: no such grant was issued to who reports it."""
-        if epoch <= self.void.get(queue.topic, NOTHING):
+        if self._is_elsewhere(queue, report.identity):
+            if grant is not None:
+                self._keep_elsewhere(queue, report, self.elsewhere)
+            return
+        if not self._is_present(queue, epoch, report):
             return
         if grant is None:
             self._keep(queue, report, self.stale)
@@ -355,6 +381,27 @@ class GroupFacts:
             self._keep(queue, report, self.late)
         else:
             self._keep(queue, report, self.reached, self.ever)
+
+    def _is_elsewhere(self, queue: MessageQueue, identity: str | None) -> bool:
+        """Tell whether something says that it is of another life than the one that is known."""
+        present = self.identities.get(queue.topic)
+        return None not in (identity, present) and identity != present
+
+    def _is_present(self, queue: MessageQueue, epoch: Epoch, report: Report) -> bool:
+        """Tell whether a report is of the present life; one that names none, by its epoch."""
+        if report.identity is None:
+            return epoch > self.void.get(queue.topic, NOTHING)
+        return not self._is_elsewhere(queue, report.identity)
+
+    @staticmethod
+    def _keep_elsewhere(
+        queue: MessageQueue, report: Report, *places: dict[tuple[MessageQueue, str], Report]
+    ) -> None:
+        assert report.identity is not None
+        for held in places:
+            known = held.get((queue, report.identity))
+            if known is None or report.position > known.position:
+                held[queue, report.identity] = report
 
     @staticmethod
     def _keep(queue: MessageQueue, report: Report, *places: dict[MessageQueue, Report]) -> None:

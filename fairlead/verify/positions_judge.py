@@ -104,7 +104,7 @@ class PositionsJudge:
                 text = f"{_queue(move)} starts beyond what anybody reached: messages are skipped"
                 docket.find("S5", text, known, granted)
         elif position < report.position:
-            if _has_read(step.audit.cut, report) and not _is_of_another_life(step, move):
+            if _has_read(step.audit.cut, report) and not _is_of_another_life(step, move, report):
                 text = f"{_queue(move)} starts below what was reached: messages are read again"
                 docket.find("S5", text, known, granted)
             elif not step.behind:
@@ -137,12 +137,14 @@ class PositionsJudge:
         return move.why in _LEARNT and bounds is not None and position.offset in bounds.told
 
 
-def _is_of_another_life(step: Step, move: AuditMove) -> bool:
+def _is_of_another_life(step: Step, move: AuditMove, report: Report) -> bool:
     """Tell whether a driver may take what is known of a queue for its topic's former life.
 
     Who reads in a barrier that a topic was made anew cannot tell of which life the reports are that
-    its state does not know.
+    its state does not know, unless they say it.
     """
+    if report.identity is not None:
+        return False
     void = step.group.void.get(move.queue.topic)
     restarted = void is not None and step.audit.cut.generation > void.generation
     return restarted and move.why == "minimum"

@@ -50,6 +50,7 @@ def add_body(add: Add) -> dict[str, Any]:
         "position": [*add.position],
         "why": add.why,
         "after": [_after_body(entry) for entry in add.after],
+        **_identity_body(add.identity),
     }
 
 
@@ -65,7 +66,13 @@ def holding_body(holding: Holding) -> dict[str, Any]:
         body["position"] = [*holding.position]
         body["why"] = holding.why
         body["after"] = [_after_body(entry) for entry in holding.after]
+        body |= _identity_body(holding.identity)
     return body
+
+
+def _identity_body(identity: str | None) -> dict[str, str]:
+    """Return of which life of its topic a start is, if that is known."""
+    return {} if identity is None else {"identity": identity}
 
 
 def _after_body(after: After) -> dict[str, Any]:

@@ -36,6 +36,7 @@ __all__ = ["read_removed_rule", "read_reset", "read_rule", "reset_key", "rule_ke
 
 _RULE = frozenset(("v", "kind", "group", "rule", "value", "by"))
 _RESET = frozenset(("v", "kind", "group", "queue", "offset", "by"))
+_IDENTITY = frozenset(("identity",))
 _BECAUSE = "because"
 _RESET_WORD = "reset"
 _PER_CLIENT = frozenset(("drain", "capacity"))
@@ -103,13 +104,14 @@ def read_removed_rule(key: bytes | None) -> RuleSet:
 
 def read_reset(fields: Fields, key: bytes | None) -> Reset:
     """Read the reset of one queue of one group."""
-    because = _known(fields, _RESET)
+    because = _known(fields, _RESET | (_IDENTITY & fields.body.keys()))
     reset = Reset(
         fields.text("group", GROUP),
         fields.queue("queue"),
         fields.integer("offset"),
         fields.text("by", NOTE),
         because,
+        fields.identity(),
     )
     check_key(key, reset_key(reset.group, reset.queue).decode(), _RESET_KEY)
     return reset

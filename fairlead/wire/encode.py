@@ -288,6 +288,8 @@ def encode_reset(reset: Reset, names: TopicNames, shards: int) -> OutgoingRecord
     }
     if reset.because is not None:
         fields["because"] = reset.because
+    if reset.identity is not None:
+        fields["identity"] = reset.identity
     value = record_bytes("reset", fields)
     return OutgoingRecord(
         names.name("control"),

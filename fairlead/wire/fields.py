@@ -13,7 +13,7 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.limits import INT64_MAX, TIME_MS_MAX, TIME_MS_MIN
 from fairlead.wire.reasons import Reason
 from fairlead.wire.strict_json import check_plain
-from fairlead.wire.texts import CLIENT_ID, UUID, TextRule
+from fairlead.wire.texts import CLIENT_ID, IDENTITY, UUID, TextRule
 from fairlead.wire.values import (
     bad_value,
     check_integer,
@@ -211,6 +211,12 @@ class Fields:
     def optional_position(self, name: str) -> Position | None:
         """Return a position, or None for null."""
         return None if self.get(name, f"{_POSITION_WORDS} or null") is None else self.position(name)
+
+    def identity(self) -> str | None:
+        """Return of which life of its topic something is, None if that is not told."""
+        if self.body.get("identity") is None:
+            return None
+        return self.text("identity", IDENTITY)
 
     def _pair(self, name: str, words: str) -> list[int]:
         value = self.body.get(name)

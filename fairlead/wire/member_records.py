@@ -62,10 +62,10 @@ _SUBSCRIPTION = frozenset(("topic", "expression_type", "expression", "tags", "su
 _LEAVE = frozenset((*_SENDER, "sequence"))
 _PROGRESS = frozenset((*_SENDER, "queues"))
 _POSITION = ("queue", "epoch", "position")
-_PROGRESS_ENTRY = frozenset((*_POSITION, "end"))
+_PROGRESS_ENTRY = frozenset((*_POSITION, "end", "identity"))
 _CLAIMS = frozenset((*_SENDER, "generation", "part", "parts", "queues"))
-_CLAIM = frozenset((*_POSITION, "state"))
-_RELEASE = frozenset((*_SENDER, "queue", "epoch", "position"))
+_CLAIM = frozenset((*_POSITION, "state", "identity"))
+_RELEASE = frozenset((*_SENDER, "queue", "epoch", "position", "identity"))
 _LAST_STARTED = "last_started"
 _TICK = frozenset(("v", "kind", "generation"))
 _FIRST_TICK = frozenset(("control_end", "input_lost"))
@@ -160,6 +160,7 @@ def _read_made(entry: Fields) -> QueueProgress:
         entry.epoch("epoch"),
         entry.position("position"),
         None if entry.body.get("end") is None else entry.integer("end"),
+        entry.identity(),
     )
 
 
@@ -176,6 +177,7 @@ def read_claims(fields: Fields) -> Claims:
             entry.epoch("epoch"),
             entry.position("position"),
             running=entry.word("state", _CLAIM_STATES) == "running",
+            identity=entry.identity(),
         )
         for entry in fields.entries("queues", _CLAIM)
     )
@@ -206,6 +208,7 @@ def read_release(fields: Fields) -> Release:
         epoch=fields.epoch("epoch"),
         position=fields.optional_position("position"),
         last_started=last_started,
+        identity=fields.identity(),
     )
 
 

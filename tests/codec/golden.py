@@ -26,6 +26,7 @@ from fairlead.core.state import (
     PendingRequest,
     QueueState,
     Settling,
+    Told,
     Tombstone,
 )
 from fairlead.core.weighing import Measure
@@ -34,6 +35,7 @@ A, B, GONE = MemberKey("c1", "i1"), MemberKey("c2", "i1"), MemberKey("c2", "i0")
 ABSENT = MemberKey("c3", "i1")
 Q0, Q1 = MessageQueue("orders", "main", 0), MessageQueue("orders", "main", 1)
 BARRIER = Barrier(3, 50, 60, {(Q0, A): (Epoch(2, 1), Position(0, 6))})
+CLAIM = Claim(Q0, Epoch(2, 1), Position(0, 5), running=True)
 _LEAVER = Member(
     B,
     Process(2, "u2"),
@@ -44,6 +46,25 @@ _LEAVER = Member(
     parts=1,
     joined_ms=77,
     told_rival=True,
+)
+
+
+_ROUTE = Route(
+    "orders",
+    "id1",
+    (
+        RouteBroker("main", 6, 2, 2, "main", {"0": "h:1"}, ("1", None), (None, "z")),
+        RouteBroker("other", 4, 0, 0),
+    ),
+    "main:2",
+)
+_LATEST_BARRIER = replace(
+    BARRIER,
+    releases={**BARRIER.releases, (Q1, A): (Epoch(2, 2), None)},
+    mute_told=True,
+    recovering=True,
+    waited=True,
+    told={(Q1, "id1"): Told(Epoch(2, 2), Position(0, 7), "release")},
 )
 
 
@@ -69,20 +90,14 @@ def golden_state() -> GroupState:
         liveness={A: Liveness(100, 17), B: Liveness(90, 3, 80, 2, 85)},
         tombstones={GONE: Tombstone(500, lapsed=True, told=True)},
         routes={
-            "orders": Route(
-                "orders",
-                "id1",
-                (
-                    RouteBroker("main", 6, 2, 2, "main", {"0": "h:1"}, ("1", None), (None, "z")),
-                    RouteBroker("other", 4, 0, 0),
-                ),
-                "main:2",
-            )
+            "orders": _ROUTE,
         },
         queues={
             Q1: QueueState(
                 overtaken=(Grant(A, Epoch(3, 7), dropped=True, dropped_ms=75, mute=True),),
                 asked=Position(8, 3),
+                identity="id0",
+                set_aside=("id2", Position(9, 4)),
             ),
             Q0: QueueState(
                 Position(1, 20),
@@ -95,8 +110,8 @@ def golden_state() -> GroupState:
         targets={Q1: "c1", Q0: "c2"},
         failures={"orders": Failure("orders", "no_members", "nobody")},
         rules={"timing": {"margin_ms": 5, "lease_ms": 1_000}, "pause": None},
-        claims={A: ClaimSet(3, 2, {1: (Claim(Q0, Epoch(2, 1), Position(0, 5), running=True),)})},
-        barrier=replace(BARRIER, mute_told=True, recovering=True, waited=True),
+        claims={A: ClaimSet(3, 2, {1: (CLAIM, replace(CLAIM, queue=Q1, identity="id1"))})},
+        barrier=_LATEST_BARRIER,
         requests={("offsets", "orders"): PendingRequest(70, 2)},
         recomputed_ms=95,
         empty_since_ms=None,
@@ -112,6 +127,13 @@ def golden_state() -> GroupState:
 def state_of(version: int) -> GroupState:
     """Return of the state what a body of this version holds."""
     state = golden_state()
+    if version < 4:
+        state.queues = {
+            queue: replace(value, identity=None, set_aside=None)
+            for queue, value in state.queues.items()
+        }
+        state.claims = {A: ClaimSet(3, 2, {1: (CLAIM,)})}
+        state.barrier = replace(BARRIER, mute_told=True, recovering=True, waited=True)
     if version < 3:
         state.awaited, state.settling, state.late_topics = {}, None, ()
         state.barrier = replace(BARRIER, mute_told=True)
@@ -161,7 +183,7 @@ BODY_2 = bytes.fromhex("020e83a175") + (
     b'elease",true,[2,9],[[0,3,40,true],[2,3,41,false]]],[1,null,"",false,[0,0],[]]],"targets"'
     b':[[0,1],[1,0]],"tombstones":[[1,500,true,true]],"weights":[[0,2.5],[1,0.0]]}'
 )
-GOLDEN_BODY = bytes.fromhex("0300c53249") + (
+BODY_3 = bytes.fromhex("0300c53249") + (
     b'{"allocated_by":"AVG {} subscribers","awaited":[[88,[3,3,"u3",1,0,false,false,0,["push",'
     b'"clustering","last_offset",null,false,"other","0","",null,1,10000],[],0,false]]],"barrie'
     b'r":[3,50,60,true,[[0,0,2,1,0,6]],true,true],"claims":[[0,3,2,[[1,[[0,2,1,0,5,true]]]]]],'
@@ -178,6 +200,25 @@ GOLDEN_BODY = bytes.fromhex("0300c53249") + (
     b',9],[[0,3,40,true,77,false],[2,3,41,false]]],[1,null,"",false,[0,0],[],[[0,3,7,true,75,t'
     b'rue]],[8,3]]],"targets":[[0,1],[1,0]],"tombstones":[[1,500,true,true]],"weights":[[0,2.5'
     b"],[1,0.0]]}"
+)
+GOLDEN_BODY = bytes.fromhex("04d22f94c1") + (
+    b'{"allocated_by":"AVG {} subscribers","awaited":[[88,[3,3,"u3",1,0,false,false,0,["push",'
+    b'"clustering","last_offset",null,false,"other","0","",null,1,10000],[],0,false]]],"barrie'
+    b'r":[3,50,60,true,[[0,0,2,1,0,6],[1,0,2,2]],true,true,[[1,"id1",2,2,0,7,"release"]]],"cla'
+    b'ims":[[0,3,2,[[1,[[0,2,1,0,5,true],[1,2,1,0,5,true,"id1"]]]]]],"clients":["c1","c2"],"cr'
+    b'eated_ms":1,"empty_since_ms":null,"epoch":[3,41],"failures":[["orders","no_members","nob'
+    b'ody"]],"group":"orders","keys":[["c1","i1"],["c2","i0"],["c2","i1"],["c3","i1"]],"late_t'
+    b'opics":["payments"],"measures":[[0,10,90,26,6,0.25,5.5]],"members":[[0,1,"u1",1,3,false,'
+    b'true,0,["push","clustering","timestamp",5,true,"other","0","",null,1,10000],[["orders","'
+    b'tag","a||b",["a","b"],7]],0,false],[2,2,"u2",2,0,true,false,1,["push","clustering","last'
+    b'_offset",null,false,"other","0","","z",1,10000],[],77,true]],"queues":[["orders","main",'
+    b'[0,1]]],"requests":[["offsets","orders",70,2]],"routes":[["orders","id1","main:2",[["mai'
+    b'n",6,2,2,"main",{"0":"h:1"},["1",null],[null,"z"]],["other",4,0,0,"",{},null,null]]]],"r'
+    b'ules":{"pause":null,"timing":{"lease_ms":1000,"margin_ms":5}},"settling":[91,{"client_jo'
+    b'ined":2,"client_left":1}],"states":[[0,[1,20],"release",true,[2,9],[[0,3,40,true,77,fals'
+    b'e],[2,3,41,false]]],[1,null,"",false,[0,0],[],[[0,3,7,true,75,true]],[8,3],"id0",["id2",'
+    b'9,4]]],"targets":[[0,1],[1,0]],"tombstones":[[1,500,true,true]],"weights":[[0,2.5],[1,0.'
+    b"0]]}"
 )
 GOLDEN_LIVENESS = bytes.fromhex(
     "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"

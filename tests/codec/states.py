@@ -26,6 +26,7 @@ from fairlead.core.state import (
     PendingRequest,
     QueueState,
     Settling,
+    Told,
     Tombstone,
 )
 from fairlead.core.weighing import Measure
@@ -38,6 +39,7 @@ keys = st.builds(MemberKey, st.sampled_from(["c1", "c2", "c3"]), st.sampled_from
 queues = st.builds(MessageQueue, names, st.sampled_from(["main", "b"]), st.integers(0, 3))
 epochs = st.builds(Epoch, st.integers(0, 9), st.integers(0, 99))
 positions = st.builds(Position, st.integers(0, 9), st.integers(0, 2**40))
+identities = st.none() | texts
 plain = st.recursive(
     st.none() | st.booleans() | int64 | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
@@ -84,8 +86,10 @@ queue_states = st.builds(
     epochs,
     st.lists(grants, max_size=2).map(tuple),
     st.none() | positions,
+    identities,
+    st.none() | st.tuples(texts, positions),
 )
-claims = st.builds(Claim, queues, epochs, positions, st.booleans())
+claims = st.builds(Claim, queues, epochs, positions, st.booleans(), identities)
 claim_sets = st.builds(
     ClaimSet,
     st.integers(0, 9),
@@ -97,10 +101,13 @@ barriers = st.builds(
     st.integers(0, 9),
     clocks,
     st.none() | clocks,
-    st.dictionaries(st.tuples(queues, keys), st.tuples(epochs, positions), max_size=2),
+    st.dictionaries(st.tuples(queues, keys), st.tuples(epochs, st.none() | positions), max_size=2),
     st.booleans(),
     st.booleans(),
     st.booleans(),
+    st.dictionaries(
+        st.tuples(queues, texts), st.builds(Told, epochs, positions, texts), max_size=2
+    ),
 )
 livenesses = st.builds(
     Liveness, clocks, int64, st.none() | clocks, st.integers(0, 99), st.integers(0, 2**62)

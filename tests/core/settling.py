@@ -35,7 +35,7 @@ def _release_dropped(world: World) -> bool:
     ]
     for member, number, epoch in dropped:
         life = int(member.incarnation.rpartition("-")[2])
-        world.release(member.client_id, number, epoch, 10, life)
+        world.release(member.client_id, number, epoch, 10, life=life)
     return bool(dropped)
 
 

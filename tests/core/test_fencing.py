@@ -14,7 +14,7 @@ Write = Callable[[World, str, int, Epoch, int], None]
 
 
 def _release(world: World, client: str, number: int, epoch: Epoch, life: int = 1) -> None:
-    world.release(client, number, epoch, 90, life)
+    world.release(client, number, epoch, 90, life=life)
 
 
 def _progress(world: World, client: str, number: int, epoch: Epoch, life: int = 1) -> None:

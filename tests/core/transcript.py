@@ -76,7 +76,7 @@ def _release(world: World, words: list[str]) -> None:
     client, _, life = words[0].partition("/")
     offset = None if words[3] == "never" else _position(words[3])
     at, told = int(words[1]), _epoch(words[2])
-    world.release(client, at, told, offset, int(life or 1), last_started=last_started)
+    world.release(client, at, told, offset, life=int(life or 1), last_started=last_started)
 
 
 def _last_started(words: list[str]) -> tuple[list[str], Epoch | None]:

@@ -190,17 +190,20 @@ class World:
         number: int,
         epoch: Epoch,
         offset: int | Position | None,
-        life: int = 1,
         *,
+        life: int = 1,
         last_started: Epoch | None = None,
+        identity: str | None = None,
     ) -> None:
         """A client releases a queue at an offset; None: it never started it.
 
         One that leaves may tell what it started last.
         """
-        position = None if offset is None else position_of(offset)
-        member, queue = key_of(client, life), queue_of(number)
-        self.add("releases", Release(GROUP, member, queue, epoch, position, last_started))
+        position, key = None if offset is None else position_of(offset), key_of(client, life)
+        released = Release(
+            GROUP, key, queue_of(number), epoch, position, last_started, identity=identity
+        )
+        self.add("releases", released)
 
     def progress(
         self,
@@ -211,17 +214,22 @@ class World:
         *,
         life: int = 1,
         end: int | None = None,
+        identity: str | None = None,
     ) -> None:
         """A client tells how far it has come, and perhaps where the queue ends."""
-        made = QueueProgress(queue_of(number), epoch, Position(0, offset), end)
+        made = QueueProgress(queue_of(number), epoch, Position(0, offset), end, identity)
         self.add("heartbeats", Progress(GROUP, key_of(client, life), (made,)))
 
     def claims(
-        self, client: str, *claims: tuple[int, Epoch, int | Position, bool], life: int = 1
+        self,
+        client: str,
+        *claims: tuple[int, Epoch, int | Position, bool],
+        life: int = 1,
+        identity: str | None = None,
     ) -> None:
         """A client acknowledges the driver's generation: (queue, epoch, offset, running)."""
         held = tuple(
-            Claim(queue_of(number), epoch, position_of(offset), running)
+            Claim(queue_of(number), epoch, position_of(offset), running, identity)
             for number, epoch, offset, running in claims
         )
         self.add("heartbeats", Claims(GROUP, key_of(client, life), self.generation, 0, 1, held))
@@ -237,9 +245,9 @@ class World:
         """An operator sets a rule of the group, or of the client or queue that it is for."""
         self.add("control", RuleSet(GROUP, rule, subject, value, by, because))
 
-    def reset(self, number: int, offset: int) -> None:
-        """An operator moves the start of a queue."""
-        self.add("control", Reset(GROUP, queue_of(number), offset, "alice"))
+    def reset(self, number: int, offset: int, identity: str | None = None) -> None:
+        """An operator moves the start of a queue, in the life of its topic that is named."""
+        self.add("control", Reset(GROUP, queue_of(number), offset, "alice", identity=identity))
 
     def pass_time(self, milliseconds: int) -> None:
         """The shard's clock moves."""

@@ -32,7 +32,7 @@ def test_a_violation_is_told_and_done_again(
 ) -> None:
     """A violation ends with 1, its run is told step by step, and --replay does it again."""
     add_of = Draft.add_of
-    monkeypatch.setattr(Draft, "add_of", staticmethod(lambda *each: _ungated(add_of(*each))))
+    monkeypatch.setattr(Draft, "add_of", lambda *each: _ungated(add_of(*each)))
     assert run("--clients", "2", "-o", "jsonl") == ExitCode.VERDICT_NEGATIVE
     document = capsys.readouterr().out
     found = json.loads(document)

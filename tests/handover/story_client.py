@@ -244,7 +244,9 @@ class Client:
         number, epoch = action.queue.queue_id, Epoch(*action.epoch)
         key = MemberKey(self.name, action.incarnation)
         told = action.last_started and Epoch(*action.last_started)
-        record = records.Release(GROUP, key, queue_of(number), epoch, position, told)
+        record = records.Release(
+            GROUP, key, queue_of(number), epoch, position, told, identity=action.identity
+        )
         self.releases.append((number, epoch, None if position is None else position.offset))
         self.story.released.append(record)
         self.story.world.add("releases", record)

@@ -81,7 +81,8 @@ def test_release() -> None:
     member = MemberKey("10.0.0.4@77#1", "90ab7d52-11c9-4c56-8a4a-3b1f3e0c9d03")
     for position, expected in (([0, 0], Position(0, 0)), (None, None)):
         release = _decoded(example("release", position=position))
-        assert release == Release("orders", member, queue, epoch, expected)
+        life = "W3XrV0pUSt2Qh0nHkS5ZtQ"
+        assert release == Release("orders", member, queue, epoch, expected, identity=life)
 
 
 @pytest.mark.parametrize("kind", ["leave", "release"])

@@ -37,17 +37,18 @@ AFTER = (After(OTHER, Epoch(3, 39)),)
 CAUSES = (
     Cause("client_joined", MEMBER.client_id, None, Source("fairlead.heartbeats", 0, 88123, 1)),
 )
+LIFE = "W3XrV0pUSt2Qh0nHkS5ZtQ"
 ASSIGNMENT = Assignment(
     group="orders",
     member=MEMBER,
     generation=3,
     epoch=Epoch(3, 41),
     drop=(Drop(Q3, Epoch(3, 38)),),
-    add=(Add(Q2, Epoch(3, 41), Position(0, 9120), "progress", AFTER),),
+    add=(Add(Q2, Epoch(3, 41), Position(0, 9120), "progress", AFTER, LIFE),),
     assigned=(
         Holding(Q1, Epoch(3, 36), "held"),
         Holding(Q3, Epoch(3, 38), "draining"),
-        Holding(Q2, Epoch(3, 41), "gated", Position(0, 9120), "progress", AFTER),
+        Holding(Q2, Epoch(3, 41), "gated", Position(0, 9120), "progress", AFTER, LIFE),
     ),
     cause=CAUSES,
     at_ms=1781000000000,

@@ -36,6 +36,7 @@ PARTITIONS = Partitions(shards=4, assignments=64)
 LONGEST = MemberKey("c" * 255, "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11")
 EPOCH = Epoch(INT64_MAX, INT64_MAX)
 START = Position(INT64_MAX, INT64_MAX)
+LIFE = "i" * 255
 RULE = Cause(
     "weights_changed",
     at=Source("fairlead.control", 2**31 - 1, INT64_MAX, 0),
@@ -61,9 +62,9 @@ def _assignment(count: int, *, parts: int, parts_before: int = 0) -> Assignment:
         generation=INT64_MAX,
         epoch=EPOCH,
         drop=tuple(Drop(queue, EPOCH) for queue in queues),
-        add=tuple(Add(queue, EPOCH, START, "first_offset", AFTER) for queue in queues),
+        add=tuple(Add(queue, EPOCH, START, "first_offset", AFTER, LIFE) for queue in queues),
         assigned=tuple(
-            Holding(queue, EPOCH, "gated", START, "first_offset", AFTER) for queue in queues
+            Holding(queue, EPOCH, "gated", START, "first_offset", AFTER, LIFE) for queue in queues
         ),
         cause=(RULE,) * 100,
         at_ms=9_999_999_999_999,

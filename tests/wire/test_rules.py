@@ -307,10 +307,17 @@ def test_reset() -> None:
     body = orjson.dumps(example("reset"))
     key = b'["orders","reset","orders","main",2]'
     queue = MessageQueue("orders", "main", 2)
-    assert _decoded(raw("control", body, key)) == Reset("orders", queue, 120, "alice")
+    life = "W3XrV0pUSt2Qh0nHkS5ZtQ"
+    assert _decoded(raw("control", body, key)) == Reset(
+        "orders", queue, 120, "alice", identity=life
+    )
+    for none in ({}, {"identity": None}):
+        plain = {name: value for name, value in example("reset").items() if name != "identity"}
+        unnamed = orjson.dumps(plain | none)
+        assert _decoded(raw("control", unnamed, key)) == Reset("orders", queue, 120, "alice")
     said = orjson.dumps({**example("reset"), "because": "a bad batch"})
     assert _decoded(raw("control", said, key)) == Reset(
-        "orders", queue, 120, "alice", "a bad batch"
+        "orders", queue, 120, "alice", "a bad batch", life
     )
     other = b'["orders","reset","orders","main",3]'
     assert _reason(raw("control", body, other)) == "key_mismatch"

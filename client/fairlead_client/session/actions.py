@@ -13,6 +13,7 @@ class Claim:
     epoch: Epoch
     position: Position
     state: str
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class SendRelease:
     epoch: Epoch
     position: Position | None
     last_started: Epoch | None = None
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

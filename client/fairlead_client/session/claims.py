@@ -18,6 +18,7 @@ def send_claims(memory: Memory) -> None:
             queue.started,
             queue.position,
             "running" if queue.works else "final",
+            queue.identity,
         )
         for queue in memory.queues.values()
         if queue.started > EPOCH_ZERO

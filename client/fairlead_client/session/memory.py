@@ -55,13 +55,14 @@ class Gate:
     epoch: Epoch
     base: Position
     after: tuple[Holder, ...]
+    identity: str | None = None
 
 
 @dataclass(slots=True)
 class QueueMemory:
     """One queue. While it works, `started` is the epoch of the work and `position` how far it is.
 
-    Invariant: started <= top.
+    `identity` is the life of its topic that `position` is of. Invariant: started <= top.
     """
 
     queue: Queue
@@ -69,6 +70,7 @@ class QueueMemory:
     started: Epoch = EPOCH_ZERO
     state: QueueState = QueueState.IDLE
     position: Position = POSITION_ZERO
+    identity: str | None = None
     gate: Gate | None = None
     drain_since_ms: int = 0
     end: int | None = None
@@ -86,7 +88,7 @@ class QueueMemory:
     @property
     def progress(self) -> Progress:
         """Where the work on the queue is, or where it ended."""
-        return Progress(self.queue, self.started, self.position, self.end)
+        return Progress(self.queue, self.started, self.position, self.end, self.identity)
 
 
 @dataclass(slots=True)
@@ -98,6 +100,7 @@ class PendingRelease:
     position: Position | None
     due_ms: int = 0
     sent: bool = False
+    identity: str | None = None
 
 
 @dataclass(slots=True)
@@ -163,6 +166,8 @@ class Memory:
         if (queue.queue, epoch) in self.pending:
             return
         release = PendingRelease(queue.queue, epoch, position, due_ms=self.now_ms)
+        if position is not None:
+            release.identity = queue.identity
         self.pending[queue.queue, epoch] = release
         fenced = self.state is SessionState.FENCED
         committed = position in (queue.committed, queue.handed)
@@ -170,14 +175,21 @@ class Memory:
             self.send_release(release)
         else:
             release.due_ms = self.now_ms + self.settings.commit_timeout_ms
-            self.commit((Progress(queue.queue, epoch, position),))
+            self.commit((Progress(queue.queue, epoch, position, identity=queue.identity),))
 
     def send_release(self, release: PendingRelease) -> None:
         """Write a pending release, for the first time or again."""
         release.sent = True
         told = self.last_started if self.state is SessionState.LEAVING else None
         self.actions.append(
-            SendRelease(self.incarnation, release.queue, release.epoch, release.position, told),
+            SendRelease(
+                self.incarnation,
+                release.queue,
+                release.epoch,
+                release.position,
+                last_started=told,
+                identity=release.identity,
+            ),
         )
 
     @property

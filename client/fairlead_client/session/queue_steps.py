@@ -39,11 +39,11 @@ def add(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
         memory.counts["adds_refused"] += 1
         return queue.state
     if gate is None or offered.epoch > gate.epoch:
-        queue.gate = Gate(offered.epoch, offered.position, offered.after)
+        queue.gate = Gate(offered.epoch, offered.position, offered.after, offered.identity)
     else:
         both = tuple(holder for holder in gate.after if holder in offered.after)
         memory.counts["grants_before_start"] += len(both) < len(gate.after)
-        queue.gate = Gate(gate.epoch, max(gate.base, offered.position), both)
+        queue.gate = Gate(gate.epoch, max(gate.base, offered.position), both, gate.identity)
     if gate is None or queue.gate.epoch != gate.epoch:
         memory.changed()
     leaving = memory.state is SessionState.LEAVING
@@ -69,16 +69,17 @@ def scan(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
             position = max(gate.base, released)
             handed = released
             break
-    return _start(memory, queue, gate.epoch, position, handed)
+    return _start(memory, queue, gate, position, handed)
 
 
 def _start(
-    memory: Memory, queue: QueueMemory, epoch: Epoch, position: Position, handed: Position | None
+    memory: Memory, queue: QueueMemory, gate: Gate, position: Position, handed: Position | None
 ) -> QueueState:
+    epoch = gate.epoch
     assert epoch > queue.started
     assert epoch > queue.top
     queue.started = queue.top = epoch
-    queue.position = position
+    queue.position, queue.identity = position, gate.identity
     queue.gate = None
     queue.committed = None
     queue.handed = handed

@@ -282,7 +282,10 @@ class _Doing:
                 position = None if action.position is None else model.Position(*action.position)
                 queue, epoch = model.MessageQueue(*action.queue), model.Epoch(*action.epoch)
                 told = action.last_started and model.Epoch(*action.last_started)
-                self.facts |= sent(records.Release(GROUP, member, queue, epoch, position, told))
+                released = records.Release(
+                    GROUP, member, queue, epoch, position, told, identity=action.identity
+                )
+                self.facts |= sent(released)
                 return on.ReleaseAppended(incarnation, action.queue, action.epoch, action.position)
             case act.SendLeave():
                 last_started = model.Epoch(*action.last_started)

@@ -1,0 +1,177 @@
+"""Positions and resets that say of which life of their topic they are, after states that are not.
+
+A state that was lost or put back knows neither which life a topic is in nor what was told of it.
+Taken for one of the present life, a position of a former one skips messages; not heard, one of the
+present life is read again (rule H28).
+"""
+
+from fairlead.core.model import Epoch, Position
+from fairlead.core.outputs import Rejection
+from tests.core.world import World, queue_of, settled
+
+WAIT_MS = 13_000
+"""Lease and margin of the defaults."""
+HELD = Epoch(1, 2)
+LATER = Epoch(2, 3)
+
+
+def starts(world: World, client: str = "b") -> list[tuple[Position, str]]:
+    """Return (position, why) of each add that the last run wrote for a client."""
+    return [(add.position, add.why) for add in world.adds(client)]
+
+
+def recover(world: World, identity: str = "two", queues: int = 1) -> None:
+    """Let a client that holds nothing acknowledge, lease and margin pass, and bounds be told."""
+    for _ in range(2):
+        world.pass_time(WAIT_MS // 2 + 1)
+        world.beat("b")
+        world.claims("b")
+        world.run()
+    world.bounds(queues, identity=identity)
+    world.run()
+
+
+def lost(queues: int = 1) -> World:
+    """Return a world whose driver has just begun without state, and has met one client."""
+    world = World()
+    world.lose(3)
+    world.beat("b")
+    world.run()
+    world.route(queues, identity="two")
+    return world
+
+
+def test_after_a_loss_a_former_life_is_no_start() -> None:
+    """The newest that is told may be of a topic that is gone; only what names this life counts."""
+    world = lost()
+    world.progress("a", 0, LATER, 50, identity="one")
+    world.release("a", 0, LATER, 51, identity="one")
+    world.run()
+    recover(world)
+    assert starts(world) == [(Position(0, 0), "minimum")]
+
+
+def test_after_a_loss_the_present_life_counts_whoever_was_granted_later() -> None:
+    """A driver that knew of no new topic may have granted under newer epochs."""
+    world = lost()
+    world.progress("a", 0, HELD, 20, identity="two")
+    world.release("c", 0, LATER, 51, identity="one")
+    world.run()
+    for _ in range(2):
+        world.pass_time(WAIT_MS // 2 + 1)
+        world.beat("b")
+        world.claims("b")
+        world.run()
+    assert starts(world) == [(Position(0, 20), "progress")]
+
+
+def test_an_owner_of_a_former_life_is_dropped_when_the_recovery_ends() -> None:
+    """What it reads is gone, and its release is no start."""
+    world = lost()
+    world.claims("b", (0, LATER, 50, True), identity="one")
+    world.run()
+    for _ in range(2):
+        world.pass_time(WAIT_MS // 2 + 1)
+        world.beat("b")
+        world.run()
+    assert [drop.epoch for drop in world.told("b").drop] == [LATER]
+    world.release("b", 0, LATER, 52, identity="one")
+    world.bounds(1, identity="two")
+    world.run()
+    assert starts(world) == [(Position(0, 0), "minimum")]
+
+
+def test_an_owner_goes_on_until_its_route_is_known() -> None:
+    """The life that it names is compared with the route, even when that comes after the end."""
+    world = World()
+    world.lose(3)
+    world.beat("b")
+    world.claims("b", (0, LATER, 50, True), identity="one")
+    world.run()
+    for _ in range(2):
+        world.pass_time(WAIT_MS // 2 + 1)
+        world.beat("b")
+        world.run()
+    assert world.state is not None
+    assert world.state.queues[queue_of(0)].identity == "one"
+    world.route(1, identity="two")
+    world.run()
+    assert [drop.epoch for drop in world.told("b").drop] == [LATER]
+
+
+def test_an_older_state_hears_the_new_life_before_its_route() -> None:
+    """A topic made anew after the state was kept goes on where it was, with whom it was."""
+    world = settled("b", queues=2)
+    world.driver(3)
+    world.progress("a", 1, LATER, 20, identity="two")
+    world.claims("b", (0, LATER, 40, True), identity="two")
+    world.route(2, identity="two")
+    world.run()
+    assert world.told("b").drop == ()
+    assert starts(world) == [(Position(0, 20), "progress")]
+
+
+def test_a_reset_of_a_former_life_is_followed_in_no_other() -> None:
+    """Control is read from its start after a loss, with what was asked of a topic that is gone."""
+    world = World()
+    world.lose(3)
+    world.reset(0, 24, identity="one")
+    world.beat("b")
+    world.run()
+    world.route(1, identity="two")
+    world.run()
+    recover(world)
+    assert starts(world) == [(Position(0, 0), "minimum")]
+
+
+def test_a_reset_of_the_present_life_is_followed_after_a_loss() -> None:
+    """It waits for the route, and then for what the group committed."""
+    world = World()
+    world.lose(3)
+    world.reset(0, 24, identity="two")
+    world.beat("b")
+    world.run()
+    world.route(1, identity="two")
+    world.run()
+    recover(world)
+    assert starts(world) == [(Position(1, 24), "reset")]
+
+
+def test_a_reset_is_read_before_the_route_of_its_life() -> None:
+    """Whatever the clocks of brokers say, the identity tells for which life it was asked."""
+    world = settled("b", queues=1)
+    held = world.epoch_of(0)
+    world.reset(0, 7, identity="two")
+    world.run()
+    assert world.outputs == ()
+    world.pass_time(10)
+    world.route(1, identity="two")
+    world.run()
+    world.release("b", 0, held, 50, identity="one")
+    world.bounds(1, identity="two")
+    world.run()
+    assert starts(world) == [(Position(1, 7), "reset")]
+
+
+def test_a_reset_of_a_queue_that_is_nowhere_is_refused() -> None:
+    """A mistyped queue is told to whoever wrote it, and is not remembered."""
+    world = settled("b", queues=1)
+    world.reset(9, 7)
+    result = world.run()
+    [refused] = [output for output in world.outputs if isinstance(output, Rejection)]
+    assert (refused.reason, refused.field) == ("unknown_queue", "queue")
+    assert result.counts["reset", "rejected"] == 1
+    assert world.state is not None
+    assert queue_of(9) not in world.state.queues
+
+
+def test_a_reset_of_a_queue_that_comes_with_its_route_is_followed() -> None:
+    """Control is applied before routes: the queue is looked for when all was read."""
+    world = settled("b", queues=1)
+    world.reset(1, 7)
+    world.route(2)
+    result = world.run()
+    assert result.counts["reset", "applied"] == 1
+    world.bounds(2)
+    world.run()
+    assert starts(world) == [(Position(1, 7), "reset")]
