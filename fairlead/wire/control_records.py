@@ -36,7 +36,7 @@ __all__ = ["read_removed_rule", "read_reset", "read_rule", "reset_key", "rule_ke
 
 _RULE = frozenset(("v", "kind", "group", "rule", "value", "by"))
 _RESET = frozenset(("v", "kind", "group", "queue", "offset", "by"))
-_IDENTITY = frozenset(("identity",))
+_IDENTITY = "identity"
 _BECAUSE = "because"
 _RESET_WORD = "reset"
 _PER_CLIENT = frozenset(("drain", "capacity"))
@@ -104,7 +104,7 @@ def read_removed_rule(key: bytes | None) -> RuleSet:
 
 def read_reset(fields: Fields, key: bytes | None) -> Reset:
     """Read the reset of one queue of one group."""
-    because = _known(fields, _RESET | (_IDENTITY & fields.body.keys()))
+    because = _known(fields, _RESET, _IDENTITY)
     reset = Reset(
         fields.text("group", GROUP),
         fields.queue("queue"),
@@ -117,13 +117,10 @@ def read_reset(fields: Fields, key: bytes | None) -> Reset:
     return reset
 
 
-def _known(fields: Fields, names: frozenset[str]) -> str | None:
-    """Count unknown fields beside these, all of which are required; return the reason, if any."""
-    if _BECAUSE not in fields.body:
-        fields.known(names)
-        return None
-    fields.known({*names, _BECAUSE})
-    return fields.text(_BECAUSE, NOTE)
+def _known(fields: Fields, names: frozenset[str], *optional: str) -> str | None:
+    """Count unknown fields beside these and the reason; return the reason, if any."""
+    fields.known(names, (_BECAUSE, *optional))
+    return fields.text(_BECAUSE, NOTE) if _BECAUSE in fields.body else None
 
 
 def _read_subject(rule: str, rest: list[Any]) -> tuple[str, ...]:

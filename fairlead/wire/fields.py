@@ -68,14 +68,15 @@ class Fields:
         place = self.outer if self.index is None else f"{self.outer}[{self.index}]"
         return f"{place}.{name}" if place else name
 
-    def known(self, names: Collection[str]) -> None:
+    def known(self, names: Collection[str], optional: Collection[str] = ()) -> None:
         """Count the fields beside these.
 
-        ``names`` are all required, so a missing one shows when it is read.
+        ``names`` are all required, so a missing one shows when it is read; ``optional`` need not
+        be there.
         """
         if len(self.body) > len(names):
             for name, value in self.body.items():
-                if name not in names:
+                if name not in names and name not in optional:
                     self.tally.ignored += 1
                     check_plain(value, self.depth)
 
@@ -174,7 +175,9 @@ class Fields:
         nested.known(names)
         return nested
 
-    def entries(self, name: str, names: Collection[str]) -> Iterator["Fields"]:
+    def entries(
+        self, name: str, names: Collection[str], optional: Collection[str] = ()
+    ) -> Iterator["Fields"]:
         """Yield the objects of an array, each with these fields."""
         path = self.path(name)
         depth = self.depth + 2
@@ -182,7 +185,7 @@ class Fields:
             if type(value) is not dict:
                 raise wrong_type(f"{path}[{index}]", "an object", value)
             nested = Fields(value, self.tally, path, index, depth=depth)
-            nested.known(names)
+            nested.known(names, optional)
             yield nested
 
     def member(self) -> MemberKey:

@@ -62,10 +62,11 @@ _SUBSCRIPTION = frozenset(("topic", "expression_type", "expression", "tags", "su
 _LEAVE = frozenset((*_SENDER, "sequence"))
 _PROGRESS = frozenset((*_SENDER, "queues"))
 _POSITION = ("queue", "epoch", "position")
-_PROGRESS_ENTRY = frozenset((*_POSITION, "end", "identity"))
+_PROGRESS_ENTRY = frozenset((*_POSITION, "end"))
 _CLAIMS = frozenset((*_SENDER, "generation", "part", "parts", "queues"))
-_CLAIM = frozenset((*_POSITION, "state", "identity"))
-_RELEASE = frozenset((*_SENDER, "queue", "epoch", "position", "identity"))
+_CLAIM = frozenset((*_POSITION, "state"))
+_RELEASE = frozenset((*_SENDER, "queue", "epoch", "position"))
+_IDENTITY = ("identity",)
 _LAST_STARTED = "last_started"
 _TICK = frozenset(("v", "kind", "generation"))
 _FIRST_TICK = frozenset(("control_end", "input_lost"))
@@ -140,16 +141,21 @@ def _subscriptions(fields: Fields) -> tuple[Subscription, ...]:
 
 def read_leave(fields: Fields) -> Leave:
     """Read a leave."""
-    last_started = _last_started(fields, _LEAVE)
+    fields.known(_LEAVE, (_LAST_STARTED,))
     return Leave(
-        fields.text("group", GROUP), fields.member(), fields.integer("sequence"), last_started
+        fields.text("group", GROUP),
+        fields.member(),
+        fields.integer("sequence"),
+        _last_started(fields),
     )
 
 
 def read_progress(fields: Fields) -> Progress:
     """Read the progress of some queues; no queue twice."""
     fields.known(_PROGRESS)
-    queues = tuple(_read_made(entry) for entry in fields.entries("queues", _PROGRESS_ENTRY))
+    queues = tuple(
+        _read_made(entry) for entry in fields.entries("queues", _PROGRESS_ENTRY, _IDENTITY)
+    )
     _check_queues(queues)
     return Progress(fields.text("group", GROUP), fields.member(), queues)
 
@@ -179,7 +185,7 @@ def read_claims(fields: Fields) -> Claims:
             running=entry.word("state", _CLAIM_STATES) == "running",
             identity=entry.identity(),
         )
-        for entry in fields.entries("queues", _CLAIM)
+        for entry in fields.entries("queues", _CLAIM, _IDENTITY)
     )
     _check_queues(queues)
     return Claims(
@@ -200,25 +206,22 @@ def _check_queues(entries: tuple[QueueProgress, ...] | tuple[Claim, ...]) -> Non
 
 def read_release(fields: Fields) -> Release:
     """Read the release of one queue."""
-    last_started = _last_started(fields, _RELEASE)
+    fields.known(_RELEASE, (_LAST_STARTED, *_IDENTITY))
     return Release(
         group=fields.text("group", GROUP),
         member=fields.member(),
         queue=fields.queue("queue"),
         epoch=fields.epoch("epoch"),
         position=fields.optional_position("position"),
-        last_started=last_started,
+        last_started=_last_started(fields),
         identity=fields.identity(),
     )
 
 
-def _last_started(fields: Fields, required: frozenset[str]) -> Epoch | None:
+def _last_started(fields: Fields) -> Epoch | None:
     """Read what only a client that leaves tells; one of another version leaves it out."""
-    if _LAST_STARTED not in fields.body:
-        fields.known(required)
-        return None
-    fields.known(required | {_LAST_STARTED})
-    return None if fields.body[_LAST_STARTED] is None else fields.epoch(_LAST_STARTED)
+    told = fields.body.get(_LAST_STARTED)
+    return None if told is None else fields.epoch(_LAST_STARTED)
 
 
 def read_tick(fields: Fields) -> Tick:

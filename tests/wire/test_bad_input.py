@@ -6,7 +6,16 @@ import pytest
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from tests.wire.bad_input import CASES, Case
-from tests.wire.wire_records import EXAMPLES, LIMITS, TOPIC_OF, example, key_of, raw, refusal
+from tests.wire.wire_records import (
+    EXAMPLES,
+    LIMITS,
+    TOPIC_OF,
+    example,
+    key_of,
+    raw,
+    raw_of,
+    refusal,
+)
 
 TRUNCATED = [kind for kind in EXAMPLES if kind in TOPIC_OF]
 
@@ -56,3 +65,18 @@ def test_ignored_counted() -> None:
             ignored,
         )
     assert ignored == {"heartbeat": 14}
+
+
+@pytest.mark.parametrize("kind", ["progress", "claims", "release", "reset", "leave"])
+def test_ignored_counted_where_something_is_left_out(kind: str) -> None:
+    """An unknown field is counted, and no missing one that need not be there hides it."""
+    body = example(kind)
+    entry = body["queues"][0] if "queues" in body else body
+    for name in ("identity", "last_started"):
+        entry.pop(name, None)
+    ignored: dict[str, int] = {}
+    decode(TOPIC_OF[kind], raw_of(body), LIMITS, ignored)
+    assert ignored == {}
+    entry["colour"] = "red"
+    decode(TOPIC_OF[kind], raw_of(body), LIMITS, ignored)
+    assert ignored == {kind: 1}
