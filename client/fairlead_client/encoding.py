@@ -172,6 +172,6 @@ def _cut(entries: Iterable[bytes], room: int) -> Iterator[list[bytes]]:
         yield run
 
 
-def commit_metadata(position: Position, identity: str | None = None) -> str:
-    """Return what stands beside a committed offset: which reset it follows, of which life it is."""
-    return _dumps({"v": 1, "reset": position.reset, **_identity(identity)}).decode()
+def commit_metadata(position: Position) -> str:
+    """Return what stands beside a committed offset: which operator's reset it follows."""
+    return _dumps({"v": 1, "reset": position.reset}).decode()

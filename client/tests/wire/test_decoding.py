@@ -23,7 +23,8 @@ from kafka.partitioner.default import murmur2
 def test_assignment(examples: dict[str, bytes]) -> None:
     """The protocol's assignment, field by field."""
     holder = Holder("10.0.0.4@77#1", "90ab7d52-11c9-4c56-8a4a-3b1f3e0c9d03", Epoch(3, 39))
-    added = Add(Queue("orders", "main", 2), Epoch(3, 41), Position(0, 9120), (holder,))
+    queue, life = Queue("orders", "main", 2), "W3XrV0pUSt2Qh0nHkS5ZtQ"
+    added = Add(queue, Epoch(3, 41), Position(0, 9120), (holder,), life)
     assert decode_assignment(examples["assignment"]) == Assignment(
         group="orders",
         client_id="10.0.0.7@4121#1",
@@ -35,7 +36,7 @@ def test_assignment(examples: dict[str, bytes]) -> None:
         assigned=(
             Assigned(Queue("orders", "main", 1), Epoch(3, 36), "held"),
             Assigned(Queue("orders", "main", 3), Epoch(3, 38), "draining"),
-            Assigned(Queue("orders", "main", 2), Epoch(3, 41), "gated", added),
+            Assigned(queue, Epoch(3, 41), "gated", added),
         ),
     )
 

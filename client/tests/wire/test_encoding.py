@@ -102,6 +102,22 @@ def test_release_of_a_leaver(validate: Validate) -> None:
     assert validate(encoder().release(action))["last_started"] == [0, 0]
 
 
+@pytest.mark.parametrize("identity", ["W3XrV0pUSt2Qh0nHkS5ZtQ", None])
+def test_the_life_is_named(validate: Validate, identity: str | None) -> None:
+    """Releases, progress and claims name the life of their topic if the add did."""
+    epoch, position = Epoch(3, 39), Position(0, 9120)
+    made = Progress(QUEUE, epoch, position, identity=identity)
+    claim = Claim(QUEUE, epoch, position, "final", identity)
+    release = SendRelease(INCARNATION, QUEUE, epoch, position, identity=identity)
+    told = [
+        validate(encoder().release(release)),
+        validate(encoder().progress(SendProgress(INCARNATION, (made,)))[0])["queues"][0],
+        validate(encoder().claims(SendClaims(INCARNATION, 4, (claim,)))[0])["queues"][0],
+    ]
+    assert [each.get("identity") for each in told] == [identity] * 3
+    assert ["identity" in each for each in told] == [identity is not None] * 3
+
+
 def progress(count: int) -> tuple[Progress, ...]:
     """Return progress of so many queues."""
     return tuple(

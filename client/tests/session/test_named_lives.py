@@ -1,0 +1,88 @@
+"""Which life of its topic a position is of: the client tells it as the add did."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairlead_client.session import actions, events
+
+if TYPE_CHECKING:
+    from tests.session.conftest import Script
+
+OLD, NEW = "first-life", "second-life"
+
+
+def add(script: "Script", number: int, identity: str | None) -> None:
+    """Read an add of the queue that names a life of its topic."""
+    offered = replace(script.an_add(number), identity=identity)
+    script.assign(number, add=(offered,), assigned=script.held(number))
+
+
+def lives(script: "Script") -> list[str | None]:
+    """Return the life that each release so far names."""
+    return [done.identity for done in script.done if isinstance(done, actions.SendRelease)]
+
+
+def claimed(script: "Script", generation: int) -> list[tuple[str, str | None]]:
+    """Return how each queue is claimed in a new generation, and of which life."""
+    done = script.feed(events.GenerationRead(generation))
+    sent = [action for action in done if isinstance(action, actions.SendClaims)]
+    return [(claim.state, claim.identity) for each in sent for claim in each.claims]
+
+
+def test_running_work_names_its_life(script: "Script") -> None:
+    """Progress and claims of running work name the life of its add."""
+    add(script, 1, OLD)
+    script.feed(events.ProgressMade(script.an_add(1).queue, script.epoch(1), 7))
+    done = script.live(10_000)
+    sent = [each for each in done if isinstance(each, actions.SendProgress)]
+    assert {entry.identity for each in sent for entry in each.entries} == {OLD}
+    assert claimed(script, 2) == [("running", OLD)]
+
+
+def test_stopped_work_names_its_life(script: "Script") -> None:
+    """A release names the life, and so do claims of the queue as long as it is remembered."""
+    add(script, 1, OLD)
+    script.drop(1)
+    script.stopped(1, 5)
+    script.acknowledge_release()
+    assert lives(script) == [OLD]
+    assert claimed(script, 2) == [("final", OLD)]
+
+
+def test_each_grant_has_its_own(script: "Script") -> None:
+    """A release that is written again names the life of its own grant, not that of a later one."""
+    add(script, 1, OLD)
+    script.drop(1)
+    script.stopped(1, 5)
+    add(script, 2, NEW)
+    queue = script.an_add(1).queue
+    script.feed(events.ReleaseFailed(script.incarnation, queue, script.epoch(1)))
+    script.live(10_000)
+    assert len(lives(script)) > 1
+    assert set(lives(script)) == {OLD}
+    assert claimed(script, 2) == [("running", NEW)]
+
+
+def test_never_started_names_none(script: "Script") -> None:
+    """An answer without a position names no life, whatever the add did."""
+    add(script, 1, OLD)
+    script.drop(1)
+    script.stopped(1, 5)
+    gated = replace(script.an_add(3, after=(script.holder("b", 2),)), identity=OLD)
+    script.assign(3, add=(gated,), assigned=script.held(3))
+    script.drop(3)
+    assert script.releases == [(1, 5), (3, None)]
+    assert lives(script) == [OLD, None]
+
+
+def test_untold_stays_untold(script: "Script") -> None:
+    """What an engine of before granted names no life, also after one that did."""
+    add(script, 1, OLD)
+    script.drop(1)
+    script.stopped(1, 5)
+    script.acknowledge_release()
+    add(script, 2, None)
+    script.drop(2)
+    script.stopped(2, 6)
+    assert lives(script) == [OLD, None]
+    assert script.releases[-1] == (2, 6)
