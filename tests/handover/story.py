@@ -56,6 +56,8 @@ class Story:
 
     queues: int = 1
     cap: int | None = None
+    life: str = "one"
+    """Which life of its topic there is: the identity that its route tells."""
     world: World = field(init=False)
     told: list[Assignment | Notice] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
@@ -99,12 +101,12 @@ class Story:
                     self.decisions.append(output)
             if self.world.state is None or self.world.state.requests == {}:
                 return
-            self.world.route(self.queues)
+            self.world.route(self.queues, identity=self.life)
             known = tuple(
                 records.QueueOffsets(queue_of(number), 0, 1_000, self.committed.get(number), None)
                 for number in range(self.queues)
             )
-            self.world.add("offsets", records.OffsetsKnown(GROUP, "orders", "one", known))
+            self.world.add("offsets", records.OffsetsKnown(GROUP, "orders", self.life, known))
 
     def points(self, owners: Mapping[int, str]) -> None:
         """An operator says who shall own which queue; the others stay where they were pointed."""
@@ -117,10 +119,16 @@ class Story:
         self.points({queue: to})
         self.engine()
 
-    def resets_to(self, offset: int, queue: int = 0) -> int:
+    def resets_to(self, offset: int, queue: int = 0, life: str | None = None) -> int:
         """An operator resets a queue; return the reset, which is the record's offset + 1."""
-        self.world.add("control", records.Reset(GROUP, queue_of(queue), offset, "alice"))
+        self.world.reset(queue, offset, life)
         return self.world.offsets["control"]
+
+    def made_anew(self, life: str) -> None:
+        """The topic is deleted, with what was committed of it, and made again under its name."""
+        self.life = life
+        self.done, self.resets, self.committed = {}, {}, {}
+        self.world.route(self.queues, identity=life)
 
     def another_engine(self) -> "Story":
         """Return a second engine, which has the state of this one and writes beside it.

@@ -40,6 +40,8 @@ class Client:
     process: words.Process
     drain_deadline_ms: int | None = 30_000
     ordered: bool = False
+    commits: bool = True
+    """Its positions are committed in the data plane too."""
     life: int = 0
     alive: bool = True
     heard: bool = True
@@ -69,6 +71,7 @@ class Client:
                 self.process,
                 (words.Subscription("orders"),),
                 drain_deadline_ms=self.drain_deadline_ms,
+                commits=self.commits,
             )
         )
         self._begin()
