@@ -29,6 +29,7 @@ from fairlead.verify.docket import Evidence, evidence_of
 from fairlead.verify.grant_facts import GrantFacts
 from fairlead.verify.group_facts import GroupFacts
 from fairlead.verify.member_facts import MemberFacts
+from fairlead.verify.position_facts import PositionFacts
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
@@ -98,9 +99,10 @@ class ShardFacts:
     def group(self, name: str) -> GroupFacts:
         """Return what is known of a group."""
         if name not in self.groups:
-            group = GroupFacts(name, self.clock, self.defaults, self.otherwise)
-            group.identities = self.identities
-            self.groups[name] = group
+            positions = PositionFacts(self.identities)
+            self.groups[name] = GroupFacts(
+                name, self.clock, self.defaults, self.otherwise, positions=positions
+            )
         return self.groups[name]
 
     def take(self, suffix: str, row: RawRecord) -> None:
@@ -161,7 +163,7 @@ class ShardFacts:
             case Release():
                 self.group(record.group).release(record, row)
             case Reset():
-                self.group(record.group).reset(record, row)
+                self.group(record.group).positions.reset(record, row, self.clock.clock_ms)
             case RuleSet():
                 self._take_rule(record)
             case RouteChanged():
@@ -182,7 +184,7 @@ class ShardFacts:
     def _take_offsets(self, record: OffsetsKnown, row: RawRecord) -> None:
         route = self.routes.get(record.topic)
         if route is None or route.identity == record.identity:
-            self.group(record.group).offsets(record, row)
+            self.group(record.group).positions.offsets(record, row)
 
     def _take_route(self, record: RouteChanged) -> None:
         route, known = record.route, self.routes.get(record.topic)
@@ -202,7 +204,7 @@ class ShardFacts:
         for group in self.groups.values():
             if known is not None:
                 group.start_anew(record.topic)
-            group.live(record.topic)
+            group.positions.live(record.topic)
 
     def lapse(self, group: GroupFacts) -> Iterator[MemberFacts]:
         """Take those for dead that were silent for too long at this place in the log."""
@@ -226,9 +228,9 @@ class ShardFacts:
         topics = frozenset(topic for member in alive for topic in member.topics)
         # Who subscribes to a topic that nobody read waits for its route: it was forgotten.
         kept, group.subscribed = topics & group.subscribed, topics
-        for queue in list(group.reached):
+        for queue in list(group.positions.reached):
             if queue.topic not in kept and not group.open_grants(queue, _ABOVE):
-                del group.reached[queue]
+                del group.positions.reached[queue]
 
     def silence(self, group: GroupFacts, grant: GrantFacts) -> Evidence:
         """Return what is known of the member of a grant that was not resolved."""

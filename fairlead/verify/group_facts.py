@@ -1,26 +1,24 @@
-"""What is known of one group: its members, its grants, and how far its queues were processed."""
+"""What is known of one group: its members and its grants."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
+from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.records import (
     Claim,
     Claims,
     Heartbeat,
     Leave,
-    OffsetsKnown,
     Progress,
     Release,
-    Reset,
 )
 from fairlead.core.rules import GroupRules, RuleError, with_rule
 from fairlead.engine.clock import ShardClock
-from fairlead.verify.bounds_facts import BoundsFacts
 from fairlead.verify.docket import Evidence, evidence_of
 from fairlead.verify.grant_facts import Contradiction, EarlyWork, GrantFacts, Report
 from fairlead.verify.member_facts import MemberFacts
+from fairlead.verify.position_facts import PositionFacts
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["GroupFacts"]
@@ -38,16 +36,7 @@ class GroupFacts:
         defaults: the rules of all groups; changed by the shard.
         otherwise: the rules of a group of which the log says nothing.
         grants: per queue, by epoch; resolved ones too, for records may still speak of them.
-        reached: per queue, the newest position that was accepted.
-        ever: the same, also of queues that nobody read for a while.
-        late: per queue, the newest position of a grant that had ended; a barrier takes it in.
-        stale: per queue, the newest position of a report by whom no such grant was issued to.
-        void: per topic that was made anew, the newest epoch of its former life.
-        identities: per topic, the life that its route tells; those of the shard.
-        elsewhere: per queue and identity, the newest position of another life than that one, and
-        wanted: likewise, the newest reset.
-        bounds: per queue, where it begins and ends.
-        resets: per queue, the newest reset that an operator asked for.
+        positions: how far its queues were processed.
         early: work under a grant while an older one had not been seen to end.
         ended: of those, the release that came later.
         subscribed: the topics that somebody read when the newest decision was made.
@@ -63,16 +52,7 @@ class GroupFacts:
     rules: dict[str, Any] = field(default_factory=dict)
     members: dict[MemberKey, MemberFacts] = field(default_factory=dict)
     grants: dict[MessageQueue, dict[Epoch, GrantFacts]] = field(default_factory=dict)
-    reached: dict[MessageQueue, Report] = field(default_factory=dict)
-    ever: dict[MessageQueue, Report] = field(default_factory=dict)
-    late: dict[MessageQueue, Report] = field(default_factory=dict)
-    stale: dict[MessageQueue, Report] = field(default_factory=dict)
-    void: dict[str, Epoch] = field(default_factory=dict)
-    identities: Mapping[str, str] = field(default_factory=dict)
-    elsewhere: dict[tuple[MessageQueue, str], Report] = field(default_factory=dict)
-    wanted: dict[tuple[MessageQueue, str], Report] = field(default_factory=dict)
-    bounds: dict[MessageQueue, BoundsFacts] = field(default_factory=dict)
-    resets: dict[MessageQueue, Report] = field(default_factory=dict)
+    positions: PositionFacts = field(default_factory=PositionFacts)
     early: dict[tuple[MessageQueue, Epoch], EarlyWork] = field(default_factory=dict)
     ended: list[tuple[EarlyWork, RawRecord]] = field(default_factory=list)
     subscribed: frozenset[str] = frozenset()
@@ -216,9 +196,8 @@ class GroupFacts:
             report = Report(entry.position, row, identity=entry.identity)
             if grant is not None and (grant.worked is None or report.position > grant.worked[0]):
                 self._compare(grant, worked=report)
-            if entry.end is not None and self._is_present(entry.queue, entry.epoch, report):
-                self.bounds.setdefault(entry.queue, BoundsFacts()).grow(entry.end, row)
-            self._reach(entry.queue, entry.epoch, report, grant)
+            self.positions.grow(entry, report)
+            self.positions.reach(entry.queue, entry.epoch, report, grant)
             if grant is not None and accepted:
                 self._supersede(grant, row, "works under a newer grant")
 
@@ -232,7 +211,7 @@ class GroupFacts:
         self._count("release", accepted=accepted)
         if record.position is not None:
             report = Report(record.position, row, identity=record.identity)
-            self._reach(record.queue, record.epoch, report, grant)
+            self.positions.reach(record.queue, record.epoch, report, grant)
         if grant is None:
             return
         if record.position is not None:
@@ -279,7 +258,7 @@ class GroupFacts:
             grant = self._grant(record.member, entry.queue, entry.epoch)
             if grant is not None:
                 report = Report(entry.position, row, identity=entry.identity)
-                self._reach(entry.queue, entry.epoch, report, grant, late=False)
+                self.positions.reach(entry.queue, entry.epoch, report, grant, late=False)
                 if entry.running:
                     self._supersede(grant, row, "claims to work under a newer grant")
         says = f"does not run it, by the claims of generation {record.generation}"
@@ -293,42 +272,10 @@ class GroupFacts:
                 # Whoever learns of a new driver obeys no drop of an older one.
                 grant.dropped_ms = None
 
-    def reset(self, record: Reset, row: RawRecord) -> None:
-        """An operator's reset wins over every position of before."""
-        position = Position(row.offset + 1, record.offset)
-        report = Report(position, row, self.clock.clock_ms, record.identity)
-        if self._is_elsewhere(record.queue, record.identity):
-            self._keep_elsewhere(record.queue, report, self.elsewhere, self.wanted)
-        else:
-            self._keep(record.queue, report, self.reached, self.ever, self.resets)
-
-    def offsets(self, record: OffsetsKnown, row: RawRecord) -> None:
-        """A bridge told the bounds of queues."""
-        for entry in record.queues:
-            self.bounds.setdefault(entry.queue, BoundsFacts()).tell(entry, row)
-
-    def live(self, topic: str) -> None:
-        """A route tells which life of its topic there is: what was told of that one counts."""
-        identity = self.identities[topic]
-        for told, places in (
-            (self.elsewhere, (self.reached, self.ever)),
-            (self.wanted, (self.resets,)),
-        ):
-            for place in [(queue, name) for queue, name in told if queue.topic == topic]:
-                report = told.pop(place) if place[1] == identity else None
-                if report is not None:
-                    self._keep(place[0], report, *places)
-
     def start_anew(self, topic: str) -> None:
-        """A topic was made again: no position of its former life counts."""
+        """A topic was made again: whatever was granted is of its former life."""
         issued = [max(grants) for queue, grants in self.grants.items() if queue.topic == topic]
-        self.void[topic] = max([*issued, self.void.get(topic, NOTHING)])
-        for held in (self.reached, self.ever):
-            for queue in [queue for queue in held if queue.topic == topic]:
-                del held[queue]
-        for about in (self.bounds, self.resets):
-            for queue in [queue for queue in about if queue.topic == topic]:
-                del about[queue]
+        self.positions.start_anew(topic, max(issued, default=NOTHING))
 
     def resolve_of(self, member: MemberKey, proof: Evidence) -> None:
         """End every grant of a member."""
@@ -358,57 +305,6 @@ class GroupFacts:
             if grant.client_id != newer.client_id:
                 self.early.setdefault((grant.queue, grant.epoch), EarlyWork(grant, newer, row))
             grant.end(evidence_of(row, f"{newer.client_id} {says}"), self.clock.clock_ms)
-
-    def _reach(
-        self,
-        queue: MessageQueue,
-        epoch: Epoch,
-        report: Report,
-        grant: GrantFacts | None,
-        *,
-        late: bool = True,
-    ) -> None:
-        """Take a position of a grant; None: no such grant was issued to who reports it."""
-        if self._is_elsewhere(queue, report.identity):
-            if grant is not None:
-                self._keep_elsewhere(queue, report, self.elsewhere)
-            return
-        if not self._is_present(queue, epoch, report):
-            return
-        if grant is None:
-            self._keep(queue, report, self.stale)
-        elif late and grant.resolved is not None:
-            self._keep(queue, report, self.late)
-        else:
-            self._keep(queue, report, self.reached, self.ever)
-
-    def _is_elsewhere(self, queue: MessageQueue, identity: str | None) -> bool:
-        """Tell whether something says that it is of another life than the one that is known."""
-        present = self.identities.get(queue.topic)
-        return None not in (identity, present) and identity != present
-
-    def _is_present(self, queue: MessageQueue, epoch: Epoch, report: Report) -> bool:
-        """Tell whether a report is of the present life; one that names none, by its epoch."""
-        if report.identity is None:
-            return epoch > self.void.get(queue.topic, NOTHING)
-        return not self._is_elsewhere(queue, report.identity)
-
-    @staticmethod
-    def _keep_elsewhere(
-        queue: MessageQueue, report: Report, *places: dict[tuple[MessageQueue, str], Report]
-    ) -> None:
-        assert report.identity is not None
-        for held in places:
-            known = held.get((queue, report.identity))
-            if known is None or report.position > known.position:
-                held[queue, report.identity] = report
-
-    @staticmethod
-    def _keep(queue: MessageQueue, report: Report, *places: dict[MessageQueue, Report]) -> None:
-        for held in places:
-            known = held.get(queue)
-            if known is None or report.position > known.position:
-                held[queue] = report
 
     def _count(self, kind: str, *, accepted: bool) -> None:
         name = f"{kind}/{'accepted' if accepted else 'stale'}"

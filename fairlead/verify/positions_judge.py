@@ -73,8 +73,8 @@ class PositionsJudge:
             self._docket.excuse("S5", reason)
 
     def _judge(self, step: Step, move: AuditMove, position: Position) -> None:
-        group, docket = step.group, self._docket
-        report, stale = group.reached.get(move.queue), group.stale.get(move.queue)
+        told, docket = step.group.positions, self._docket
+        report, stale = told.reached.get(move.queue), told.stale.get(move.queue)
         if not self._whole:
             # Who was taken for dead when, and what was known of a queue, rests on what is gone.
             for number in ("S4", "S5"):
@@ -87,11 +87,11 @@ class PositionsJudge:
             return
         granted = evidence_of(step.audit.row, f"{move.text}, starts at {_text(position)}")
         known = evidence_of(report.row, f"reached {_text(report.position)}")
-        late = group.late.get(move.queue)
+        late = told.late.get(move.queue)
         if late is not None and position == late.position > report.position:
             # A barrier takes in what was released after its member had been taken for dead.
             return
-        ever = group.ever.get(move.queue, report)
+        ever = told.ever.get(move.queue, report)
         if report.position < position <= ever.position:
             # Nobody read the topic for a while, and the engine still knows how far it was.
             return
@@ -109,18 +109,18 @@ class PositionsJudge:
                 docket.find("S5", text, known, granted)
             elif not step.behind:
                 # From here on this is what the engine knows, and no start may be below it.
-                group.reached[move.queue] = Report(position, step.audit.row)
+                told.reached[move.queue] = Report(position, step.audit.row)
 
     def _judge_first(self, step: Step, move: AuditMove, position: Position) -> None:
         if not step.whole or self._is_learnt(step, move, position):
             return
-        ever = step.group.ever.get(move.queue)
+        ever = step.group.positions.ever.get(move.queue)
         if move.why not in _LEARNT and (step.behind or ever is None or position <= ever.position):
             # What the engine still knows of a queue that nobody read for a while, or has read
             # again when it rebuilt its state: nobody else knows it.
             self._docket.look("S5", "starts of queues that nobody read, as the engine says")
             return
-        bounds = step.group.bounds.get(move.queue)
+        bounds = step.group.positions.bounds.get(move.queue)
         told = "no bounds of it were known"
         if bounds is not None and bounds.told:
             told = f"known were {sorted(bounds.told)}"
@@ -133,7 +133,7 @@ class PositionsJudge:
     @staticmethod
     def _is_learnt(step: Step, move: AuditMove, position: Position) -> bool:
         """Tell whether a start is what a bridge told of the queue."""
-        bounds = step.group.bounds.get(move.queue)
+        bounds = step.group.positions.bounds.get(move.queue)
         return move.why in _LEARNT and bounds is not None and position.offset in bounds.told
 
 
@@ -145,7 +145,7 @@ def _is_of_another_life(step: Step, move: AuditMove, report: Report) -> bool:
     """
     if report.identity is not None:
         return False
-    void = step.group.void.get(move.queue.topic)
+    void = step.group.positions.void.get(move.queue.topic)
     restarted = void is not None and step.audit.cut.generation > void.generation
     return restarted and move.why == "minimum"
 

@@ -69,23 +69,23 @@ class ResetsJudge:
         """Judge starts against where their queue ends, and resets that nobody followed."""
         facts = ending.facts
         for name, group in sorted(facts.groups.items()):
-            for queue in sorted(group.resets):
+            for queue in sorted(group.positions.resets):
                 start = self._starts.get((name, queue))
-                reset = group.resets[queue]
+                reset = group.positions.resets[queue]
                 if start is not None and start.position.reset >= reset.position.reset:
                     self._judge_end(facts, group, queue, start)
                 else:
                     self._judge_unfollowed(facts, group, queue, reset)
 
     def _judge(self, step: Step, move: AuditMove, position: Position) -> None:
-        reset, place = step.group.resets.get(move.queue), (step.audit.group, move.queue)
+        reset, place = step.group.positions.resets.get(move.queue), (step.audit.group, move.queue)
         known = self._starts.get(place)
         if reset is None or position != reset.position or (known and known.position == position):
             return
         self._docket.look("S5", "starts at a reset")
         decision = evidence_of(step.audit.row, f"{step.audit.text}: {move.text}")
         self._starts[place] = _Start(move.epoch, position, reset.row, step.audit.at_ms, decision)
-        bounds = step.group.bounds.get(move.queue)
+        bounds = step.group.positions.bounds.get(move.queue)
         if bounds is None or bounds.row is None or position.offset >= bounds.first:
             return
         self._docket.find(
@@ -100,14 +100,14 @@ class ResetsJudge:
     def _judge_end(
         self, facts: ShardFacts, group: GroupFacts, queue: MessageQueue, start: _Start
     ) -> None:
-        bounds = group.bounds.get(queue)
+        bounds = group.positions.bounds.get(queue)
         ends = [self._ends.get((queue.topic, queue.queue_id))]
         late = bounds is not None and bounds.told_ms >= start.decided_ms + _LATE_MS
         # If the broker's clock jumped nobody knows what was told later than what.
         if bounds is not None and late and not facts.clock.jumps:
             ends.append(bounds.end)
         known = [end for end in ends if end is not None]
-        if not known or start.epoch <= group.void.get(queue.topic, NOTHING):
+        if not known or start.epoch <= group.positions.void.get(queue.topic, NOTHING):
             self._docket.excuse("S5", "resets: nobody told since how far their queues reach")
             return
         if start.position.offset <= max(known):

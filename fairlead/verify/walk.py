@@ -192,7 +192,7 @@ class Walk:
                 held[word] = held.get(word, 0) + 1
         self._issue(group, audit, adds, shard.facts.clock.clock_ms)
         if "group_evicted" in audit.triggers:
-            group.reached.clear()
+            group.positions.reached.clear()
         elif audit.phase != "barrier":
             shard.facts.forget_unread(group)
 
