@@ -23,16 +23,16 @@ MUTANTS_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format test test-fast test-long explore mutants bench bench-strategies strategy-figures lock image image-steps clean
+.PHONY: help setup python java demo check format prepared test test-fast test-long explore mutants bench bench-strategies strategy-figures lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
 	  while IFS=$$'\t' read -r name text; do printf '  make %-16s %s\n' "$$name" "$$text"; done
 
-setup: java $(STAMP) ## .venv with the fairlead command, jars, class-data archive
+setup: java $(STAMP) ## .venv with the fairlead command, jars, class-data archives
 	@$(say) "jars: fetched once, checked by SHA-256"
 	@$(BIN)/fairlead setup jars
-	@$(say) "class-data archive: halves the start of the engine"
+	@$(say) "class-data archives: halve the starts of engine and broker"
 	@$(BIN)/fairlead setup archive
 
 java:
@@ -70,14 +70,18 @@ format: $(STAMP) ## let ruff format and fix what it can
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-test: setup check ## set-up, checks, then every test but the slow ones
+# Jars come over the network while the checks compute.
+prepared: java $(STAMP)
+	@$(MAKE) -j 2 setup check
+
+test: prepared ## set-up, checks, then every test but the slow ones
 	@$(say) "pytest: pure, Spark and broker tests"
 	@$(BIN)/python -m pytest $(TWO_AT_ONCE) -m "not slow" $(PYTEST_ARGS)
 
 test-fast: $(STAMP) ## the pure tests: no JVM, seconds
 	@$(BIN)/python -m pytest -m "not spark and not broker and not java and not slow" $(PYTEST_ARGS)
 
-test-long: setup check ## every test, the slow ones included
+test-long: prepared ## every test, the slow ones included
 	@$(say) "pytest: all"
 	@$(BIN)/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
 

@@ -1,45 +1,77 @@
-"""The class-data archive: the classes that Spark loads at its start, ready to be mapped to memory.
+"""Class-data archives: the classes a Java program loads at its start, ready to be mapped to memory.
 
-It halves the start of the engine. It fits exactly one JVM and one class path, so both are in its
-file's name. Without a matching file, or when the JVM does not accept it, classes are loaded as
-they always were.
+One is for Spark, one for the embedded broker; each halves a start. An archive fits exactly one JVM
+and one class path, so both are in its file's name. Without a matching file, or when the JVM does
+not accept it, classes are loaded as they always were.
 """
 
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.jars import cache_root
-from fairlead.java import Java, find_java
+from fairlead.java import Java
 
-_PREFIX: Final = "spark-"
 _SUFFIX: Final = ".jsa"
 # Another class path, a full temporary folder, an older kernel: nothing a user of it must hear.
 _SILENT: Final = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 _LOADED: Final = re.compile(r"source: (shared objects file \(top\))?")
 
 
-def archive_options(jars: Path) -> tuple[str, ...]:
-    """Return the JVM options that use the archive; none if no archive fits.
+@dataclass(frozen=True, slots=True)
+class ArchivedProgram:
+    """A Java program whose classes an archive holds.
 
-    Args:
-        jars: the folder of the connector jars.
+    Attributes:
+        name: begins the names of its archives.
+        class_path: its jars.
+    """
+
+    name: str
+    class_path: tuple[Path, ...]
+
+    def archive(self, java: Java) -> Path:
+        """Return where the archive for this JVM and this class path is, or would be."""
+        return archive_folder() / f"{self.name}-{self._fingerprint(java)}{_SUFFIX}"
+
+    def other_archives(self, java: Java) -> list[Path]:
+        """Return the archives of this program for others, the newest first."""
+        found = archive_folder().glob(f"{self.name}-*{_SUFFIX}")
+        others = set(found) - {self.archive(java)}
+        return sorted(others, key=lambda one: one.stat().st_mtime, reverse=True)
+
+    def options(self, java: Java) -> tuple[str, ...]:
+        """Return the JVM options that use the archive; none if no archive fits."""
+        path = self.archive(java)
+        return using_options(path) if path.is_file() else ()
+
+    def _fingerprint(self, java: Java) -> str:
+        """Tell apart JVMs and class paths as the JVM itself does: by file, size and time."""
+        digest = hashlib.sha256(f"{java.home}\n{java.banner}\n".encode())
+        for jar in self.class_path:
+            status = jar.stat()
+            digest.update(f"{jar}\n{status.st_size}\n{status.st_mtime_ns}\n".encode())
+        return digest.hexdigest()[:16]
+
+
+def spark_program(jars: Path) -> ArchivedProgram:
+    """Return Spark with the connector jars of this folder.
 
     Raises:
-        EnvironmentMissingError: there is no Java, or no pyspark.
+        EnvironmentMissingError: there is no pyspark.
     """
-    path = archive_path(find_java(), jars)
-    return using_options(path) if path.is_file() else ()
+    return ArchivedProgram("spark", _jars_in((jars, _spark_home() / "jars")))
 
 
-def archive_path(java: Java, jars: Path) -> Path:
-    """Return where the archive for this JVM and this class path is, or would be."""
-    return archive_folder() / f"{_PREFIX}{_fingerprint(java, jars)}{_SUFFIX}"
+def broker_program(folders: Iterable[Path]) -> ArchivedProgram:
+    """Return the embedded broker with the jars of these folders."""
+    return ArchivedProgram("broker", _jars_in(folders))
 
 
 def archive_folder() -> Path:
@@ -49,17 +81,17 @@ def archive_folder() -> Path:
 
 def recording_options(path: Path) -> tuple[str, ...]:
     """Return the JVM options that write an archive when the JVM exits."""
-    return (_quoted(f"-XX:ArchiveClassesAtExit={path}"), *_SILENT)
+    return (f"-XX:ArchiveClassesAtExit={path}", *_SILENT)
 
 
 def using_options(path: Path) -> tuple[str, ...]:
     """Return the JVM options that use an archive if it fits."""
-    return (_quoted(f"-XX:SharedArchiveFile={path}"), *_SILENT)
+    return (f"-XX:SharedArchiveFile={path}", *_SILENT)
 
 
 def load_log_option(log: Path) -> str:
     """Return the JVM option that writes where each class comes from, for `archived_share`."""
-    return _quoted(f"-Xlog:class+load=info:file={log}:none:filecount=0")
+    return f"-Xlog:class+load=info:file={log}:none:filecount=0"
 
 
 def archived_share(log: Path) -> float:
@@ -73,24 +105,8 @@ def archived_share(log: Path) -> float:
     return sum(1 for match in sources if match.group(1)) / len(sources) if sources else 0.0
 
 
-def other_archives(path: Path) -> list[Path]:
-    """Return the archives beside this one, the newest first."""
-    found = path.parent.glob(f"{_PREFIX}*{_SUFFIX}")
-    return sorted(set(found) - {path}, key=lambda one: one.stat().st_mtime, reverse=True)
-
-
-def _fingerprint(java: Java, jars: Path) -> str:
-    """Tell apart JVMs and class paths as the JVM itself does: by file, size and time."""
-    digest = hashlib.sha256(f"{java.home}\n{java.banner}\n".encode())
-    for jar in _class_path(jars):
-        status = jar.stat()
-        digest.update(f"{jar}\n{status.st_size}\n{status.st_mtime_ns}\n".encode())
-    return digest.hexdigest()[:16]
-
-
-def _class_path(jars: Path) -> Iterator[Path]:
-    yield from sorted(jars.glob("*.jar"))
-    yield from sorted((_spark_home() / "jars").glob("*.jar"))
+def _jars_in(folders: Iterable[Path]) -> tuple[Path, ...]:
+    return tuple(jar for folder in folders for jar in sorted(folder.glob("*.jar")))
 
 
 def _spark_home() -> Path:
@@ -105,8 +121,3 @@ def _spark_home() -> Path:
             remedy="Run: make setup (or: pip install fairlead)",
         )
     return Path(specification.origin).parent
-
-
-def _quoted(option: str) -> str:
-    """Spark splits the options at spaces, and understands quotation marks."""
-    return f'"{option}"' if " " in option else option

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from fairlead.archive import archive_options
+from fairlead.archive import spark_program
 from fairlead.bench.crew import Crew
 from fairlead.bench.waiting import await_fact
 from fairlead.errors import EnvironmentMissingError, VerdictError
 from fairlead.jars import ensure_jars
+from fairlead.java import find_java
 from fairlead.local.system import LocalSystem, SystemPlan
 from fairlead.local.topic_content import read_to_end
 
@@ -60,7 +61,7 @@ def measure_starts(plan: StartPlan, say: Callable[[str], None]) -> dict[str, lis
             be measured as if it had it.
         FairleadError: a part died, or there was no assignment in time.
     """
-    if not archive_options(ensure_jars("connector")):
+    if not spark_program(ensure_jars("connector")).options(find_java()):
         raise EnvironmentMissingError(
             "archive: none fits this JVM and these jars, so no start can be measured with it.",
             remedy="Run: make setup (or: fairlead setup archive), or measure no starts: --starts 0",

@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
+from fairlead.archive import broker_program, recording_options
 from fairlead.broker.processes import ChildProcess
 from fairlead.broker.properties import server_properties
 from fairlead.broker.state import ClusterState, NodeState
@@ -37,15 +38,31 @@ class BrokerProgram:
     Attributes:
         java: the Java to run it with.
         jars: the folders whose jars make the class path.
+        recorded: where a node writes the archive of its classes when it ends; None: it uses the one
+            that is there, if any.
     """
 
     java: Java
     jars: tuple[Path, ...]
+    recorded: Path | None = None
 
-    def command(self, main_class: str, options: list[str], arguments: list[str]) -> list[str]:
-        """The command line of one of Kafka's programs."""
+    def node(self, options: list[str], arguments: list[str]) -> list[str]:
+        """The command line of a node."""
+        archive = self._archive() if self.recorded is None else recording_options(self.recorded)
+        return self._command(archive, options, "kafka.Kafka", arguments)
+
+    def storage_tool(self, arguments: list[str]) -> list[str]:
+        """The command line of what prepares a node's data folder."""
+        return self._command(self._archive(), [], "kafka.tools.StorageTool", arguments)
+
+    def _archive(self) -> tuple[str, ...]:
+        return broker_program(self.jars).options(self.java)
+
+    def _command(
+        self, archive: tuple[str, ...], options: list[str], main_class: str, arguments: list[str]
+    ) -> list[str]:
         class_path = ":".join(f"{folder}/*" for folder in self.jars)
-        jvm = [str(self.java.executable), *_JVM_OPTIONS, *options]
+        jvm = [str(self.java.executable), *_JVM_OPTIONS, *archive, *options]
         return [*jvm, "-cp", class_path, main_class, *arguments]
 
 
@@ -82,7 +99,7 @@ class EmbeddedNode:
         # Half formatted, by a start that was interrupted: Kafka would take it for whole.
         shutil.rmtree(self._data, ignore_errors=True)
         arguments = ["format", "-t", cluster_id, "-c", str(self._properties)]
-        command = self._program.command("kafka.tools.StorageTool", [], arguments)
+        command = self._program.storage_tool(arguments)
         return subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
         )
@@ -112,7 +129,7 @@ class EmbeddedNode:
         """Start the node's process; it is not ready yet."""
         options = [f"-Dlog4j2.configurationFile={self._logging}"]
         self._log_begins = self.log_file.stat().st_size if self.log_file.exists() else 0
-        command = self._program.command("kafka.Kafka", options, [str(self._properties)])
+        command = self._program.node(options, [str(self._properties)])
         self.child = ChildProcess(command, self.log_file, detached=detached)
         return self.child
 

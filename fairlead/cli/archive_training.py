@@ -1,4 +1,4 @@
-"""Makes the class-data archive: a training run that records it, and one that proves it is used."""
+"""Makes the class-data archives: a run that records them, and one that proves Spark's is used."""
 
 import contextlib
 import json
@@ -6,18 +6,18 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from fairlead.archive import (
     archive_folder,
-    archive_path,
     archived_share,
+    broker_program,
     load_log_option,
-    other_archives,
     recording_options,
+    spark_program,
     using_options,
 )
 from fairlead.broker import EmbeddedKafka
@@ -31,7 +31,7 @@ from fairlead.topics import create_topics, topic_specs
 ARCHIVED_SHARE_MIN: Final = 0.5
 _RUN_SECONDS_MAX: Final = 300.0
 _LOG_TAIL_LINES: Final = 15
-# One for each JVM and each environment on this machine; 180 MB each.
+# One for each JVM and each environment on this machine; 180 MB each of Spark, 50 MB of the broker.
 _OTHERS_KEPT_MAX: Final = 2
 
 
@@ -56,76 +56,95 @@ class TrainingRun:
 
 
 @dataclass(frozen=True, slots=True)
-class ArchiveMade:
-    """A new archive.
+class ArchivesMade:
+    """New archives.
 
     Attributes:
-        path: the archive.
-        bytes: its size.
-        before: a start without it (None if that was not measured).
+        paths: each that was made.
+        before: a start of Spark without its archive (None if that was not measured).
         after: a start with it.
     """
 
-    path: Path
-    bytes: int
+    paths: tuple[Path, ...]
     before: TrainingRun | None
     after: TrainingRun
 
 
 class ArchiveMaker:
-    """Makes the archive of one JVM and one class path."""
+    """Makes the archives of one JVM: of Spark, and of the embedded broker it is trained on."""
 
-    def __init__(self, java: Java, jars: Path, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, java: Java, jars: Path, broker_jars: Sequence[Path], say: Callable[[str], None]
+    ) -> None:
         """Prepare.
 
         Args:
             java: the JVM.
             jars: the folder of the connector jars.
+            broker_jars: the folders of the broker's.
             say: told what is being done, a line each time.
         """
-        self.path = archive_path(java, jars)
         self._java = java
         self._jars = jars
         self._say = say
+        self._programs = (spark_program(jars), broker_program(broker_jars))
+        self.spark, self.broker = (program.archive(java) for program in self._programs)
 
-    def make(self, *, measure: bool) -> ArchiveMade | None:
-        """Make and prove the archive; None if another process did so meanwhile.
+    def missing(self) -> list[Path]:
+        """Return the archives that are not there."""
+        return [path for path in (self.spark, self.broker) if not path.is_file()]
+
+    def make(self, *, measure: bool) -> ArchivesMade | None:
+        """Make and prove what is missing; None if another process did so meanwhile.
 
         Args:
-            measure: also measure a start without it.
+            measure: also measure a start without Spark's.
 
         Raises:
             EnvironmentMissingError: a run failed, or the JVM does not use what it wrote.
         """
         with _sole_maker(lambda: self._say("another process makes an archive; waiting for it")):
-            if self.path.is_file():
+            missing = self.missing()
+            if not missing:
                 return None
             with tempfile.TemporaryDirectory(prefix="fairlead-archive-") as scratch:
-                made = self._make(Path(scratch), measure=measure)
-            for old in other_archives(self.path)[_OTHERS_KEPT_MAX:]:
-                old.unlink(missing_ok=True)
-        return made
+                before, after = self._make(Path(scratch), missing, measure=measure)
+            for program in self._programs:
+                for old in program.other_archives(self._java)[_OTHERS_KEPT_MAX:]:
+                    old.unlink(missing_ok=True)
+        return ArchivesMade(tuple(missing), before, after)
 
-    def _make(self, scratch: Path, *, measure: bool) -> ArchiveMade:
-        # In the folder of its destination, or the rename would be a copy.
-        recorded = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        with EmbeddedKafka(scratch / "kafka") as kafka, _removed(recorded):
-            run = _Training(kafka.bootstrap, self._java, self._jars, scratch)
-            before = None
-            if measure:
-                self._say("a start without an archive")
-                before = run.once("without", ())
-            self._say("a start that records which classes Spark loads (about half a minute)")
-            run.once("recording", recording_options(recorded))
-            if not recorded.is_file():
-                raise _unusable(self._java, "the JVM wrote no archive")
-            self._say("a start with the archive")
-            after = run.once("with", using_options(recorded))
-            if after.archived_share < ARCHIVED_SHARE_MIN:
-                found = f"only {after.archived_share:.0%} of the classes came from the archive"
-                raise _unusable(self._java, found)
-            recorded.rename(self.path)
-        return ArchiveMade(self.path, self.path.stat().st_size, before, after)
+    def _make(
+        self, scratch: Path, missing: Sequence[Path], *, measure: bool
+    ) -> tuple[TrainingRun | None, TrainingRun]:
+        with _recorded(self.spark) as spark, _recorded(self.broker) as broker:
+            wanted = broker if self.broker in missing else None
+            with EmbeddedKafka(scratch / "kafka", recorded=wanted) as kafka:
+                run = _Training(kafka.bootstrap, self._java, self._jars, scratch)
+                before = None
+                if measure:
+                    self._say("a start without an archive")
+                    before = run.once("without", ())
+                proven = self.spark
+                if self.spark in missing:
+                    self._say("a start that records which classes Spark loads (half a minute)")
+                    proven = spark
+                    run.once("recording", recording_options(spark))
+                    self._assert_written(spark)
+                self._say("a start with the archive")
+                after = run.once("with", using_options(proven))
+                if after.archived_share < ARCHIVED_SHARE_MIN:
+                    found = f"only {after.archived_share:.0%} of the classes came from the archive"
+                    raise _unusable(self._java, found)
+                proven.rename(self.spark)
+            if wanted is not None:
+                self._assert_written(broker)
+                broker.rename(self.broker)
+        return before, after
+
+    def _assert_written(self, recorded: Path) -> None:
+        if not recorded.is_file():
+            raise _unusable(self._java, "the JVM wrote no archive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +193,14 @@ def _sole_maker(on_wait: Callable[[], None]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _removed(path: Path) -> Iterator[None]:
-    """Leave no half archive behind, however this ends."""
+def _recorded(path: Path) -> Iterator[Path]:
+    """Give the file that becomes an archive; leave no half one behind, however this ends."""
+    # In the folder of its destination, or the rename would be a copy.
+    recorded = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        yield
+        yield recorded
     finally:
-        path.unlink(missing_ok=True)
+        recorded.unlink(missing_ok=True)
 
 
 def _failed(

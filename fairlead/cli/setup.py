@@ -7,10 +7,10 @@ import typer
 from rich.console import Console
 
 from fairlead.jars import ensure_jars
-from fairlead.jars.manifest import JAR_SET_NAMES, JarSetName
+from fairlead.jars.manifest import BROKER_SETS, JAR_SET_NAMES, JarSetName
 from fairlead.jars.progress import ConsoleProgress
 
-app = typer.Typer(no_args_is_help=True, help="Fetch the jars, make the class-data archive.")
+app = typer.Typer(no_args_is_help=True, help="Fetch the jars, make the class-data archives.")
 
 
 @app.command()
@@ -41,34 +41,33 @@ def archive(
         bool, typer.Option("--measure", help="Also measure a start without it.")
     ] = False,
 ) -> None:
-    """Make the class-data archive for this Java and these jars, if there is none yet.
+    """Make the class-data archives for this Java and these jars, those that are not there yet.
 
-    A short real job runs on an embedded broker, so that the archive holds what the engine loads; a
-    second one proves that the JVM uses it.
+    A short real job runs on an embedded broker, so that the archives hold what the engine and the
+    broker load; a second one proves that the JVM uses that of the engine.
     """
-    from fairlead.archive import archive_path
     from fairlead.cli.archive_training import ArchiveMaker
     from fairlead.java import find_java
 
     progress = ConsoleProgress(Console(stderr=True))
     connector = ensure_jars("connector", progress)
-    for name in ("broker", "broker-logging"):
-        ensure_jars(name, progress)
-    java = find_java()
-    path = archive_path(java, connector)
-    if force:
-        path.unlink(missing_ok=True)
-    if path.is_file():
-        typer.echo(f"archive: {path} is there")
-        return
+    broker_jars = [ensure_jars(name, progress) for name in BROKER_SETS]
+    maker = ArchiveMaker(
+        find_java(), connector, broker_jars, lambda line: typer.echo(f"archive: {line}", err=True)
+    )
     begun = time.monotonic()
-    maker = ArchiveMaker(java, connector, lambda line: typer.echo(f"archive: {line}", err=True))
-    made = maker.make(measure=measure)
+    if force:
+        for path in (maker.spark, maker.broker):
+            path.unlink(missing_ok=True)
+    made = maker.make(measure=measure) if maker.missing() else None
+    for path in (maker.spark, maker.broker):
+        if made is None or path not in made.paths:
+            typer.echo(f"archive: {path} is there")
+        else:
+            typer.echo(f"archive: {path} ({path.stat().st_size / 1e6:.0f} MB)")
     if made is None:
-        typer.echo(f"archive: {path} is there")
         return
-    size_mb, took_s = made.bytes / 1e6, time.monotonic() - begun
-    typer.echo(f"archive: {made.path} ({size_mb:.0f} MB, made in {took_s:.0f} s)")
+    typer.echo(f"archive: made in {time.monotonic() - begun:.0f} s")
     if made.before is not None:
         typer.echo(f"archive: session and first batch without it {made.before.start_s:.1f} s")
     share = made.after.archived_share

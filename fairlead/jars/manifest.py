@@ -11,7 +11,8 @@ from importlib import resources
 from typing import Final, Literal
 
 JarSetName = Literal["connector", "broker", "broker-logging", "rocketmq", "kafka-assignors"]
-JAR_SET_NAMES: Final[tuple[JarSetName, ...]] = ("connector", "broker", "broker-logging")
+BROKER_SETS: Final[tuple[JarSetName, ...]] = ("broker", "broker-logging")
+JAR_SET_NAMES: Final[tuple[JarSetName, ...]] = ("connector", *BROKER_SETS)
 """What a set-up fetches; the others are fetched by the tests and the benchmark that need them."""
 
 

@@ -1,6 +1,7 @@
 """Which archive fits, and what the JVM is told about it; no JVM runs here."""
 
 import os
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,17 +10,21 @@ import pytest
 from fairlead import archive
 from fairlead.archive import (
     archive_folder,
-    archive_options,
-    archive_path,
     archived_share,
-    other_archives,
+    broker_program,
     recording_options,
+    spark_program,
     using_options,
 )
 from fairlead.errors import EnvironmentMissingError
 from fairlead.java import Java
 
 JAVA = Java(Path("/jdk/bin/java"), Path("/jdk"), 'openjdk version "17.0.15"', 17)
+
+
+def archive_path(java: Java, jars: Path) -> Path:
+    """Where Spark's archive is for this JVM and these jars."""
+    return spark_program(jars).archive(java)
 
 
 @pytest.fixture
@@ -75,20 +80,34 @@ def test_options_are_given_only_for_an_archive_that_is_there(jars: Path) -> None
     """Without a fitting file the JVM is told nothing; with one, to use it and to keep quiet."""
     from fairlead.java import find_java
 
-    assert archive_options(jars) == ()
-    path = archive_path(find_java(), jars)
+    java = find_java()
+    assert spark_program(jars).options(java) == ()
+    path = archive_path(java, jars)
     path.parent.mkdir(parents=True)
     path.write_bytes(b"")
-    options = archive_options(jars)
+    options = spark_program(jars).options(java)
     assert options[0] == f"-XX:SharedArchiveFile={path}"
     assert "-Xshare:auto" in options
 
 
-def test_a_path_with_a_space_is_quoted_for_spark() -> None:
-    """Spark splits the options of the JVM at spaces."""
+def test_the_options_name_the_file() -> None:
+    """The JVM writes it at its exit, or takes classes from it."""
     path = Path("/a b/c.jsa")
-    assert using_options(path)[0] == '"-XX:SharedArchiveFile=/a b/c.jsa"'
-    assert recording_options(path)[0] == '"-XX:ArchiveClassesAtExit=/a b/c.jsa"'
+    assert using_options(path)[0] == "-XX:SharedArchiveFile=/a b/c.jsa"
+    assert recording_options(path)[0] == "-XX:ArchiveClassesAtExit=/a b/c.jsa"
+
+
+def test_a_path_with_a_space_is_quoted_for_spark() -> None:
+    """Spark splits the options of the JVM at spaces; an option without any is left as it is."""
+    from fairlead.settings import load_settings
+    from streaming.session import spark_settings
+
+    options = (*using_options(Path("/a b/c.jsa")), *recording_options(Path("/a b/d.jsa")))
+    given = spark_settings(load_settings().engine, Path("/jars"), options)
+    told = given["spark.driver.extraJavaOptions"]
+    assert ' "-XX:SharedArchiveFile=/a b/c.jsa" -Xshare:auto ' in told
+    assert ' "-XX:ArchiveClassesAtExit=/a b/d.jsa" -Xshare:auto ' in told
+    assert shlex.split(told)[-len(options) :] == list(options)
 
 
 def test_the_share_counts_the_archive_on_top_alone(tmp_path: Path) -> None:
@@ -106,10 +125,13 @@ def test_the_share_counts_the_archive_on_top_alone(tmp_path: Path) -> None:
     assert archived_share(log) == 0.0
 
 
-def test_older_archives_are_listed_the_newest_first(tmp_path: Path) -> None:
-    """What may be removed when another one has been made."""
-    for second, name in enumerate(("spark-a.jsa", "spark-b.jsa", "spark-c.jsa", "other.txt")):
-        (tmp_path / name).write_bytes(b"")
-        os.utime(tmp_path / name, (second, second))
-    found = other_archives(tmp_path / "spark-b.jsa")
-    assert [path.name for path in found] == ["spark-c.jsa", "spark-a.jsa"]
+def test_older_archives_are_listed_the_newest_first(jars: Path) -> None:
+    """What may be removed when another one has been made, of the same program."""
+    program = spark_program(jars)
+    own = program.archive(JAVA)
+    own.parent.mkdir(parents=True)
+    for second, name in enumerate(("spark-a.jsa", own.name, "spark-c.jsa", "broker-d.jsa")):
+        (own.parent / name).write_bytes(b"")
+        os.utime(own.parent / name, (second, second))
+    assert [path.name for path in program.other_archives(JAVA)] == ["spark-c.jsa", "spark-a.jsa"]
+    assert [path.name for path in broker_program([jars]).other_archives(JAVA)] == ["broker-d.jsa"]

@@ -12,18 +12,19 @@ from types import SimpleNamespace
 import pytest
 
 from fairlead.archive import (
-    archive_options,
-    archive_path,
     archived_share,
+    broker_program,
     load_log_option,
     recording_options,
+    spark_program,
     using_options,
 )
+from fairlead.broker import EmbeddedKafka, read_state
 from fairlead.cli import archive_training
 from fairlead.cli.archive_training import ARCHIVED_SHARE_MIN, ArchiveMaker
 from fairlead.errors import EnvironmentMissingError, ExitCode
 from fairlead.jars import cache_root, ensure_jars
-from fairlead.jars.manifest import JAR_SET_NAMES
+from fairlead.jars.manifest import BROKER_SETS, JAR_SET_NAMES
 from fairlead.java import find_java
 from fairlead.wire.topics import TopicNames
 
@@ -66,6 +67,7 @@ def test_setup_jars_names_every_folder() -> None:
     ]
 
 
+@pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker
 def test_the_archive_of_this_machine_is_used(
@@ -74,21 +76,39 @@ def test_the_archive_of_this_machine_is_used(
     """After `fairlead setup archive`, most classes of a Spark job come from the archive."""
     made = _setup("archive")
     assert made.returncode == ExitCode.OK, made.stderr
-    options = archive_options(ensure_jars("connector"))
+    options = spark_program(ensure_jars("connector")).options(find_java())
     assert options != ()
     share = _train(bootstrap, topics, options, tmp_path / "classes.log")
     assert share >= ARCHIVED_SHARE_MIN
 
 
-@pytest.mark.spark
+@pytest.mark.system
 @pytest.mark.broker
-def test_a_damaged_archive_is_passed_over(
-    bootstrap: str, topics: TopicNames, tmp_path: Path
-) -> None:
-    """The JVM starts without it: the job runs, and no class comes from it."""
-    damaged = tmp_path / "damaged.jsa"
+def test_the_broker_maps_its_archive(tmp_path: Path) -> None:
+    """After `fairlead setup archive`, the embedded broker takes its classes from there."""
+    made = _setup("archive")
+    assert made.returncode == ExitCode.OK, made.stderr
+    with EmbeddedKafka(tmp_path / "kafka") as kafka:
+        state = read_state(kafka.data_dir)
+        assert state is not None
+        (node,) = state.processes()
+        maps = Path(f"/proc/{node.pid}/maps").read_text("utf-8")
+    assert str(_archives()[1]) in maps
+
+
+@pytest.mark.java
+def test_a_damaged_archive_is_passed_over(tmp_path: Path) -> None:
+    """The JVM starts without it and without a word, and no class comes from it."""
+    damaged, log = tmp_path / "damaged.jsa", tmp_path / "classes.log"
     damaged.write_bytes(b"no archive" * 1_000)
-    assert _train(bootstrap, topics, using_options(damaged), tmp_path / "classes.log") == 0.0
+    options = [*using_options(damaged), load_log_option(log)]
+    command = [str(find_java().executable), *options, "--version"]
+    answer = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=_SECONDS_MAX
+    )
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert archived_share(log) == 0.0
+    assert log.stat().st_size > 0
 
 
 @pytest.mark.java
@@ -97,21 +117,22 @@ def test_of_two_makers_one_waits_for_the_other(
 ) -> None:
     """The second one says that it waits, and takes what the first one made."""
     monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
-    path = archive_path(find_java(), ensure_jars("connector"))
-    path.parent.mkdir()
+    paths = _archives()
+    paths[0].parent.mkdir()
     command = [sys.executable, "-m", "fairlead", "setup", "archive"]
-    with (path.parent / ".lock").open("w") as lock:
+    with (paths[0].parent / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as second:
             assert second.stderr is not None
             assert "waiting for it" in second.stderr.readline()
-            path.write_bytes(b"made by the first")
+            for path in paths:
+                path.write_bytes(b"made by the first")
             fcntl.flock(lock, fcntl.LOCK_UN)
             output, _ = second.communicate(timeout=_SECONDS_MAX)
     assert second.returncode == ExitCode.OK
-    assert output == f"archive: {path} is there\n"
+    assert output == "".join(f"archive: {path} is there\n" for path in paths)
 
 
 def test_a_jvm_that_does_not_exit_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,19 +152,22 @@ def test_a_jvm_that_does_not_exit_is_killed(monkeypatch: pytest.MonkeyPatch) -> 
     assert deaf.returncode == -signal.SIGKILL
 
 
+@pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker
 def test_a_training_that_fails_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the connector the job cannot start; Spark's reason is told and nothing is kept."""
     monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
     (tmp_path / "empty").mkdir()
-    maker = ArchiveMaker(find_java(), tmp_path / "empty", lambda _line: None)
+    maker = ArchiveMaker(find_java(), tmp_path / "empty", _broker_jars(), lambda _line: None)
     with pytest.raises(EnvironmentMissingError, match="kafka"):
         maker.make(measure=False)
-    assert list(maker.path.parent.glob("*.jsa*")) == []
+    assert list(maker.spark.parent.glob("*.jsa*")) == []
 
 
 @pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker
 def test_an_archive_is_made_once_and_measured(
@@ -152,7 +176,7 @@ def test_an_archive_is_made_once_and_measured(
     """From a cache without one: it is made, proven, faster than without, and kept."""
     monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
     said: list[str] = []
-    maker = ArchiveMaker(find_java(), ensure_jars("connector"), said.append)
+    maker = ArchiveMaker(find_java(), ensure_jars("connector"), _broker_jars(), said.append)
     made = maker.make(measure=True)
     assert made is not None
     assert made.before is not None
@@ -164,6 +188,7 @@ def test_an_archive_is_made_once_and_measured(
 
 
 @pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker
 def test_an_archive_that_is_not_used_is_not_kept(
@@ -172,13 +197,14 @@ def test_an_archive_that_is_not_used_is_not_kept(
     """A JVM that writes an archive and takes too little from it is told so."""
     monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
     monkeypatch.setattr(archive_training, "ARCHIVED_SHARE_MIN", 1.1)
-    maker = ArchiveMaker(find_java(), ensure_jars("connector"), lambda _line: None)
+    maker = ArchiveMaker(find_java(), ensure_jars("connector"), _broker_jars(), lambda _line: None)
     with pytest.raises(EnvironmentMissingError, match="of the classes came from the archive"):
         maker.make(measure=False)
-    assert list(maker.path.parent.glob("*.jsa*")) == []
+    assert list(maker.spark.parent.glob("*.jsa*")) == []
 
 
 @pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker
 def test_an_archive_that_cannot_be_written_is_noticed(
@@ -188,6 +214,15 @@ def test_an_archive_that_cannot_be_written_is_noticed(
     nowhere = tmp_path / "missing" / "spark.jsa"
     assert _train(bootstrap, topics, recording_options(nowhere), tmp_path / "classes.log") == 0.0
     assert not nowhere.exists()
+
+
+def _broker_jars() -> list[Path]:
+    return [ensure_jars(name) for name in BROKER_SETS]
+
+
+def _archives() -> list[Path]:
+    programs = (spark_program(ensure_jars("connector")), broker_program(_broker_jars()))
+    return [program.archive(find_java()) for program in programs]
 
 
 def _cache_with_jars(tmp_path: Path) -> Path:

@@ -12,7 +12,7 @@ from fairlead.errors import EnvironmentMissingError
 def test_no_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without an archive nothing is started: it would be measured under the archive's name."""
     monkeypatch.setattr(starts, "ensure_jars", lambda _name: tmp_path)
-    monkeypatch.setattr(starts, "archive_options", lambda _jars: ())
+    monkeypatch.setenv("FAIRLEAD_CACHE", str(tmp_path))
     said: list[str] = []
     plan = StartPlan(tmp_path, "127.0.0.1:9", "bench-start", count=1, keep=False)
     with pytest.raises(EnvironmentMissingError, match="archive: none fits") as refused:
