@@ -90,9 +90,13 @@ def search(
     world: World,
     tell: Callable[[Progress], None] | None = None,
     *,
+    looked: Callable[[Joint, Moment], None] | None = None,
     states_max: int | None = None,
 ) -> Searched:
-    """Search a world; stop at the first violation, or when so many states were met."""
+    """Search a world; stop at the first violation, or when so many states were met.
+
+    ``looked`` is told every moment that is looked at.
+    """
     begun = time.process_time()
     graph = _Graph(Joint(world))
     graph.meet(graph.joint.begin(), NOBODY, "")
@@ -104,6 +108,8 @@ def search(
         if tell is not None and number % TELL_EVERY_STATES == 0:
             open_states = len(graph.moments) - number
             tell(Progress(world, len(graph.moments), open_states, len(graph.targets)))
+        if looked is not None:
+            looked(graph.joint, graph.moments[number])
         found, settled = _expand(graph, number)
         ends += settled
         number += 1
