@@ -26,10 +26,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from benchmarks.group_keying import assign_groups, run_groups
-from fairlead.archive import archive_options
+from fairlead.archive import spark_program
 from fairlead.bench.percentiles import summarise
 from fairlead.broker import EmbeddedKafka
 from fairlead.jars import ensure_jars
+from fairlead.java import find_java
 from fairlead.local.processes import processor_seconds
 from fairlead.settings import Settings, load_settings
 from fairlead.topics import create_topics, topic_specs
@@ -245,7 +246,7 @@ def main() -> None:
     results = []
     with tempfile.TemporaryDirectory() as folder, EmbeddedKafka(Path(folder) / "kafka") as kafka:
         engine = load_settings(overrides={"engine.java_heap": "2g"}).engine
-        spark = build_session(engine, jars, archive_options(jars))
+        spark = build_session(engine, jars, spark_program(jars).options(find_java()))
         spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", str(_BATCHES_MAX))
         for _ in range(given.rounds):
             for case in cases(given.groups, given.clients):

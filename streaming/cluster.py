@@ -13,7 +13,7 @@ from kafka.errors import KafkaError
 from fairlead.errors import EnvironmentMissingError, FairleadError, RefusedError
 from fairlead.settings import Settings
 from fairlead.topics import create_topics, inspect_topics, require_reachable, topic_specs
-from fairlead.wire.topics import TopicNames
+from fairlead.wire.topics import CLIENT_TOPICS, TopicNames
 from streaming.connection import client_options
 from streaming.topics import SHARDED_TOPICS
 
@@ -44,20 +44,21 @@ def prepare_topics(settings: Settings, *, may_create: bool) -> None:
     Args:
         settings: say which topics, and how.
         may_create: make those that are missing. With state they must be there: a topic made anew
-            would be empty where the checkpoint says it is not.
+            would be empty where the checkpoint says it is not. Those that are the clients' alone
+            stand in no checkpoint, and are made at any start.
 
     Raises:
         RefusedError: one is missing, or differs in a way that would make decisions wrong.
         EnvironmentMissingError: the cluster does not answer.
     """
     kafka = settings.kafka
+    connection, prefix = client_options(kafka, "topics"), kafka.topic_prefix
+    specs = topic_specs(settings.topics)
     work = create_topics if may_create else inspect_topics
-    report = work(
-        client_options(kafka, "topics"),
-        kafka.topic_prefix,
-        topic_specs(settings.topics),
-        kafka.replication_factor,
-    )
+    report = work(connection, prefix, specs, kafka.replication_factor)
+    stateless = {TopicNames(prefix).name(suffix) for suffix in CLIENT_TOPICS}
+    if report.missing and stateless.issuperset(report.missing):
+        report = create_topics(connection, prefix, specs, kafka.replication_factor)
     if report.created:
         log.info("topics created", topics=report.created)
     if report.missing:

@@ -55,7 +55,7 @@ def spark_settings(
         # On the class path, not in spark.jars: those are copied and loaded by a second loader.
         "spark.driver.extraClassPath": f"{jars}/*",
         "spark.driver.extraJavaOptions": " ".join(
-            (*_COMPILER_OPTIONS, _logging_option(), *java_options)
+            _quoted(option) for option in (*_COMPILER_OPTIONS, _logging_option(), *java_options)
         ),
         # Nobody but this machine has business with the driver's own ports.
         "spark.driver.host": "127.0.0.1",
@@ -110,11 +110,15 @@ def build_session(
 
 
 def _logging_option() -> str:
-    """Name the file that says what the JVM logs; Spark splits options at spaces."""
-    option = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
-    return f'"{option}"' if " " in option else option
+    """Name the file that says what the JVM logs."""
+    return f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
 
 
 def _text(value: object) -> str:
     """Write a setting as Spark reads it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _quoted(option: str) -> str:
+    """Return an option of the JVM as Spark takes it: split at spaces, with quotation marks."""
+    return f'"{option}"' if " " in option else option

@@ -26,10 +26,11 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 
 
-SHARED_PARTS = ("spark", "broker", "java")
+SHARED_PARTS = ("system", "spark", "broker", "java")
 """Tests with one of these run one after another, in one process; the first that is marked counts.
 
 Those with Spark keep one core busy, those with a broker alone mostly wait: they go side by side.
+Whole systems share nothing with either, so whichever process has time runs them.
 """
 
 

@@ -18,7 +18,7 @@ from fairlead_client.errors import (
     UnlistedTransitionError,
 )
 from fairlead_client.message import Message
-from fairlead_client.model import Epoch, Position, Queue, Subscription
+from fairlead_client.model import Epoch, Position, Progress, Queue, Subscription
 from fairlead_client.observer import Observer
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.version import __version__
@@ -41,6 +41,7 @@ __all__ = [
     "OffsetStore",
     "OffsetStoreError",
     "Position",
+    "Progress",
     "Queue",
     "SettingsError",
     "StartFailedError",

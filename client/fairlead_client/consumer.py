@@ -23,7 +23,7 @@ from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
 from fairlead_client.session.events import LeaveRequested
 from fairlead_client.settings import Settings, SettingsArguments
-from fairlead_client.transport.connection import connect, consumer_options
+from fairlead_client.transport.connection import connect, consumer_options, partition_count
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.session_thread import SessionThread
 from fairlead_client.transport.topics import Topics
@@ -272,9 +272,9 @@ class Consumer(Member):
         What they say is the session's to read.
         """
         topic = Topics(self._settings.prefix).assignments
-        known = () if self._assignments else kafka.partitions_for_topic(topic)
-        if known:
-            number = partition_of(self._settings.group + self.client_id, len(known))
+        count = 0 if self._assignments else partition_count(kafka, topic)
+        if count:
+            number = partition_of(self._settings.group + self.client_id, count)
             partition = TopicPartition(topic, number)
             end = kafka.end_offsets([partition])[partition]
             self._assignments = (partition,)

@@ -85,7 +85,11 @@ def _assignment(record: dict[str, Any]) -> Assignment:
         part=part,
         parts=parts,
         drop=tuple(
-            Drop(_queue(entry.get("queue"), "drop.queue"), _epoch(entry.get("epoch"), "drop.epoch"))
+            Drop(
+                _queue(entry.get("queue"), "drop.queue"),
+                _epoch(entry.get("epoch"), "drop.epoch"),
+                _optional_text(entry, "successor"),
+            )
             for entry in _list(record, "drop")
         ),
         add=tuple(_add(entry, "add") for entry in _list(record, "add")),
@@ -118,7 +122,7 @@ def _add(entry: dict[str, Any], path: str) -> Add:
             )
             for holder in _list(entry, "after")
         ),
-        None if entry.get("identity") is None else _text(entry, "identity"),
+        _optional_text(entry, "identity"),
     )
 
 
@@ -156,6 +160,10 @@ def _text(record: dict[str, Any], name: str) -> str:
     if not isinstance(value, str):
         raise MalformedRecordError(name, "is missing or no text")
     return value
+
+
+def _optional_text(record: dict[str, Any], name: str) -> str | None:
+    return None if record.get(name) is None else _text(record, name)
 
 
 def _number(value: object, path: str) -> int:

@@ -7,7 +7,7 @@ with messages in hand stops when the last of them is finished.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from threading import Condition
+from threading import Condition, RLock
 from time import monotonic
 
 from fairlead_client.message import Message
@@ -49,7 +49,10 @@ class Deliveries:
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
-        self._changed = Condition()
+        lock = RLock()
+        self._changed = Condition(lock)
+        # Apart from that: who waits for a start need not be woken for each queue that stops.
+        self._begun = Condition(lock)
         self._works: dict[Queue, Work] = {}
         self._progress: set[Queue] = set()
         self._report: Callable[[Event], None] = lambda _event: None
@@ -70,6 +73,7 @@ class Deliveries:
             self._works[queue] = Work(epoch, position.offset)
             self.starts += 1
             self._note_change()
+            self._begun.notify_all()
 
     def stop_work(self, queue: Queue, epoch: Epoch) -> None:
         """Hand out nothing more; the work has stopped when nothing is in hand."""
@@ -114,6 +118,7 @@ class Deliveries:
             self.over = True
             self._works.clear()
             self._note_change()
+            self._begun.notify_all()
 
     # What the application's thread calls.
     def readable(self) -> Mapping[Queue, tuple[Epoch, int]]:
@@ -186,7 +191,7 @@ class Deliveries:
     def wait_for_start(self, starts: int, seconds: float) -> None:
         """Wait until more queues were started than this count, or everything is over."""
         with self._changed:
-            self._changed.wait_for(lambda: self.starts != starts or self.over, timeout=seconds)
+            self._begun.wait_for(lambda: self.starts != starts or self.over, timeout=seconds)
 
     def _stopped(self, queue: Queue, work: Work) -> None:
         del self._works[queue]

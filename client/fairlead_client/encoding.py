@@ -6,7 +6,7 @@ from typing import Any, Final
 import orjson
 
 from fairlead_client.identity import Identity
-from fairlead_client.model import Position, Progress
+from fairlead_client.model import Progress
 from fairlead_client.session.actions import (
     Claim,
     SendClaims,
@@ -172,6 +172,9 @@ def _cut(entries: Iterable[bytes], room: int) -> Iterator[list[bytes]]:
         yield run
 
 
-def commit_metadata(position: Position) -> str:
-    """Return what stands beside a committed offset: which operator's reset it follows."""
-    return _dumps({"v": 1, "reset": position.reset}).decode()
+def commit_metadata(entry: Progress) -> str:
+    """Return what stands beside a committed offset (protocol §4.8).
+
+    Which operator's reset it follows, and of which life of its topic it is.
+    """
+    return _dumps({"v": 1, "reset": entry.position.reset, **_identity(entry.identity)}).decode()

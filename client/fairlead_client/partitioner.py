@@ -1,8 +1,11 @@
 """Which partition a record stands in; writers set it themselves, libraries' defaults differ."""
 
+from functools import lru_cache
+
 from kafka.partitioner.default import murmur2
 
 
+@lru_cache(maxsize=1_024)
 def partition_of(text: str, partitions: int) -> int:
     """Return the partition of a text, as Kafka's Java producer would choose it (protocol §2).
 

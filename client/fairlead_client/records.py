@@ -7,10 +7,14 @@ from fairlead_client.model import Epoch, Holder, Position, Queue
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """The queue is no longer the client's under this epoch."""
+    """The queue is no longer the client's under this epoch.
+
+    `successor` is the client id of who waits for its release; None: the engine does not say.
+    """
 
     queue: Queue
     epoch: Epoch
+    successor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

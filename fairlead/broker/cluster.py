@@ -16,6 +16,7 @@ from fairlead.broker.readiness import nodes_seen_by
 from fairlead.broker.state import ClusterState, read_state, write_state
 from fairlead.errors import EnvironmentMissingError, RefusedError, UsageError
 from fairlead.jars import ensure_jars
+from fairlead.jars.manifest import BROKER_SETS
 from fairlead.jars.progress import FetchProgress
 from fairlead.java import find_java
 
@@ -42,6 +43,7 @@ class EmbeddedKafka:
         detached: bool = False,
         properties: Mapping[str, str] | None = None,
         progress: FetchProgress | None = None,
+        recorded: Path | None = None,
     ) -> None:
         """Describe the cluster; `start` starts it.
 
@@ -52,6 +54,7 @@ class EmbeddedKafka:
             detached: the brokers outlive this process, until somebody stops them.
             properties: server.properties that replace or complete the built-in ones.
             progress: shows the fetch of the jars, should there be one.
+            recorded: where a single node writes the archive of its classes when it ends.
 
         Raises:
             UsageError: another number of brokers.
@@ -67,6 +70,7 @@ class EmbeddedKafka:
         self._detached = detached
         self._properties = dict(properties or {})
         self._progress = progress
+        self._recorded = recorded
         self._nodes: dict[int, EmbeddedNode] = {}
         self._state: ClusterState | None = None
 
@@ -109,8 +113,8 @@ class EmbeddedKafka:
             RefusedError: a cluster runs in this folder, or it has another number of nodes.
             EnvironmentMissingError: Java, the jars or a port is missing, or a node did not start.
         """
-        jars = tuple(ensure_jars(name, self._progress) for name in ("broker", "broker-logging"))
-        program = BrokerProgram(find_java(), jars)
+        jars = tuple(ensure_jars(name, self._progress) for name in BROKER_SETS)
+        program = BrokerProgram(find_java(), jars, self._recorded)
         with sole_starter(self.data_dir):
             state = self._recorded_state()
             for attempt in range(1, _START_ATTEMPTS_MAX + 1):

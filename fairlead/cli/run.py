@@ -74,7 +74,7 @@ def _run(settings: Settings, restarts: int, *, archive: bool, accept_lost_input:
     """Run the job until a signal asks it to stop."""
     import os
 
-    from fairlead.archive import archive_options
+    from fairlead.archive import spark_program
     from fairlead.java import find_java
     from streaming.starting import SessionStart
     from streaming.stopping import StopSignal, on_signals
@@ -83,7 +83,7 @@ def _run(settings: Settings, restarts: int, *, archive: bool, accept_lost_input:
         # Spark looks nowhere else for its Java.
         os.environ["JAVA_HOME"] = str(find_java().home)
         jars = ensure_jars("connector", ConsoleProgress(Console(stderr=True)))
-        java_options = archive_options(jars) if archive else ()
+        java_options = spark_program(jars).options(find_java()) if archive else ()
         session = SessionStart(settings.engine, jars, java_options)
         # The JVM is on its way while the rest is loaded.
         from streaming.job import JobOptions, run_job

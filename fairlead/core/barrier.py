@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from fairlead.core.adoption import adopt_queue, is_from_before_its_reset, with_its_reset
 from fairlead.core.draft import Draft
-from fairlead.core.handover import aim, credit
+from fairlead.core.handover import credit
 from fairlead.core.lives import in_its_life, lives_told, note_told, of_newest
 from fairlead.core.membership import subscribed_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
@@ -267,7 +267,7 @@ def _drop_void(draft: Draft) -> None:
         value = draft.state.queues[queue]
         newest = value.chain[-1] if value.chain else None
         if newest is not None and not newest.dropped and newest.epoch <= value.void:
-            _drop(draft, queue, value)
+            draft.take_back(queue, value)
 
 
 def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
@@ -298,7 +298,7 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
         draft.resolved(queue, [grant for grant in gone if grant.epoch != NOTHING], adopted.base)
         draft.set_queue(queue, adopted)
         if is_from_before_its_reset(adopted, claims):
-            _drop(draft, queue, adopted)
+            draft.take_back(queue, adopted)
 
 
 def _past_the_mute(
@@ -324,12 +324,3 @@ def _past_the_mute(
     named = {grant.member for grant in known}
     unknown = () if adopted.chain else [key for key in mute if key not in named]
     return replace(adopted, overtaken=(*adopted.overtaken, *known, *marks(unknown, clock_ms)))
-
-
-def _drop(draft: Draft, queue: MessageQueue, adopted: QueueState) -> None:
-    epoch, clock_ms = draft.next_epoch(), draft.moment.clock_ms
-    aimed = aim(adopted, None, epoch, draft.engine.chain_cap, clock_ms)
-    draft.set_queue(queue, aimed.queue)
-    if aimed.drop is not None:
-        draft.new_epoch()
-        draft.command_drop(queue, aimed.drop)

@@ -60,7 +60,7 @@ def aim_queues(draft: Draft) -> None:
         draft.set_queue(queue, aimed.queue)
         if aimed.drop is not None:
             draft.new_epoch()
-            draft.command_drop(queue, aimed.drop)
+            draft.command_drop(queue, aimed.drop, aimed.add)
             if len(aimed.queue.chain) > 1 and aimed.add is None:
                 draft.counts[HANDOVER, "blocked"] += 1
         if aimed.add is not None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
+from fairlead.core.handover import aim
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
 from fairlead.core.outputs import (
     Add,
@@ -123,11 +124,23 @@ class Draft:
         """Put a queue's new state in place."""
         self.state.queues[queue] = value
 
-    def command_drop(self, queue: MessageQueue, grant: Grant) -> None:
-        """Tell a grant's member to stop and release the queue."""
-        self.drops.setdefault(grant.member, []).append(Drop(queue, grant.epoch))
+    def command_drop(
+        self, queue: MessageQueue, grant: Grant, successor: Grant | None = None
+    ) -> None:
+        """Tell a grant's member to stop and release the queue, and who waits for the release."""
+        waiting = None if successor is None else successor.member.client_id
+        self.drops.setdefault(grant.member, []).append(Drop(queue, grant.epoch, waiting))
         self.moves.append(Move(queue, "dropped", grant.member, grant.epoch))
         self.tell.add(grant.member)
+
+    def take_back(self, queue: MessageQueue, value: QueueState) -> None:
+        """Put a queue in its new state and drop whoever is wanted there: it waits for a target."""
+        epoch, clock_ms = self.next_epoch(), self.moment.clock_ms
+        aimed = aim(value, None, epoch, self.engine.chain_cap, clock_ms)
+        self.set_queue(queue, aimed.queue)
+        if aimed.drop is not None:
+            self.new_epoch()
+            self.command_drop(queue, aimed.drop)
 
     def command_add(self, queue: MessageQueue, grant: Grant, value: QueueState) -> None:
         """Tell a grant's member to start, once everything older in the chain is released."""

@@ -102,12 +102,13 @@ def heal_members(draft: Draft, members: list[MemberKey]) -> None:
 def _commands_of(
     draft: Draft, queue: MessageQueue, value: QueueState, key: MemberKey
 ) -> tuple[list[Drop], Add | None]:
+    newest = value.chain[-1] if value.chain else None
+    waiting = None if newest is None or newest.dropped else newest.member.client_id
     drops = [
-        Drop(queue, grant.epoch)
+        Drop(queue, grant.epoch, waiting if grant in value.chain else None)
         for grant in (*value.overtaken, *value.chain)
         if grant.member == key and grant.dropped and grant.epoch != NOTHING
     ]
-    newest = value.chain[-1] if value.chain else None
     if newest is None or newest.member != key or newest.dropped:
         return drops, None
     return drops, draft.add_of(queue, newest, value)

@@ -43,10 +43,15 @@ class After:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Stop work on this queue, then release it."""
+    """Stop work on this queue, then release it.
+
+    ``successor``: the client id of who is granted it in the same decision and waits for that
+    release; None: nobody yet.
+    """
 
     queue: MessageQueue
     epoch: Epoch
+    successor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from fairlead.core.barrier import is_recovering
 from fairlead.core.draft import Draft
-from fairlead.core.handover import aim, reset
+from fairlead.core.handover import reset
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Cause
 from fairlead.core.records import Arrival, Reset
@@ -71,12 +71,7 @@ def carry_out(draft: Draft, queue: MessageQueue, position: Position) -> bool:
     if state.barrier is not None or moved.base is None:
         draft.set_queue(queue, moved)
         return True
-    epoch, clock_ms = draft.next_epoch(), draft.moment.clock_ms
-    aimed = aim(moved, None, epoch, draft.engine.chain_cap, clock_ms)
-    draft.set_queue(queue, aimed.queue)
-    if aimed.drop is not None:
-        draft.new_epoch()
-        draft.command_drop(queue, aimed.drop)
+    draft.take_back(queue, moved)
     return True
 
 

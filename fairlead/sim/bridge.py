@@ -3,7 +3,7 @@
 from collections import deque
 from typing import Protocol
 
-from fairlead.core.model import MessageQueue
+from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Request
 from fairlead.core.records import OffsetsKnown, QueueOffsets, RouteChanged
 from fairlead.sim.chance import Chance
@@ -76,7 +76,13 @@ class Bridge:
 
     def _known(self, queue: MessageQueue) -> QueueOffsets:
         data, now_ms = self._world.data, self._world.timeline.now_ms
-        return QueueOffsets(queue, 0, data.end(queue, now_ms), data.committed_of(queue), None)
+        return QueueOffsets(queue, 0, data.end(queue, now_ms), self._committed(queue), None)
+
+    def _committed(self, queue: MessageQueue) -> Position | None:
+        """Return what the group has committed in the queue's present life, or in none it names."""
+        data = self._world.data
+        identity, position = data.committed.get(queue, (None, None))
+        return position if identity in (None, data.topics[queue.topic].identity) else None
 
     def _send(self, records: list[OutgoingRecord]) -> None:
         world = self._world

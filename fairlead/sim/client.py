@@ -23,12 +23,14 @@ from fairlead.sim.application import Application, Observer, Work
 from fairlead.sim.chance import Chance
 from fairlead.sim.data_plane import DataPlane
 from fairlead.sim.following import Following
-from fairlead.sim.kafka import CLOCK_BEGIN_MS, Kafka
+from fairlead.sim.identification import Identification
+from fairlead.sim.kafka import CLOCK_BEGIN_MS, Kafka, Partition
 from fairlead.sim.machine import Machine
 from fairlead.sim.outbox import Message, Outbox
-from fairlead.sim.producer import Producer, Weather
+from fairlead.sim.producer import Answer, Producer, Weather
 from fairlead.sim.scenario import Scenario
 from fairlead.sim.timeline import Timeline
+from fairlead.wire.partition import partition_of_client
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["ASSIGNMENTS_PARTITIONS", "Client", "Surroundings"]
@@ -58,16 +60,6 @@ class Surroundings(Protocol):
 
     def note(self, kind: str) -> None:
         """Something of this kind has just happened."""
-
-
-@dataclass(frozen=True, slots=True)
-class Identification:
-    """Which process it is: its client id, its number among all processes, its topics."""
-
-    client_id: str
-    number: int
-    topics: tuple[str, ...]
-    drift_permille: int
 
 
 @dataclass(slots=True)
@@ -330,9 +322,13 @@ class Client:
             if event is not None:
                 self._post(0, event)
 
-        partition = self.world.kafka.partition(message.suffix)
-        key = self.world.scenario.group.encode()
-        self._producer.send(partition, key, message.values, answer)
+        kafka, group = self.world.kafka, self.world.scenario.group
+        sent: list[tuple[Partition, Answer | None]] = [(kafka.partition(message.suffix), answer)]
+        if message.handed_to is not None:
+            number = partition_of_client(group, message.handed_to, ASSIGNMENTS_PARTITIONS)
+            sent.append((kafka.partition("handovers", number), None))
+        for partition, told in self.world.chance.shuffled(sent):
+            self._producer.send(partition, group.encode(), message.values, told)
 
     def _obey(self, action: act.Action) -> None:
         application = self.application
@@ -390,7 +386,7 @@ class Client:
             if kept and world.kafka.up and timely:
                 for entry in action.entries:
                     position = Position(*entry.position)
-                    world.data.commit(MessageQueue(*entry.queue), position)
+                    world.data.commit(MessageQueue(*entry.queue), position, entry.identity)
             done = timely and not failed and world.kafka.up
             self._post(0, on.CommitFinished(action.entries, committed=done))
 

@@ -1,6 +1,7 @@
 """Between the engine's words and the client's, which share no code: what the wire does otherwise.
 
-Values cross unchanged; nothing is encoded, so nothing here checks the wire's form.
+Values cross unchanged; nothing is encoded, so nothing here checks the wire's form. A drop names no
+successor: here every client may read every release, at any time or never.
 """
 
 from fairlead_client import model as words

@@ -47,8 +47,8 @@ class DataPlane:
 
     def __init__(self) -> None:
         self.topics: dict[str, Topic] = {}
-        self.committed: dict[MessageQueue, tuple[str, Position]] = {}
-        """Queue -> (identity of its topic, position)."""
+        self.committed: dict[MessageQueue, tuple[str | None, Position]] = {}
+        """Queue -> (identity that the commit named, position)."""
 
     def make(self, name: str, queues: int, held: int, now_ms: int) -> Topic:
         """Make a topic whose queues hold so many messages."""
@@ -81,12 +81,7 @@ class DataPlane:
         """Tell whether there is such a queue now."""
         return queue.queue_id < self.topics[queue.topic].queues
 
-    def commit(self, queue: MessageQueue, position: Position) -> None:
-        """Keep how far the group is, as its newest commit says."""
+    def commit(self, queue: MessageQueue, position: Position, identity: str | None) -> None:
+        """Keep how far the group is, as its newest commit says: it knows queues by name alone."""
         if self.has(queue):
-            self.committed[queue] = (self.topics[queue.topic].identity, position)
-
-    def committed_of(self, queue: MessageQueue) -> Position | None:
-        """Return what the group has committed in the queue's present life."""
-        identity, position = self.committed.get(queue, ("", None))
-        return position if identity == self.topics[queue.topic].identity else None
+            self.committed[queue] = (identity, position)

@@ -1,4 +1,4 @@
-"""How one client reads: its assignments, its group's releases, the generations; late at times."""
+"""How one client reads: its assignments, what is handed to it, the generations; late at times."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,17 +45,18 @@ class Following:
         group, client_id = member
         number = partition_of_client(group, client_id, partitions)
         assignments = kafka.partition("assignments", number)
-        releases = kafka.partition("releases")
         self._assignments = Place(assignments, assignments.end)
-        self._releases = Place(releases, releases.end)
+        numbers = {number, partition_of_client(group, "", partitions)}
+        handovers = [kafka.partition("handovers", other) for other in sorted(numbers)]
+        self._handovers = tuple(Place(partition, partition.end) for partition in handovers)
         self._generations = Place(kafka.partition("generations"), 0)
         self.stuck_until_ms = 0
         self.generation = 0
 
     @property
-    def places(self) -> tuple[Place, Place, Place]:
+    def places(self) -> tuple[Place, ...]:
         """Every partition that is followed."""
-        return (self._generations, self._assignments, self._releases)
+        return (self._generations, self._assignments, *self._handovers)
 
     def concerns(self, record: RawRecord) -> bool:
         """Tell whether a record that was just appended is to be read by this client."""
@@ -121,7 +122,7 @@ class Following:
             if isinstance(read, Assignment):
                 return on.AssignmentRead(read)
             return None if read is None else on.NoticeRead(read)
-        if record.topic == self._releases.partition.topic:
+        if record.topic == self._handovers[0].partition.topic:
             release = decode_release(record.value)
             return None if release is None else on.ReleaseRead(release)
         self.generation = max(self.generation, record.offset + 1)

@@ -55,7 +55,7 @@ class Judge:
         self.passages = Passages()
         self.grants = Grants(self.reports, self.tenures)
         self._late: set[Queue] = set()
-        self._loose = set(loose)
+        self._loose = frozenset(loose)
         self._lost = False
         self._lawless: set[Queue] = set()
         self._hidden: dict[Queue, int | None] = {}
@@ -163,23 +163,14 @@ class Judge:
         """An engine starts from this state."""
         newest = (0, 0)
         if stored is None:
-            self._lose_state()
+            self._lost = True
         else:
             for slot in open_shard(stored).slots.values():
                 newest = max(newest, decode_group(slot.body, slot.liveness, slot.group).epoch)
         self.grants.restarted(newest)
 
-    def _lose_state(self) -> None:
-        """The engine knows nothing: what is unknown counts as late, of no certain life."""
-        self._lost = True
-        self._loose.update(
-            topic.name for topic in self._world.data.topics.values() if topic.life > 1
-        )
-
     def made_anew(self, topic: Topic) -> None:
         """The topic has begun another life."""
-        if self._lost:
-            self._loose.add(topic.name)
         for queue in [queue for queue in self.passages.done if queue.topic == topic.name]:
             self.passages.forget(queue)
             self.reports.forget(queue)

@@ -11,13 +11,17 @@ __all__ = ["Message", "Outbox"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Records for one topic, and what their writer hears of them; ``named`` is for the story."""
+    """Records for one topic, and what their writer hears of them; ``named`` is for the story.
+
+    ``handed_to``: the client that a release is told to beside the engine; "": the whole group.
+    """
 
     suffix: str
     values: tuple[bytes, ...]
     appended: on.Event | None
     failed: on.Event
     named: tuple[object, ...] = ()
+    handed_to: str | None = None
 
 
 class Outbox:
@@ -52,13 +56,14 @@ class Outbox:
                     on.ClaimsAppended(incarnation, generation),
                     on.ClaimsFailed(incarnation, generation),
                 )
-            case act.SendRelease(incarnation, queue, epoch, position):
+            case act.SendRelease(incarnation, queue, epoch, position, successor=successor):
                 return Message(
                     "releases",
                     (encoder.release(action),),
                     on.ReleaseAppended(incarnation, queue, epoch, position),
                     on.ReleaseFailed(incarnation, queue, epoch),
                     (queue, epoch, position),
+                    successor or "",
                 )
             case act.SendLeave(incarnation):
                 return Message(

@@ -42,7 +42,7 @@ class Request:
     key: bytes | None
     values: tuple[bytes | None, ...]
     sent_ms: int
-    answer: Answer
+    answer: Answer | None
     appended: bool = False
 
 
@@ -82,9 +82,9 @@ class Producer:
         partition: Partition,
         key: bytes | None,
         values: tuple[bytes | None, ...],
-        answer: Answer,
+        answer: Answer | None,
     ) -> None:
-        """Send records, one behind the other; the answer comes later."""
+        """Send records, one behind the other; the answer comes later, if anybody asks for it."""
         self._waiting.append(Request(partition, key, values, self._timeline.now_ms, answer))
         if not self._busy:
             self._next()
@@ -143,5 +143,6 @@ class Producer:
         if self._gone():
             return
         self._waiting.popleft()
-        request.answer(known)
+        if request.answer is not None:
+            request.answer(known)
         self._next()

@@ -9,9 +9,10 @@ from fairlead.core.records import Reset, RuleSet
 from fairlead.sim.bridge import Bridge
 from fairlead.sim.chance import Chance
 from fairlead.sim.checkpoint import Checkpoint
-from fairlead.sim.client import Client, Identification
+from fairlead.sim.client import Client
 from fairlead.sim.data_plane import DataPlane, Topic
 from fairlead.sim.driver import Driver
+from fairlead.sim.identification import Identification
 from fairlead.sim.judge import Judge
 from fairlead.sim.kafka import Kafka
 from fairlead.sim.scenario import draw_scenario

@@ -55,12 +55,13 @@ class TopicSpec:
 
 
 def topic_specs(topics: TopicsSettings) -> tuple[TopicSpec, ...]:
-    """Return the ten topics, as docs/protocol.md lists them."""
+    """Return the eleven topics, as docs/protocol.md lists them."""
     shards = topics.heartbeats_partitions
     kept_ms = topics.heartbeats_retention_ms
     return (
         TopicSpec("heartbeats", shards, _deleted(kept_ms) | _dated_by_broker()),
         TopicSpec("releases", shards, _deleted(kept_ms) | _dated_by_broker()),
+        TopicSpec("handovers", topics.assignments_partitions, _deleted(_HOUR_MS)),
         TopicSpec("control", shards, _compacted(_TOMBSTONES_KEPT_MS) | _dated_by_broker()),
         TopicSpec("generations", 1, _compacted(_TOMBSTONES_KEPT_MS)),
         TopicSpec("routes", 1, _compacted(_TOMBSTONES_KEPT_MS)),

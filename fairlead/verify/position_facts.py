@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from fairlead.core.model import NOTHING, Epoch, MessageQueue, Position
 from fairlead.core.records import OffsetsKnown, QueueProgress, Reset
@@ -10,6 +11,8 @@ from fairlead.verify.grant_facts import GrantFacts, Report
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["PositionFacts"]
+
+_Place = TypeVar("_Place", MessageQueue, tuple[MessageQueue, str])
 
 
 @dataclass(slots=True)
@@ -50,9 +53,9 @@ class PositionFacts:
         late: bool = True,
     ) -> None:
         """Take a position of a grant; None: no such grant was issued to who reports it."""
-        if self._is_elsewhere(queue, report.identity):
+        if report.identity is not None and self._is_elsewhere(queue, report.identity):
             if grant is not None:
-                self._keep_elsewhere(queue, report, self.elsewhere)
+                self._keep((queue, report.identity), report, self.elsewhere)
             return
         if not self._is_present(queue, epoch, report):
             return
@@ -72,8 +75,8 @@ class PositionFacts:
         """An operator's reset wins over every position of before."""
         position = Position(row.offset + 1, record.offset)
         report = Report(position, row, clock_ms, record.identity)
-        if self._is_elsewhere(record.queue, record.identity):
-            self._keep_elsewhere(record.queue, report, self.elsewhere, self.wanted)
+        if record.identity is not None and self._is_elsewhere(record.queue, record.identity):
+            self._keep((record.queue, record.identity), report, self.elsewhere, self.wanted)
         else:
             self._keep(record.queue, report, self.reached, self.ever, self.resets)
 
@@ -100,17 +103,16 @@ class PositionFacts:
         ``granted``: the newest epoch under which anything of it was granted.
         """
         self.void[topic] = max(granted, self.void.get(topic, NOTHING))
-        for held in (self.reached, self.ever):
+        places: tuple[dict[MessageQueue, Any], ...] = (
+            self.reached, self.ever, self.bounds, self.resets,
+        )  # fmt: skip
+        for held in places:
             for queue in [queue for queue in held if queue.topic == topic]:
                 del held[queue]
-        for about in (self.bounds, self.resets):
-            for queue in [queue for queue in about if queue.topic == topic]:
-                del about[queue]
 
-    def _is_elsewhere(self, queue: MessageQueue, identity: str | None) -> bool:
+    def _is_elsewhere(self, queue: MessageQueue, identity: str) -> bool:
         """Tell whether something says that it is of another life than the one that is known."""
-        present = self.identities.get(queue.topic)
-        return None not in (identity, present) and identity != present
+        return self.identities.get(queue.topic, identity) != identity
 
     def _is_present(self, queue: MessageQueue, epoch: Epoch, report: Report) -> bool:
         """Tell whether a report is of the present life; one that names none, by its epoch."""
@@ -119,18 +121,8 @@ class PositionFacts:
         return not self._is_elsewhere(queue, report.identity)
 
     @staticmethod
-    def _keep_elsewhere(
-        queue: MessageQueue, report: Report, *places: dict[tuple[MessageQueue, str], Report]
-    ) -> None:
-        assert report.identity is not None
+    def _keep(place: _Place, report: Report, *places: dict[_Place, Report]) -> None:
         for held in places:
-            known = held.get((queue, report.identity))
+            known = held.get(place)
             if known is None or report.position > known.position:
-                held[queue, report.identity] = report
-
-    @staticmethod
-    def _keep(queue: MessageQueue, report: Report, *places: dict[MessageQueue, Report]) -> None:
-        for held in places:
-            known = held.get(queue)
-            if known is None or report.position > known.position:
-                held[queue] = report
+                held[place] = report

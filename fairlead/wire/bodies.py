@@ -39,7 +39,8 @@ def plain_text(text: str) -> str:
 
 def drop_body(drop: Drop) -> dict[str, Any]:
     """Return one entry of ``drop``."""
-    return {"queue": [*drop.queue], "epoch": [*drop.epoch]}
+    successor = {} if drop.successor is None else {"successor": drop.successor}
+    return {"queue": [*drop.queue], "epoch": [*drop.epoch], **successor}
 
 
 def add_body(add: Add) -> dict[str, Any]:

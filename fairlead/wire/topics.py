@@ -1,14 +1,20 @@
-"""The names of the topics: a prefix, which is a setting, and ten fixed suffixes."""
+"""The names of the topics: a prefix, which is a setting, and eleven fixed suffixes."""
 
 from dataclasses import dataclass
 
-__all__ = ["INPUT_TOPICS", "OUTPUT_TOPICS", "TopicNames"]
+__all__ = ["ALL_TOPICS", "CLIENT_TOPICS", "INPUT_TOPICS", "OUTPUT_TOPICS", "TopicNames"]
+
+CLIENT_TOPICS = ("handovers",)
+"""Suffixes of the topics in which clients speak to each other; the engine only creates them."""
 
 INPUT_TOPICS = ("heartbeats", "releases", "control", "routes", "offsets", "generations")
 """Suffixes of the topics that the engine reads."""
 
 OUTPUT_TOPICS = ("assignments", "decisions", "requests", "rejects")
 """Suffixes of the topics that the engine writes."""
+
+ALL_TOPICS = INPUT_TOPICS + CLIENT_TOPICS + OUTPUT_TOPICS
+"""Every suffix that there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +25,14 @@ class TopicNames:
 
     def name(self, suffix: str) -> str:
         """Return the full name of the topic with this suffix; ValueError if there is none."""
-        if suffix not in INPUT_TOPICS and suffix not in OUTPUT_TOPICS:
-            raise ValueError(f"{suffix} is not a topic; use one of {INPUT_TOPICS + OUTPUT_TOPICS}")
+        if suffix not in ALL_TOPICS:
+            raise ValueError(f"{suffix} is not a topic; use one of {ALL_TOPICS}")
         return self.prefix + suffix
 
     def suffix(self, topic: str) -> str | None:
         """Return which topic a full name means, None if it is none of ours."""
         suffix = topic.removeprefix(self.prefix)
-        if topic.startswith(self.prefix) and suffix in INPUT_TOPICS + OUTPUT_TOPICS:
+        if topic.startswith(self.prefix) and suffix in ALL_TOPICS:
             return suffix
         return None
 

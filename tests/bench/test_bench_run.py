@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -13,17 +14,21 @@ from fairlead.errors import ExitCode
 SECONDS = 420.0
 
 
-@pytest.mark.spark
-@pytest.mark.broker
-@pytest.mark.timeout(SECONDS + 60)
-def test_small(tmp_path: Path) -> None:
-    """A small group is measured: each leave and join is adopted, cut into phases that add up."""
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.spark,
+    pytest.mark.broker,
+    pytest.mark.timeout(SECONDS + 60),
+]
+
+
+def _measured(tmp_path: Path, *flags: str) -> Any:
+    """Run the measurement; return its document, once the report is found the same and all gone."""
     report, temporary = tmp_path / "bench.json", tmp_path / "tmp"
     temporary.mkdir()
-    flags = ["--rounds", "3", "--clients", "4", "--queues", "16", "--rest", "2", "--starts", "1"]
-    flags += ["--crashes", "1"]
+    command = [sys.executable, "-m", "fairlead", "bench", *flags, "--report", str(report)]
     ended = subprocess.run(
-        [sys.executable, "-m", "fairlead", "bench", *flags, "--report", str(report), "-o", "json"],
+        [*command, "-o", "json"],
         env={**os.environ, "TMPDIR": str(temporary)},
         capture_output=True,
         timeout=SECONDS,
@@ -32,6 +37,17 @@ def test_small(tmp_path: Path) -> None:
     assert ended.returncode == ExitCode.OK, ended.stderr.decode()
     (document,) = orjson.loads(ended.stdout)
     assert document == orjson.loads(report.read_bytes())
+    assert list(temporary.glob("fairlead-bench-*")) == []
+    return document
+
+
+def test_small(tmp_path: Path) -> None:
+    """A small group is measured: each leave and join is adopted, cut into phases that add up."""
+    document = _measured(
+        tmp_path,
+        *("--rounds", "3", "--clients", "4", "--queues", "16"),
+        *("--rest", "2", "--starts", "0", "--crashes", "1"),
+    )
     assert {kind: document["adopted"][kind]["n"] for kind in ("join", "leave")} == {
         "join": 3,
         "leave": 3,
@@ -42,14 +58,24 @@ def test_small(tmp_path: Path) -> None:
         assert parts == pytest.approx(change["total_ms"], abs=0.5)
         assert change["queues"] >= 1
         assert change["decisions"] >= 1
-    assert {kind: times["n"] for kind, times in document["starts"].items()} == {
-        "with the archive": 1,
-        "without the archive": 1,
-    }
+    assert document["starts"] == {}
     assert document["batches"]["total"]["n"] > 3
     assert document["gaps"]["n"] >= 6
     assert document["crashes"]["n"] == 1
     # Nobody may be taken for dead before lease and margin are over.
     assert document["crashes"]["max"] > 13_000
     assert document["engine_at_rest_cpu"] > 0
-    assert list(temporary.glob("fairlead-bench-*")) == []
+
+
+@pytest.mark.slow
+def test_starts(tmp_path: Path) -> None:
+    """Starts of the engine are measured with the class-data archive and without."""
+    document = _measured(
+        tmp_path,
+        *("--rounds", "1", "--clients", "2", "--queues", "4"),
+        *("--rest", "1", "--starts", "1", "--crashes", "0"),
+    )
+    assert {kind: times["n"] for kind, times in document["starts"].items()} == {
+        "with the archive": 1,
+        "without the archive": 1,
+    }

@@ -59,7 +59,7 @@ def test_what_two_have_survives_the_leader(cluster: EmbeddedKafka) -> None:
     )
     assert report.differences == ()
     topic = "three.routes"
-    producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all", retries=20)
+    producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all")
     with contextlib.closing(producer):
         producer.send(topic, b"before", key=b"k").get(timeout=30)
         leader = _partition(bootstrap, topic)["leader_id"]

@@ -129,7 +129,8 @@ def test_pinned_at_run_time(engine: Engine, tmp_path: Path) -> None:
     (place,) = rows[1]["at"]
     decision = group.decision_of(place)
     assert decision["strategy"] == "STICKY"
-    assert decision["triggers"] == ["rules_changed", "pins_changed"]
+    # One command, two records: a batch may end between them.
+    assert decision["triggers"] in (["rules_changed", "pins_changed"], ["pins_changed"])
     (cause,) = [each for each in decision["cause"] if each.get("at") == place]
     assert cause == {
         "kind": "pins_changed",

@@ -20,24 +20,35 @@ def starts(world: World, client: str = "b") -> list[tuple[Position, str]]:
     return [(add.position, add.why) for add in world.adds(client)]
 
 
-def recover(world: World, identity: str = "two", queues: int = 1) -> None:
-    """Let a client that holds nothing acknowledge, lease and margin pass, and bounds be told."""
+def outlast(world: World, *, holds: bool = False) -> None:
+    """Let lease and margin pass; a client that holds nothing acknowledges meanwhile."""
     for _ in range(2):
         world.pass_time(WAIT_MS // 2 + 1)
         world.beat("b")
-        world.claims("b")
+        if not holds:
+            world.claims("b")
         world.run()
-    world.bounds(queues, identity=identity)
+
+
+def recover(world: World) -> None:
+    """Let the barrier of a client that holds nothing end, and bounds be told."""
+    outlast(world)
+    world.bounds(1, identity="two")
     world.run()
 
 
-def lost(queues: int = 1) -> World:
-    """Return a world whose driver has just begun without state, and has met one client."""
+def lost(reset: str | None = None) -> World:
+    """Return a world whose driver has begun without state, met one client and read a route.
+
+    `reset` is the life for which a reset was asked that the driver has read before the route.
+    """
     world = World()
     world.lose(3)
+    if reset is not None:
+        world.reset(0, 24, identity=reset)
     world.beat("b")
     world.run()
-    world.route(queues, identity="two")
+    world.route(1, identity="two")
     return world
 
 
@@ -57,11 +68,7 @@ def test_after_a_loss_the_present_life_counts_whoever_was_granted_later() -> Non
     world.progress("a", 0, HELD, 20, identity="two")
     world.release("c", 0, LATER, 51, identity="one")
     world.run()
-    for _ in range(2):
-        world.pass_time(WAIT_MS // 2 + 1)
-        world.beat("b")
-        world.claims("b")
-        world.run()
+    outlast(world)
     assert starts(world) == [(Position(0, 20), "progress")]
 
 
@@ -70,10 +77,7 @@ def test_an_owner_of_a_former_life_is_dropped_when_the_recovery_ends() -> None:
     world = lost()
     world.claims("b", (0, LATER, 50, True), identity="one")
     world.run()
-    for _ in range(2):
-        world.pass_time(WAIT_MS // 2 + 1)
-        world.beat("b")
-        world.run()
+    outlast(world, holds=True)
     assert [drop.epoch for drop in world.told("b").drop] == [LATER]
     world.release("b", 0, LATER, 52, identity="one")
     world.bounds(1, identity="two")
@@ -88,10 +92,7 @@ def test_an_owner_goes_on_until_its_route_is_known() -> None:
     world.beat("b")
     world.claims("b", (0, LATER, 50, True), identity="one")
     world.run()
-    for _ in range(2):
-        world.pass_time(WAIT_MS // 2 + 1)
-        world.beat("b")
-        world.run()
+    outlast(world, holds=True)
     assert world.state is not None
     assert world.state.queues[queue_of(0)].identity == "one"
     world.route(1, identity="two")
@@ -113,12 +114,7 @@ def test_an_older_state_hears_the_new_life_before_its_route() -> None:
 
 def test_a_reset_of_a_former_life_is_followed_in_no_other() -> None:
     """Control is read from its start after a loss, with what was asked of a topic that is gone."""
-    world = World()
-    world.lose(3)
-    world.reset(0, 24, identity="one")
-    world.beat("b")
-    world.run()
-    world.route(1, identity="two")
+    world = lost(reset="one")
     world.run()
     recover(world)
     assert starts(world) == [(Position(0, 0), "minimum")]
@@ -126,12 +122,7 @@ def test_a_reset_of_a_former_life_is_followed_in_no_other() -> None:
 
 def test_a_reset_of_the_present_life_is_followed_after_a_loss() -> None:
     """It waits for the route, and then for what the group committed."""
-    world = World()
-    world.lose(3)
-    world.reset(0, 24, identity="two")
-    world.beat("b")
-    world.run()
-    world.route(1, identity="two")
+    world = lost(reset="two")
     world.run()
     recover(world)
     assert starts(world) == [(Position(1, 24), "reset")]

@@ -46,7 +46,10 @@ def test_a_join_drops_first_and_adds_after_the_release() -> None:
     world = settled("a", chain_cap=1)
     world.beat("b")
     world.run()
-    assert [drop.queue.queue_id for drop in world.told("a").drop] == [2, 3]
+    assert [(drop.queue.queue_id, drop.successor) for drop in world.told("a").drop] == [
+        (2, None),
+        (3, None),
+    ]
     assert world.adds("b") == []
     world.release("a", 2, world.epoch_of(2), 42)
     world.run()
@@ -67,6 +70,7 @@ def test_with_room_in_the_chain_the_successor_is_gated_in_the_same_decision() ->
     world.run()
     first = world.adds("b")[0]
     assert [(after.member, after.epoch) for after in first.after] == [(key_of("a"), held)]
+    assert {drop.successor for drop in world.told("a").drop} == {"b"}
     world.release("a", 2, held, 7)
     world.run()
     (grant,) = world.adds("b")
@@ -212,6 +216,19 @@ def test_a_lost_record_is_healed_after_two_seconds_with_back_off() -> None:
             assert {add.epoch for add in world.adds("a")} == epochs
             assert world.decision.triggers == ("healed",)
     assert healed == [2, 6]
+
+
+def test_a_drop_that_is_told_again_names_who_waits_by_then() -> None:
+    """A record that was lost is written as the handover stands, successor and all."""
+    world = settled("a")
+    world.beat("b")
+    world.run()
+    for _ in range(2):
+        world.beat("a", held=0)
+        world.run()
+        world.pass_time(2_000)
+    assert world.decision.triggers == ("healed",)
+    assert [drop.successor for drop in world.told("a").drop] == ["b", "b"]
 
 
 def test_release_and_progress_of_another_epoch_or_life_change_nothing() -> None:

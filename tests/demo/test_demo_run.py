@@ -38,6 +38,7 @@ def _processes_naming(text: str) -> list[str]:
     return found
 
 
+@pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker
 @pytest.mark.timeout(SECONDS + 60)
@@ -70,7 +71,9 @@ def test_verdict(tmp_path: Path, seed: int) -> None:
 
 @pytest.mark.broker
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_interrupted(tmp_path: Path, number: signal.Signals) -> None:
     """A demo that is told to stop while it starts ends every process and removes every file."""
     temporary = tmp_path / "tmp"

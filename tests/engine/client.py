@@ -31,6 +31,7 @@ class Client:
     held: dict[tuple[str, str, int], tuple[list[int], str]] = field(default_factory=dict)
     processed: dict[tuple[str, str, int], int] = field(default_factory=dict)
     resets: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    last_started: list[int] = field(default_factory=lambda: [0, 0])
     gone: bool = False
 
     @property
@@ -136,20 +137,23 @@ class Client:
         return [self.resets.get(queue, 0), self.processed.get(queue, 0)]
 
     def leave(self) -> None:
-        """Release everything and go."""
+        """Say so, release everything and go."""
+        self.sequence += 1
+        self.gone = True
+        record = {"kind": "leave", **self._leaving(), "sequence": self.sequence}
+        self.topics.append_of("heartbeats", self.group, record)
         for queue, (epoch, state) in sorted(self.held.items()):
             self._release(queue, epoch, started=state == "held")
         self.held = {}
-        self.sequence += 1
-        record = {"kind": "leave", **self._from(), "sequence": self.sequence}
-        self.topics.append_of("heartbeats", self.group, record)
-        self.gone = True
+
+    def _leaving(self) -> dict[str, Any]:
+        return self._from() | ({"last_started": self.last_started} if self.gone else {})
 
     def _release(self, queue: tuple[str, str, int], epoch: list[int], *, started: bool) -> None:
         position = self._position(queue) if started else None
         record = {
             "kind": "release",
-            **self._from(),
+            **self._leaving(),
             "queue": [*queue],
             "epoch": epoch,
             "position": position,
@@ -175,5 +179,7 @@ class Client:
             if entry is not None and (entry[0] > add["epoch"] or entry[1] == "held"):
                 continue
             self.held[queue] = (add["epoch"], "gated" if add["after"] else "held")
+            if not add["after"]:
+                self.last_started = max(self.last_started, add["epoch"])
             start = max(self._position(queue), add["position"])
             self.resets[queue], self.processed[queue] = start

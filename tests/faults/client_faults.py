@@ -29,7 +29,7 @@ def killed(stage: Stage, chance: random.Random) -> None:
         with stage.phase(trial, "killed", owners={victim}):
             quick.kill(victim)
         stage.reinforce(trial)
-    assert victim in stage.judgements[trial.name, QUICK.group].expired
+    assert quick.client_id(victim) in stage.judgements[trial.name, QUICK.group].expired
 
 
 def told_to_go(stage: Stage, chance: random.Random) -> None:

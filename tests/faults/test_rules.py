@@ -18,8 +18,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.spark]
 @pytest.mark.parametrize(
     "fault",
     [
-        # Behind other trials it has been seen to find nobody beside the owner; by itself it does.
-        pytest.param(rule_faults.eager, marks=pytest.mark.slow),
+        rule_faults.eager,
         rule_faults.eager_but_ordered,
         rule_faults.forced,
         rule_faults.settled,

@@ -66,7 +66,7 @@ class Story:
     done: dict[int, int] = field(default_factory=dict)
     resets: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Queue -> the newest reset that somebody started from, and the offset."""
-    committed: dict[int, Position] = field(default_factory=dict)
+    committed: dict[int, words.Progress] = field(default_factory=dict)
     targets: dict[int, str] = field(default_factory=dict)
     deaths: bool = False
     unsafe: bool = False
@@ -103,10 +103,17 @@ class Story:
                 return
             self.world.route(self.queues, identity=self.life)
             known = tuple(
-                records.QueueOffsets(queue_of(number), 0, 1_000, self.committed.get(number), None)
+                records.QueueOffsets(queue_of(number), 0, 1_000, self._committed(number), None)
                 for number in range(self.queues)
             )
             self.world.add("offsets", records.OffsetsKnown(GROUP, "orders", self.life, known))
+
+    def _committed(self, number: int) -> Position | None:
+        """Return what a bridge says was committed in the present life of the topic."""
+        entry = self.committed.get(number)
+        if entry is None or entry.identity not in (None, self.life):
+            return None
+        return Position(*entry.position)
 
     def points(self, owners: Mapping[int, str]) -> None:
         """An operator says who shall own which queue; the others stay where they were pointed."""

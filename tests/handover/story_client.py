@@ -278,7 +278,7 @@ class Client:
                     self._feed(on.WorkStopped(queue, epoch, offset))
             case act.CommitProgress():
                 for entry in action.entries:
-                    self.story.committed[entry.queue.queue_id] = Position(*entry.position)
+                    self.story.committed[entry.queue.queue_id] = entry
                 self._feed(on.CommitFinished(action.entries, committed=True))
             case act.NewIncarnationNeeded():
                 self._begin()

@@ -23,6 +23,14 @@ def _three(queues: int = 2) -> tuple[Story, Client, Client, Client]:
     return story, a, b, c
 
 
+def _is_handed(story: Story, queue: int, a: Client, b: Client) -> None:
+    """A hands a queue over to B, which starts it."""
+    story.moves(queue, "b")
+    a.reads_all()
+    a.stops(queue)
+    b.reads_all()
+
+
 @pytest.mark.parametrize("unread", TOPICS)
 def test_one_decision_is_enough(unread: str) -> None:
     """Whichever topic is read further, B has A's queues after one decision, from A's positions."""
@@ -62,10 +70,7 @@ def test_a_slow_queue_is_waited_for(unread: str) -> None:
 def test_who_is_granted_a_queue_and_is_gone(unread: str) -> None:
     """B has left and does not read what A left to it: C has it a decision later."""
     story, a, b, c = _three(3)
-    story.moves(2, "b")
-    a.reads_all()
-    a.stops(2)
-    b.reads_all()
+    _is_handed(story, 2, a, b)
     story.points({0: "b", 1: "c"})
     a.leaves()
     story.engine()
@@ -81,10 +86,7 @@ def test_who_is_granted_a_queue_and_is_gone(unread: str) -> None:
 def test_what_it_started_last_is_no_promise_about_it(unread: str) -> None:
     """B started its newest grant and is busy: what it was granted after that goes on to C alone."""
     story, a, b, c = _three()
-    story.moves(0, "b")
-    a.reads_all()
-    a.stops(0)
-    b.reads_all()
+    _is_handed(story, 0, a, b)
     b.processes(7, 0)
     story.engine()
     story.moves(1, "b")
@@ -121,10 +123,7 @@ def test_a_driver_that_starts_in_between(unread: str) -> None:
 def test_what_a_leaver_is_told_it_does_not_start(unread: str) -> None:
     """B is busy as it leaves, and reads only then what it was granted: C has that at once."""
     story, a, b, c = _three()
-    story.moves(0, "b")
-    a.reads_all()
-    a.stops(0)
-    b.reads_all()
+    _is_handed(story, 0, a, b)
     b.processes(3, 0)
     story.moves(1, "b")
     a.reads_all()

@@ -102,10 +102,28 @@ def test_an_owner_of_the_present_life_goes_on_after_a_loss() -> None:
     story.engine()
     a.reads_all()
     a.stops()
-    story.committed = {}
     story.engine()
     a.reads_all()
     a.processes(7)
     recovers(story)
     passed(story, a)
     assert (story.owner(), len(a.starts), a.works[0].offset) == ("a", 2, 7)
+
+
+@pytest.mark.parametrize("named, offset", [(True, 0), (False, 50)])
+def test_a_commit_of_a_former_life_is_no_start(offset: int, *, named: bool) -> None:
+    """All that is left of A is what it committed too late; one that names no life counts in any."""
+    story, a = owned_by_a()
+    a.processes(50)
+    story.made_anew("two")
+    a.leaves()
+    assert story.committed[0].position == (0, 50)
+    if not named:
+        story.committed[0] = story.committed[0]._replace(identity=None)
+    recovers(story)
+    b = story.joins("b")
+    story.points({0: "b"})
+    if not named:
+        story.done[0] = 50
+    passed(story, b)
+    assert (story.owner(), start_of(b)) == ("b", offset)

@@ -17,7 +17,7 @@ def test_a_reset_backwards() -> None:
     story.engine()
     a.reads_all()
     assert (story.owner(), start_of(a), a.works[0].reset) == ("a", 2, reset)
-    assert story.committed[0] == Position(reset, 2)
+    assert story.committed[0].position == (reset, 2)
 
 
 def test_a_reset_forwards() -> None:
@@ -132,7 +132,7 @@ def test_a_reset_of_a_group_of_which_nothing_is_known() -> None:
     a.processes(8)
     a.leaves()
     story.engine()
-    assert story.committed[0] == Position(reset, 12)
+    assert story.committed[0].position == (reset, 12)
     story.world.state = None
     story.world.waiting = [record]
     story.restarts()

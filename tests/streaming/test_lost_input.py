@@ -98,7 +98,7 @@ def _owns_half(client: Client, generation: int) -> "Callable[[ConsumerRecord], b
     return wanted
 
 
-@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize("killed", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_lost_heartbeats(
     spark: "SparkSession",
     settings: Settings,
@@ -137,7 +137,7 @@ def _make_anew(settings: Settings, topic: str) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("known", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_topic_made_anew(
     spark: "SparkSession",
     settings: Settings,

@@ -20,7 +20,7 @@ from tests.streaming.processes import (
 )
 from tests.streaming.scrape import scrape
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.system, pytest.mark.spark]
 
 
 @pytest.fixture

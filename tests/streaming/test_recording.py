@@ -1,9 +1,11 @@
 """What the job wrote, read back from Kafka, against a replay of what it read."""
 
+import functools
 import gzip
 import itertools
 import re
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ pytestmark = pytest.mark.spark
 
 TOPICS = INPUT_TOPICS + OUTPUT_TOPICS
 CUTS_MIN = 50
+TOGETHER = 4
+"""So many groups change at once: a batch has a cut in each shard where one of them is."""
 
 
 def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Path) -> None:
@@ -34,7 +38,7 @@ def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Pat
         with EngineProcess(settings, tmp_path / "first.log") as engine:
             log.check = engine.check
             while _cuts(log) < CUTS_MIN * 2 // 3:
-                _come_and_go(fleet, log, next(names))
+                _come_and_go(fleet, log, list(itertools.islice(names, TOGETHER)))
             log.append_of("heartbeats", "group-0", b"nonsense")
             last = fleet.join("c1", next(names))
             log.await_record("assignments", held_by(last))
@@ -43,7 +47,7 @@ def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Pat
         with EngineProcess(settings, tmp_path / "second.log") as engine:
             log.check = engine.check
             while _cuts(log) < CUTS_MIN:
-                _come_and_go(fleet, log, next(names))
+                _come_and_go(fleet, log, list(itertools.islice(names, TOGETHER)))
             engine.signal(signal.SIGTERM)
             assert engine.await_end() == ExitCode.OK
     where = ["--bootstrap", settings.kafka.bootstrap, "--topic-prefix", settings.kafka.topic_prefix]
@@ -93,14 +97,18 @@ def _change(folder: Path) -> None:
     path.write_bytes(gzip.compress(b"".join(lines)))
 
 
-def _come_and_go(fleet: Fleet, log: Log, group: str) -> None:
-    """Two clients join one after the other, and the first one leaves."""
-    first = fleet.join("c1", group)
-    log.await_record("assignments", held_by(first))
-    second = fleet.join("c2", group)
-    log.await_record("assignments", lambda record: _holds(record, second, 2))
-    fleet.leave(first)
-    log.await_record("assignments", lambda record: _holds(record, second, 4))
+def _come_and_go(fleet: Fleet, log: Log, groups: Sequence[str]) -> None:
+    """In each group two clients join one after the other, and the first one leaves."""
+    firsts = [fleet.join("c1", group) for group in groups]
+    for first in firsts:
+        log.await_record("assignments", held_by(first))
+    seconds = [fleet.join("c2", group) for group in groups]
+    for second in seconds:
+        log.await_record("assignments", functools.partial(_holds, client=second, queues=2))
+    for first in firsts:
+        fleet.leave(first)
+    for second in seconds:
+        log.await_record("assignments", functools.partial(_holds, client=second, queues=4))
 
 
 def _holds(record: object, client: Client, queues: int) -> bool:

@@ -17,7 +17,7 @@ from fairlead.topics import (
     require_reachable,
     topic_specs,
 )
-from fairlead.wire.topics import INPUT_TOPICS, OUTPUT_TOPICS, TopicNames
+from fairlead.wire.topics import ALL_TOPICS, TopicNames
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def defaults() -> TopicsSettings:
 
 
 def test_every_topic_of_the_protocol_has_a_specification(defaults: TopicsSettings) -> None:
-    """The specifications are exactly the ten topics of the wire, shards alike where it matters."""
+    """The specifications are exactly those of the wire, shards alike where it matters."""
     specs = {spec.suffix: spec for spec in topic_specs(defaults)}
-    assert set(INPUT_TOPICS + OUTPUT_TOPICS) == set(specs)
+    assert set(ALL_TOPICS) == set(specs)
     sharded = {specs[suffix].partitions for suffix in ("heartbeats", "releases", "control")}
     assert sharded == {defaults.heartbeats_partitions}
 
@@ -48,7 +48,7 @@ def test_missing_topics_are_made_and_found_right(
     first = create_topics(connection, topic_prefix, specs, 1)
     second = create_topics(connection, topic_prefix, specs, 1)
     names = TopicNames(topic_prefix)
-    assert set(first.created) == set(names.inputs + names.outputs)
+    assert set(first.created) == {names.name(suffix) for suffix in ALL_TOPICS}
     assert second.created == ()
     assert second.existing == first.created
     assert second.differences == first.differences == ()
@@ -57,7 +57,7 @@ def test_missing_topics_are_made_and_found_right(
 def test_inspection_makes_nothing(
     connection: dict[str, Any], topic_prefix: str, defaults: TopicsSettings
 ) -> None:
-    """Looking at topics that are not there reports all ten as missing, twice."""
+    """Looking at topics that are not there reports all of them as missing, twice."""
     specs = topic_specs(defaults)
     names = tuple(topic_prefix + spec.suffix for spec in specs)
     assert inspect_topics(connection, topic_prefix, specs).missing == names
@@ -113,7 +113,7 @@ def test_copies_are_compared_when_their_number_is_given(
     create_topics(connection, topic_prefix, topic_specs(defaults), 1)
     found = inspect_topics(connection, topic_prefix, topic_specs(defaults), 3).differences
     copies = [one for one in found if one.setting == "replication.factor"]
-    assert [(one.expected, one.found) for one in copies] == [("3", "1")] * 10
+    assert [(one.expected, one.found) for one in copies] == [("3", "1")] * len(ALL_TOPICS)
 
 
 def test_the_broker_dates_heartbeats_and_not_their_sender(

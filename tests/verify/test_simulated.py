@@ -109,6 +109,7 @@ def restless(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.param(24, id="a state is rebuilt from two lives of a topic"),
         pytest.param(25, id="a clone lives only while no driver runs"),
         pytest.param(42, id="a decision rests on less than was read before it"),
+        pytest.param(56, id="after a loss a commit of a former life is left"),
         pytest.param(76, id="a state from before the topic was made anew"),
         pytest.param(88, id="decisions of two drivers, one of which began earlier"),
         pytest.param(108, id="a late driver grants to who has left"),

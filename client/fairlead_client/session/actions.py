@@ -54,7 +54,7 @@ class SendRelease:
     """Write a release; answer with ReleaseAppended or ReleaseFailed.
 
     `last_started` is set if the client leaves: the newest epoch under which it started anything. It
-    starts nothing newer.
+    starts nothing newer. `successor` is the client that waits for the release, if that is known.
     """
 
     incarnation: str
@@ -63,6 +63,7 @@ class SendRelease:
     position: Position | None
     last_started: Epoch | None = None
     identity: str | None = None
+    successor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,8 @@ class QueueMemory:
     committed: Position | None = None
     handed: Position | None = None
     """Where the one before released, and committed if it could; None once we may commit."""
+    successor: str | None = None
+    """The client that waits for the release of the work, once the engine has named it."""
     commit_at_ms: int = 0
 
     @property
@@ -101,6 +103,7 @@ class PendingRelease:
     due_ms: int = 0
     sent: bool = False
     identity: str | None = None
+    successor: str | None = None
 
 
 @dataclass(slots=True)
@@ -157,7 +160,13 @@ class Memory:
         soon = max(self.now_ms + settings.gather_ms, self.heartbeat_sent_ms + settings.pace_ms)
         self.heartbeat_at_ms = min(self.heartbeat_at_ms, soon)
 
-    def release(self, queue: QueueMemory, epoch: Epoch, position: Position | None) -> None:
+    def release(
+        self,
+        queue: QueueMemory,
+        epoch: Epoch,
+        position: Position | None,
+        successor: str | None,
+    ) -> None:
         """Release an epoch of a queue; a position is committed to the data plane first.
 
         After the release the successor may commit, and a later commit of ours would undo its. Where
@@ -165,7 +174,9 @@ class Memory:
         """
         if (queue.queue, epoch) in self.pending:
             return
-        release = PendingRelease(queue.queue, epoch, position, due_ms=self.now_ms)
+        release = PendingRelease(
+            queue.queue, epoch, position, due_ms=self.now_ms, successor=successor
+        )
         if position is not None:
             release.identity = queue.identity
         self.pending[queue.queue, epoch] = release
@@ -189,6 +200,7 @@ class Memory:
                 release.position,
                 last_started=told,
                 identity=release.identity,
+                successor=release.successor,
             ),
         )
 

@@ -83,6 +83,7 @@ def _start(
     queue.gate = None
     queue.committed = None
     queue.handed = handed
+    queue.successor = None
     queue.end = None
     queue.unsent = True
     memory.counts["starts"] += 1
@@ -126,28 +127,33 @@ def drop(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
     What was started has its true release in the log, so it is never answered None. What was not
     started never will be: that is recorded before it is answered.
     """
-    epoch = cast("Drop", detail).epoch
+    dropped = cast("Drop", detail)
+    epoch = dropped.epoch
     if epoch <= queue.started:
         return queue.state
     queue.top = max(queue.top, epoch)
     if queue.gate is not None and queue.gate.epoch <= epoch:
         queue.gate = None
-    memory.release(queue, epoch, None)
+    memory.release(queue, epoch, None, dropped.successor)
     memory.changed()
     return queue.state if queue.works else resting(queue)
 
 
 def drop_committing(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
     """Drop work that has not begun: it ends where it would have begun."""
-    if cast("Drop", detail).epoch != queue.started:
+    dropped = cast("Drop", detail)
+    if dropped.epoch != queue.started:
         return drop(memory, queue, detail)
+    queue.successor = dropped.successor
     return _finish(memory, queue)
 
 
 def drop_working(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
     """Stop the work, if it is this epoch's."""
-    if cast("Drop", detail).epoch != queue.started:
+    dropped = cast("Drop", detail)
+    if dropped.epoch != queue.started:
         return drop(memory, queue, detail)
+    queue.successor = dropped.successor
     return _drain(memory, queue)
 
 
@@ -205,7 +211,7 @@ def drain_over(memory: Memory, queue: QueueMemory, _detail: object) -> QueueStat
 
 def _finish(memory: Memory, queue: QueueMemory) -> QueueState:
     queue.unsent = False
-    memory.release(queue, queue.started, queue.position)
+    memory.release(queue, queue.started, queue.position, queue.successor)
     memory.changed()
     memory.signal(queue, Signal.SCAN)
     return resting(queue)

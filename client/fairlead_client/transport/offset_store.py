@@ -12,7 +12,7 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 from fairlead_client.clock import now_ms
 from fairlead_client.encoding import commit_metadata
 from fairlead_client.errors import OffsetStoreError
-from fairlead_client.model import Position, Queue
+from fairlead_client.model import Progress, Queue
 from fairlead_client.session.actions import CommitProgress
 from fairlead_client.session.events import CommitFinished
 from fairlead_client.settings import Settings
@@ -24,15 +24,21 @@ logger = logging.getLogger(__name__)
 class OffsetStore(Protocol):
     """Where a data plane keeps how far a group is. Called on one thread of its own."""
 
-    def commit(self, positions: Mapping[Queue, Position], timeout_ms: int) -> None:
-        """Keep the positions; raise when it is not sure within the time that they are kept."""
+    def commit(self, entries: Mapping[Queue, Progress], timeout_ms: int) -> None:
+        """Keep the positions; raise when it is not sure within the time that they are kept.
+
+        Each position is to be kept with its `identity`: after the topic was deleted and made again,
+        a commit of its former life must not be taken for one of the present.
+        """
 
     def close(self) -> None:
         """Let go of connections."""
 
 
 class KafkaOffsetStore:
-    """Commits to Kafka's own offsets of the group, beside each offset the reset it follows.
+    """Commits to Kafka's own offsets of the group.
+
+    Beside each offset stands the reset that it follows, and which life of its topic it is of.
 
     The Kafka group has no members: a consumer that joins it under the same name would make every
     commit fail.
@@ -43,7 +49,7 @@ class KafkaOffsetStore:
         self._client_id = client_id
         self._consumer: KafkaConsumer | None = None
 
-    def commit(self, positions: Mapping[Queue, Position], timeout_ms: int) -> None:
+    def commit(self, entries: Mapping[Queue, Progress], timeout_ms: int) -> None:
         """Commit, connecting at the first time."""
         if self._consumer is None:
             options = consumer_options(self._settings, self._client_id)
@@ -51,9 +57,9 @@ class KafkaOffsetStore:
         self._consumer.commit(
             {
                 TopicPartition(queue.topic, queue.queue_id): OffsetAndMetadata(
-                    position.offset, commit_metadata(position), -1
+                    entry.position.offset, commit_metadata(entry), -1
                 )
-                for queue, position in positions.items()
+                for queue, entry in entries.items()
             },
             timeout_ms=timeout_ms,
         )
@@ -114,12 +120,10 @@ class Committer(Thread):
         committed = bool(timely)
         if timely:
             left_ms = min(action.not_after_ms for action in timely) - now
-            # Later actions of one batch are newer: the last position of a queue stands.
-            positions = {
-                entry.queue: entry.position for action in timely for entry in action.entries
-            }
+            # Later actions of one batch are newer: the last entry of a queue stands.
+            entries = {entry.queue: entry for action in timely for entry in action.entries}
             try:
-                self._store.commit(positions, left_ms)
+                self._store.commit(entries, left_ms)
             except Exception as error:  # noqa: BLE001 - whatever a store raises is told and counted
                 committed = False
                 self._tell(error)

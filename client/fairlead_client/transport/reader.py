@@ -1,4 +1,4 @@
-"""Reads what concerns one client: its assignments, its group's releases, the generations.
+"""Reads what concerns one client: its assignments, the releases it waits for, the generations.
 
 A thread of its own, because a poll cannot be woken: the session's thread waits on its inbox alone
 and so acts at once on whatever comes first.
@@ -25,7 +25,7 @@ from fairlead_client.partitioner import partition_of
 from fairlead_client.records import Assignment
 from fairlead_client.session import events
 from fairlead_client.settings import Settings
-from fairlead_client.transport.connection import connect, consumer_options
+from fairlead_client.transport.connection import connect, consumer_options, partition_count
 from fairlead_client.transport.topics import Topics
 
 logger = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class CaughtUp:
 
 
 class Reader(Thread):
-    """Follows three partitions from the moment it is started.
+    """Follows a few partitions from the moment it is started.
 
     Args:
         settings: what the application chose.
@@ -163,7 +163,7 @@ class Reader(Thread):
                 yield events.AssignmentRead(read)
             elif read is not None:
                 yield events.NoticeRead(read)
-        elif topic == self._topics.releases:
+        elif topic == self._topics.handovers:
             release = decode_release(record.value)
             if release is not None and release.group == self._settings.group:
                 yield events.ReleaseRead(release)
@@ -175,7 +175,9 @@ class Reader(Thread):
 @dataclass(frozen=True, slots=True)
 class _Partitions:
     assignments: TopicPartition
-    releases: TopicPartition
+    handovers: frozenset[TopicPartition]
+    """What is handed to this client, and to the group: one partition at times, none if there is
+    no such topic: then the engine tells what was released."""
     generations: TopicPartition
 
 
@@ -183,26 +185,26 @@ def _assign(consumer: KafkaConsumer, settings: Settings, client_id: str) -> _Par
     """Follow the client's partitions: generations from the start, the others from their end."""
     topics = Topics(settings.prefix)
     group = settings.group
+    member = group + client_id
+    told = (member, group) if partition_count(consumer, topics.handovers) else ()
     partitions = _Partitions(
-        TopicPartition(
-            topics.assignments, _partition(consumer, topics.assignments, group + client_id)
-        ),
-        TopicPartition(topics.releases, _partition(consumer, topics.releases, group)),
+        _partition(consumer, topics.assignments, member),
+        frozenset(_partition(consumer, topics.handovers, text) for text in told),
         TopicPartition(topics.generations, 0),
     )
-    followed = [partitions.assignments, partitions.releases, partitions.generations]
+    followed = [partitions.assignments, *partitions.handovers]
     ends = consumer.end_offsets(followed)
-    consumer.assign(followed)
-    consumer.seek(partitions.assignments, ends[partitions.assignments])
-    consumer.seek(partitions.releases, ends[partitions.releases])
+    consumer.assign([*followed, partitions.generations])
+    for partition in followed:
+        consumer.seek(partition, ends[partition])
     consumer.seek(partitions.generations, 0)
     return partitions
 
 
-def _partition(consumer: KafkaConsumer, topic: str, text: str) -> int:
-    known = consumer.partitions_for_topic(topic)
-    if not known:
+def _partition(consumer: KafkaConsumer, topic: str, text: str) -> TopicPartition:
+    count = partition_count(consumer, topic)
+    if not count:
         raise StartFailedError(
             f"topic {topic!r} does not exist; start the engine first, or check the prefix"
         )
-    return partition_of(text, len(known))
+    return TopicPartition(topic, partition_of(text, count))

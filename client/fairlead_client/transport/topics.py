@@ -16,8 +16,13 @@ class Topics:
 
     @property
     def releases(self) -> str:
-        """Written and read: releases."""
+        """Written: releases, for the engine."""
         return f"{self.prefix}releases"
+
+    @property
+    def handovers(self) -> str:
+        """Written and read: the same releases, for whoever waits for them."""
+        return f"{self.prefix}handovers"
 
     @property
     def generations(self) -> str:
@@ -30,11 +35,16 @@ class Topics:
         return f"{self.prefix}assignments"
 
     @property
-    def written(self) -> tuple[str, str]:
-        """What a writer writes."""
+    def needed(self) -> tuple[str, str]:
+        """Without which nothing can be written; without handovers it takes longer."""
         return self.heartbeats, self.releases
+
+    @property
+    def written(self) -> tuple[str, str, str]:
+        """What a writer writes."""
+        return *self.needed, self.handovers
 
     @property
     def followed(self) -> tuple[str, str, str]:
         """What a reader follows."""
-        return self.assignments, self.releases, self.generations
+        return self.assignments, self.handovers, self.generations

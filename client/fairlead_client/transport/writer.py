@@ -50,17 +50,20 @@ class Writer:
         self._encoder = encoder
         self._report = report
         self._topics = Topics(settings.prefix)
-        topics = self._topics.written
-        self._producer = connect(KafkaProducer, producer_options(settings, client_id), topics)
+        options = producer_options(settings, client_id)
+        self._producer = connect(KafkaProducer, options, self._topics.written)
         try:
-            counts = [len(self._producer.partitions_for(topic)) for topic in topics]
+            self._counts = {topic: self._count(topic) for topic in self._topics.needed}
         except Exception:
             self._producer.close(timeout=0)
             raise
-        self._partitions = {
-            topic: partition_of(self._group, count)
-            for topic, count in zip(topics, counts, strict=True)
-        }
+        try:
+            self._counts[self._topics.handovers] = self._count(self._topics.handovers)
+        except KafkaError as error:
+            self._hands_over_no_more(error)
+
+    def _count(self, topic: str) -> int:
+        return len(self._producer.partitions_for(topic))
 
     def send(self, action: SendAction) -> None:
         """Write what the action says; its answer comes through `report`."""
@@ -87,13 +90,15 @@ class Writer:
                     events.ClaimsAppended(incarnation, generation),
                     events.ClaimsFailed(incarnation, generation),
                 )
-            case actions.SendRelease(incarnation, queue, epoch, position):
+            case actions.SendRelease(incarnation, queue, epoch, position, successor=successor):
+                value = self._encoder.release(action)
                 self._send(
                     self._topics.releases,
-                    [self._encoder.release(action)],
+                    [value],
                     events.ReleaseAppended(incarnation, queue, epoch, position),
                     events.ReleaseFailed(incarnation, queue, epoch),
                 )
+                self._hand_over(value, successor)
             case actions.SendLeave(incarnation=incarnation):
                 self._send(
                     self._topics.heartbeats,
@@ -110,17 +115,41 @@ class Writer:
         failed: events.Event,
     ) -> None:
         answers = _Answers(len(values), appended, failed, self._report)
-        key = self._group.encode()
+        partition = partition_of(self._group, self._counts[topic])
         for value in values:
             try:
                 future = self._producer.send(
-                    topic, value=value, key=key, partition=self._partitions[topic]
+                    topic, value=value, key=self._group.encode(), partition=partition
                 )
             except KafkaError as error:
                 answers.failed(error)
                 return
             future.add_callback(answers.appended)
             future.add_errback(answers.failed)
+
+    def _hand_over(self, value: bytes, successor: str | None) -> None:
+        """Tell a release to the client that waits for it or, if that is not known, to the group.
+
+        Nothing depends on it: whom it does not reach hears of the release from the engine.
+        """
+        topic = self._topics.handovers
+        count = self._counts.get(topic)
+        if count is None:
+            return
+        partition = partition_of(self._group + (successor or ""), count)
+        try:
+            self._producer.send(topic, value=value, key=self._group.encode(), partition=partition)
+        except KafkaError as error:
+            self._hands_over_no_more(error)
+
+    def _hands_over_no_more(self, error: KafkaError) -> None:
+        """Write no copies from now on: to ask again for the topic would hold up heartbeats."""
+        self._counts.pop(self._topics.handovers, None)
+        logger.warning(
+            "no releases are handed over, so successors wait for the engine: topic %r: %s",
+            self._topics.handovers,
+            error,
+        )
 
     def close(self, timeout_ms: int) -> Thread:
         """Close in the background, giving what is under way some time; return the thread."""

@@ -19,25 +19,29 @@ class Store:
     """A store in memory, which can be held up and can fail."""
 
     def __init__(self) -> None:
-        self.commits: list[dict[Queue, Position]] = []
+        self.commits: list[dict[Queue, Progress]] = []
         self.entered = Event()
         self.may_go_on = Event()
         self.may_go_on.set()
         self.error: Exception | None = None
         self.closed = False
 
-    def commit(self, positions: Mapping[Queue, Position], timeout_ms: int) -> None:
+    def commit(self, entries: Mapping[Queue, Progress], timeout_ms: int) -> None:
         """Keep."""
         assert 0 < timeout_ms <= 60_000
         self.entered.set()
         assert self.may_go_on.wait(WAIT_SECONDS)
         if self.error is not None:
             raise self.error
-        self.commits.append(dict(positions))
+        self.commits.append(dict(entries))
 
     def close(self) -> None:
         """Note it."""
         self.closed = True
+
+
+def _entry(offset: int, identity: str | None = None) -> Progress:
+    return Progress(QUEUE, Epoch(1, 1), Position(0, offset), None, identity)
 
 
 class Setting:
@@ -50,9 +54,11 @@ class Setting:
         self.committer = Committer(self.store, self.finished.put, self.errors.append)
         self.committer.start()
 
-    def commit(self, offset: int, within_ms: int = 60_000) -> tuple[Progress, ...]:
+    def commit(
+        self, offset: int, within_ms: int = 60_000, identity: str | None = None
+    ) -> tuple[Progress, ...]:
         """Ask for a commit."""
-        entries = (Progress(QUEUE, Epoch(1, 1), Position(0, offset)),)
+        entries = (_entry(offset, identity),)
         self.committer.commit(CommitProgress(entries, now_ms() + within_ms))
         return entries
 
@@ -74,9 +80,22 @@ def test_several_as_one() -> None:
         setting.commit(offset)
     setting.store.may_go_on.set()
     finished = setting.end()
-    assert setting.store.commits == [{QUEUE: (0, 1)}, {QUEUE: (0, 4)}]
+    assert setting.store.commits == [{QUEUE: _entry(1)}, {QUEUE: _entry(4)}]
     assert [end.entries[0].position.offset for end in finished] == [1, 2, 3, 4]
     assert all(end.committed for end in finished)
+
+
+def test_the_life_goes_with_the_position() -> None:
+    """Of two lives of a topic the later one's position stands, lower as it is, and its identity."""
+    setting = Setting()
+    setting.store.may_go_on.clear()
+    setting.commit(1, identity="one")
+    assert setting.store.entered.wait(WAIT_SECONDS)
+    setting.commit(9, identity="one")
+    setting.commit(2, identity="two")
+    setting.store.may_go_on.set()
+    setting.end()
+    assert setting.store.commits == [{QUEUE: _entry(1, "one")}, {QUEUE: _entry(2, "two")}]
 
 
 def test_too_late() -> None:

@@ -165,7 +165,7 @@ def test_malformed_records(
         None,
     ):
         write("assignments", "ordersa", key.encode(), value)
-        write("releases", "orders", b"orders", value)
+        write("handovers", "orders", b"orders", value)
     queue = Queue(data_topic, "main", 0)
     engine.grant(beat, queue, 1)
     assert assigned.get(timeout=WAIT_SECONDS) == queue

@@ -1,5 +1,6 @@
 """Clients on a real broker, with an engine whose every decision the test makes."""
 
+import time
 from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from threading import Event
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_client import Client, ClientClosedError, ClientStartedError, Queue
 from fairlead_client.model import Epoch, Position
+from kafka import KafkaAdminClient
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
@@ -97,6 +99,27 @@ def test_handover(
     assert not first.client.processed(queue, 9)
     assert engine.release(queue, 1)["position"] == [0, 7]
     assert committed(engine.group, data_topic, 0) == (7, '{"v":1,"reset":0}')
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_handed_to_whom_it_may_concern(
+    engine: "ScriptedEngine",
+    app: Callable[..., App],
+    data_topic: str,
+    handed: Callable[[str], dict[str, Any]],
+    *,
+    named: bool,
+) -> None:
+    """The release is copied to the successor that the drop named, or else to the group."""
+    queue = Queue(data_topic, "main", 0)
+    first, second = app("a"), app("b")
+    beats = engine.heartbeat("a"), engine.heartbeat("b")
+    engine.grant(beats[0], queue, 1)
+    first.assigned.get(timeout=WAIT_SECONDS)
+    engine.revoke(beats[0], queue, 1, record=2, successor="b" if named else None)
+    assert handed("b" if named else "") == engine.release(queue, 1)
+    engine.grant(beats[1], queue, 2, after=((beats[0], 1),))
+    assert second.assigned.get(timeout=WAIT_SECONDS) == (queue, 0, (1, 2))
 
 
 def test_slow_callback(engine: "ScriptedEngine", app: Callable[..., App], data_topic: str) -> None:
@@ -190,3 +213,60 @@ def test_progress_and_commits(
     engine.await_record("heartbeat", lambda record: record["sequence"] > 2)
     one.client.close()
     assert committed(engine.group, data_topic, 1) == (8, '{"v":1,"reset":4}')
+
+
+def _delete_handovers(engine: "ScriptedEngine") -> None:
+    admin = KafkaAdminClient(bootstrap_servers=engine.bootstrap)
+    topic = f"{engine.prefix}handovers"
+    admin.delete_topics([topic])
+    deadline = time.monotonic() + WAIT_SECONDS
+    while topic in admin.list_topics():
+        assert time.monotonic() < deadline
+    admin.close()
+
+
+def _await_sequence(engine: "ScriptedEngine", least: int) -> None:
+    engine.await_record("heartbeat", lambda read: read["sequence"] > least)
+
+
+def test_no_handovers_hold_nobody_up(
+    engine: "ScriptedEngine", app: Callable[..., App], data_topic: str
+) -> None:
+    """The topic of handovers is deleted: every release reaches the engine, the lease goes on."""
+    one = app("a", lease_ms=3_000, heartbeat_ms=500, commit_offsets=False)
+    beat = engine.heartbeat("a")
+    queues = [Queue(data_topic, "main", number) for number in range(20)]
+    for number, queue in enumerate(queues, 1):
+        engine.grant(beat, queue, number)
+        one.assigned.get(timeout=WAIT_SECONDS)
+    _delete_handovers(engine)
+    # The second half when the client's producer has found out.
+    for part in (slice(0, 10), slice(10, 20)):
+        numbered = list(enumerate(queues, 1))[part]
+        for number, queue in numbered:
+            engine.revoke(beat, queue, number, record=30 + number, successor="b")
+        for number, queue in numbered:
+            assert engine.release(queue, number)["incarnation"] == beat["incarnation"]
+        newest = max(read["sequence"] for read in engine.read if read["kind"] == "heartbeat")
+        _await_sequence(engine, newest + 8)
+    assert one.client.state == "running"
+    assert "leases_lost" not in one.client.counts
+    assert engine.read[-1]["incarnation"] == beat["incarnation"]
+
+
+def test_without_handovers_the_engine_tells(
+    engine: "ScriptedEngine", app: Callable[..., App], data_topic: str
+) -> None:
+    """Without their topic clients start, hand over to nobody, begin when the engine says so."""
+    _delete_handovers(engine)
+    queue = Queue(data_topic, "main", 0)
+    first, second = app("a"), app("b")
+    beats = engine.heartbeat("a"), engine.heartbeat("b")
+    engine.grant(beats[0], queue, 1)
+    first.assigned.get(timeout=WAIT_SECONDS)
+    engine.grant(beats[1], queue, 2, after=((beats[0], 1),))
+    engine.revoke(beats[0], queue, 1, record=2, successor="b")
+    assert engine.release(queue, 1)["position"] == [0, 0]
+    assert second.assigned.empty()
+    engine.grant(beats[1], queue, 2)
+    assert second.assigned.get(timeout=WAIT_SECONDS) == (queue, 0, (1, 2))

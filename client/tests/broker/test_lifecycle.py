@@ -145,7 +145,7 @@ def test_missing_topic(bootstrap: str, topic_prefix: str, app: Callable[..., App
     admin.create_topics(
         [
             NewTopic(name=f"{prefix}{name}", num_partitions=1, replication_factor=1)
-            for name in ("assignments", "releases", "generations")
+            for name in ("assignments", "handovers", "generations")
         ]
     )
     admin.close()
@@ -166,7 +166,7 @@ def test_failed_start_leaves_nothing(
     admin.create_topics(
         [
             NewTopic(name=f"{prefix}{name}", num_partitions=1, replication_factor=1)
-            for name in ("heartbeats", "releases")
+            for name in ("heartbeats", "releases", "handovers")
         ]
     )
     admin.close()

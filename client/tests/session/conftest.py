@@ -92,11 +92,12 @@ class Script:
             number, add=(self.an_add(number, base, after),), assigned=self.held(number)
         )
 
-    def drop(self, number: int, record: int | None = None) -> list[actions.Action]:
+    def drop(
+        self, number: int, record: int | None = None, successor: str | None = None
+    ) -> list[actions.Action]:
         """Read the drop of an epoch of the queue."""
-        return self.assign(
-            record or number, drop=(Drop(QUEUE, self.epoch(number)),), assigned=self.held(number)
-        )
+        drop = Drop(QUEUE, self.epoch(number), successor)
+        return self.assign(record or number, drop=(drop,), assigned=self.held(number))
 
     def released(self, holder: Holder, offset: int | Position | None) -> list[actions.Action]:
         """Read a release of somebody."""

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fairlead_client.model import Position
 from fairlead_client.session import actions, events
 
 if TYPE_CHECKING:
@@ -86,3 +87,36 @@ def test_untold_stays_untold(script: "Script") -> None:
     script.stopped(2, 6)
     assert lives(script) == [OLD, None]
     assert script.releases[-1] == (2, 6)
+
+
+def committed(script: "Script") -> list[tuple[Position, str | None]]:
+    """Return each position committed so far, and the life that it names."""
+    commits = [done for done in script.done if isinstance(done, actions.CommitProgress)]
+    return [(entry.position, entry.identity) for each in commits for entry in each.entries]
+
+
+def test_each_commit_names_the_life_of_its_work(script: "Script") -> None:
+    """Those by the way and the last one do, also when the grant of another life waits already."""
+    queue = script.an_add(1).queue
+    add(script, 1, OLD)
+    script.feed(events.ProgressMade(queue, script.epoch(1), 7))
+    script.live(5_000)
+    gated = replace(script.an_add(3, after=(script.holder("b", 2),)), identity=NEW)
+    script.assign(3, add=(gated,), assigned=script.held(3))
+    script.drop(1, record=4)
+    script.stopped(1, 9)
+    script.released(script.holder("b", 2), None)
+    script.feed(events.ProgressMade(queue, script.epoch(3), 2))
+    script.live(5_000)
+    assert committed(script) == [((0, 7), OLD), ((0, 9), OLD), ((0, 2), NEW)]
+
+
+def test_a_reset_is_committed_with_its_life(script: "Script") -> None:
+    """What is committed before the first message names the life of its add, or none as it does."""
+    for number, identity in enumerate((NEW, None), 1):
+        base = Position(5 + number, 2)
+        offered = replace(script.an_add(number, base), identity=identity)
+        script.assign(number, add=(offered,), assigned=script.held(number))
+        assert committed(script)[-1] == (base, identity)
+        script.drop(number)
+        script.live(3_000)

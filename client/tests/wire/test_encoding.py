@@ -151,6 +151,16 @@ def test_claims(validate: Validate, count: int) -> None:
     assert found == list(range(count))
 
 
-def test_commit_metadata() -> None:
-    """Beside a committed offset stands the reset that it follows."""
-    assert json.loads(commit_metadata(Position(7, 20))) == {"v": 1, "reset": 7}
+@pytest.mark.parametrize("identity, more", [(None, {}), ("L", {"identity": "L"})])
+def test_commit_metadata(identity: str | None, more: dict[str, str]) -> None:
+    """Beside a committed offset stand the reset that it follows and the life that it is of."""
+    entry = Progress(Queue("orders", "main", 1), Epoch(3, 7), Position(7, 20), 30, identity)
+    assert json.loads(commit_metadata(entry)) == {"v": 1, "reset": 7, **more}
+
+
+def test_commit_metadata_is_short() -> None:
+    """The longest identity leaves it far below what Kafka keeps beside an offset: 4096 bytes."""
+    entry = Progress(
+        Queue("orders", "main", 1), Epoch(3, 7), Position(2**63 - 1, 0), None, "x" * 255
+    )
+    assert len(commit_metadata(entry)) < 400

@@ -74,7 +74,7 @@ def answer(
     left: list[MessageQueue] = []
     for partition in partitions:
         queue = MessageQueue(request.topic, cluster, partition)
-        entry = _entry(queue, request.consume_timestamp_ms, lookup)
+        entry = _entry(queue, identity, request.consume_timestamp_ms, lookup)
         if entry is None:
             left.append(queue)
         else:
@@ -86,7 +86,7 @@ def answer(
 
 
 def _entry(
-    queue: MessageQueue, timestamp_ms: int | None, lookup: OffsetLookup
+    queue: MessageQueue, identity: str, timestamp_ms: int | None, lookup: OffsetLookup
 ) -> QueueOffsets | None:
     partition = queue.queue_id
     earliest = lookup.earliest.get(partition)
@@ -101,4 +101,5 @@ def _entry(
             return None
         for_time = (timestamp_ms, latest if found == _NO_SUCH_MESSAGE else found)
         latest = max(latest, found + 1)
-    return QueueOffsets(queue, earliest, latest, read_committed(committed), for_time)
+    position = read_committed(committed, identity)
+    return QueueOffsets(queue, earliest, latest, position, for_time)

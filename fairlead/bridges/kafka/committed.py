@@ -1,10 +1,11 @@
 """A group's committed offset in Kafka as a position: the offset, and the reset in its metadata.
 
-Fairlead's clients commit ``{"v": 1, "reset": N}`` as the metadata of each offset, so that a commit
-made after an operator's reset outranks one made before it.
+Fairlead's clients commit ``{"v": 1, "reset": N, "identity": …}`` as the metadata of each offset: a
+commit made after an operator's reset outranks one made before it, and one made for a former life of
+a topic is none in the present (rule H28).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -22,24 +23,35 @@ class Committed(NamedTuple):
     metadata: str
 
 
-def read_committed(committed: Committed) -> Position | None:
-    """Return the position, None when nothing was committed.
+def read_committed(committed: Committed, identity: str) -> Position | None:
+    """Return the position in the life of the topic that has this identity.
 
-    Metadata of anybody else (another client, a tool that moved the offset) means reset 0. Such a
-    position gives way to every reset of an operator, so what is misread is read again, not skipped.
+    None: nothing was committed there. Kafka forgets a deleted topic's commits, but a client that
+    still reads the former life commits on under the name, and so into the new one.
+
+    Metadata of anybody else (another client, a tool that moved the offset) means reset 0, and names
+    no life: it counts in whatever life there is. Such a position gives way to every reset of an
+    operator, so what is misread is read again, not skipped.
     """
     if committed.offset < 0:
         return None
-    return Position(_reset(committed.metadata), committed.offset)
+    body = _body(committed.metadata)
+    named = body.get("identity")
+    if isinstance(named, str) and named != identity:
+        return None
+    return Position(_reset(body), committed.offset)
 
 
-def _reset(metadata: str) -> int:
+def _body(metadata: str) -> dict[str, Any]:
+    """Return what a client of Fairlead's wrote; of anybody else's nothing."""
     try:
         body = orjson.loads(metadata)
     except orjson.JSONDecodeError:
-        return 0
-    if not isinstance(body, dict) or body.get("v") != _VERSION:
-        return 0
+        return {}
+    return body if isinstance(body, dict) and body.get("v") == _VERSION else {}
+
+
+def _reset(body: dict[str, Any]) -> int:
     reset = body.get("reset")
     # bool is an int to isinstance; true is no reset.
     return reset if type(reset) is int and reset >= 0 else 0

@@ -1,6 +1,10 @@
 """What is answered from what the look-ups gave."""
 
 import pytest
+from fairlead_client import model as words
+from fairlead_client.encoding import commit_metadata
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fairlead.bridges.kafka.answer import OffsetLookup, answer, asked_partitions
 from fairlead.bridges.kafka.committed import Committed, read_committed
@@ -10,6 +14,7 @@ from fairlead.core.records import OffsetsKnown, QueueOffsets
 
 TIMESTAMP_MS = 1_780_999_000_000
 NOTHING = Committed(-1, "")
+IDENTITIES = st.sampled_from(("X", "Y")) | st.from_regex(r"[!#-\[\]-~]{1,255}", fullmatch=True)
 ROUTE = Route("orders", "X", (RouteBroker("main", 6, 4, 4),))
 
 
@@ -111,14 +116,40 @@ def test_for_time(found: int, max_offset: int, offset: int) -> None:
         ('{"v":1,"reset":true}', 0),
         ('{"v":1,"reset":"7"}', 0),
         ('{"v":1,"reset":7.0}', 0),
+        ('{"v":1,"reset":7,"identity":"X"}', 7),
+        ('{"v":1,"reset":7,"identity":5}', 7),
+        ('{"v":1,"reset":7,"identity":null}', 7),
+        ('{"v":2,"reset":7,"identity":"Y"}', 0),
         ('{"v":1,"reset":99999999999999999999}', 0),
     ],
 )
 def test_reset(metadata: str, reset: int) -> None:
     """The reset is read from a client's metadata; whatever else stands there means none."""
-    assert read_committed(Committed(42, metadata)) == Position(reset, 42)
+    assert read_committed(Committed(42, metadata), "X") == Position(reset, 42)
 
 
 def test_nothing_committed() -> None:
     """Kafka's −1 is no position."""
-    assert read_committed(NOTHING) is None
+    assert read_committed(NOTHING, "X") is None
+
+
+@pytest.mark.parametrize("named", ["Y", "x", "X ", ""])
+def test_committed_in_another_life(named: str) -> None:
+    """What names another life of the topic than the present one is no commit there."""
+    metadata = f'{{"v":1,"reset":7,"identity":"{named}"}}'
+    assert read_committed(Committed(42, metadata), "X") is None
+
+
+@given(
+    reset=st.integers(0, 2**53),
+    offset=st.integers(0, 2**63 - 1),
+    identity=st.none() | IDENTITIES,
+    present=IDENTITIES,
+)
+def test_what_a_client_commits(reset: int, offset: int, identity: str | None, present: str) -> None:
+    """The bridge reads what the client's library writes: the pair, in that life or in any."""
+    queue = words.Queue("orders", "main", 0)
+    position = words.Position(reset, offset)
+    entry = words.Progress(queue, words.Epoch(1, 1), position, None, identity)
+    found = read_committed(Committed(offset, commit_metadata(entry)), present)
+    assert found == (Position(reset, offset) if identity in (None, present) else None)

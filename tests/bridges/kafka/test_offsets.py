@@ -82,6 +82,34 @@ def test_answer(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert [change.topic for change in ledger.routes] == [topic]
 
 
+def test_committed_in_a_former_life(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """What names the id of a topic that was deleted is no commit in the one made again."""
+    former = ledger.make_topic(topic, 3)
+    of_former = f'{{"v":1,"reset":7,"identity":"{former}"}}'
+    fill(bootstrap, topic, 0, [int(time.time() * 1000)] * 5)
+    commit(bootstrap, topic, topic, {0: (3, of_former)})
+    with running(make_bridge(ledger, bootstrap)):
+        ledger.ask(offsets_request(topic, 0, group=topic))
+        ledger.await_that(lambda: ledger.offsets)
+    ledger.admin.delete_topics([topic])
+    present = ledger.make_topic(topic, 3)
+    of_present = f'{{"v":1,"reset":7,"identity":"{present}"}}'
+    for partition in range(3):
+        fill(bootstrap, topic, partition, [int(time.time() * 1000)] * 9)
+    named = {0: (5, of_former), 1: (6, of_present), 2: (7, '{"v":1,"reset":7}')}
+    commit(bootstrap, topic, topic, named)
+    with running(make_bridge(ledger, bootstrap)):
+        ledger.ask(offsets_request(topic, group=topic))
+        ledger.await_that(lambda: ledger.offsets[1:])
+    told = [
+        (known.identity, [entry.committed for entry in known.queues]) for known in ledger.offsets
+    ]
+    assert told == [
+        (former, [Position(7, 3)]),
+        (present, [None, Position(7, 6), Position(7, 7)]),
+    ]
+
+
 def test_for_time(ledger: Ledger, bootstrap: str, topic: str) -> None:
     """For a timestamp an answer has the first message not older, or the end if there is none."""
     ledger.make_topic(topic, 2)

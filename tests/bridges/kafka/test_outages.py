@@ -5,6 +5,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,7 +28,7 @@ from fairlead.settings import load_settings
 from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.encode_bridge import encode_route
 from fairlead.wire.topics import TopicNames
-from tests.bridges.kafka.ledger import SECONDS_MAX, Ledger, running
+from tests.bridges.kafka.ledger import SECONDS_MAX, Ledger, queues_of, running
 
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka
@@ -59,6 +60,9 @@ def mended(fragile: "EmbeddedKafka", caplog: pytest.LogCaptureFixture) -> Iterat
     if not fragile.is_running():
         fragile.restart()
     yield fragile
+    if fragile.is_running():
+        # A test that failed may have left it paused, and the next ones would fail with it.
+        fragile.resume()
     gc.collect()
 
 
@@ -118,7 +122,8 @@ def test_data_cluster_fails(
         grow_topic(mended.bootstrap, topic, 3)
         ledger.await_route(topic, 3)
     ledger.read_all()
-    assert len(ledger.routes) == 2
+    # A node that stood still has no leaders for a moment when it is back: that is a route too.
+    assert [queues for queues, _ in groupby(map(queues_of, ledger.routes))] == [2, 3]
 
 
 def test_control_cluster_fails(
@@ -147,7 +152,9 @@ def test_control_cluster_fails(
     control = Ledger(mended.bootstrap, names)
     control.read_all()
     control.close()
-    assert [change.topic for change in control.routes] == [topic, topic]
+    # What was appended and not acknowledged is written again.
+    published = [(each.topic, queues_of(each)) for each in control.routes]
+    assert [each for each, _ in groupby(published)] == [(topic, 2), (topic, 3)]
 
 
 def make_answerer(data: DataCluster, control: ControlTopics, names: TopicNames) -> RequestAnswerer:
