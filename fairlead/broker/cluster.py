@@ -148,8 +148,8 @@ class EmbeddedKafka:
             one.child.identity.wait(STOP_SECONDS_MAX)
 
     def pause(self, node: int = 1) -> None:
-        """Halt a node (SIGSTOP): its connections stay open and nothing answers."""
-        self._node(node).signal(signal.SIGSTOP)
+        """Halt a node (SIGSTOP): its connections stay open; it answers nothing from now on."""
+        self._node(node).pause()
 
     def resume(self, node: int = 1) -> None:
         """Let a paused node go on (SIGCONT)."""

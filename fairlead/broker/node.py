@@ -133,6 +133,11 @@ class EmbeddedNode:
         self.child = ChildProcess(command, self.log_file, detached=detached)
         return self.child
 
+    def pause(self) -> None:
+        """Halt the node's process, and return when it stands still."""
+        if self.child is not None:
+            self.child.pause()
+
     def signal(self, number: signal.Signals) -> None:
         """Send the node's process a signal; nothing happens if it is gone."""
         if self.child is not None:

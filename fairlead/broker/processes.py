@@ -132,6 +132,17 @@ class ChildProcess:
         self.exit_code = self._process.wait()
         self.exited.set()
 
+    def pause(self) -> None:
+        """Stop it (SIGSTOP), and return when every thread of it stands still, or it has ended.
+
+        A signal is only sent when `kill` returns: other threads than the one that takes it may
+        answer requests for a while. A system without `waitid` is not waited for.
+        """
+        if self.identity.signal(signal.SIGSTOP) and hasattr(os, "waitid"):
+            # It stays for the keeper to collect; if that has happened it is no child any more.
+            with contextlib.suppress(ChildProcessError):
+                os.waitid(os.P_PID, self.identity.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
 
 def identify(pid: int) -> ProcessIdentity:
     """Return the identity of a process that runs now (or has just ended)."""

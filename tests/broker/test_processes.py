@@ -120,6 +120,31 @@ def test_a_child_is_followed_to_its_end(tmp_path: Path) -> None:
     assert not child.identity.is_alive()
 
 
+def test_a_paused_child_does_nothing_more(tmp_path: Path) -> None:
+    """None of its threads runs when pause returns; let go on, it ends as it would have."""
+    program = (
+        "import os, signal, threading\n"
+        "def work():\n"
+        "    while os.write(1, b'works'): pass\n"
+        "for _ in range(4): threading.Thread(target=work, daemon=True).start()\n"
+        "signal.pause()\n"
+    )
+    output = tmp_path / "output.log"
+    child = ChildProcess([sys.executable, "-c", program], output, detached=False)
+    while output.stat().st_size < 10_000:
+        assert not child.exited.wait(0.01)
+    for _ in range(20):
+        child.pause()
+        said = output.stat().st_size
+        assert not child.exited.wait(0.01)
+        assert output.stat().st_size == said
+        child.identity.signal(signal.SIGCONT)
+    assert terminate([child.identity], 10.0) == ()
+    assert child.exited.wait(10)
+    child.pause()
+    assert not child.identity.is_alive()
+
+
 def test_a_program_that_does_not_exist_is_told_to_the_caller(tmp_path: Path) -> None:
     """A detached child's program must be there; the error reaches the thread that asked."""
     with pytest.raises(FileNotFoundError):

@@ -5,6 +5,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -197,7 +198,8 @@ def test_topic_of_two_lives(ledger: Ledger, bootstrap: str, topic: str) -> None:
     names = ledger.names
     data = RecreatingCluster(bootstrap, timeout_ms=5_000, options={})
     data.recreate = [topic]
-    with ControlTopics(bootstrap, names, timeout_ms=5_000, options={}) as control:
+    control = ControlTopics(bootstrap, names, timeout_ms=5_000, options={})
+    with closing(data), control:
         answerer = make_answerer(data, control, names)
         answerer.take([Request("g", "offsets", topic, None, None)], now_ms=0)
         answerer.answer_due(now_ms=0)
@@ -206,7 +208,6 @@ def test_topic_of_two_lives(ledger: Ledger, bootstrap: str, topic: str) -> None:
         assert ledger.offsets == []
         for now_ms in (100, 200, 300):
             answerer.answer_due(now_ms=now_ms)
-    data.close()
     ledger.read_all()
     first, second = (change.route.identity for change in ledger.routes if change.route is not None)
     assert first != second
@@ -254,7 +255,8 @@ def test_answer_not_written(
     create_topics(connection, names.prefix, topic_specs(load_settings().topics), 1)
     ledger.make_topic(topic, 2)
     data = DataCluster(bootstrap, timeout_ms=5_000, options={})
-    with ControlTopics(mended.bootstrap, names, timeout_ms=1_000, options={}) as control:
+    control = ControlTopics(mended.bootstrap, names, timeout_ms=1_000, options={})
+    with closing(data), control:
         answerer = make_answerer(data, control, names)
         answerer.take([Request("g", "route", topic, None, None)], now_ms=0)
         answerer.answer_due(now_ms=0)
@@ -267,7 +269,6 @@ def test_answer_not_written(
                 mended.resume()
             answerer.answer_due(now_ms=100)
             answerer.answer_due(now_ms=200)
-    data.close()
     events = [line["event"] for line in lines]
     assert [event for event in events if event.startswith(("write", "request"))] == [
         "write_failed",
@@ -285,21 +286,20 @@ def test_answer_not_written(
 def test_data_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
     """A look-up that gets no answer tells nothing, in bounded time."""
     make_topic(mended, topic, 8)
-    data = DataCluster(mended.bootstrap, timeout_ms=1_000, options={})
-    identity = data.identity(topic)
-    assert identity is not None
-    mended.pause()
-    began = time.monotonic()
-    try:
-        assert data.bounds(topic, dict.fromkeys(range(8), 1), []) == (OffsetLookup(), {})
-        assert data.identity(topic) is None
-        assert data.committed("g", topic, [0]) == {}
-        assert data.names() is None
-    finally:
-        mended.resume()
-    assert time.monotonic() - began < 10
-    assert data.identity(topic) == identity
-    data.close()
+    with closing(DataCluster(mended.bootstrap, timeout_ms=1_000, options={})) as data:
+        identity = data.identity(topic)
+        assert identity is not None
+        mended.pause()
+        began = time.monotonic()
+        try:
+            assert data.bounds(topic, dict.fromkeys(range(8), 1), []) == (OffsetLookup(), {})
+            assert data.identity(topic) is None
+            assert data.committed("g", topic, [0]) == {}
+            assert data.names() is None
+        finally:
+            mended.resume()
+        assert time.monotonic() - began < 10
+        assert data.identity(topic) == identity
 
 
 def test_stop_in_outage(mended: "EmbeddedKafka", topic: str) -> None:
