@@ -33,7 +33,7 @@ setup: java $(STAMP) ## .venv with the fairlead command, jars, class-data archiv
 	@$(say) "jars: fetched once, checked by SHA-256"
 	@$(BIN)/fairlead setup jars
 	@$(say) "class-data archives: halve the starts of engine and broker"
-	@$(BIN)/fairlead setup archive
+	@$(BIN)/fairlead setup archive || $(say) "without archives: all works, starts take longer"
 
 java:
 	@deploy/check-java "$(JAVA)"

@@ -135,7 +135,7 @@ class ArchiveMaker:
                 after = run.once("with", using_options(proven))
                 if after.archived_share < ARCHIVED_SHARE_MIN:
                     found = f"only {after.archived_share:.0%} of the classes came from the archive"
-                    raise _unusable(self._java, found)
+                    raise _unusable(self._java, found, there=proven == self.spark)
                 proven.rename(self.spark)
             if wanted is not None:
                 self._assert_written(broker)
@@ -215,9 +215,11 @@ def _failed(
     )
 
 
-def _unusable(java: Java, reason: str) -> EnvironmentMissingError:
+def _unusable(java: Java, reason: str, *, there: bool = False) -> EnvironmentMissingError:
     return EnvironmentMissingError(
         f"archive: {reason} ({java.banner.splitlines()[-1]}).",
-        remedy="Fairlead runs without an archive, only its start is slower. A HotSpot JVM of 17 or "
+        remedy="It was made before: make both anew with `fairlead setup archive --force`."
+        if there
+        else "Fairlead runs without an archive, only its start is slower. A HotSpot JVM of 17 or "
         "later can write one.",
     )

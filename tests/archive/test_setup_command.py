@@ -207,6 +207,24 @@ def test_an_archive_that_is_not_used_is_not_kept(
 @pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker
+def test_an_older_archive_that_is_not_used_is_to_be_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the broker's is missing, and Spark's is damaged: the error says what to do."""
+    monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
+    maker = ArchiveMaker(find_java(), ensure_jars("connector"), _broker_jars(), lambda _line: None)
+    maker.spark.parent.mkdir()
+    maker.spark.write_bytes(b"no archive" * 1_000)
+    with pytest.raises(EnvironmentMissingError) as told:
+        maker.make(measure=False)
+    assert "--force" in str(told.value.remedy)
+    assert not maker.broker.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.system
+@pytest.mark.spark
+@pytest.mark.broker
 def test_an_archive_that_cannot_be_written_is_noticed(
     bootstrap: str, topics: TopicNames, tmp_path: Path
 ) -> None:
