@@ -261,25 +261,30 @@ def test_answer_not_written(
         answerer.take([Request("g", "route", topic, None, None)], now_ms=0)
         answerer.answer_due(now_ms=0)
         answerer.take([Request("g", "offsets", topic, None, None)], now_ms=0)
+        deadline = time.monotonic() + SECONDS_MAX
+        while not data.committed("g", topic, [0]):
+            # The first question about a group makes the topic that has the answer.
+            assert time.monotonic() < deadline
         with structlog.testing.capture_logs() as lines:
             mended.pause()
             try:
                 answerer.answer_due(now_ms=0)
             finally:
                 mended.resume()
-            answerer.answer_due(now_ms=100)
-            answerer.answer_due(now_ms=200)
+            # The connection is made anew, which may take longer than a write has time.
+            tries = iter(range(100, 10_000, 100))
+            while lines[-1]["event"] != "request_answered":
+                answerer.answer_due(now_ms=next(tries))
     events = [line["event"] for line in lines]
-    assert [event for event in events if event.startswith(("write", "request"))] == [
-        "write_failed",
-        "request_answered",
-    ]
+    told = [event for event in events if event.startswith(("write", "request"))]
+    assert told == ["write_failed"] * (len(told) - 1) + ["request_answered"]
+    assert len(told) > 1
     control_ledger = Ledger(mended.bootstrap, names)
     control_ledger.read_all()
     control_ledger.close()
     assert len(control_ledger.routes) == 1
     # The write that was given up may have reached the broker all the same.
-    assert 1 <= len(control_ledger.offsets) <= 2
+    assert 1 <= len(control_ledger.offsets) <= len(told)
     assert all(known.group == "g" for known in control_ledger.offsets)
 
 
@@ -299,7 +304,9 @@ def test_data_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
         finally:
             mended.resume()
         assert time.monotonic() - began < 10
-        assert data.identity(topic) == identity
+        while (found := data.identity(topic)) is None:
+            assert time.monotonic() - began < SECONDS_MAX
+        assert found == identity
 
 
 def test_stop_in_outage(mended: "EmbeddedKafka", topic: str) -> None:
