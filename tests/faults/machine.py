@@ -4,14 +4,17 @@ On a shared host a machine may stand nearly still for seconds. That is a fault o
 processes at once, and nobody asked for it: what it does to leases is no fault of the engine.
 """
 
+import contextlib
 import threading
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
+
+from tests.faults.trial import FaultLog, Lapse, Trial
+from tests.faults.troop import TroopPlan
 
 TAKEN_SHARE_MAX: Final = 0.4
 """Of all cores together, between two looks."""
@@ -35,53 +38,62 @@ class Look:
     whole: int
 
 
-def absences(looks: Iterable[Look]) -> list[tuple[int, int]]:
+def absences(looks: Iterable[Look], since_ns: int = 0) -> list[tuple[int, int]]:
     """Return the times from one look to the next in which the host took more than it may.
 
-    A look that came much too late tells the same: nothing ran here meanwhile.
+    A look that came much too late tells the same: nothing ran here meanwhile. What was over before
+    ``since_ns`` is left out.
     """
     found = []
     for before, after in pairwise(looks):
         taken, whole = after.taken - before.taken, after.whole - before.whole
         late = after.t_ns - before.t_ns > 2 * LOOK_SECONDS * 1e9
-        if late or taken > TAKEN_SHARE_MAX * whole:
+        if after.t_ns > since_ns and (late or taken > TAKEN_SHARE_MAX * whole):
             found.append((before.t_ns, after.t_ns))
     return found
 
 
-class Machine:
-    """As a context: looks at the kernel's counts all the time.
+@contextlib.contextmanager
+def watched() -> Iterator[list[Look]]:
+    """In the context the kernel's counts are looked at once a second; the list grows by each."""
+    looks: list[Look] = []
+    ends = threading.Event()
 
-    Attributes:
-        looks: so far.
-    """
-
-    def __init__(self) -> None:
-        self.looks: list[Look] = []
-        self._ends = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="machine", daemon=True)
-
-    def __enter__(self) -> Self:
-        """Begin."""
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End."""
-        self._ends.set()
-        self._thread.join()
-
-    def absences(self, since_ns: int) -> Sequence[tuple[int, int]]:
-        """Return when it was taken away since then, see `absences`."""
-        return [found for found in absences(list(self.looks)) if found[1] > since_ns]
-
-    def _watch(self) -> None:
-        while not self._ends.wait(LOOK_SECONDS):
+    def watch() -> None:
+        while not ends.wait(LOOK_SECONDS):
             counts = [int(field) for field in _STATISTICS.read_text().split("\n", 1)[0].split()[1:]]
             # The last two, of guests, are part of the first two.
-            self.looks.append(Look(time.monotonic_ns(), counts[_TAKEN_FIELD], sum(counts[:8])))
+            looks.append(Look(time.monotonic_ns(), counts[_TAKEN_FIELD], sum(counts[:8])))
+
+    thread = threading.Thread(target=watch, name="machine", daemon=True)
+    thread.start()
+    try:
+        yield looks
+    finally:
+        ends.set()
+        thread.join()
+
+
+def excuse(
+    trial: Trial,
+    log: FaultLog,
+    plan: TroopPlan,
+    client_ids: Iterable[str],
+    away: Sequence[tuple[int, int]],
+) -> None:
+    """Take in what the host did to a group: its clients may have lost leases by it, and queues.
+
+    A group is left out whose leases are too long for that: heartbeats are sent three times in each.
+    """
+    seconds = sum(until_ns - since_ns for since_ns, until_ns in away) / 1e9
+    if seconds * 3 < plan.lease_s:
+        return
+    lapsed = sorted(client_ids)
+    trial.may_expire.setdefault(plan.group, set()).update(lapsed)
+    for since_ns, until_ns in away:
+        ended_ns = until_ns + round(plan.lease_s * 1e9)
+        log.lapses += [Lapse(client_id, since_ns, ended_ns) for client_id in lapsed]
+    trial.phases = [
+        replace(phase, owners=None, starts_max=None) if phase.group == plan.group else phase
+        for phase in trial.phases
+    ]

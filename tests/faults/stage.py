@@ -10,7 +10,6 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from typing import Any, Final, Self
@@ -35,7 +34,7 @@ from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
 from streaming.rule_writer import write_rules
 from tests.faults.judgement import Evidence, Judgement, judge, read_lives
-from tests.faults.machine import Machine
+from tests.faults.machine import absences, excuse, watched
 from tests.faults.tail import Tail
 from tests.faults.trial import FaultLog, Lapse, Phase, Trial
 from tests.faults.troop import Troop, TroopPlan
@@ -126,7 +125,7 @@ class Stage:
 
     def _start(self) -> None:
         stack = self._stack
-        self._machine = stack.enter_context(Machine())
+        self._looks = stack.enter_context(watched())
         system = stack.enter_context(self.system)
         system.start_broker()
         system.make_topics()
@@ -262,21 +261,14 @@ class Stage:
         trial.may_expire[QUICK.group] |= ended | fenced
 
     def _excuse(self, trial: Trial) -> None:
-        """Take in what the host did: every client may have lost its lease by it, and moved."""
-        away = self._machine.absences(trial.begun_ns)
+        away = absences(list(self._looks), trial.begun_ns)
         if not away:
             return
-        seconds = sum(until_ns - since_ns for since_ns, until_ns in away) / 1e9
-        logger.warning("%s: the host took this machine away for %.0f s", trial.name, seconds)
+        logger.warning("%s: the host took this machine away for %d s", trial.name, len(away))
         for troop in self.troops:
             client_ids = {life.client_id for life in troop.lives()}
-            trial.may_expire.setdefault(troop.plan.group, set()).update(client_ids)
-            lease_ns = round(troop.plan.lease_s * 1e9)
-            for since_ns, until_ns in away:
-                ended_ns = until_ns + lease_ns
-                self.log.lapses += [Lapse(one, since_ns, ended_ns) for one in sorted(client_ids)]
-        trial.lapsed |= {life.client_id for life in self.quick.lives()}
-        trial.phases = [replace(phase, owners=None, starts_max=None) for phase in trial.phases]
+            excuse(trial, self.log, troop.plan, client_ids, away)
+        trial.lapsed |= trial.may_expire[QUICK.group]
 
     def _judge(self, trial: Trial) -> None:
         self._excuse(trial)

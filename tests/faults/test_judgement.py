@@ -12,7 +12,9 @@ from fairlead.local.topic_content import StoredRecord
 from fairlead.verify.history import Epoch, Queue
 from fairlead.verify.journal import JournalWriter
 from tests.faults.judgement import Evidence, Judgement, judge, read_lives
+from tests.faults.machine import excuse
 from tests.faults.trial import FaultLog, Freeze, Lapse, Life, Phase, Trial
+from tests.faults.troop import TroopPlan
 
 QUEUE = Queue("orders", "main", 0)
 FIRST, SECOND = Epoch(1, 1), Epoch(1, 2)
@@ -31,6 +33,8 @@ class Play:
         self.may_expire: set[str] = set()
         self.moves: list[dict[str, Any]] = []
         self.unsafe: set[str] = set()
+        self.away: list[tuple[int, int]] = []
+        self.lease_ms = 3_000
         self.epoch = SECOND
         self.granted_to = "b"
         self.ended_ns = 0
@@ -49,11 +53,14 @@ class Play:
             Life("a", "a", self._folder / "a.jsonl", killed, running=False),
             Life("b", "b", self._folder / "b.jsonl", None, running=True),
         ]
-        tenures = read_lives(lives, self.log)
         phases = [Phase("g", "phase", self.begun_ns, self.ended_ns, **self.phase)]
         trial = Trial(
             "trial", 0, {"g": 0}, phases, may_expire={"g": self.may_expire}, unsafe=self.unsafe
         )
+        excuse(
+            trial, self.log, TroopPlan("g", "g", 2, {"lease_ms": self.lease_ms}), "ab", self.away
+        )
+        tenures = read_lives(lives, self.log)
         source = {QUEUE: {offset: 100 + offset for offset in range(MESSAGES)}}
         return judge(Evidence("g", tenures, source, {QUEUE: MESSAGES}, self._records), trial)
 
@@ -250,6 +257,22 @@ def _work_beside(play: Play) -> None:
     play.work(play.a, 3)
     play.a.stop(QUEUE, FIRST, 4)
     play.ended_ns = play.b.held(QUEUE, MESSAGES)
+
+
+@pytest.mark.parametrize("lease_ms, excused", [(3_000, True), (120_000, False)])
+def test_host_took_the_machine(play: Play, lease_ms: int, *, excused: bool) -> None:
+    """A second without the machine may end a short lease, and move its queues; no long one."""
+    play.expired, play.phase, play.lease_ms = ["a"], {"owners": frozenset()}, lease_ms
+    play.away = [(play.begun_ns, play.begun_ns + 1_000_000_000)]
+    play.hand_over()
+    assert (play.judge().faults == ()) == excused
+
+
+def test_host_makes_no_second_owner(play: Play) -> None:
+    """Whatever the host did, two never work on one queue."""
+    play.away = [(play.begun_ns, play.begun_ns + 1_000_000_000)]
+    _work_beside(play)
+    assert any(fault.startswith("two owners") for fault in play.judge().faults)
 
 
 def test_marked_unsafe(play: Play) -> None:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.faults.machine import LOOK_SECONDS, Look, Machine, absences
+from tests.faults.machine import LOOK_SECONDS, Look, absences, watched
 
 SECOND_NS = 1_000_000_000
 
@@ -39,11 +39,11 @@ def test_late_look() -> None:
 
 def test_real_machine() -> None:
     """The kernel's counts are read, and what was before does not count."""
-    with Machine() as machine:
+    with watched() as found:
         deadline = time.monotonic() + 10 * LOOK_SECONDS
-        while len(machine.looks) < 3:
+        while len(found) < 3:
             assert time.monotonic() < deadline
             time.sleep(LOOK_SECONDS / 10)
-    first, second, *_ = machine.looks
+    first, second, *_ = found
     assert second.whole > first.whole > first.taken >= 0
-    assert machine.absences(time.monotonic_ns()) == []
+    assert absences(found, time.monotonic_ns()) == []
