@@ -33,6 +33,11 @@ _RUN_SECONDS_MAX: Final = 300.0
 _LOG_TAIL_LINES: Final = 15
 # One for each JVM and each environment on this machine; 180 MB each of Spark, 50 MB of the broker.
 _OTHERS_KEPT_MAX: Final = 2
+_WITHOUT: Final = (
+    "Fairlead runs without an archive, only its start is slower. A HotSpot JVM of 17 or later can"
+    " write one."
+)
+_ANEW: Final = "It was made before: make both anew with `fairlead setup archive --force`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +140,8 @@ class ArchiveMaker:
                 after = run.once("with", using_options(proven))
                 if after.archived_share < ARCHIVED_SHARE_MIN:
                     found = f"only {after.archived_share:.0%} of the classes came from the archive"
-                    raise _unusable(self._java, found, there=proven == self.spark)
+                    made_now = self.spark in missing
+                    raise _unusable(self._java, found, _WITHOUT if made_now else _ANEW)
                 proven.rename(self.spark)
             if wanted is not None:
                 self._assert_written(broker)
@@ -215,11 +221,6 @@ def _failed(
     )
 
 
-def _unusable(java: Java, reason: str, *, there: bool = False) -> EnvironmentMissingError:
-    return EnvironmentMissingError(
-        f"archive: {reason} ({java.banner.splitlines()[-1]}).",
-        remedy="It was made before: make both anew with `fairlead setup archive --force`."
-        if there
-        else "Fairlead runs without an archive, only its start is slower. A HotSpot JVM of 17 or "
-        "later can write one.",
-    )
+def _unusable(java: Java, reason: str, remedy: str = _WITHOUT) -> EnvironmentMissingError:
+    banner = java.banner.splitlines()[-1]
+    return EnvironmentMissingError(f"archive: {reason} ({banner}).", remedy=remedy)

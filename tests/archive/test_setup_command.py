@@ -19,7 +19,7 @@ from fairlead.archive import (
     spark_program,
     using_options,
 )
-from fairlead.broker import EmbeddedKafka, read_state
+from fairlead.broker import EmbeddedKafka, cluster, read_state
 from fairlead.cli import archive_training
 from fairlead.cli.archive_training import ARCHIVED_SHARE_MIN, ArchiveMaker
 from fairlead.errors import EnvironmentMissingError, ExitCode
@@ -29,6 +29,19 @@ from fairlead.java import find_java
 from fairlead.wire.topics import TopicNames
 
 _SECONDS_MAX = 500
+
+
+@pytest.fixture
+def said() -> list[str]:
+    """What the maker tells, line by line."""
+    return []
+
+
+@pytest.fixture
+def maker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]) -> ArchiveMaker:
+    """A maker of both archives in a cache of the test's own, which has none."""
+    monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
+    return ArchiveMaker(find_java(), ensure_jars("connector"), _broker_jars(), said.append)
 
 
 def _setup(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -170,13 +183,8 @@ def test_a_training_that_fails_is_quoted(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker
-def test_an_archive_is_made_once_and_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_is_made_once_and_measured(maker: ArchiveMaker, said: list[str]) -> None:
     """From a cache without one: it is made, proven, faster than without, and kept."""
-    monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
-    said: list[str] = []
-    maker = ArchiveMaker(find_java(), ensure_jars("connector"), _broker_jars(), said.append)
     made = maker.make(measure=True)
     assert made is not None
     assert made.before is not None
@@ -192,12 +200,10 @@ def test_an_archive_is_made_once_and_measured(
 @pytest.mark.spark
 @pytest.mark.broker
 def test_an_archive_that_is_not_used_is_not_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    maker: ArchiveMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A JVM that writes an archive and takes too little from it is told so."""
-    monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
     monkeypatch.setattr(archive_training, "ARCHIVED_SHARE_MIN", 1.1)
-    maker = ArchiveMaker(find_java(), ensure_jars("connector"), _broker_jars(), lambda _line: None)
     with pytest.raises(EnvironmentMissingError, match="of the classes came from the archive"):
         maker.make(measure=False)
     assert list(maker.spark.parent.glob("*.jsa*")) == []
@@ -207,18 +213,28 @@ def test_an_archive_that_is_not_used_is_not_kept(
 @pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker
-def test_an_older_archive_that_is_not_used_is_to_be_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_archive_that_is_not_used_is_to_be_made_anew(maker: ArchiveMaker) -> None:
     """Only the broker's is missing, and Spark's is damaged: the error says what to do."""
-    monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
-    maker = ArchiveMaker(find_java(), ensure_jars("connector"), _broker_jars(), lambda _line: None)
     maker.spark.parent.mkdir()
     maker.spark.write_bytes(b"no archive" * 1_000)
     with pytest.raises(EnvironmentMissingError) as told:
         maker.make(measure=False)
     assert "--force" in str(told.value.remedy)
     assert not maker.broker.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.system
+@pytest.mark.spark
+@pytest.mark.broker
+def test_a_broker_that_is_killed_leaves_no_archive(
+    maker: ArchiveMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes its archive when it ends, and had no time to: Spark's is kept all the same."""
+    monkeypatch.setattr(cluster, "STOP_SECONDS_MAX", 0.0)
+    with pytest.raises(EnvironmentMissingError, match="the JVM wrote no archive"):
+        maker.make(measure=False)
+    assert list(maker.spark.parent.glob("*.jsa*")) == [maker.spark]
 
 
 @pytest.mark.slow
