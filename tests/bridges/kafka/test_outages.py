@@ -272,9 +272,10 @@ def test_answer_not_written(
             finally:
                 mended.resume()
             # The connection is made anew, which may take longer than a write has time.
-            tries = iter(range(100, 10_000, 100))
-            while lines[-1]["event"] != "request_answered":
-                answerer.answer_due(now_ms=next(tries))
+            for now_ms in range(100, 10_000, 100):
+                answerer.answer_due(now_ms=now_ms)
+                if lines[-1]["event"] == "request_answered":
+                    break
     events = [line["event"] for line in lines]
     told = [event for event in events if event.startswith(("write", "request"))]
     assert told == ["write_failed"] * (len(told) - 1) + ["request_answered"]
