@@ -89,6 +89,7 @@ def _assignment(record: dict[str, Any]) -> Assignment:
                 _queue(entry.get("queue"), "drop.queue"),
                 _epoch(entry.get("epoch"), "drop.epoch"),
                 _optional_text(entry, "successor"),
+                _number(entry.get("linger_ms", 0), "drop.linger_ms"),
             )
             for entry in _list(record, "drop")
         ),

@@ -10,11 +10,13 @@ class Drop:
     """The queue is no longer the client's under this epoch.
 
     `successor` is the client id of who waits for its release; None: the engine does not say.
+    `linger_ms` is how long to work on before the queue is stopped.
     """
 
     queue: Queue
     epoch: Epoch
     successor: str | None = None
+    linger_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

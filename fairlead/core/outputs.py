@@ -46,12 +46,13 @@ class Drop:
     """Stop work on this queue, then release it.
 
     ``successor``: the client id of who is granted it in the same decision and waits for that
-    release; None: nobody yet.
+    release; None: nobody yet. ``linger_ms``: so long the member works on before it stops.
     """
 
     queue: MessageQueue
     epoch: Epoch
     successor: str | None = None
+    linger_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

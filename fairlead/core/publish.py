@@ -4,6 +4,8 @@ Decides nothing; it words what was decided. A step that changed nothing but live
 writes nothing.
 """
 
+from dataclasses import replace
+
 from fairlead.core.draft import Draft
 from fairlead.core.handover import Phase, phase_of
 from fairlead.core.membership import effective_members, subscribed_topics
@@ -18,9 +20,11 @@ from fairlead.core.outputs import (
     Holding,
     Output,
 )
+from fairlead.core.overtaking import is_eager
 from fairlead.core.rules import GroupRules
 from fairlead.core.state import GroupState, QueueState
 from fairlead.core.targets import alarms_of, shared_queues
+from fairlead.core.turns import turns_of
 
 __all__ = ["outputs_of", "summary_of"]
 
@@ -100,7 +104,23 @@ def _assignments(draft: Draft) -> list[Assignment]:
         for index, grant in enumerate(value.chain):
             if grant.member in held:
                 held[grant.member].append(_holding(draft, queue, value, index))
+    _give_turns(draft)
     return [_assignment(draft, key, tuple(held[key])) for key in told]
+
+
+def _give_turns(draft: Draft) -> None:
+    """Let members that hand over take turns (ADR 0125).
+
+    Only where somebody waits for the release, and works on nothing before it.
+    """
+    if is_eager(draft):
+        return
+    handing = [key for key, drops in draft.drops.items() if any(drop.successor for drop in drops)]
+    for key, linger_ms in turns_of(handing, draft.engine.turn_ms).items():
+        draft.drops[key] = [
+            drop if drop.successor is None else replace(drop, linger_ms=linger_ms)
+            for drop in draft.drops[key]
+        ]
 
 
 def _holding(draft: Draft, queue: MessageQueue, value: QueueState, index: int) -> Holding:

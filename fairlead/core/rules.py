@@ -20,6 +20,7 @@ from fairlead.core.single_rules import (
     read_single_rule,
     subject_text,
 )
+from fairlead.core.turns import TURN_MS
 from fairlead.core.weighing import BY_COUNT, Weighing, read_weighing
 
 __all__ = [
@@ -90,6 +91,7 @@ class EngineRules:
     ``defaults`` are the rules of a group that has none of its own, after the rules set for every
     group; ``defaults_change`` says what changed them just now. ``auto_create``: whether a heartbeat
     may create its group. ``evict_after_ms``: how long a group without members is remembered.
+    ``turn_ms``: how long after one another members stop that hand queues over.
     """
 
     generation: int
@@ -98,6 +100,7 @@ class EngineRules:
     auto_create: bool = True
     evict_after_ms: int = 600_000
     chain_cap: int = CHAIN_CAP
+    turn_ms: int = TURN_MS
     defaults_change: DefaultsChange | None = None
 
 

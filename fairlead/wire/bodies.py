@@ -40,7 +40,8 @@ def plain_text(text: str) -> str:
 def drop_body(drop: Drop) -> dict[str, Any]:
     """Return one entry of ``drop``."""
     successor = {} if drop.successor is None else {"successor": drop.successor}
-    return {"queue": [*drop.queue], "epoch": [*drop.epoch], **successor}
+    linger = {} if drop.linger_ms == 0 else {"linger_ms": drop.linger_ms}
+    return {"queue": [*drop.queue], "epoch": [*drop.epoch], **successor, **linger}
 
 
 def add_body(add: Add) -> dict[str, Any]:

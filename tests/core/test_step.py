@@ -77,6 +77,27 @@ def test_with_room_in_the_chain_the_successor_is_gated_in_the_same_decision() ->
     assert (grant.epoch, grant.position, grant.after) == (first.epoch, Position(0, 7), ())
 
 
+def test_members_that_hand_over_take_turns() -> None:
+    """The first stops at once, the next works on for a while; who is added to waits for both."""
+    world = settled("a", "b", queues=9)
+    world.beat("c")
+    world.run()
+    assert {drop.linger_ms for drop in world.told("a").drop} == {0}
+    assert {drop.linger_ms for drop in world.told("b").drop} == {4}
+    assert world.told("c").drop == ()
+
+
+def test_nobody_lingers_whose_release_nobody_waits_for() -> None:
+    """A member that is dropped without a successor, or in an eager group, stops at once."""
+    blocked, eager = settled("a", "b", queues=9, chain_cap=1), settled("a", "b", queues=9)
+    eager.rule("mode", "eager")
+    eager.run()
+    for world in (blocked, eager):
+        world.beat("c")
+        world.run()
+        assert {drop.linger_ms for each in "ab" for drop in world.told(each).drop} == {0}
+
+
 def test_unmoved_queues_are_never_touched() -> None:
     """A join names only the queues that move."""
     world = settled("a")

@@ -43,7 +43,7 @@ ASSIGNMENT = Assignment(
     member=MEMBER,
     generation=3,
     epoch=Epoch(3, 41),
-    drop=(Drop(Q3, Epoch(3, 38), "10.0.0.9@18#1"),),
+    drop=(Drop(Q3, Epoch(3, 38), "10.0.0.9@18#1", 4),),
     add=(Add(Q2, Epoch(3, 41), Position(0, 9120), "progress", AFTER, LIFE),),
     assigned=(
         Holding(Q1, Epoch(3, 36), "held"),

@@ -27,7 +27,7 @@ from fairlead_client.session.events import (
     SubscriptionChanged,
     WorkFailed,
 )
-from fairlead_client.session.memory import Memory
+from fairlead_client.session.memory import OWNED, Memory
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
 
@@ -88,6 +88,7 @@ def held_digest(memory: Memory) -> str:
     words = {
         QueueState.COMMITTING: "held",
         QueueState.WORKING: "held",
+        QueueState.LINGERING: "draining",
         QueueState.DRAINING: "draining",
     }
     entries = [
@@ -148,9 +149,7 @@ def change_subscription(memory: Memory, event: SubscriptionChanged) -> SessionSt
 def end_lease(memory: Memory, event: LeaseEnded) -> SessionState:
     """Stop all, forget all gates and adds; a new incarnation comes after the work has stopped."""
     work = tuple(
-        (queue.queue, queue.started)
-        for queue in memory.queues.values()
-        if queue.state in (QueueState.WORKING, QueueState.DRAINING)
+        (queue.queue, queue.started) for queue in memory.queues.values() if queue.state in OWNED
     )
     memory.counts["leases_lost"] += 1
     memory.actions.append(StopEverything(event.reason, work))

@@ -23,7 +23,10 @@ from fairlead_client.session.parts import PartAssembler
 from fairlead_client.session.seen_releases import SeenReleases
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
-WORK_STATES = frozenset({QueueState.COMMITTING, QueueState.WORKING, QueueState.DRAINING})
+OWNED = frozenset({QueueState.WORKING, QueueState.LINGERING, QueueState.DRAINING})
+"""In these the application may work on the queue, while the client has a lease."""
+TIMED = frozenset({QueueState.COMMITTING, QueueState.LINGERING})
+WORK_STATES = OWNED | {QueueState.COMMITTING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,8 @@ class QueueMemory:
     position: Position = POSITION_ZERO
     identity: str | None = None
     gate: Gate | None = None
+    due_ms: int = 0
+    """When a state that does not wait for ever is to be left, see `TIMED`."""
     drain_since_ms: int = 0
     end: int | None = None
     unsent: bool = False
@@ -80,7 +85,6 @@ class QueueMemory:
     """Where the one before released, and committed if it could; None once we may commit."""
     successor: str | None = None
     """The client that waits for the release of the work, once the engine has named it."""
-    commit_at_ms: int = 0
 
     @property
     def works(self) -> bool:

@@ -13,6 +13,9 @@ from fairlead_client.session.actions import AbandonWork, StartWork, StopWork
 from fairlead_client.session.memory import Gate, Memory, QueueMemory
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
+LINGER_MS_MAX = 1_000
+"""No client works on for longer than this after a drop, whatever it is told."""
+
 
 def stay(_memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
     """Nothing to do in this state."""
@@ -98,7 +101,7 @@ def _start(
 
 
 def _commit_reset(memory: Memory, queue: QueueMemory) -> QueueState:
-    queue.commit_at_ms = memory.now_ms + memory.settings.commit_timeout_ms
+    queue.due_ms = memory.now_ms + memory.settings.commit_timeout_ms
     memory.commit((queue.progress,))
     return QueueState.COMMITTING
 
@@ -149,11 +152,20 @@ def drop_committing(memory: Memory, queue: QueueMemory, detail: object) -> Queue
 
 
 def drop_working(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """Stop the work, if it is this epoch's."""
+    """Stop the work, if it is this epoch's: at once, or when it is this client's turn."""
     dropped = cast("Drop", detail)
     if dropped.epoch != queue.started:
         return drop(memory, queue, detail)
     queue.successor = dropped.successor
+    if dropped.linger_ms > 0:
+        queue.due_ms = memory.now_ms + min(dropped.linger_ms, LINGER_MS_MAX)
+        memory.changed()
+        return QueueState.LINGERING
+    return _drain(memory, queue)
+
+
+def end_lingering(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
+    """It is the queue's turn: stop the work."""
     return _drain(memory, queue)
 
 

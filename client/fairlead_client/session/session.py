@@ -12,12 +12,11 @@ from fairlead_client.errors import UnlistedTransitionError
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.session.actions import Action
 from fairlead_client.session.events import AllReleased, AllStopped, Event, LeaseEnded
-from fairlead_client.session.memory import Memory, QueueMemory, SessionSettings
+from fairlead_client.session.memory import OWNED, TIMED, Memory, QueueMemory, SessionSettings
 from fairlead_client.session.states import QueueState, SessionState, Signal
 from fairlead_client.session.transitions import TRANSITIONS
 
 LEASED = frozenset({SessionState.STARTING, SessionState.RUNNING, SessionState.LEAVING})
-OWNED = frozenset({QueueState.WORKING, QueueState.DRAINING})
 SIGNALS_MAX = 10_000_000
 """More signals than this in one step can only be a loop."""
 
@@ -105,8 +104,8 @@ class Session:
             due += [at for at in (memory.claims_due_ms, memory.leave_due_ms) if at is not None]
             due += [release.due_ms for release in memory.pending.values() if not release.sent]
         for queue in memory.queues.values():
-            if queue.state is QueueState.COMMITTING:
-                due.append(queue.commit_at_ms)
+            if queue.state in TIMED:
+                due.append(queue.due_ms)
             elif queue.state is QueueState.DRAINING and settings.drain_deadline_ms is not None:
                 due.append(queue.drain_since_ms + settings.drain_deadline_ms)
         return max(min(due), memory.now_ms)

@@ -21,7 +21,7 @@ class SessionState(StrEnum):
 
 
 class QueueState(StrEnum):
-    """What a queue waits for. In the last three a newer add may wait behind the work."""
+    """What a queue waits for. In the last four a newer add may wait behind the work."""
 
     IDLE = "idle"
     """Waits for an add."""
@@ -31,6 +31,8 @@ class QueueState(StrEnum):
     """Started; waits until the operator's reset is committed, before the first delivery."""
     WORKING = "working"
     """The application works on it; waits for a drop."""
+    LINGERING = "lingering"
+    """Dropped; works on and waits for its turn to stop."""
     DRAINING = "draining"
     """Dropped; waits for the application to stop."""
 
@@ -51,6 +53,6 @@ class Signal(StrEnum):
     STOPPED = "stopped"
     DRAIN_OVER = "drain_over"
     DUE = "due"
-    """A commit that a start waits for is to be tried again."""
+    """A commit that a start waits for is to be tried again; or it is the queue's turn to stop."""
     LEAVE = "leave"
     FENCE = "fence"

@@ -22,7 +22,7 @@ from fairlead_client.session.events import (
     WorkStopped,
 )
 from fairlead_client.session.life_steps import send_heartbeat, send_leave
-from fairlead_client.session.memory import Memory, QueueMemory
+from fairlead_client.session.memory import OWNED, TIMED, Memory, QueueMemory
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
 
@@ -117,7 +117,7 @@ def finish_commit(memory: Memory, event: CommitFinished) -> SessionState:
         if event.committed:
             memory.signal(queue, Signal.COMMITTED, entry.position)
         elif queue.state is QueueState.COMMITTING:
-            queue.commit_at_ms = memory.now_ms + memory.settings.retry_ms
+            queue.due_ms = memory.now_ms + memory.settings.retry_ms
     return memory.state
 
 
@@ -151,14 +151,14 @@ def retry_progress(memory: Memory, event: ProgressFailed) -> SessionState:
 
 
 def do_what_is_due(memory: Memory, event: TimePassed) -> SessionState:
-    """Heartbeat, progress, commits, retries and drain deadlines of a client with a lease."""
+    """Heartbeat, progress, commits, retries, turns to stop, drain deadlines: with a lease."""
     now_ms = memory.now_ms
     stop_draining(memory, event)
     for release in memory.pending.values():
         if not release.sent and release.due_ms <= now_ms:
             memory.send_release(release)
     for queue in memory.queues.values():
-        if queue.state is QueueState.COMMITTING and queue.commit_at_ms <= now_ms:
+        if queue.state in TIMED and queue.due_ms <= now_ms:
             memory.signal(queue, Signal.DUE)
     if memory.claims_due_ms is not None and memory.claims_due_ms <= now_ms:
         send_claims(memory)
@@ -212,8 +212,7 @@ def _commit(memory: Memory) -> None:
     entries = tuple(
         queue.progress
         for queue in memory.queues.values()
-        if queue.state in (QueueState.WORKING, QueueState.DRAINING)
-        and queue.position != queue.committed
+        if queue.state in OWNED and queue.position != queue.committed
     )
     if entries:
         memory.commit(entries)

@@ -93,10 +93,14 @@ class Script:
         )
 
     def drop(
-        self, number: int, record: int | None = None, successor: str | None = None
+        self,
+        number: int,
+        record: int | None = None,
+        successor: str | None = None,
+        linger_ms: int = 0,
     ) -> list[actions.Action]:
         """Read the drop of an epoch of the queue."""
-        drop = Drop(QUEUE, self.epoch(number), successor)
+        drop = Drop(QUEUE, self.epoch(number), successor, linger_ms)
         return self.assign(record or number, drop=(drop,), assigned=self.held(number))
 
     def released(self, holder: Holder, offset: int | Position | None) -> list[actions.Action]:

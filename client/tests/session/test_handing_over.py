@@ -54,3 +54,54 @@ def test_a_start_that_waits_for_its_commit(script: "Script") -> None:
     script.drop(1, record=2, successor="b")
     script.commit(script.done)
     assert told(script) == [(1, "b")]
+
+
+def test_a_member_that_lingers_works_on_until_its_turn(script: "Script") -> None:
+    """The queue stays its own, its progress counts, and it is stopped when the time is over."""
+    script.add(1)
+    queue, epoch = script.an_add(1).queue, script.epoch(1)
+    script.drop(1, record=2, successor="b", linger_ms=40)
+    assert script.session.ownership.epochs == {queue: epoch}
+    assert script.session.next_deadline_ms() == script.now + 40
+    script.feed(events.ProgressMade(queue, epoch, 9))
+    script.drop(1, record=2, successor="b")
+    script.wait(39)
+    assert script.stops == []
+    script.wait(1)
+    assert script.stops == [1]
+    script.stopped(1)
+    assert script.releases == [(1, 9)]
+
+
+def test_who_leaves_does_not_linger(script: "Script") -> None:
+    """A client that leaves stops at once what it would have worked on."""
+    script.add(1)
+    script.drop(1, record=2, successor="b", linger_ms=40)
+    script.feed(events.LeaveRequested())
+    assert script.stops == [1]
+
+
+def test_who_loses_its_lease_does_not_linger(script: "Script") -> None:
+    """When the lease ends everything stops, and the turn that was waited for stops nothing more."""
+    script.add(1)
+    script.drop(1, record=2, successor="b", linger_ms=40)
+    done = script.notice("lapsed")
+    (everything,) = [each for each in done if isinstance(each, actions.StopEverything)]
+    assert everything.work == ((script.an_add(1).queue, script.epoch(1)),)
+    script.wait(40)
+    assert script.stops == []
+
+
+def test_nobody_lingers_for_longer_than_a_second(script: "Script") -> None:
+    """Whatever a record says, a drop is obeyed soon."""
+    script.add(1)
+    script.drop(1, record=2, successor="b", linger_ms=3_600_000)
+    script.live(1_000)
+    assert script.stops == [1]
+
+
+def test_who_is_told_nothing_of_turns_stops_at_once(script: "Script") -> None:
+    """An engine of before, and a drop that nobody waits for, name no time."""
+    script.add(1)
+    script.drop(1, record=2)
+    assert script.stops == [1]

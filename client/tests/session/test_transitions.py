@@ -62,6 +62,8 @@ def test_every_signal_is_listed() -> None:
         (QueueState.WORKING, Signal.STOPPED),
         (QueueState.WORKING, Signal.DRAIN_OVER),
         (QueueState.WORKING, Signal.DUE),
+        (QueueState.LINGERING, Signal.STOPPED),
+        (QueueState.LINGERING, Signal.DRAIN_OVER),
         (QueueState.DRAINING, Signal.DUE),
     }
 

@@ -31,7 +31,7 @@ def test_assignment(examples: dict[str, bytes]) -> None:
         incarnation="6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11",
         generation=3,
         epoch=Epoch(3, 41),
-        drop=(Drop(Queue("orders", "main", 3), Epoch(3, 38), "10.0.0.9@18#1"),),
+        drop=(Drop(Queue("orders", "main", 3), Epoch(3, 38), "10.0.0.9@18#1", 4),),
         add=(added,),
         assigned=(
             Assigned(Queue("orders", "main", 1), Epoch(3, 36), "held"),

@@ -245,6 +245,8 @@ class EngineHalf(Half[EngineState]):
                 on_mute="force" if self.world.mutes else "wait",
             ),
             chain_cap=self.world.cap,
+            # Here a client stops whenever it likes, so nobody has to make it stop later.
+            turn_ms=0,
         )
         marker = held.generation if held.marked else held.generation - 1
         moment = Moment(

@@ -40,7 +40,7 @@ SETTLED_OF_QUEUES: dict[str, Any] = {
     "end": None,
     "unsent": False,
     "handed": None,
-    "commit_at_ms": 0,
+    "due_ms": 0,
 }
 """The same of a queue's memory: times, what is measured, was sent, or spares a commit."""
 
