@@ -33,7 +33,7 @@ __all__ = ["Capture", "Said", "capture", "driver_settings"]
 
 _ORDER: Final = (
     "decisions", "assignments", "requests", "rejects",
-    "control", "routes", "offsets", "heartbeats", "releases", "generations",
+    "control", "routes", "offsets", "heartbeats", "releases", "handovers", "generations",
 )  # fmt: skip
 _POLL_MS: Final = 200
 _IDLE_POLLS_MAX: Final = 150

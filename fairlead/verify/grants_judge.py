@@ -4,12 +4,14 @@ from collections.abc import Iterable, Sequence
 
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.verify.audit import AuditMove
+from fairlead.verify.copies import Copies
 from fairlead.verify.docket import Docket, Evidence, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.grant_facts import EarlyWork, GrantFacts
 from fairlead.verify.group_facts import GroupFacts
 from fairlead.verify.told import ToldAdd
 from fairlead.verify.walk import Ending, Step
+from fairlead.wire.raw import RawRecord
 
 __all__ = ["GrantsJudge"]
 
@@ -17,8 +19,8 @@ __all__ = ["GrantsJudge"]
 class GrantsJudge:
     """Judges every grant against what was unresolved when it was made."""
 
-    def __init__(self, docket: Docket) -> None:
-        self._docket = docket
+    def __init__(self, docket: Docket, copies: Copies) -> None:
+        self._docket, self._copies = docket, copies
         self._clock_off: dict[tuple[int, int], int] = {}
         self._again: dict[str, tuple[int, list[ToldAdd]]] = {}
 
@@ -46,16 +48,14 @@ class GrantsJudge:
         """Judge work that began before the grant in front of it was seen to end."""
         for group in ending.facts.groups.values():
             for early, released in group.ended:
-                self._docket.look("S2", "starts behind a gate")
-                # Brokers' clocks may differ by a little.
-                if released.append_ms > early.worked.append_ms + ending.facts.tick_ms:
-                    self._accuse_early(early, evidence_of(released, "the release, later"))
+                proof = evidence_of(released, "the release, later")
+                self._judge_early(ending.facts, group, early, proof, released)
             for contradiction in group.contradictions:
                 self._docket.find(contradiction.number, contradiction.text, *contradiction.slice)
             for early in group.early.values():
-                self._docket.look("S2", "starts behind a gate")
                 says = f"{early.older.client_id} never released it"
-                self._accuse_early(early, evidence_of(early.older.issued, says))
+                proof = evidence_of(early.older.issued, says)
+                self._judge_early(ending.facts, group, early, proof)
 
     def _judge_clock(self, step: Step) -> None:
         audit = step.audit
@@ -156,6 +156,25 @@ class GrantsJudge:
             step.facts.silence(step.group, grant),
             evidence_of(step.audit.row, f"{step.audit.text} says that it is resolved"),
         )
+
+    def _judge_early(
+        self,
+        facts: ShardFacts,
+        group: GroupFacts,
+        early: EarlyWork,
+        proof: Evidence,
+        released: RawRecord | None = None,
+    ) -> None:
+        self._docket.look("S2", "starts behind a gate")
+        # Brokers' clocks may differ by a little.
+        until_ms = early.worked.append_ms + facts.tick_ms
+        told = (released, self._copies.of(group.name, early.older))
+        if any(row is not None and row.append_ms <= until_ms for row in told):
+            return
+        if self._copies.since_ms > early.worked.append_ms:
+            self._docket.excuse("S2", "starts of which the topic handovers no longer tells")
+            return
+        self._accuse_early(early, proof)
 
     def _accuse_early(self, early: EarlyWork, *proof: Evidence) -> None:
         older, newer = early.older, early.newer

@@ -27,13 +27,14 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
     ),
     "S2": Invariant(
         "grant discipline",
-        "decisions, assignments, releases, heartbeats, control",
+        "decisions, assignments, releases, handovers, heartbeats, control",
         "A queue is granted without a gate only when every older grant of it was released, "
         "answered null, superseded by proof of later work, voided by claims, or lapsed on the log"
         " clock, which is computed again; a gated add names every other one. Nobody works under a"
-        " gated grant before the release that opens it. What a decision calls resolved is "
-        "resolved. Nobody answers that it never started what it had reported work under. Grants "
-        "that a decision marks unsafe (mode eager, on_mute = force) are exempt.",
+        " gated grant before the release that opens it, or its copy to the successor, was "
+        "appended; a client may die between the two. What a decision calls resolved is resolved. "
+        "Nobody answers that it never started what it had reported work under. Grants that a "
+        "decision marks unsafe (mode eager, on_mute = force) are exempt.",
     ),
     "S3": Invariant(
         "epochs",

@@ -11,6 +11,7 @@ from fairlead.engine.replay import Replayed, ReplayError
 from fairlead.recording import RecordingFolder
 from fairlead.verify.causes_judge import CausesJudge
 from fairlead.verify.conservation import judge_conservation, read_letters
+from fairlead.verify.copies import read_copies
 from fairlead.verify.docket import Docket, Ruling
 from fairlead.verify.epochs_judge import EpochsJudge
 from fairlead.verify.evidence import history_of
@@ -127,7 +128,7 @@ class _Inquiry:
         epochs = EpochsJudge(docket, claims_of(recording))
         walk.run(
             [
-                GrantsJudge(docket),
+                GrantsJudge(docket, read_copies(recording)),
                 epochs,
                 PositionsJudge(docket, topics_whole=topics_whole),
                 ResetsJudge(docket, manifest.sources),

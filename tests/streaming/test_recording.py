@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from fairlead.cli.main import app
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
-from fairlead.wire.topics import INPUT_TOPICS, OUTPUT_TOPICS
+from fairlead.wire.topics import ALL_TOPICS
 from tests.engine.client import Client
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import held_by
@@ -25,7 +25,6 @@ from tests.streaming.processes import EngineProcess, kill_at_once
 
 pytestmark = pytest.mark.spark
 
-TOPICS = INPUT_TOPICS + OUTPUT_TOPICS
 CUTS_MIN = 50
 TOGETHER = 4
 """So many groups change at once: a batch has a cut in each shard where one of them is."""
@@ -56,7 +55,7 @@ def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Pat
     assert {row["topic"].removeprefix(settings.kafka.topic_prefix): row["whole"] for row in rows}[
         "heartbeats"
     ] == "yes"
-    assert sum(row["records"] for row in rows) == sum(len(log.records(name)) for name in TOPICS)
+    assert sum(row["records"] for row in rows) == sum(len(log.records(name)) for name in ALL_TOPICS)
     # From the files, and from the topics as they are: a claim tells what its driver ran under.
     for source in ([str(folder)], where):
         found = _run("replay", *source)

@@ -10,7 +10,7 @@ from fairlead.sim.client import ASSIGNMENTS_PARTITIONS
 from fairlead.sim.schedule import CATALOGUE, run_schedule
 from fairlead.sim.world import World
 from fairlead.verify.judgement import Judgement, judge_recording
-from fairlead.wire.topics import INPUT_TOPICS, OUTPUT_TOPICS
+from fairlead.wire.topics import ALL_TOPICS, CLIENT_TOPICS
 from strategies.registry import STRATEGIES
 
 ALL = frozenset({"S2", "S3", "S4", "S5", "S9", "S10", "S11", "S12", "S15", "L1", "L2", "L3", "L4"})
@@ -21,8 +21,9 @@ that its replay differs."""
 def record_of(world: World, folder: Path) -> RecordingFolder:
     """Write what stands in a simulated broker as a recording."""
     writer = RecordingWriter(folder)
-    for suffix in INPUT_TOPICS + OUTPUT_TOPICS:
-        for number in range(ASSIGNMENTS_PARTITIONS if suffix == "assignments" else 1):
+    for suffix in ALL_TOPICS:
+        told = suffix in {"assignments", *CLIENT_TOPICS}
+        for number in range(ASSIGNMENTS_PARTITIONS if told else 1):
             partition = world.kafka.partition(suffix, number)
             with writer.partition(suffix, number, 0, partition.end) as file:
                 for row in partition.between(0, partition.end):
