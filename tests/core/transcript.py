@@ -270,7 +270,8 @@ def _assignment(told: Assignment) -> Iterator[str]:
     )
     yield f"tell {told.member.incarnation} {_dotted(told.epoch)}: {held or 'own nothing'}"
     for drop in told.drop:
-        yield f"  drop {drop.queue.queue_id}@{_dotted(drop.epoch)}"
+        turn = f" after {drop.linger_ms} ms" if drop.linger_ms else ""
+        yield f"  drop {drop.queue.queue_id}@{_dotted(drop.epoch)}{turn}"
     for add in told.add:
         after = " ".join(f"{gate.member.incarnation}@{_dotted(gate.epoch)}" for gate in add.after)
         start = f"{add.position.reset}/{add.position.offset} ({add.why})"

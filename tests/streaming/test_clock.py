@@ -1,8 +1,7 @@
 """The ticker moves the clock of the log in every partition, and says when it cannot."""
 
-import subprocess
-import sys
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,23 +25,6 @@ if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
 
 SHARDS = 4
-
-TICK = """
-import sys, time
-from fairlead.settings import load_settings
-from streaming.clock import Ticker
-from streaming.logs import configure_logs
-configure_logs()
-given = {"kafka.bootstrap": sys.argv[1], "kafka.topic_prefix": sys.argv[2]}
-ticker = Ticker(load_settings(overrides=given).kafka, 4, 200, print)
-ticker.start(1)
-print("ticking", flush=True)
-while ticker.counts.lost == 0:
-    time.sleep(0.05)
-print("lost", flush=True)
-sys.stdin.read()
-ticker.stop()
-"""
 
 
 def _never(error: Exception) -> None:
@@ -99,21 +81,16 @@ def test_outage(settings: Settings, tmp_path: Path) -> None:
         kafka = settings.kafka.model_copy(update={"bootstrap": cluster.bootstrap})
         connection = {"bootstrap_servers": cluster.bootstrap}
         create_topics(connection, kafka.topic_prefix, topic_specs(settings.topics))
-        # In a process of its own: kafka-python leaves sockets of refused connections behind.
-        command = [sys.executable, "-c", TICK, cluster.bootstrap, kafka.topic_prefix]
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        ) as ticking:
-            assert ticking.stdout is not None
-            assert ticking.stdout.readline() == "ticking\n"
-            cluster.kill()
-            assert ticking.stdout.readline() == "lost\n"
-            cluster.restart()
-            with Log(kafka) as log:
-                newest = len(log.records("heartbeats"))
-                log.await_record("heartbeats", lambda each: each.offset > newest)
-            ticking.communicate("")
-            assert ticking.returncode == 0
+        ticker = Ticker(kafka, SHARDS, 200, _never)
+        ticker.start(1)
+        cluster.kill()
+        while ticker.counts.lost == 0:
+            time.sleep(0.05)
+        cluster.restart()
+        with Log(kafka) as log:
+            newest = len(log.records("heartbeats"))
+            log.await_record("heartbeats", lambda each: each.offset > newest)
+        ticker.stop()
 
 
 def test_failure_is_told(settings: Settings) -> None:

@@ -18,6 +18,12 @@ ALL = frozenset({"S2", "S3", "S4", "S5", "S9", "S10", "S11", "S12", "S15", "L1",
 that its replay differs."""
 
 
+FOUND = (13, 22, 24, 25, 42, 56, 76, 88, 108, 128, 164, 177)
+"""Restless lives in which something was found once. What happens in a life changes with whatever
+takes another time, so by now they are lives like others.
+"""
+
+
 def record_of(world: World, folder: Path) -> RecordingFolder:
     """Write what stands in a simulated broker as a recording."""
     writer = RecordingWriter(folder)
@@ -102,24 +108,7 @@ def restless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("restless")
-@pytest.mark.parametrize(
-    "seed",
-    [
-        pytest.param(13, id="a frozen driver writes its decision after its successor's"),
-        pytest.param(22, id="and after several of them"),
-        pytest.param(24, id="a state is rebuilt from two lives of a topic"),
-        pytest.param(25, id="a clone lives only while no driver runs"),
-        pytest.param(42, id="a decision rests on less than was read before it"),
-        pytest.param(56, id="after a loss a commit of a former life is left"),
-        pytest.param(76, id="a state from before the topic was made anew"),
-        pytest.param(88, id="decisions of two drivers, one of which began earlier"),
-        pytest.param(108, id="a late driver grants to who has left"),
-        pytest.param(128, id="a mute member acknowledges late"),
-        pytest.param(164, id="a driver stands still in a handover"),
-        pytest.param(177, id="a driver dies while it writes, and an older state is put back"),
-        *range(6),
-    ],
-)
+@pytest.mark.parametrize("seed", [*range(6), *FOUND])
 def test_a_restless_life(seed: int, worlds: list[World], tmp_path: Path) -> None:
     """Starts on older, copied and lost states accuse nobody; all of it comes out of a replay."""
     judgement = _judge(seed, worlds, tmp_path / "recording")

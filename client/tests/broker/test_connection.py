@@ -1,5 +1,7 @@
 """How clients connect: what they ask a cluster for, and what is left when nobody answers."""
 
+import contextlib
+import gc
 import socket
 from threading import enumerate as threads
 from typing import Any
@@ -73,3 +75,21 @@ def test_nobody_goes_on_trying_when_no_broker_answers() -> None:
     for thread in left:
         thread.join(5)
     assert not [thread for thread in left if thread.is_alive()]
+
+
+def test_a_connection_that_was_still_being_made_is_closed() -> None:
+    """A broker whose queue is full keeps everybody waiting; who gives up leaves no socket."""
+    with contextlib.ExitStack() as opened:
+        full = opened.enter_context(socket.socket())
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):
+            waiting = opened.enter_context(socket.socket())
+            waiting.settimeout(0)
+            waiting.connect_ex(full.getsockname())
+        settings = settings_of(f"127.0.0.1:{full.getsockname()[1]}", "x.")
+        options = {**consumer_options(settings, "waiting"), "bootstrap_timeout_ms": 300}
+        with pytest.raises(KafkaError):
+            connect(KafkaConsumer, options, ["orders"])
+        # What is found unclosed fails this test and not another.
+        gc.collect()
