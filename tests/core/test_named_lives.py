@@ -5,7 +5,9 @@ Taken for one of the present life, a position of a former one skips messages; no
 present life is read again (rule H28).
 """
 
-from fairlead.core.model import Epoch, Position
+import pytest
+
+from fairlead.core.model import Epoch, MemberProfile, Position
 from fairlead.core.outputs import Rejection
 from tests.core.world import World, queue_of, settled
 
@@ -109,6 +111,28 @@ def test_an_older_state_hears_the_new_life_before_its_route() -> None:
     world.route(2, identity="two")
     world.run()
     assert world.told("b").drop == ()
+    assert starts(world) == [(Position(0, 20), "progress")]
+
+
+@pytest.mark.parametrize("identity", ["one", None])
+@pytest.mark.parametrize("late", [True, False], ids=["told after the bounds", "told before"])
+def test_an_older_state_begins_where_work_was_told(identity: str | None, *, late: bool) -> None:
+    """It is told where a group begins today; but somebody had begun, and died, so nobody claims."""
+    world = World()
+    world.beat("b", profile=MemberProfile(consume_from="last_offset"))
+    world.run()
+    world.driver(2)
+    if not late:
+        world.progress("a", 0, HELD, 20, identity=identity)
+        world.run()
+    world.route(1)
+    world.bounds(1, last=100)
+    world.run()
+    if late:
+        world.progress("a", 0, HELD, 20, identity=identity)
+        world.run()
+    world.claims("b")
+    world.run()
     assert starts(world) == [(Position(0, 20), "progress")]
 
 
