@@ -61,8 +61,14 @@ class Judge(Protocol):
     def engine_started(self, stored: StoredShard | None) -> None:
         """A driver begins from this state."""
 
-    def written(self, driver: "Driver", batch: "Batch", records: Sequence[OutgoingRecord]) -> None:
-        """The driver has just appended these records."""
+    def written(
+        self,
+        driver: "Driver",
+        batch: "Batch",
+        records: Sequence[OutgoingRecord],
+        decided: Sequence[OutgoingRecord],
+    ) -> None:
+        """The driver has just appended these records, of those that it had decided on."""
 
 
 class Surroundings(Protocol):
@@ -314,9 +320,9 @@ class Driver:
         if (again.stored, again.records) != (first.stored, first.records):
             raise BreachError("REPLAY", f"{self.name}: the same cut gave other bytes")
         self.world.note("task_run_twice")
-        some = first.records[: self.world.chance.below(len(first.records) + 1)]
-        self.world.tell(self.name, "runs a task twice after", len(some), "records")
-        self._append(batch, some)
+        some = self.world.chance.below(len(first.records) + 1)
+        self.world.tell(self.name, "runs a task twice after", some, "records")
+        self._append(batch, first.records, some)
 
     def _write(self, batch: Batch, result: ShardResult) -> None:
         records, chance = result.records, self.world.chance
@@ -327,18 +333,19 @@ class Driver:
                 Death.PARTLY_WRITTEN: chance.below(len(records)),
                 Death.AFTER_SINK: len(records),
             }[death]
-            self._append(batch, records[:written])
+            self._append(batch, records, written)
             self.world.tell(self.name, "dies", death.value, written, "of", len(records), "records")
             self.world.note(f"engine_dies_{death.value}")
             self.alive = False
             self.world.died()
             return
-        self._append(batch, records)
+        self._append(batch, records, len(records))
         wait_ms = chance.between(*COMMIT_MS)
         self.world.timeline.after(wait_ms, lambda: self._commit(batch, result))
 
-    def _append(self, batch: Batch, records: Sequence[OutgoingRecord]) -> None:
-        kafka = self.world.kafka
+    def _append(self, batch: Batch, decided: Sequence[OutgoingRecord], count: int) -> None:
+        """Write so many of the records that a batch has led to."""
+        kafka, records = self.world.kafka, decided[:count]
         for record in self._kept(records):
             suffix = NAMES.suffix(record.topic)
             assert suffix is not None
@@ -346,7 +353,7 @@ class Driver:
             kafka.append(partition, record.key, record.value)
             if suffix == "decisions" and self.world.story is not None:
                 self._tell_decision(record.value or b"")
-        self.world.judge.written(self, batch, records)
+        self.world.judge.written(self, batch, records, decided)
 
     def _tell_decision(self, value: bytes) -> None:
         """Say in the story what was decided, and why."""

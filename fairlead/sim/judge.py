@@ -207,10 +207,19 @@ class Judge:
             if shown is None and queue.topic == topic and queue.queue_id < readable:
                 self._hidden[queue] = record.offset
 
-    def written(self, driver: "Driver", batch: "Batch", records: Sequence[OutgoingRecord]) -> None:
-        """A driver has appended what a batch led to."""
+    def written(
+        self,
+        driver: "Driver",
+        batch: "Batch",
+        records: Sequence[OutgoingRecord],
+        decided: Sequence[OutgoingRecord],
+    ) -> None:
+        """A driver has appended some of what a batch led to, or all.
+
+        An add may be there before the decision that calls it unsafe.
+        """
         newest = driver.generation == self._world.kafka.partition("generations").end
-        for record in records:
+        for record in decided if records else ():
             if record.topic == DECISIONS and b'"unsafe":true' in (record.value or b""):
                 self._mark_unsafe(record.value or b"")
         for record in records:
