@@ -6,7 +6,7 @@ from typing import Literal
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Process, Source
 
-ENTRIES_PER_PART = 136
+ENTRIES_PER_PART = 126
 """So many entries of the longest names, each with one gate, stay below the limit of 512 KiB."""
 
 __all__ = [

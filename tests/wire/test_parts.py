@@ -24,6 +24,7 @@ from fairlead.core.outputs import (
 )
 from fairlead.core.records import OffsetsKnown, QueueOffsets
 from fairlead.core.rules import CHAIN_CAP
+from fairlead.core.turns import TURNS_MS_MAX
 from fairlead.wire.encode import OversizeError, encode
 from fairlead.wire.encode_bridge import encode_offsets
 from fairlead.wire.limits import CAUSES_MAX, DECISION_ENTRIES_PER_PART, INT64_MAX, RECORD_BYTES_MAX
@@ -61,7 +62,7 @@ def _assignment(count: int, *, parts: int, parts_before: int = 0) -> Assignment:
         member=LONGEST,
         generation=INT64_MAX,
         epoch=EPOCH,
-        drop=tuple(Drop(queue, EPOCH) for queue in queues),
+        drop=tuple(Drop(queue, EPOCH, LONGEST.client_id, TURNS_MS_MAX) for queue in queues),
         add=tuple(Add(queue, EPOCH, START, "first_offset", AFTER, LIFE) for queue in queues),
         assigned=tuple(
             Holding(queue, EPOCH, "gated", START, "first_offset", AFTER, LIFE) for queue in queues
