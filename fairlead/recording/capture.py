@@ -1,8 +1,9 @@
 """Records the topics of a live cluster, as they are now. Nothing is written to the cluster.
 
 Where the topics end is asked in an order: decisions first, then what else the engine writes, then
-what it reads, and releases after heartbeats. So whatever a recorded decision rests on, what it led
-to, and the release behind every report of work was appended before its topic was asked for its end.
+what it reads, and releases and their copies after heartbeats. So whatever a recorded decision rests
+on, what it led to, and the release behind every report of work was appended before its topic was
+asked for its end.
 """
 
 import contextlib
@@ -26,14 +27,14 @@ from fairlead.recording.manifest import Manifest
 from fairlead.recording.writer import PartitionWriter, RecordingWriter
 from fairlead.settings import KafkaSettings, Settings
 from fairlead.wire.raw import raw_record
-from fairlead.wire.topics import TopicNames
+from fairlead.wire.topics import CLIENT_TOPICS, TopicNames
 from streaming.reading import consumer_of, partitions_of, read_bounds
 
 __all__ = ["Capture", "Said", "capture", "driver_settings"]
 
 _ORDER: Final = (
     "decisions", "assignments", "requests", "rejects",
-    "control", "routes", "offsets", "heartbeats", "releases", "handovers", "generations",
+    "control", "routes", "offsets", "heartbeats", "releases", "generations",
 )  # fmt: skip
 _POLL_MS: Final = 200
 _IDLE_POLLS_MAX: Final = 150
@@ -84,6 +85,16 @@ def capture(plan: Capture, say: Said = lambda _: None) -> RecordingFolder:
         topic: range(partitions_of(plan.kafka, topic))
         for topic in (*(names.name(suffix) for suffix in _ORDER), *plan.sources)
     }
+    order = list(_ORDER)
+    for suffix in CLIENT_TOPICS:
+        topic = names.name(suffix)
+        try:
+            numbers[topic] = range(partitions_of(plan.kafka, topic))
+        except EnvironmentMissingError:
+            # Clients and engine go on without it, so a recording can be wanted just then.
+            say(f"{topic}: it is not there, and left out")
+        else:
+            order.append(suffix)
     writer = RecordingWriter(plan.folder)
     bounds = {
         place: found
@@ -91,7 +102,7 @@ def capture(plan: Capture, say: Said = lambda _: None) -> RecordingFolder:
         for place, found in read_bounds(plan.kafka, [(topic, each) for each in partitions]).items()
     }
     newest_tick_ms = 0
-    for suffix in _ORDER:
+    for suffix in order:
         topic = names.name(suffix)
         say(f"{topic}: {sum(bounds[topic, each][1] for each in numbers[topic]):,} offsets")
         newest_ms = _record_topic(plan.kafka, topic, suffix, bounds, writer)

@@ -61,7 +61,9 @@ def topic_specs(topics: TopicsSettings) -> tuple[TopicSpec, ...]:
     return (
         TopicSpec("heartbeats", shards, _deleted(kept_ms) | _dated_by_broker()),
         TopicSpec("releases", shards, _deleted(kept_ms) | _dated_by_broker()),
-        TopicSpec("handovers", topics.assignments_partitions, _deleted(_HOUR_MS)),
+        TopicSpec(
+            "handovers", topics.assignments_partitions, _deleted(_HOUR_MS) | _dated_by_broker()
+        ),
         TopicSpec("control", shards, _compacted(_TOMBSTONES_KEPT_MS) | _dated_by_broker()),
         TopicSpec("generations", 1, _compacted(_TOMBSTONES_KEPT_MS)),
         TopicSpec("routes", 1, _compacted(_TOMBSTONES_KEPT_MS)),

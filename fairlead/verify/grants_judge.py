@@ -168,13 +168,14 @@ class GrantsJudge:
         self._docket.look("S2", "starts behind a gate")
         # Brokers' clocks may differ by a little.
         until_ms = early.worked.append_ms + facts.tick_ms
-        told = (released, self._copies.of(group.name, early.older))
-        if any(row is not None and row.append_ms <= until_ms for row in told):
+        if released is not None and released.append_ms <= until_ms:
             return
-        if self._copies.since_ms > early.worked.append_ms:
-            self._docket.excuse("S2", "starts of which the topic handovers no longer tells")
-            return
-        self._accuse_early(early, proof)
+        told = self._copies.tell(group.name, early, until_ms)
+        if told is None:
+            reason = "starts without a release: the handovers of that time are not there"
+            self._docket.excuse("S2", reason)
+        elif not told:
+            self._accuse_early(early, proof)
 
     def _accuse_early(self, early: EarlyWork, *proof: Evidence) -> None:
         older, newer = early.older, early.newer

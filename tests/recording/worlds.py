@@ -7,7 +7,7 @@ import orjson
 from fairlead.core.records import DriverSettings
 from fairlead.recording import Manifest, RecordingFolder, RecordingWriter, open_recording
 from fairlead.wire.raw import RawRecord
-from fairlead.wire.topics import INPUT_TOPICS, OUTPUT_TOPICS
+from fairlead.wire.topics import ALL_TOPICS
 from tests.engine.topics import NAMES, PARTITIONS, START_MS
 from tests.engine.world import World
 
@@ -33,7 +33,7 @@ def rows_of(world: World) -> dict[tuple[str, int], list[RawRecord]]:
     numbers = {"heartbeats": shards, "releases": shards, "control": shards}
     rows: dict[tuple[str, int], list[RawRecord]] = {
         (suffix, number): []
-        for suffix in INPUT_TOPICS + OUTPUT_TOPICS
+        for suffix in ALL_TOPICS
         for number in range({**numbers, "assignments": assignments}.get(suffix, 1))
     }
     for (topic, partition), log in world.topics.rows.items():
