@@ -156,8 +156,9 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
 def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
     state = draft.state
     route = state.routes.get(known.topic)
-    # An answer that is read in a recovery may be far older than what was committed since.
-    if route is None or route.identity != known.identity or is_recovering(state):
+    # In a barrier it is not known yet who has worked: an answer of today to where a group begins
+    # may lie behind that, and one of a recovery's records be far older than what was committed.
+    if route is None or route.identity != known.identity or state.barrier is not None:
         draft.counts["offsets", "stale"] += 1
         return
     draft.counts["offsets", "applied"] += 1

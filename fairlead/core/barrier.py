@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from fairlead.core.adoption import adopt_queue, is_from_before_its_reset, with_its_reset
 from fairlead.core.draft import Draft
-from fairlead.core.handover import begins_too_high, credit
+from fairlead.core.handover import credit
 from fairlead.core.lives import in_its_life, lives_told, note_told, of_newest
 from fairlead.core.membership import subscribed_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
@@ -146,8 +146,6 @@ def _credit(draft: Draft, entry: QueueProgress | Claim) -> None:
     value = draft.state.queues.get(queue) or _unknown(draft.state)
     if _knows_nothing(draft.state):
         value = of_newest(value, epoch)
-    if begins_too_high(value, position) and epoch > value.void:
-        value = replace(value, base=None, why="")
     draft.set_queue(queue, credit(value, epoch, position, "progress"))
 
 
@@ -188,8 +186,8 @@ def pass_barrier(draft: Draft) -> None:
     if barrier.recovering:
         known = state.routes.keys()
         state.late_topics = tuple(sorted({*subscribed_topics(state)} - known))
-        # What was answered meanwhile may be older than the loss: it is asked for again, at once.
-        state.requests = {}
+    # What was answered meanwhile did not count: it is asked for again, at once.
+    state.requests = {}
     draft.because("recovery_passed" if barrier.recovering else "generation_passed")
     draft.dirty = True
 

@@ -28,7 +28,6 @@ __all__ = [
     "aim",
     "answer_never",
     "based",
-    "begins_too_high",
     "credit",
     "lapse",
     "overtake",
@@ -37,9 +36,6 @@ __all__ = [
     "release",
     "reset",
 ]
-
-BEGINNINGS = frozenset({"first_offset", "last_offset", "timestamp", "minimum"})
-"""Why a queue starts where it does when nobody has worked on it yet."""
 
 
 class Phase(StrEnum):
@@ -142,15 +138,6 @@ def credit(queue: QueueState, epoch: Epoch, position: Position, why: str) -> Que
     if epoch <= queue.void or (queue.base is not None and position <= queue.base):
         return queue
     return replace(queue, base=position, why=why)
-
-
-def begins_too_high(queue: QueueState, position: Position) -> bool:
-    """Tell whether a queue's base is a rule's, for who begins, and lies above where work was told.
-
-    In a barrier: who began had been granted the queue by a state that was lost or put back, and an
-    answer of today to where a group begins would leave out what lies between (rule H15).
-    """
-    return queue.why in BEGINNINGS and queue.base is not None and position < queue.base
 
 
 def based(queue: QueueState, position: Position, why: str) -> QueueState:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fairlead.core.draft import Draft
-from fairlead.core.handover import begins_too_high
 from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.core.state import GroupState, QueueState, Told
 
@@ -87,12 +86,7 @@ def in_its_life(
     told = None if life is None else lives.get(life)
     # Beside it there may be words of clients that name no life: after a loss the newer of both.
     older = lost and told is not None and value.void < told.epoch
-    if told is not None and (
-        value.base is None
-        or older
-        or told.position > value.base
-        or begins_too_high(value, told.position)
-    ):
+    if told is not None and (value.base is None or older or told.position > value.base):
         value = replace(value, base=told.position, why=told.why)
     value = replace(value, identity=None if present is not None else life or value.identity)
     return with_set_aside(value, life)

@@ -136,6 +136,28 @@ def test_an_older_state_begins_where_work_was_told(identity: str | None, *, late
     assert starts(world) == [(Position(0, 20), "progress")]
 
 
+@pytest.mark.parametrize("identity", ["one", None])
+@pytest.mark.parametrize("late", [True, False], ids=["told after the bounds", "told before"])
+def test_an_older_state_begins_where_work_was_released(identity: str | None, *, late: bool) -> None:
+    """The same of who had left: it released, and claims nothing either."""
+    world = World()
+    world.beat("b", profile=MemberProfile(consume_from="last_offset"))
+    world.run()
+    world.driver(2)
+    if not late:
+        world.release("a", 0, HELD, 20, identity=identity)
+        world.run()
+    world.route(1)
+    world.bounds(1, last=100)
+    world.run()
+    if late:
+        world.release("a", 0, HELD, 20, identity=identity)
+        world.run()
+    world.claims("b")
+    world.run()
+    assert starts(world) == [(Position(0, 20), "release")]
+
+
 def test_a_reset_of_a_former_life_is_followed_in_no_other() -> None:
     """Control is read from its start after a loss, with what was asked of a topic that is gone."""
     world = lost(reset="one")
