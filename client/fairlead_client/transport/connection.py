@@ -72,7 +72,8 @@ def connect(
     """Connect, and learn of these topics with the first answer.
 
     By itself kafka-python asks for topics when it has connected, 100 ms later; and a consumer that
-    is asked for the partitions of a topic it does not know reads all topics of the cluster.
+    is asked for the partitions of a topic it does not know reads all topics of the cluster. And a
+    consumer goes on as soon as it knows what the broker can do, maybe before the first answer.
 
     Raises:
         KafkaError: no broker answered in time.
@@ -89,6 +90,7 @@ def connect(
             # RocketMQ has names that Kafka cannot have: those are not there, and that is no error.
             with suppress(ValueError):
                 manager.cluster.add_topic(topic)
+        manager.bootstrap(refresh=False)
         return made[-1]
 
     try:

@@ -3,6 +3,8 @@
 import contextlib
 import gc
 import socket
+import time
+from threading import Event
 from threading import enumerate as threads
 from typing import Any
 
@@ -19,6 +21,7 @@ from fairlead_client.transport.topics import Topics
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError
 from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
 
 
 def settings_of(bootstrap: str, prefix: str) -> Settings:
@@ -48,6 +51,52 @@ def test_a_cluster_is_asked_for_no_other_topics(
         assert lookup(topics.assignments)
         assert managers[-1].cluster.topics() == {topics.assignments}
     finally:
+        made.close()
+
+
+def test_the_first_answer_is_awaited(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the broker's versions are known before kafka-python looks whether to wait."""
+    managers: list[Any] = []
+    awaited = Event()
+
+    def answered_late(*given: Any, **options: Any) -> Any:
+        manager = KafkaConnectionManager(*given, **options)
+        update, bootstrap = manager.cluster.update_metadata, manager.bootstrap
+
+        def update_late(answer: Any) -> None:
+            awaited.wait(10)
+            update(answer)
+
+        def bootstrap_awaited(*given: Any, **options: Any) -> None:
+            awaited.set()
+            bootstrap(*given, **options)
+
+        manager.cluster.update_metadata = update_late
+        manager.bootstrap = bootstrap_awaited
+        managers.append(manager)
+        return manager
+
+    def with_early_versions(**options: Any) -> Any:
+        net = NetworkSelector(**options)
+        start = net.start
+
+        def start_and_wait() -> None:
+            start()
+            while managers[-1].broker_version_data is None:
+                time.sleep(0.001)
+
+        net.start = start_and_wait
+        return net
+
+    monkeypatch.setattr(connection, "KafkaConnectionManager", answered_late)
+    monkeypatch.setattr(connection, "NetworkSelector", with_early_versions)
+    topics = Topics(engine.prefix)
+    options = consumer_options(settings_of(engine.bootstrap, engine.prefix), "watched")
+    made = connect(KafkaConsumer, options, [topics.assignments])
+    try:
+        assert managers[-1].cluster.topics() == {topics.assignments}
+    finally:
+        awaited.set()
         made.close()
 
 
