@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -29,6 +30,13 @@ from fairlead.java import find_java
 from fairlead.wire.topics import TopicNames
 
 _SECONDS_MAX = 500
+
+
+def _makes_archives(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test that runs a Spark job and a broker several times."""
+    for mark in (pytest.mark.slow, pytest.mark.system, pytest.mark.spark, pytest.mark.broker):
+        test = mark(test)
+    return test
 
 
 @pytest.fixture
@@ -165,10 +173,7 @@ def test_a_jvm_that_does_not_exit_is_killed(monkeypatch: pytest.MonkeyPatch) -> 
     assert deaf.returncode == -signal.SIGKILL
 
 
-@pytest.mark.slow
-@pytest.mark.system
-@pytest.mark.spark
-@pytest.mark.broker
+@_makes_archives
 def test_a_training_that_fails_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the connector the job cannot start; Spark's reason is told and nothing is kept."""
     monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
@@ -179,10 +184,7 @@ def test_a_training_that_fails_is_quoted(tmp_path: Path, monkeypatch: pytest.Mon
     assert list(maker.spark.parent.glob("*.jsa*")) == []
 
 
-@pytest.mark.slow
-@pytest.mark.system
-@pytest.mark.spark
-@pytest.mark.broker
+@_makes_archives
 def test_an_archive_is_made_once_and_measured(maker: ArchiveMaker, said: list[str]) -> None:
     """From a cache without one: it is made, proven, faster than without, and kept."""
     made = maker.make(measure=True)
@@ -195,10 +197,7 @@ def test_an_archive_is_made_once_and_measured(maker: ArchiveMaker, said: list[st
     assert maker.make(measure=True) is None
 
 
-@pytest.mark.slow
-@pytest.mark.system
-@pytest.mark.spark
-@pytest.mark.broker
+@_makes_archives
 def test_an_archive_that_is_not_used_is_not_kept(
     maker: ArchiveMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,10 +208,7 @@ def test_an_archive_that_is_not_used_is_not_kept(
     assert list(maker.spark.parent.glob("*.jsa*")) == []
 
 
-@pytest.mark.slow
-@pytest.mark.system
-@pytest.mark.spark
-@pytest.mark.broker
+@_makes_archives
 def test_an_older_archive_that_is_not_used_is_to_be_made_anew(maker: ArchiveMaker) -> None:
     """Only the broker's is missing, and Spark's is damaged: the error says what to do."""
     maker.spark.parent.mkdir()
@@ -223,10 +219,7 @@ def test_an_older_archive_that_is_not_used_is_to_be_made_anew(maker: ArchiveMake
     assert not maker.broker.exists()
 
 
-@pytest.mark.slow
-@pytest.mark.system
-@pytest.mark.spark
-@pytest.mark.broker
+@_makes_archives
 def test_a_broker_that_is_killed_leaves_no_archive(
     maker: ArchiveMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,10 +230,7 @@ def test_a_broker_that_is_killed_leaves_no_archive(
     assert list(maker.spark.parent.glob("*.jsa*")) == [maker.spark]
 
 
-@pytest.mark.slow
-@pytest.mark.system
-@pytest.mark.spark
-@pytest.mark.broker
+@_makes_archives
 def test_an_archive_that_cannot_be_written_is_noticed(
     bootstrap: str, topics: TopicNames, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,15 +83,16 @@ def test_outage(settings: Settings, tmp_path: Path) -> None:
         connection = {"bootstrap_servers": cluster.bootstrap}
         create_topics(connection, kafka.topic_prefix, topic_specs(settings.topics))
         ticker = Ticker(kafka, SHARDS, 200, _never)
-        ticker.start(1)
-        cluster.kill()
-        while ticker.counts.lost == 0:
-            time.sleep(0.05)
-        cluster.restart()
-        with Log(kafka) as log:
+        with ExitStack() as stack:
+            stack.callback(ticker.stop)
+            ticker.start(1)
+            cluster.kill()
+            while ticker.counts.lost == 0:
+                time.sleep(0.05)
+            cluster.restart()
+            log = stack.enter_context(Log(kafka))
             newest = len(log.records("heartbeats"))
             log.await_record("heartbeats", lambda each: each.offset > newest)
-        ticker.stop()
 
 
 def test_failure_is_told(settings: Settings) -> None:
