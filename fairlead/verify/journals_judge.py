@@ -1,33 +1,30 @@
 """S1, and what journals add to S2, S3 and S5: who really worked on what, from when to when."""
 
-from collections.abc import Collection
-
 from fairlead.verify.docket import Docket, Evidence
 from fairlead.verify.eras import Eras
-from fairlead.verify.history import History, Queue
+from fairlead.verify.history import History
 from fairlead.verify.overlaps import find_overlaps
 from fairlead.verify.reads import Reads, count_reads
 from fairlead.verify.tenures import Tenure, Tenures
+from fairlead.verify.unsafe_grants import UnsafeGrants
 
 __all__ = ["judge_journals"]
 
 
-def judge_journals(
-    history: History, tenures: Tenures, docket: Docket, unsafe: Collection[Queue] = ()
-) -> dict[str, int]:
+def judge_journals(history: History, tenures: Tenures, docket: Docket) -> dict[str, int]:
     """Judge the journals of one group; return what was counted.
 
     Args:
         history: journals, deaths, grants and progress; a source of nothing if none was recorded.
         tenures: the journals as intervals.
         docket: takes what is found.
-        unsafe: queues that may have two owners, by the engine's own records.
     """
+    unsafe = UnsafeGrants(history.decisions)
     _judge_owners(tenures, docket, unsafe)
     _judge_starts(history, tenures, docket)
-    reads = count_reads(history, tenures)
+    reads = count_reads(history, tenures, unsafe)
     holes = _judge_holes(tenures, Eras(history.decisions, tenures), docket)
-    _judge_reads(history, reads, docket, unsafe)
+    _judge_reads(history, reads, docket)
     found = [tenure for queue in tenures.by_queue.values() for tenure in queue]
     return {
         "tenures": len(found),
@@ -43,11 +40,11 @@ def judge_journals(
     }
 
 
-def _judge_owners(tenures: Tenures, docket: Docket, unsafe: Collection[Queue]) -> None:
+def _judge_owners(tenures: Tenures, docket: Docket, unsafe: UnsafeGrants) -> None:
     docket.look("S1", "tenures", sum(len(found) for found in tenures.by_queue.values()))
     for overlap in find_overlaps(tenures):
-        if overlap.later.queue in unsafe:
-            docket.excuse("S1", f"{overlap.later.queue}: it was marked unsafe")
+        if unsafe.excuse(overlap.earlier, overlap.later):
+            docket.excuse("S1", f"{overlap.later.queue}: a grant of it was marked unsafe")
             continue
         length = overlap.length_ns
         span = "without end" if length is None else f"for {length / 1e6:.3f} ms"
@@ -104,13 +101,11 @@ def _judge_holes(tenures: Tenures, eras: Eras, docket: Docket) -> int:
     return holes
 
 
-def _judge_reads(history: History, reads: Reads, docket: Docket, unsafe: Collection[Queue]) -> None:
-    exempt = tuple(f"{queue}@" for queue in unsafe)
+def _judge_reads(history: History, reads: Reads, docket: Docket) -> None:
     for repeat in (*reads.clean_repeats, *reads.excess_repeats):
-        if repeat.startswith(exempt):
-            docket.excuse("S5", "what was read twice of queues that were marked unsafe")
-        else:
-            docket.find("S5", f"read twice: {repeat}")
+        docket.find("S5", f"read twice: {repeat}")
+    if reads.unsafe_repeats:
+        docket.excuse("S5", "what was read twice since a grant was marked unsafe")
     if not history.source:
         docket.excuse("S5", "the source was not recorded (--source): messages inside a tenure")
         return

@@ -179,8 +179,7 @@ class _Inquiry:
         tenures = read_tenures(given.journals, kills)
         source = _source(self.recording, list(tenures.by_queue))
         history = history_of(self.recording, group, given.journals, given.steps, source)
-        unsafe = [Queue(*queue) for name, queue in sorted(walk.counts.unsafe) if name == group]
-        self.counts |= judge_journals(history, tenures, self.docket, unsafe)
+        self.counts |= judge_journals(history, tenures, self.docket)
         self.recoveries = recoveries(given.steps, tenures)
 
 

@@ -13,6 +13,7 @@ from fairlead.verify.eras import Eras
 from fairlead.verify.history import Consumed, Decision, History, Move, ProgressReport, Queue
 from fairlead.verify.killed import KilledClient, KilledQueue
 from fairlead.verify.tenures import Tenure, Tenures
+from fairlead.verify.unsafe_grants import UnsafeGrants
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Reads:
         silent: queues of the source of which nothing was processed.
         clean_repeats: second readings that no death excuses, one sentence each.
         excess_repeats: second readings after a death of what the engine knew to be processed.
+        unsafe_repeats: second readings that are neither, by grants that were marked unsafe.
         forged: journal entries that the source does not know, one sentence each.
         killed: what each killed client left, second readings that its death excuses included.
     """
@@ -35,6 +37,7 @@ class Reads:
     silent: tuple[str, ...]
     clean_repeats: tuple[str, ...]
     excess_repeats: tuple[str, ...]
+    unsafe_repeats: int
     forged: tuple[str, ...]
     killed: tuple[KilledClient, ...]
 
@@ -45,24 +48,34 @@ class _Reading:
     tenure: Tenure
 
 
-def count_reads(history: History, tenures: Tenures) -> Reads:
-    """Compare what was processed with what the source holds."""
+def count_reads(history: History, tenures: Tenures, unsafe: UnsafeGrants | None = None) -> Reads:
+    """Compare what was processed with what the source holds.
+
+    Args:
+        history: with the source, the decisions and the progress.
+        tenures: the journals as intervals.
+        unsafe: the grants whose marks excuse second readings; None: no mark does.
+    """
     readings = _readings(tenures)
     bounds, eras = _Bounds(history, tenures), Eras(history.decisions, tenures)
     clean: list[str] = []
     excess: list[str] = []
     excused: dict[tuple[str, Queue], int] = {}
+    beside = 0
     for first, second in _repeats(readings):
         if eras.reset_of(first.tenure) != eras.reset_of(second.tenure):
             continue
-        if first.tenure.ending != "killed" or second.tenure is first.tenure:
-            clean.append(_describe_repeat(first, second))
-        elif first.message.offset < bounds.progress_read(first.tenure):
-            read = f"; the engine knew of {bounds.progress_read(first.tenure)}"
-            excess.append(_describe_repeat(first, second) + read)
-        else:
+        dead = first.tenure.ending == "killed" and second.tenure is not first.tenure
+        read = bounds.progress_read(first.tenure)
+        if dead and first.message.offset >= read:
             key = (first.tenure.client_id, first.tenure.queue)
             excused[key] = excused.get(key, 0) + 1
+        elif unsafe is not None and unsafe.excuse(first.tenure, second.tenure):
+            beside += 1
+        elif dead:
+            excess.append(f"{_describe_repeat(first, second)}; the engine knew of {read}")
+        else:
+            clean.append(_describe_repeat(first, second))
     processed = {
         queue: offsets.keys() & readings.get(queue, {}).keys()
         for queue, offsets in history.source.items()
@@ -77,6 +90,7 @@ def count_reads(history: History, tenures: Tenures) -> Reads:
         silent=tuple(str(queue) for queue in sorted(processed) if not processed[queue]),
         clean_repeats=tuple(clean),
         excess_repeats=tuple(excess),
+        unsafe_repeats=beside,
         forged=tuple(_forged(history, readings)),
         killed=tuple(_killed_clients(tenures, bounds, excused)),
     )

@@ -22,7 +22,8 @@ from fairlead.verify.journal import read_journal
 from fairlead.verify.overlaps import find_overlaps
 from fairlead.verify.reads import count_reads
 from fairlead.verify.tenures import Tenure, Tenures, read_tenures
-from tests.faults.overtaken import marked_unsafe, set_aside
+from fairlead.verify.unsafe_grants import marked_unsafe
+from tests.faults.overtaken import set_aside
 from tests.faults.trial import FaultLog, Freeze, Lapse, Life, Phase, Trial
 
 

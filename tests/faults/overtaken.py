@@ -3,19 +3,12 @@
 Nothing else does: a grant that is not marked unsafe makes two owners of two who work at once.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 
-from fairlead.verify.history import Decision, Epoch, Queue
+from fairlead.verify.history import Epoch, Queue
 from fairlead.verify.overlaps import Overlap
 from fairlead.verify.tenures import Tenure, Tenures
-
-
-def marked_unsafe(decisions: Iterable[Decision]) -> frozenset[tuple[Queue, Epoch]]:
-    """Return the grants that were given although somebody else might be working."""
-    return frozenset(
-        (move.queue, move.epoch) for decision in decisions for move in decision.moves if move.unsafe
-    )
 
 
 def set_aside(tenures: Tenures, unsafe: Collection[tuple[Queue, Epoch]]) -> list[Overlap]:

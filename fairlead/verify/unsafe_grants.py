@@ -1,0 +1,40 @@
+"""Grants that a decision marks unsafe: nobody waited for whoever might still be working."""
+
+from collections.abc import Iterable
+
+from fairlead.verify.history import Decision, Epoch, Queue
+from fairlead.verify.tenures import Tenure
+
+__all__ = ["UnsafeGrants", "marked_unsafe"]
+
+
+def marked_unsafe(decisions: Iterable[Decision]) -> frozenset[tuple[Queue, Epoch]]:
+    """Return the grants that were given although somebody else might be working."""
+    return frozenset(
+        (move.queue, move.epoch) for decision in decisions for move in decision.moves if move.unsafe
+    )
+
+
+class UnsafeGrants:
+    """Decides which two owners may have met: those between whom a grant was marked unsafe."""
+
+    def __init__(self, decisions: Iterable[Decision]) -> None:
+        """Take the marks of all decisions of a group."""
+        decisions = tuple(decisions)
+        self._marked: dict[Queue, list[Epoch]] = {}
+        for queue, epoch in marked_unsafe(decisions):
+            self._marked.setdefault(queue, []).append(epoch)
+        self._told = {(move.queue, move.epoch) for each in decisions for move in each.moves}
+
+    def excuse(self, one: Tenure, other: Tenure) -> bool:
+        """Tell whether two tenures of one queue may share a moment, or a message.
+
+        The younger grant, or one between the two, was given without waiting for the elder. Of a
+        grant that no decision tells of, since its driver died before it wrote one, the mark is not
+        known: it may have had one if another grant of the queue has.
+        """
+        elder, younger = sorted((one.epoch, other.epoch))
+        marked = self._marked.get(one.queue, ())
+        if any(elder < epoch <= younger for epoch in marked):
+            return True
+        return bool(marked) and (one.queue, younger) not in self._told

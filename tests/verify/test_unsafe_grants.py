@@ -1,0 +1,100 @@
+"""What a mark excuses: two owners whom it lies between, and no others of the same queue."""
+
+import pytest
+
+from fairlead.verify.docket import Docket
+from fairlead.verify.history import (
+    Consumed,
+    Decision,
+    Epoch,
+    History,
+    Journal,
+    JournalRecord,
+    Move,
+    Queue,
+    Start,
+    Stop,
+)
+from fairlead.verify.journals_judge import judge_journals
+from fairlead.verify.tenures import Tenure, read_tenures
+from fairlead.verify.unsafe_grants import UnsafeGrants
+
+QUEUE = Queue("orders", "main", 0)
+ALL = (1, 2, 3)
+
+
+def _decisions(marked: tuple[int, ...], told: tuple[int, ...] = ALL) -> list[Decision]:
+    """Decisions that grant the queue, each under its own number."""
+    return [
+        Decision(
+            group="g",
+            epoch=Epoch(1, number),
+            generation=1,
+            members=("a", "b"),
+            moves=(
+                Move(QUEUE, "granted", "a", Epoch(1, number), offset=0, unsafe=number in marked),
+            ),
+            phase="stable",
+            settled=True,
+            read={},
+        )
+        for number in told
+    ]
+
+
+@pytest.mark.parametrize(
+    "one, other, marked, told, excused",
+    [
+        (1, 2, (2,), ALL, True),
+        (2, 1, (2,), ALL, True),
+        (1, 3, (2,), ALL, True),
+        (1, 2, (), ALL, False),
+        (1, 2, (3,), ALL, False),
+        (2, 3, (2,), ALL, False),
+        (2, 3, (2,), (1, 2), True),
+        (2, 3, (), (1, 2), False),
+    ],
+    ids=[
+        "the younger one is marked",
+        "whoever began first",
+        "one between the two is marked",
+        "no mark",
+        "a later mark",
+        "the elder one is marked",
+        "no decision tells of the younger one",
+        "nor is there a mark",
+    ],
+)
+def test_excuse(
+    one: int, other: int, marked: tuple[int, ...], told: tuple[int, ...], *, excused: bool
+) -> None:
+    """Only a grant that did not wait for the elder one may meet it."""
+    unsafe = UnsafeGrants(_decisions(marked, told))
+    pair = [Tenure(QUEUE, "a", Epoch(1, number), number, 0) for number in (one, other)]
+    assert unsafe.excuse(*pair) == excused
+
+
+def _journal(client_id: str, number: int, *times: int) -> Journal:
+    """Start at the first time, process offset 0 at each between, stop at the last."""
+    epoch = Epoch(1, number)
+    records: list[JournalRecord] = [Start(QUEUE, epoch, 0, times[0])]
+    records += [Consumed(QUEUE, 0, 0, each) for each in times[1:-1]]
+    records.append(Stop(QUEUE, epoch, 1, times[-1]))
+    return Journal(client_id, tuple(records))
+
+
+@pytest.mark.parametrize("marked, broken", [((2,), []), ((1,), ["S1", "S5"]), ((), ["S1", "S5"])])
+def test_two_owners_of_one_queue(marked: tuple[int, ...], broken: list[str]) -> None:
+    """A mark on an older grant of the queue excuses neither two owners nor what both read."""
+    journals = (_journal("a", 1, 10, 20, 40), _journal("b", 2, 30, 35, 50))
+    grants = frozenset({(QUEUE, "a", Epoch(1, 1)), (QUEUE, "b", Epoch(1, 2))})
+    history = History(
+        journals=journals,
+        source={QUEUE: {0: 0}},
+        decisions=tuple(_decisions(marked)),
+        grants=grants,
+    )
+    docket = Docket()
+    judge_journals(history, read_tenures(journals, ()), docket)
+    assert sorted(docket.found) == broken
+    assert bool(docket.reasons) == (not broken)
