@@ -175,7 +175,7 @@ def test_malformed_records(
 def test_no_topics(engine: "ScriptedEngine", client: Callable[..., Client]) -> None:
     """A start without the engine's topics fails in time, and says what is missing."""
     del engine
-    one = client(prefix="nowhere.", start_timeout_ms=1_500)
+    one = client(prefix="nowhere.", start_timeout_ms=4_000)
     with pytest.raises(StartFailedError, match=r"topic 'nowhere\.\w+' does not exist"):
         one.start()
     assert one.state == "closed"

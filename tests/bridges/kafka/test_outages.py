@@ -227,7 +227,7 @@ def test_control_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
         # More than one fetch brings.
         ledger.write("routes", b"no route", b"x" * 500_000)
     ledger.close()
-    with ControlTopics(mended.bootstrap, names, timeout_ms=1_000, options={}) as control:
+    with ControlTopics(mended.bootstrap, names, timeout_ms=2_000, options={}) as control:
         routes = control.routes()
         assert next(routes) == RouteChanged(topic, None)
         mended.pause()
@@ -239,7 +239,7 @@ def test_control_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
             with pytest.raises(EnvironmentMissingError, match=mended.bootstrap):
                 control.follow_requests(0)
             assert control.write([deletion]) == [False]
-            again = ControlTopics(mended.bootstrap, names, timeout_ms=1_000, options={})
+            again = ControlTopics(mended.bootstrap, names, timeout_ms=2_000, options={})
             with pytest.raises(EnvironmentMissingError, match=mended.bootstrap):
                 again.__enter__()
         finally:
@@ -255,7 +255,7 @@ def test_answer_not_written(
     create_topics(connection, names.prefix, topic_specs(load_settings().topics), 1)
     ledger.make_topic(topic, 2)
     data = DataCluster(bootstrap, timeout_ms=5_000, options={})
-    control = ControlTopics(mended.bootstrap, names, timeout_ms=1_000, options={})
+    control = ControlTopics(mended.bootstrap, names, timeout_ms=2_000, options={})
     with closing(data), control:
         answerer = make_answerer(data, control, names)
         answerer.take([Request("g", "route", topic, None, None)], now_ms=0)
@@ -292,7 +292,7 @@ def test_answer_not_written(
 def test_data_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
     """A look-up that gets no answer tells nothing, in bounded time."""
     make_topic(mended, topic, 8)
-    with closing(DataCluster(mended.bootstrap, timeout_ms=1_000, options={})) as data:
+    with closing(DataCluster(mended.bootstrap, timeout_ms=2_000, options={})) as data:
         identity = data.identity(topic)
         assert identity is not None
         mended.pause()
@@ -304,7 +304,7 @@ def test_data_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
             assert data.names() is None
         finally:
             mended.resume()
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 20
         while (found := data.identity(topic)) is None:
             assert time.monotonic() - began < SECONDS_MAX
         assert found == identity
