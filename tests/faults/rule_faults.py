@@ -247,7 +247,10 @@ def _forward(stage: Stage, name: str, queue: Queue) -> None:
 def _await_followed(
     stage: Stage, name: str, queue: Queue, offset: int, place: tuple[str, int, int]
 ) -> None:
-    """Return when the owner of a queue works on it under the decision that its reset led to."""
+    """Return when the owner of a queue works on it under the decision that its reset led to.
+
+    The owner may be quicker than whoever follows the decisions for the group's state.
+    """
     with Log(stage.settings.kafka) as log:
         decision = body_of(log.await_record("decisions", _is_caused_by(place)))
     adds = [move for move in decision["moves"] if move["stage"] in ("gated", "granted")]
@@ -256,8 +259,12 @@ def _await_followed(
     ]
 
     def follows(floor: "Floor") -> bool:
-        work = floor.working.get(queue)
-        return work is not None and [*work.epoch] == adds[0]["epoch"]
+        work, newest = floor.working.get(queue), stage.quick.newest()
+        return (
+            work is not None
+            and [*work.epoch] == adds[0]["epoch"]
+            and [*newest.epoch] >= decision["epoch"]
+        )
 
     stage.quick.await_floor(follows, f"start of {queue} at {offset}")
     assert stage.quick.owner(queue) == name
