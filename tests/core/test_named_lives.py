@@ -116,46 +116,28 @@ def test_an_older_state_hears_the_new_life_before_its_route() -> None:
 
 @pytest.mark.parametrize("identity", ["one", None])
 @pytest.mark.parametrize("late", [True, False], ids=["told after the bounds", "told before"])
-def test_an_older_state_begins_where_work_was_told(identity: str | None, *, late: bool) -> None:
-    """It is told where a group begins today; but somebody had begun, and died, so nobody claims."""
+@pytest.mark.parametrize("word", ["progress", "release"])
+def test_an_older_state_begins_where_work_was_told(
+    word: str, identity: str | None, *, late: bool
+) -> None:
+    """It is told where a group begins today; but one who is gone, and claims nothing, had begun."""
     world = World()
     world.beat("b", profile=MemberProfile(consume_from="last_offset"))
     world.run()
     world.driver(2)
+    tell = getattr(world, word)
     if not late:
-        world.progress("a", 0, HELD, 20, identity=identity)
+        tell("a", 0, HELD, 20, identity=identity)
         world.run()
     world.route(1)
     world.bounds(1, last=100)
     world.run()
     if late:
-        world.progress("a", 0, HELD, 20, identity=identity)
+        tell("a", 0, HELD, 20, identity=identity)
         world.run()
     world.claims("b")
     world.run()
-    assert starts(world) == [(Position(0, 20), "progress")]
-
-
-@pytest.mark.parametrize("identity", ["one", None])
-@pytest.mark.parametrize("late", [True, False], ids=["told after the bounds", "told before"])
-def test_an_older_state_begins_where_work_was_released(identity: str | None, *, late: bool) -> None:
-    """The same of who had left: it released, and claims nothing either."""
-    world = World()
-    world.beat("b", profile=MemberProfile(consume_from="last_offset"))
-    world.run()
-    world.driver(2)
-    if not late:
-        world.release("a", 0, HELD, 20, identity=identity)
-        world.run()
-    world.route(1)
-    world.bounds(1, last=100)
-    world.run()
-    if late:
-        world.release("a", 0, HELD, 20, identity=identity)
-        world.run()
-    world.claims("b")
-    world.run()
-    assert starts(world) == [(Position(0, 20), "release")]
+    assert starts(world) == [(Position(0, 20), word)]
 
 
 def test_a_reset_of_a_former_life_is_followed_in_no_other() -> None:
