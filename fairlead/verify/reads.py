@@ -66,13 +66,13 @@ def count_reads(history: History, tenures: Tenures, unsafe: UnsafeGrants | None 
         if eras.reset_of(first.tenure) != eras.reset_of(second.tenure):
             continue
         dead = first.tenure.ending == "killed" and second.tenure is not first.tenure
-        read = bounds.progress_read(first.tenure)
-        if dead and first.message.offset >= read:
+        read = bounds.progress_read(first.tenure) if dead else None
+        if read is not None and first.message.offset >= read:
             key = (first.tenure.client_id, first.tenure.queue)
             excused[key] = excused.get(key, 0) + 1
         elif unsafe is not None and unsafe.excuse(first.tenure, second.tenure):
             beside += 1
-        elif dead:
+        elif read is not None:
             excess.append(f"{_describe_repeat(first, second)}; the engine knew of {read}")
         else:
             clean.append(_describe_repeat(first, second))

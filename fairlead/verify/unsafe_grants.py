@@ -24,14 +24,19 @@ class UnsafeGrants:
         self._marked: dict[Queue, list[Epoch]] = {}
         for queue, epoch in marked_unsafe(decisions):
             self._marked.setdefault(queue, []).append(epoch)
-        self._told = {(move.queue, move.epoch) for each in decisions for move in each.moves}
+        self._told = {
+            (move.queue, move.epoch)
+            for each in decisions
+            for move in each.moves
+            if move.stage in ("gated", "granted")
+        }
 
     def excuse(self, one: Tenure, other: Tenure) -> bool:
         """Tell whether two tenures of one queue may share a moment, or a message.
 
-        The younger grant, or one between the two, was given without waiting for the elder. Of a
-        grant that no decision tells of, since its driver died before it wrote one, the mark is not
-        known: it may have had one if another grant of the queue has.
+        The younger grant, or one between the two, was given without waiting for the elder. Where
+        no decision tells that a grant was given, since its driver died before it wrote one, the
+        mark is not known: it may have had one if another grant of the queue has.
         """
         elder, younger = sorted((one.epoch, other.epoch))
         marked = self._marked.get(one.queue, ())

@@ -1,5 +1,7 @@
 """What a mark excuses: two owners whom it lies between, and no others of the same queue."""
 
+from dataclasses import replace
+
 import pytest
 
 from fairlead.verify.docket import Docket
@@ -72,6 +74,15 @@ def test_excuse(
     unsafe = UnsafeGrants(_decisions(marked, told))
     pair = [Tenure(QUEUE, "a", Epoch(1, number), number, 0) for number in (one, other)]
     assert unsafe.excuse(*pair) == excused
+
+
+def test_a_drop_tells_of_no_mark() -> None:
+    """A grant whose own decision was never written is in no other light once it is dropped."""
+    marked, untold = _decisions((2,), (2, 3))
+    dropped = replace(untold, moves=tuple(replace(m, stage="dropped") for m in untold.moves))
+    pair = [Tenure(QUEUE, "a", Epoch(1, number), number, 0) for number in (2, 3)]
+    assert UnsafeGrants([marked, dropped]).excuse(*pair)
+    assert not UnsafeGrants([marked, untold]).excuse(*pair)
 
 
 def _journal(client_id: str, number: int, *times: int) -> Journal:
