@@ -23,7 +23,7 @@ MUTANTS_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared test test-fast test-long explore mutants bench bench-strategies strategy-figures lock image image-steps clean
+.PHONY: help setup python java demo check format prepared test test-fast test-long explore mutants bench bench-pull bench-strategies bench-producer strategy-figures lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -97,9 +97,17 @@ bench: setup ## latency of joins and leaves on the real broker and job
 	@$(say) "fairlead bench $(BENCH_ARGS)"
 	@$(BIN)/fairlead bench $(BENCH_ARGS)
 
+bench-pull: setup ## the push consumer beside bare kafka-python: what it keeps of its speed
+	@$(say) "benchmarks/pull_throughput.py $(BENCH_ARGS)"
+	@$(BIN)/python benchmarks/pull_throughput.py $(BENCH_ARGS)
+
 bench-strategies: java $(STAMP) ## our strategies beside Kafka's own assignors: time, moves, spread
 	@$(say) "fairlead bench-strategies $(BENCH_ARGS)"
 	@$(BIN)/fairlead bench-strategies $(BENCH_ARGS)
+
+bench-producer: $(STAMP) ## selections a second of the producer's selector (a minute, no JVM)
+	@$(say) "python -m benchmarks.selection --check"
+	@$(BIN)/python -m benchmarks.selection --check
 
 strategy-figures: bench-strategies ## that, and its figures written into docs/strategy-benchmark.md
 	@$(say) "docs/strategy-benchmark.md"

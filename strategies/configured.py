@@ -21,7 +21,7 @@ from fairlead.core.model import MessageQueue
 from strategies.dealing import Dealing, PerTopic
 from strategies.options import bad_option, queue_of, refuse_unknown
 
-__all__ = ["CONFIGURED", "Configured", "configured"]
+__all__ = ["CONFIGURED", "Configured", "configured", "only_of_topic"]
 
 
 def configured(
@@ -47,15 +47,19 @@ class Configured(PerTopic):
 
     def allocate(self, request: AllocationRequest) -> Allocation:
         """Deal the list; RocketMQ throws queues of other topics out again in the same run."""
-        found = super().allocate(request)
-        topics = {
-            topic: {
-                client_id: tuple(queue for queue in queues if queue in request.queues[topic])
-                for client_id, queues in shares.items()
-            }
-            for topic, shares in found.topics.items()
+        return only_of_topic(super().allocate(request), request)
+
+
+def only_of_topic(found: Allocation, request: AllocationRequest) -> Allocation:
+    """Return an allocation in which each topic has only queues that were asked for."""
+    topics = {
+        topic: {
+            client_id: tuple(queue for queue in queues if queue in request.queues[topic])
+            for client_id, queues in shares.items()
         }
-        return Allocation(topics, found.failures)
+        for topic, shares in found.topics.items()
+    }
+    return Allocation(topics, found.failures)
 
 
 CONFIGURED = Configured("CONFIG", configured)

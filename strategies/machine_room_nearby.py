@@ -11,7 +11,9 @@ to the letter. Oddities that are kept:
 
 Options:
 
-- ``inner``: the strategy in a room, AVG unless given, with ``inner_options``.
+- ``inner``: the strategy in a room, AVG unless given, with ``inner_options``. Any will do, also
+  this one. One for whole groups (STICKY, one's own) is asked room by room and topic by topic, with
+  the owners of now: what it balances it balances there.
 - ``room``: how a room is found. ``prefix-before-first-dash`` (unless given): of the broker name and
   of the client id. ``map``: ``broker_rooms`` and ``client_rooms`` say it by name. ``zone``: the
   client's zone and that of the queue's leader; ``zones``, ``queue_zones`` and ``broker_zones`` go
@@ -30,16 +32,18 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from fairlead.core.allocation import AllocationError, AllocationRequest
+from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest, Strategy
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
-from strategies.configured import configured
+from strategies.configured import CONFIGURED, configured, only_of_topic
 from strategies.dealing import Deal, Dealer, Dealing, PerTopic, check
+from strategies.one_question import deal_of
 from strategies.options import bad_option, names_of, refuse_unknown
 from strategies.zones import ZONE_OPTIONS, read_zones
 
 __all__ = ["MachineRoomNearby"]
 
+NAME = "MACHINE_ROOM_NEARBY"
 PREFIX = "prefix-before-first-dash"
 MAP = "map"
 ZONE = "zone"
@@ -69,10 +73,29 @@ class _Divided:
 class MachineRoomNearby(PerTopic):
     """The strategy over any of the given inner ones."""
 
-    def __init__(self, inner: Mapping[str, Deal]) -> None:
-        """Take the inner strategies by their names on the wire."""
-        super().__init__("MACHINE_ROOM_NEARBY", self._deal)
-        self._inner = inner
+    def __init__(
+        self, inner: Mapping[str, Deal], others: Mapping[str, Strategy] | None = None
+    ) -> None:
+        """Take the inner strategies by their names on the wire.
+
+        Args:
+            inner: those that deal topic by topic, as RocketMQ's do.
+            others: those for whole groups.
+        """
+        super().__init__(NAME, self._deal)
+        self._inner = {**inner, NAME: self._deal}
+        self._others = dict(others or {})
+
+    def beside(self, others: Mapping[str, Strategy]) -> "MachineRoomNearby":
+        """Return the strategy over these strategies for whole groups, too."""
+        return MachineRoomNearby(self._inner, {**self._others, **others})
+
+    def allocate(self, request: AllocationRequest) -> Allocation:
+        """Deal each topic; of the list of an inner CONFIG each gets what is its own."""
+        found = super().allocate(request)
+        if request.options.get("inner") != CONFIGURED.name:
+            return found
+        return only_of_topic(found, request)
 
     def dealer(self, request: AllocationRequest) -> Dealer:
         """Deal by what members and routes tell, too; what the options say of one wins."""
@@ -81,7 +104,7 @@ class MachineRoomNearby(PerTopic):
         def rooms() -> Rooms:
             return _rooms(request.options, request)
 
-        return lambda queues, ids: self._dealing(queues, ids, request.options, rooms)
+        return lambda queues, ids: self._dealing(queues, ids, request.options, rooms, request)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Refuse besides an inner CONFIG without its list: no room could be dealt.
@@ -90,7 +113,7 @@ class MachineRoomNearby(PerTopic):
             AllocationError: ``bad_option``.
         """
         super().check_options(options)
-        inner, inner_options = self._chosen(options)
+        inner, inner_options = self._chosen(options, None)
         if inner is configured and inner_options.get("queues") is None:
             raise _no_list()
 
@@ -108,8 +131,9 @@ class MachineRoomNearby(PerTopic):
         client_ids: Sequence[str],
         options: Mapping[str, Any],
         found_rooms: Callable[[], Rooms],
+        told: AllocationRequest | None = None,
     ) -> Dealing:
-        inner, inner_options = self._chosen(options)
+        inner, inner_options = self._chosen(options, told)
         rooms = found_rooms()
         # RocketMQ makes the inner strategy first: what its constructor refuses, it refuses here.
         inner((), (), inner_options)
@@ -139,14 +163,30 @@ class MachineRoomNearby(PerTopic):
 
         return share
 
-    def _chosen(self, options: Mapping[str, Any]) -> tuple[Deal, Mapping[str, Any]]:
+    def _told(
+        self,
+        told: AllocationRequest,
+        queues: Sequence[MessageQueue],
+        client_ids: Sequence[str],
+        options: Mapping[str, Any],
+    ) -> Dealing:
+        return self._dealing(queues, client_ids, options, partial(_rooms, options, told), told)
+
+    def _chosen(
+        self, options: Mapping[str, Any], told: AllocationRequest | None
+    ) -> tuple[Deal, Mapping[str, Any]]:
         name = options.get("inner", "AVG")
-        if not isinstance(name, str) or name not in self._inner:
-            raise bad_option("inner", f"one of {', '.join(sorted(self._inner))}")
+        if not isinstance(name, str) or name not in {**self._inner, **self._others}:
+            known = sorted({*self._inner, *self._others})
+            raise bad_option("inner", f"one of {', '.join(known)}")
         inner_options = options.get("inner_options", {})
         if not isinstance(inner_options, Mapping):
             raise bad_option("inner_options", "an object")
-        return self._inner[name], inner_options
+        if name == NAME and told is not None:
+            # What is known of owners and zones is known in the rooms of rooms too.
+            return partial(self._told, told), inner_options
+        deal = self._inner.get(name) or deal_of(self._others[name], told)
+        return deal, inner_options
 
 
 def _no_list() -> AllocationError:

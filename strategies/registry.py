@@ -13,17 +13,22 @@ from strategies.machine_room import MACHINE_ROOM
 from strategies.machine_room_nearby import MachineRoomNearby
 from strategies.sticky import Sticky
 
-__all__ = ["ROCKETMQ", "STRATEGIES"]
+__all__ = ["ROCKETMQ", "STRATEGIES", "with_own"]
 
+_STICKY = Sticky()
 _INNER = (AVERAGELY, AVERAGELY_BY_CIRCLE, CONFIGURED, MACHINE_ROOM, CONSISTENT_HASH)
 
+_NEARBY = MachineRoomNearby({each.name: each.deal for each in _INNER}, {_STICKY.name: _STICKY})
+
 ROCKETMQ: Mapping[str, PerTopic] = MappingProxyType(
-    {
-        strategy.name: strategy
-        for strategy in (*_INNER, MachineRoomNearby({each.name: each.deal for each in _INNER}))
-    }
+    {strategy.name: strategy for strategy in (*_INNER, _NEARBY)}
 )
 """Wire name -> strategy of RocketMQ."""
 
-STRATEGIES: Mapping[str, Strategy] = MappingProxyType({**ROCKETMQ, Sticky.name: Sticky()})
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType({**ROCKETMQ, _STICKY.name: _STICKY})
 """Wire name -> strategy."""
+
+
+def with_own(own: Mapping[str, Strategy]) -> Mapping[str, Strategy]:
+    """Return all strategies with a user's own beside them, in the rooms of NEARBY too."""
+    return {**STRATEGIES, **own, _NEARBY.name: _NEARBY.beside(own)} if own else STRATEGIES

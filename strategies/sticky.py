@@ -1,9 +1,9 @@
 """STICKY: balance over all topics of a group, with few moves, from the current owners.
 
-Decides the owner of every queue that somebody may own. Goals, in order: pins; bans, drained clients
-and subscriptions; the zone of a queue, with ``zone_first``; balance in total; fewest moves; the
-zone of a queue, among the queues that move anyway and those that a member gives away. A client's
-load is the weight of its queues / its capacity.
+Decides the owner of every queue that somebody may own. Goals, in order: drained clients and
+subscriptions; pins; bans; the zone of a queue, with ``zone_first``; balance in total; fewest moves;
+the zone of a queue, as far as it decides which queues a member gives away, where those go that move
+anyway, and who of equals has one more. A client's load is the weight of its queues / its capacity.
 
 - Queues of one weight: the balance is optimal, and the moves are the fewest that it allows. Where
   possible owners share no other queues that is arithmetic (strategies.sticky_quota), elsewhere a
@@ -12,8 +12,8 @@ load is the weight of its queues / its capacity.
   of two would (strategies.sticky_weights).
 - Beyond an effort, counted in steps and not in time, the best found so far is the answer, and
   its notes say what may be better: each queue has one possible owner all the same.
-- A pin wins over a ban and over drained; of several pins of a queue the first whose client is
-  there and subscribes the topic counts.
+- A pin wins over a ban, but a drained client gives everything away; of several pins of a queue the
+  first whose client is there, not drained, and subscribes the topic counts.
 - A queue that nobody may own is in nobody's share; no topic fails for it. A topic names those that
   own something of it. ``slots`` makes no difference: who does not subscribe a topic could not read
   its queues.

@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Mapping
 from heapq import heapify, heappop, heappush
 
-from strategies.sticky_quota import deal, near_first
+from strategies.sticky_quota import deal
 from strategies.sticky_world import NOBODY, World
+from strategies.sticky_zone_places import given_away
 
 __all__ = ["Holding"]
 
@@ -141,17 +142,11 @@ class Holding:
         held, had = self.held[number], self.home[number]
         keeps = {member: held.get(member, 0) for member in self.missing[number]}
         keeps.update(dict.fromkeys(self.leaving[number], 0))
-        free = []
-        for queue in near_first(self.world, [queue for queue in queues if home[queue] in keeps]):
-            member = home[queue]
-            if keeps[member]:
-                keeps[member] -= 1
-            else:
-                free.append(queue)
+        changing = [queue for queue in queues if home[queue] in keeps]
         places = []
         for member in sorted(self.guests[number]):
             places += [member] * (held[member] - had.get(member, 0))
-        deal(self.world, sorted(free), places, owner)
+        deal(self.world, given_away(self.world, changing, keeps, places), places, owner)
 
 
 def _nothing() -> dict[int, None]:

@@ -9,15 +9,26 @@ moves are the fewest that the balance allows.
 """
 
 from collections import Counter
+from collections.abc import Callable
 from heapq import heapify, heapreplace
 
 from strategies.sticky_world import NOBODY, World
+from strategies.sticky_zone_places import given_away, near_ones
 
-__all__ = ["deal", "near_first", "share_one_class", "shares"]
+__all__ = ["deal", "share_one_class", "shares"]
 
 
-def shares(total: int, capacity: list[float], held: list[int]) -> list[int]:
-    """Return how many of ``total`` queues each member gets, given how many it holds."""
+Near = Callable[[list[int], list[int]], frozenset[int]]
+"""Tells which of some members, by place and in order, are near to a queue that is left over."""
+
+
+def shares(
+    total: int, capacity: list[float], held: list[int], near: Near | None = None
+) -> list[int]:
+    """Return how many of ``total`` queues each member gets, given how many it holds.
+
+    ``near``, asked with what is sure for each: who shall rather have one more, if moves allow it.
+    """
     if len(set(capacity)) == 1:
         base, rest = divmod(total, len(capacity))
         sure = [base] * len(capacity)
@@ -25,6 +36,10 @@ def shares(total: int, capacity: list[float], held: list[int]) -> list[int]:
     else:
         sure, border, rest = _unequal(total, capacity)
     border.sort(key=lambda place: held[place] <= sure[place])
+    waiting = [place for place in border if held[place] <= sure[place]]
+    if near is not None and len(border) - len(waiting) < rest < len(border):
+        close = near(sure, waiting)
+        border.sort(key=lambda place: (held[place] <= sure[place], place not in close))
     for place in border[:rest]:
         sure[place] += 1
     return sure
@@ -58,7 +73,14 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
     homes = home if whole else list(map(home.__getitem__, queues))
     counted = Counter(homes)
     held = [counted.get(member, 0) for member in members]
-    sizes = shares(len(queues), [world.capacity[member] for member in members], held)
+
+    def near(sure: list[int], border: list[int]) -> frozenset[int]:
+        gets = {member: size - has for member, size, has in zip(members, sure, held, strict=True)}
+        found = near_ones(world, queues, gets, [members[place] for place in border])
+        return frozenset(place for place in border if members[place] in found)
+
+    capacity = [world.capacity[member] for member in members]
+    sizes = shares(len(queues), capacity, held, near if world.queue_zone else None)
     left = {
         member: max(0, size - has) for member, size, has in zip(members, sizes, held, strict=True)
     }
@@ -66,30 +88,15 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
         member: size for member, size, has in zip(members, sizes, held, strict=True) if has > size
     }
     keeps[NOBODY] = 0
-    free = []
     changing = [queue for queue, one in zip(queues, homes, strict=True) if one in keeps]
     if whole:
         owner[:] = home
     else:
         for queue, one in zip(queues, homes, strict=True):
             owner[queue] = one
-    for queue in near_first(world, changing):
-        member = home[queue]
-        if keeps[member]:
-            keeps[member] -= 1
-        else:
-            free.append(queue)
-    if free:
-        free.sort()
-        deal(world, free, _places(members, left), owner)
-
-
-def near_first(world: World, queues: list[int]) -> list[int]:
-    """Return the queues with those that stand in their owner's zone first: they are kept first."""
-    if not world.queue_zone:
-        return queues
-    home = world.home
-    return sorted(queues, key=lambda queue: not world.in_zone(queue, home[queue]))
+    places = _places(members, left)
+    if places:
+        deal(world, given_away(world, changing, keeps, places), places, owner)
 
 
 def _places(members: tuple[int, ...], left: dict[int, int]) -> list[int]:

@@ -2,10 +2,10 @@
 
 Decides the order (RocketMQ's), the current owner that counts (one that still may own the queue) and
 the possible owners of each queue. Queues with the same possible owners form a class: there are few
-classes where there are many queues, so everything later works on classes. Goals, in order: a pin
-that has an effect leaves its client alone; a ban, a drained client and a topic that is not
-subscribed rule an owner out; with ``zone_first`` the members of the queue's zone are alone, if
-there are any.
+classes where there are many queues, so everything later works on classes. Goals, in order: a
+drained client and a topic that is not subscribed rule an owner out; a pin that has an effect leaves
+its client alone; a ban rules an owner out; with ``zone_first`` the members of the queue's zone are
+alone, if there are any.
 """
 
 from bisect import bisect_left
@@ -229,10 +229,7 @@ class _Builder:
                 world.class_queues[found].append(start + number)
 
     def _homes(self, topic: str, queues: list[MessageQueue]) -> list[int]:
-        """Return the current owner of each queue if it subscribes the topic and is not drained.
-
-        A pin makes a drained client an owner all the same: it is asked for by its class.
-        """
+        """Return the current owner of each queue if it subscribes the topic and is not drained."""
         owners = self.request.owners
         if not owners:
             return [NOBODY] * len(queues)
@@ -244,7 +241,7 @@ class _Builder:
             return homes
         found = set(homes)
         found.discard(NOBODY)
-        drained = set() if topic in self.special else found & self.world.drained
+        drained = found & self.world.drained
         known = dict.fromkeys(map(profile.__getitem__, found))
         others = {one for one in known if topic not in subscribed[one]}
         if not drained and not others:
@@ -256,7 +253,9 @@ class _Builder:
         """Return the class of a queue that a pin, a ban or its zone may narrow."""
         for client_id in self.options.pins.get(queue, ()):
             number = self.number.get(client_id)
-            if number is not None and topic in self.candidates[number].topics:
+            if number is None or number in self.world.drained:
+                continue
+            if topic in self.candidates[number].topics:
                 return self._class((number,))
         banned = self.options.bans.get(queue, frozenset())
         if shared == NOBODY or (zone is None and not banned):

@@ -17,6 +17,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from fairlead import __version__
+from fairlead.engine.outgoing import TRIGGERED_MS
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import MetricsSettings
 from streaming.clock import TickerCounts
@@ -45,6 +46,12 @@ COUNTED: Final[Mapping[str, CountedFamily]] = {
     "handover_ms": CountedFamily(
         "handover_milliseconds_total", "From drops to their ends, on the clock of the log."
     ),
+    "slow_handovers": CountedFamily(
+        "slow_handovers_total", "Drops that took long to end, by the bound they passed.", ("over",)
+    ),
+    "pull_idle": CountedFamily(
+        "pull_idle_total", "Queues taken anew because their members did not pull them."
+    ),
     "gates": CountedFamily("gates_total", "Gates of successors that opened.", ("opened",)),
     "rejects": CountedFamily("rejects_total", "Records refused, by reason.", ("reason",)),
     "ignored_fields": CountedFamily(
@@ -53,6 +60,11 @@ COUNTED: Final[Mapping[str, CountedFamily]] = {
     "decisions": CountedFamily("decisions_total", "Decisions written."),
     "rebalances": CountedFamily(
         "rebalances_total", "Decisions, once for each of their triggers.", ("trigger",)
+    ),
+    "trigger_wait_ms": CountedFamily(
+        "trigger_wait_milliseconds_total",
+        "From the first record of a trigger to the newest that its decision had read.",
+        ("trigger",),
     ),
     "moves": CountedFamily(
         "queue_moves_total", "Steps of queues, by the first trigger.", ("stage", "trigger")
@@ -142,6 +154,10 @@ class EngineMetrics:
             __version__, spark_version
         ).set(1)
         self.generation = self._gauge("generation", "The generation of this driver.")
+        self.triggered = self._gauge(
+            "trigger_timestamp_seconds", "When a trigger last led to a decision.", "trigger"
+        )
+        self._triggered_ms: dict[str, int] = {}
         self.query_restarts = self._counter(
             "query_restarts_total", "Times the supervisor has started the driver again."
         )
@@ -184,6 +200,10 @@ class EngineMetrics:
             counter = self._counted.get(word)
             if word == GROUPS_NOW:
                 now[labels[0]] = number
+            elif word == TRIGGERED_MS:
+                newest = max(number, self._triggered_ms.get(labels[0], 0))
+                self._triggered_ms[labels[0]] = newest
+                self.triggered.labels(labels[0]).set(newest / 1_000)
             elif counter is not None:
                 (counter.labels(*labels) if labels else counter).inc(number)
         self.groups.replace(shard, now)

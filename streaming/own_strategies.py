@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from fairlead.core.allocation import Strategy
 from fairlead.core.single_rules import OF_STRATEGIES
 from fairlead.errors import UsageError
-from strategies.registry import STRATEGIES
+from strategies.registry import STRATEGIES, with_own
 
 KEY = "engine.strategies"
 
@@ -21,16 +21,17 @@ def all_strategies(own: Iterable[str]) -> Mapping[str, Strategy]:
     Raises:
         UsageError: one cannot be loaded, is no strategy, or has a name that is taken.
     """
-    found = dict(STRATEGIES)
+    found: dict[str, Strategy] = {}
     for text in own:
         strategy = _load(text)
-        if strategy.name in found:
+        taken = sorted({*STRATEGIES, *found})
+        if strategy.name in taken:
             raise UsageError(
                 f"{KEY}: {text} has the name {strategy.name!r}, which is taken.",
-                remedy=f"Give it another name; taken are {', '.join(sorted(found))}.",
+                remedy=f"Give it another name; taken are {', '.join(taken)}.",
             )
         found[strategy.name] = strategy
-    return found
+    return with_own(found)
 
 
 def _load(text: str) -> Strategy:

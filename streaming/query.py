@@ -86,6 +86,7 @@ def shard_context(plan: QueryPlan) -> ShardContext:
             strategies=dict(plan.strategies),
             auto_create=settings.groups.auto_create,
             evict_after_ms=settings.groups.evict_after_ms,
+            switch_ms=settings.groups.switch_ms,
         ),
         shard=0,
         partitions=Partitions(plan.layout.shards, plan.layout.assignments_partitions),

@@ -1,26 +1,21 @@
-"""Writes rules to the control topic: each under its key, in its group's partition."""
+"""Writes rules and resets to the control topic: each under its key, in its group's partition."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from kafka import KafkaProducer
-from kafka.errors import KafkaError
-
-from fairlead.core.records import ALL_GROUPS, RuleSet
-from fairlead.errors import EnvironmentMissingError
+from fairlead.core.records import ALL_GROUPS, Reset, RuleSet
 from fairlead.settings import KafkaSettings
 from fairlead.wire.control_records import rule_key
 from fairlead.wire.decode import decode
-from fairlead.wire.encode import encode_rule
+from fairlead.wire.encode import encode_reset, encode_rule
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
-from fairlead.wire.raw import RawRecord
+from fairlead.wire.raw import OutgoingRecord, RawRecord
 from fairlead.wire.topics import TopicNames
-from streaming.connection import client_options
+from streaming.record_writer import write_records
 
-__all__ = ["as_read", "partitions_of_rule", "write_rules"]
+__all__ = ["as_read", "partitions_of_rule", "reset_as_read", "write_resets", "write_rules"]
 
-_SEND_SECONDS_MAX: Final = 30.0
 _ONE_SHARD: Final = WireLimits(1)
 
 
@@ -43,34 +38,41 @@ def as_read(rule: RuleSet) -> RuleSet:
     return read
 
 
+def reset_as_read(reset: Reset) -> Reset:
+    """Return a reset as the engine reads it from the control topic.
+
+    Raises:
+        WireError: the engine rejects it by its form.
+    """
+    written = encode_reset(reset, TopicNames(""), 1)
+    raw = RawRecord("control", 0, 0, 0, True, written.key, written.value)  # noqa: FBT003
+    read = decode("control", raw, _ONE_SHARD)
+    assert isinstance(read, Reset)
+    return read
+
+
 def write_rules(kafka: KafkaSettings, rules: Sequence[tuple[int, RuleSet]]) -> list[int]:
     """Write each rule to a partition of the control topic; return the records' offsets.
 
     Raises:
         EnvironmentMissingError: the topic cannot be written. Some may stand there already.
     """
-    return list(_written(kafka, rules)) if rules else []
-
-
-def _written(kafka: KafkaSettings, rules: Sequence[tuple[int, RuleSet]]) -> Iterator[int]:
     topic = TopicNames(kafka.topic_prefix).name("control")
-    producer = KafkaProducer(**client_options(kafka, "rules"), acks="all")
-    try:
-        sent = [
-            producer.send(
-                topic,
-                key=rule_key(rule.group, rule.rule, rule.subject),
-                value=encode_rule(rule),
-                partition=partition,
-            )
-            for partition, rule in rules
-        ]
-        for future in sent:
-            yield future.get(timeout=_SEND_SECONDS_MAX).offset
-    except KafkaError as error:
-        raise EnvironmentMissingError(
-            f"kafka.bootstrap: {topic} cannot be written ({error}).",
-            remedy="Start the broker, and allow writing to that topic.",
-        ) from error
-    finally:
-        producer.close(timeout=1)
+    records = [
+        OutgoingRecord(
+            topic, partition, rule_key(rule.group, rule.rule, rule.subject), encode_rule(rule)
+        )
+        for partition, rule in rules
+    ]
+    return write_records(kafka, records)
+
+
+def write_resets(kafka: KafkaSettings, resets: Sequence[Reset], shards: int) -> list[int]:
+    """Write resets, each to its group's partition of the control topic; return their offsets.
+
+    Raises:
+        EnvironmentMissingError: the topic cannot be written. Some may stand there already.
+    """
+    names = TopicNames(kafka.topic_prefix)
+    records = [encode_reset(reset, names, shards) for reset in resets]
+    return write_records(kafka, records)

@@ -1,5 +1,7 @@
-"""The consumer side of Fairlead: join a group, and read the queues it is given."""
+"""Fairlead's client: join a group and read the queues it is given; send around what is broken."""
 
+from fairlead_client.broadcast.broadcast_consumer import BroadcastConsumer
+from fairlead_client.broadcast.broadcast_push_consumer import BroadcastPushConsumer
 from fairlead_client.client import Client
 from fairlead_client.consumer import Consumer
 from fairlead_client.errors import (
@@ -12,40 +14,78 @@ from fairlead_client.errors import (
     LifecycleError,
     MalformedRecordError,
     NoticeError,
+    OffsetFileError,
     OffsetStoreError,
+    RouteError,
+    SendBackError,
     SettingsError,
     StartFailedError,
     UnlistedTransitionError,
 )
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Position, Progress, Queue, Subscription
-from fairlead_client.observer import Observer
+from fairlead_client.observer import Observer, ProducerObserver
+from fairlead_client.producer.outgoing import MessageError, OutgoingMessage, SendResult
+from fairlead_client.producer.producer import Producer
+from fairlead_client.producer.queue_choice import by_hash
+from fairlead_client.producer.queue_selection import NoQueueError
+from fairlead_client.producer.send_error import NoRouteError, SendFailedError, SendingError
+from fairlead_client.pull.failed_messages import FailedMessages
+from fairlead_client.pull.flow_control import FlowLimits
+from fairlead_client.pull.listener import ConsumeContext, ConsumeResult
+from fairlead_client.pull.message_source import MessageSource, PullResult, PullStatus
+from fairlead_client.pull_consumer import PullConsumer
+from fairlead_client.push_consumer import PushConsumer
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.version import __version__
 
 __all__ = [
+    "BroadcastConsumer",
+    "BroadcastPushConsumer",
     "CallbackError",
     "Client",
     "ClientClosedError",
     "ClientStartedError",
+    "ConsumeContext",
+    "ConsumeResult",
     "Consumer",
     "DuplicateClientIdError",
     "Epoch",
+    "FailedMessages",
     "FairleadClientError",
+    "FlowLimits",
     "ForkedClientError",
     "LifecycleError",
     "MalformedRecordError",
     "Message",
+    "MessageError",
+    "MessageSource",
+    "NoQueueError",
+    "NoRouteError",
     "NoticeError",
     "Observer",
+    "OffsetFileError",
     "OffsetStore",
     "OffsetStoreError",
+    "OutgoingMessage",
     "Position",
+    "Producer",
+    "ProducerObserver",
     "Progress",
+    "PullConsumer",
+    "PullResult",
+    "PullStatus",
+    "PushConsumer",
     "Queue",
+    "RouteError",
+    "SendBackError",
+    "SendFailedError",
+    "SendResult",
+    "SendingError",
     "SettingsError",
     "StartFailedError",
     "Subscription",
     "UnlistedTransitionError",
     "__version__",
+    "by_hash",
 ]

@@ -15,3 +15,8 @@ def now_ms() -> int:
     if _BOOTTIME is None:  # pragma: no cover - not on Linux
         return time.monotonic_ns() // 1_000_000
     return time.clock_gettime_ns(_BOOTTIME) // 1_000_000
+
+
+def wall_ms() -> int:
+    """Return the time of day in milliseconds since 1970, for what other machines read."""
+    return time.time_ns() // 1_000_000

@@ -1,7 +1,8 @@
 """The client for Kafka data: iterate over the messages of the queues that this client owns."""
 
+import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import get_ident
 from time import monotonic
@@ -23,10 +24,19 @@ from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
 from fairlead_client.session.events import LeaveRequested
 from fairlead_client.settings import Settings, SettingsArguments
-from fairlead_client.transport.connection import connect, consumer_options, partition_count
+from fairlead_client.transport.connection import (
+    connect,
+    data_options,
+    partition_count,
+    request_timeout_ms,
+)
+from fairlead_client.transport.offset_correction import ILLEGAL, corrected, illegal_partitions
 from fairlead_client.transport.offset_store import OffsetStore
+from fairlead_client.transport.queue_partition import known_topics, partition_of_queue
 from fairlead_client.transport.session_thread import SessionThread
 from fairlead_client.transport.topics import Topics
+
+logger = logging.getLogger(__name__)
 
 SLICE_SECONDS: Final = 0.25
 """A fetch cannot be woken by anything but a record: so long at most until stop() is seen."""
@@ -65,7 +75,8 @@ class Consumer(Member):
         observer: Observer | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> None:
-        super().__init__(Settings(**settings), offset_store=offset_store, observer=observer)
+        chosen = Settings(message_model=self.MESSAGE_MODEL, **settings)
+        super().__init__(chosen, offset_store=offset_store, observer=observer)
         self._explicit_done = explicit_done
         self._deliveries = Deliveries(self._observer)
         self._kafka: KafkaConsumer | None = None
@@ -178,7 +189,7 @@ class Consumer(Member):
         self._follow_changes()
         while self._fetched:
             record = self._fetched.popleft()
-            known = self._reading.get(TopicPartition(record.topic, record.partition))
+            known = self._reading.get(_partition(record))
             if known is None:
                 continue
             queue, epoch = known
@@ -205,8 +216,7 @@ class Consumer(Member):
             return
         readable = self._deliveries.readable()
         reading = {
-            TopicPartition(queue.topic, queue.queue_id): (queue, epoch)
-            for queue, (epoch, _) in readable.items()
+            partition_of_queue(queue): (queue, epoch) for queue, (epoch, _) in readable.items()
         }
         begun = [
             partition for partition, work in reading.items() if self._reading.get(partition) != work
@@ -215,8 +225,7 @@ class Consumer(Member):
         self._fetched = deque(
             record
             for record in self._fetched
-            if (partition := TopicPartition(record.topic, record.partition)) in reading
-            and partition not in begun
+            if (partition := _partition(record)) in reading and partition not in begun
         )
         self._watch_assignments(self._kafka)
         self._kafka.assign([*reading, *self._assignments])
@@ -239,7 +248,7 @@ class Consumer(Member):
             return
         heeds = self._heeds()
         timeout_ms = 0 if heeds else int(seconds * 1_000)
-        for partition, records in self._kafka.poll(timeout_ms=timeout_ms).items():
+        for partition, records in self._polled(self._kafka, timeout_ms).items():
             if partition not in self._assignments:
                 self._fetched.extend(records)
                 continue
@@ -253,6 +262,41 @@ class Consumer(Member):
                 self._deliveries.end_seen(queue, epoch, end)
         if heeds and not self._fetched:
             self._deliveries.wait_for_start(self._seen_starts, min(seconds, HEED_SLICE_SECONDS))
+
+    def _polled(self, kafka: KafkaConsumer, timeout_ms: int) -> Mapping[TopicPartition, list[Any]]:
+        """Poll; an offset outside of its partition is corrected, never silently begun anew."""
+        try:
+            return dict(kafka.poll(timeout_ms=timeout_ms))
+        except ILLEGAL as error:
+            illegal = illegal_partitions(error)
+        with suppress(KafkaError):
+            # If the bounds cannot be had now, the next poll says the same again.
+            self._correct(kafka, illegal)
+        return {}
+
+    def _correct(self, kafka: KafkaConsumer, illegal: Sequence[TopicPartition]) -> None:
+        # A partition that stands at an illegal offset has one: the wait is for form's sake.
+        wait_ms = request_timeout_ms(self._settings)
+        offsets = {
+            partition: kafka.position(partition, timeout_ms=wait_ms) or 0
+            for partition in illegal
+            if partition in kafka.assignment()
+        }
+        for partition, (offset, _) in corrected(kafka, offsets, wait_ms).items():
+            kafka.seek(partition, offset)
+            known = self._reading.get(partition)
+            if known is None or offset == offsets[partition]:
+                continue
+            queue, epoch = known
+            message = "offset %d of %s is illegal; on from %d"
+            logger.warning(message, offsets[partition], queue, offset)
+            self._observer.offset_corrected(queue, epoch, offsets[partition], offset)
+            buffered = [record for record in self._fetched if _partition(record) == partition]
+            if not buffered or offset < offsets[partition]:
+                self._fetched = deque(
+                    record for record in self._fetched if _partition(record) != partition
+                )
+                self._deliveries.correct(queue, epoch, offset)
 
     def _heeds(self) -> bool:
         """Whether the queues to read may change at any moment: a poll would not notice."""
@@ -297,12 +341,12 @@ class Consumer(Member):
     def _connect(self, thread: SessionThread, deadline: float) -> None:
         """Connect to the data, and know its partitions before the first of them is granted."""
         options = {
-            **consumer_options(self._settings, self.client_id),
+            **data_options(self._settings, self.client_id),
             "fetch_max_wait_ms": FETCH_WAIT_MS,
             **self._settings.fetch,
         }
-        subscribed = [subscription.topic for subscription in self._settings.subscriptions(0)]
-        topics = [*subscribed, Topics(self._settings.prefix).assignments]
+        known = known_topics(self._settings.subscriptions(0))
+        topics = [*known, Topics(self._settings.prefix).assignments]
         while self._kafka is None:
             try:
                 self._kafka = connect(KafkaConsumer, options, topics)
@@ -314,3 +358,7 @@ class Consumer(Member):
         # What cannot be looked up now is looked up when the first queue is granted.
         with suppress(KafkaError):
             self._watch_assignments(self._kafka)
+
+
+def _partition(record: Any) -> TopicPartition:
+    return TopicPartition(record.topic, record.partition)

@@ -155,6 +155,14 @@ class Deliveries:
                 work.end = end
                 self._progress.add(queue)
 
+    def correct(self, queue: Queue, epoch: Epoch, offset: int) -> None:
+        """Go on from this offset: the one before is not in the queue, or not any more."""
+        with self._changed:
+            work = self._works.get(queue)
+            if work is not None and work.epoch == epoch:
+                work.next_offset = offset
+                self._progress.add(queue)
+
     def done(self, message: Message, still_mine: Callable[[Queue], Epoch | None]) -> bool:
         """Finish a message; False when its queue is not this client's any more.
 

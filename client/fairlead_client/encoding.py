@@ -56,10 +56,10 @@ class Encoder:
                 "sequence": action.sequence,
                 "generation": action.generation,
                 "lease_ms": settings.lease_ms,
-                "consume_type": "push",
-                "message_model": "clustering",
+                "consume_type": settings.consume_type,
+                "message_model": settings.message_model,
                 "consume_from": settings.consume_from,
-                "consume_timestamp_ms": settings.consume_timestamp_ms,
+                "consume_timestamp_ms": settings.begins_at_ms(identity.process.start_ms),
                 "ordered": settings.ordered,
                 "language": "python",
                 "version": self._version,
@@ -138,7 +138,8 @@ class Encoder:
 def _progress(entry: Progress) -> bytes:
     made = {"queue": entry.queue, "epoch": entry.epoch, "position": entry.position}
     end = {} if entry.end is None else {"end": entry.end}
-    return _dumps(made | end | _identity(entry.identity))
+    idle = {} if entry.idle_ms is None else {"idle_ms": entry.idle_ms}
+    return _dumps(made | end | _identity(entry.identity) | idle)
 
 
 def _identity(identity: str | None) -> dict[str, str]:

@@ -73,6 +73,22 @@ class OffsetStoreError(FairleadClientError):
     """Positions could not be committed to the data plane; they are tried again."""
 
 
+class OffsetFileError(FairleadClientError):
+    """The local file with a broadcasting member's offsets cannot be used.
+
+    Attributes:
+        path: the file.
+    """
+
+    def __init__(self, path: str, problem: str, remedy: str) -> None:
+        super().__init__(f"{path}: {problem}; {remedy}")
+        self.path = path
+
+
+class SendBackError(FairleadClientError):
+    """It is not sure that a failed message is kept; it stays in hand and is consumed again."""
+
+
 class MalformedRecordError(FairleadClientError):
     """A record that this client cannot read.
 
@@ -83,6 +99,21 @@ class MalformedRecordError(FairleadClientError):
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}")
         self.field = field
+
+
+class RouteError(FairleadClientError, ValueError):
+    """A topic's route that cannot be read, or that RocketMQ's own client fails at.
+
+    Attributes:
+        code: `bad_route` (it has not the form of a route), `route_incomplete` (what is needed was
+            left out), `order_topic_conf_incomplete`, `order_topic_conf_number`, `too_many_queues`.
+        field: path of the offending field, in RocketMQ's words.
+    """
+
+    def __init__(self, field: str, problem: str, remedy: str, *, code: str = "bad_route") -> None:
+        super().__init__(f"{field}: {problem}; {remedy}")
+        self.field = field
+        self.code = code
 
 
 class UnlistedTransitionError(FairleadClientError):

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from fairlead_client.application import Application
 from fairlead_client.encoding import Encoder
@@ -23,7 +23,7 @@ from fairlead_client.session import events
 from fairlead_client.session.memory import SessionSettings
 from fairlead_client.session.session import Session
 from fairlead_client.session.states import SessionState
-from fairlead_client.settings import Settings, subscriptions_of
+from fairlead_client.settings import Settings
 from fairlead_client.transport.offset_store import KafkaOffsetStore, OffsetStore
 from fairlead_client.transport.session_thread import SessionThread
 from fairlead_client.version import __version__
@@ -38,6 +38,9 @@ class Member:
     stay in the parent, and so does the ownership; every call in the child is a ForkedClientError,
     and nothing is the child's.
     """
+
+    MESSAGE_MODEL: ClassVar[str] = "clustering"
+    """What heartbeats say of this kind of member."""
 
     def __init__(
         self,
@@ -57,6 +60,7 @@ class Member:
         self._stopping = False
         self._thread: SessionThread | None = None
         self._failure: Exception | None = None
+        self._subscribed = settings.subscriptions(self._identity.process.start_ms)
 
     def _application(self) -> Application:
         """Return what takes the work; made once, at the start."""
@@ -216,14 +220,21 @@ class Member:
     def subscribe(self, topics: Sequence[str | Subscription]) -> None:
         """Change the subscription; the engine learns of it at once.
 
+        Each call has a greater version than the one before, also where the clock was set back: the
+        engine ignores an older one.
+
         Raises:
             SettingsError: as for the setting `topics`.
         """
         self._check_fork()
-        wanted = subscriptions_of(topics, time.time_ns() // 1_000_000)
-        if self._thread is None or self._thread.ended.is_set():
-            raise ClientClosedError("this client is not running")
-        self._thread.report(events.SubscriptionChanged(wanted))
+        with self._lock:
+            last = max(each.sub_version for each in self._subscribed)
+            now_ms = time.time_ns() // 1_000_000
+            wanted = self._settings.subscribing(topics, max(last + 1, now_ms))
+            if self._thread is None or self._thread.ended.is_set():
+                raise ClientClosedError("this client is not running")
+            self._subscribed = wanted
+            self._thread.report(events.SubscriptionChanged(wanted))
 
     @property
     def _forked(self) -> bool:

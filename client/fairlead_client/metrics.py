@@ -1,11 +1,13 @@
 """Prometheus metrics of the clients in this process; needs the extra `fairlead-client[metrics]`."""
 
+import time
 from typing import Final
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
 
-from fairlead_client.observer import Observer
+from fairlead_client.observer import Observer, ProducerObserver
 
+SEND_SECONDS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.55, 1.0, 1.8, 3.0, 5.0, 15.0)
 REVOKE_SECONDS: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
@@ -81,4 +83,72 @@ class Families:
         )
         self.commit_errors = Counter(
             "fairlead_client_commit_errors", "Commits that failed.", label, registry=registry
+        )
+
+
+class ProducerMetrics(ProducerObserver):
+    """Metrics of one producer, labelled with its producer group and each broker.
+
+    Args:
+        group: the producer's group.
+        families: the families to count in; made once per registry, shared by its producers.
+    """
+
+    def __init__(self, group: str, families: "ProducerFamilies") -> None:
+        self._group = group
+        self._families = families
+
+    def attempt_succeeded(self, broker: str, latency_ms: int) -> None:
+        """Count, and observe the latency."""
+        self._families.attempts.labels(self._group, broker, "acknowledged").inc()
+        self._families.latency.labels(self._group, broker).observe(latency_ms / 1_000)
+
+    def attempt_failed(self, broker: str | None, latency_ms: int, fault: str) -> None:
+        """Count; the time until a failure is no latency."""
+        del latency_ms
+        self._families.attempts.labels(self._group, broker or "", fault).inc()
+
+    def avoided(self, broker: str, duration_ms: int) -> None:
+        """Note until when."""
+        until = time.time() + duration_ms / 1_000 if duration_ms else 0.0
+        self._families.avoided_until.labels(self._group, broker).set(until)
+
+    def acknowledged(self, attempts: int) -> None:
+        """Count."""
+        del attempts
+        self._families.messages.labels(self._group, "acknowledged").inc()
+
+    def failed(self) -> None:
+        """Count."""
+        self._families.messages.labels(self._group, "failed").inc()
+
+
+class ProducerFamilies:
+    """The metric families of producers; make one per registry and a ProducerMetrics for each."""
+
+    def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
+        self.messages = Counter(
+            "fairlead_producer_messages",
+            "Messages that ended: acknowledged or failed.",
+            ["group", "outcome"],
+            registry=registry,
+        )
+        self.attempts = Counter(
+            "fairlead_producer_attempts",
+            "Attempts by broker: acknowledged, or the fault.",
+            ["group", "broker", "outcome"],
+            registry=registry,
+        )
+        self.latency = Histogram(
+            "fairlead_producer_latency_seconds",
+            "Time until a broker acknowledged.",
+            ["group", "broker"],
+            registry=registry,
+            buckets=SEND_SECONDS,
+        )
+        self.avoided_until = Gauge(
+            "fairlead_producer_avoided_until_timestamp_seconds",
+            "Until when a broker is avoided; 0: it is not.",
+            ["group", "broker"],
+            registry=registry,
         )

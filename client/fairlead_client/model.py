@@ -54,7 +54,8 @@ class Progress(NamedTuple):
     """How far one queue is processed, contiguously, under one epoch.
 
     `end` is the next offset to be written, as far as the application told it. `identity` is the
-    life of its topic that the position is of, as the add said.
+    life of its topic that the position is of, as the add said. `idle_ms` is how long ago a pull
+    was last tried under this epoch; None: the application does not tell.
     """
 
     queue: Queue
@@ -62,13 +63,15 @@ class Progress(NamedTuple):
     position: Position
     end: int | None = None
     identity: str | None = None
+    idle_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
     """A topic that the client wants queues of, with RocketMQ's filter; Kafka reads `*`.
 
-    `sub_version` tells a newer subscription of the same topic from an older one, in ms since 1970.
+    `sub_version` tells a newer subscription of the same topic from an older one, in ms since 1970;
+    0: the client gives one that is greater than each before, also where its clock is set back.
     """
 
     topic: str

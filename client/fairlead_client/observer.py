@@ -15,6 +15,9 @@ class Observer:
     def reading(self, queue: Queue, epoch: Epoch, offset: int) -> None:
         """A Consumer stands at this offset of the queue and fetches from there."""
 
+    def offset_corrected(self, queue: Queue, epoch: Epoch, offset: int, corrected: int) -> None:
+        """An offset below the beginning of the queue or beyond its end: it is read on from here."""
+
     def work_stopped(self, queue: Queue, epoch: Epoch, offset: int) -> None:
         """Nothing of a Consumer's queue is in hand any more; its release is not yet sent."""
 
@@ -35,3 +38,25 @@ class Observer:
 
     def commit_failed(self) -> None:
         """Positions could not be committed."""
+
+
+class ProducerObserver:
+    """Told what becomes of a producer's messages, on whatever thread; the methods do nothing.
+
+    Be quick, raise nothing, call nothing of the producer.
+    """
+
+    def attempt_succeeded(self, broker: str, latency_ms: int) -> None:
+        """A broker acknowledged a message after so many ms."""
+
+    def attempt_failed(self, broker: str | None, latency_ms: int, fault: str) -> None:
+        """An attempt failed: `fault` is unreachable, not_leader, busy or refused."""
+
+    def avoided(self, broker: str, duration_ms: int) -> None:
+        """A broker is avoided for so many ms from now; 0: no more."""
+
+    def acknowledged(self, attempts: int) -> None:
+        """A message is stored, after so many attempts."""
+
+    def failed(self) -> None:
+        """A message was given up."""

@@ -2,17 +2,21 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Required, TypedDict
 
 from fairlead_client.errors import SettingsError
 from fairlead_client.model import Subscription
+from fairlead_client.topic_names import GROUP, TopicNameError, kafka_topic, retry_topic
 
-GROUP: Final = re.compile(r"[A-Za-z0-9_%|.\-]{1,120}")
 TOPIC: Final = re.compile(r"[A-Za-z0-9_%|.\-]{1,249}")
 PRINTABLE: Final = re.compile(r"[!-~]{1,255}")
 LEASE_MS: Final = (1_000, 600_000)
 CONSUME_FROM: Final = ("last_offset", "first_offset", "timestamp")
+CONSUME_TYPES: Final = ("push", "pull")
+MESSAGE_MODELS: Final = ("clustering", "broadcasting")
+BY_KIND: Final = frozenset({"consume_type", "message_model"})
+"""What the kind of client says of itself in its heartbeats; an application chooses the kind."""
 KAFKA_OPTIONS: Final = frozenset(
     {
         "api_version", "bootstrap_timeout_ms", "client_dns_lookup", "connections_max_idle_ms",
@@ -35,10 +39,12 @@ FETCH_OPTIONS: Final = frozenset(
 BY_ORDER: Final = -1
 """A drain deadline that depends on `ordered`: none for ordered groups, else 30 s."""
 DRAIN_DEADLINE_MS: Final = 30_000
+BEFORE_START_MS: Final = 30 * 60_000
+"""So long before its process started a client begins if it names no time."""
 
 
 class SettingsArguments(TypedDict, total=False):
-    """The keyword arguments of `Client` and `Consumer` that become Settings."""
+    """The keyword arguments of every kind of client that become Settings."""
 
     bootstrap: Required[str | Sequence[str]]
     group: Required[str]
@@ -51,6 +57,7 @@ class SettingsArguments(TypedDict, total=False):
     commit_ms: int
     drain_deadline_ms: int | None
     ordered: bool
+    retry_topic: bool
     consume_from: str
     consume_timestamp_ms: int | None
     zone: str | None
@@ -81,6 +88,7 @@ class Settings:
     commit_ms: int = 5_000
     drain_deadline_ms: int | None = BY_ORDER
     ordered: bool = False
+    retry_topic: bool = False
     consume_from: str = "last_offset"
     consume_timestamp_ms: int | None = None
     zone: str | None = None
@@ -91,11 +99,14 @@ class Settings:
     # Passwords may be among them: they are in no representation and in no log.
     kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
     fetch: Mapping[str, Any] = field(default_factory=dict)
+    consume_type: str = "push"
+    message_model: str = "clustering"
 
     def __post_init__(self) -> None:
         """Check what can be checked without a connection."""
         self._check_names()
         self._check_times()
+        self._check_words()
         self._check_start()
         for name, options, known in (
             ("kafka", self.kafka, KAFKA_OPTIONS),
@@ -120,9 +131,35 @@ class Settings:
             return self.drain_deadline_ms
         return None if self.ordered else DRAIN_DEADLINE_MS
 
+    def begins_at_ms(self, started_ms: int) -> int | None:
+        """Return the time to begin at; if the application names none, RocketMQ's default.
+
+        Source: DefaultMQPushConsumer's consumeTimestamp, half an hour before it was made.
+
+        Args:
+            started_ms: when the process was started.
+        """
+        if self.consume_from == "timestamp" and self.consume_timestamp_ms is None:
+            return started_ms - BEFORE_START_MS
+        return self.consume_timestamp_ms
+
     def subscriptions(self, sub_version: int) -> tuple[Subscription, ...]:
         """Return the topics as subscriptions; `sub_version` for those that have none."""
-        return subscriptions_of(self.topics, sub_version)
+        return self.subscribing(self.topics, sub_version)
+
+    def subscribing(
+        self, topics: Sequence[str | Subscription], sub_version: int
+    ) -> tuple[Subscription, ...]:
+        """Return other topics as subscriptions, with the group's retry topic if it joins.
+
+        Raises:
+            SettingsError: as `subscriptions_of`.
+        """
+        wanted = subscriptions_of(topics, sub_version)
+        retried = retry_topic(self.group)
+        if not self.retry_topic or any(entry.topic == retried for entry in wanted):
+            return wanted
+        return *wanted, Subscription(retried, sub_version=sub_version)
 
     def _check_names(self) -> None:
         if not self.bootstrap_servers:
@@ -158,12 +195,23 @@ class Settings:
                 "drain_deadline_ms", f"{deadline} is no time", "1 or more, or None for no deadline"
             )
 
-    def _check_start(self) -> None:
-        if self.consume_from not in CONSUME_FROM:
+    def _check_words(self) -> None:
+        for name, words in (
+            ("consume_from", CONSUME_FROM),
+            ("consume_type", CONSUME_TYPES),
+            ("message_model", MESSAGE_MODELS),
+        ):
+            if getattr(self, name) not in words:
+                raise SettingsError(name, f"{getattr(self, name)!r} is unknown", f"one of {words}")
+        if self.retry_topic and self.message_model == "broadcasting":
             raise SettingsError(
-                "consume_from", f"{self.consume_from!r} is unknown", f"one of {CONSUME_FROM}"
+                "retry_topic",
+                "is on in a broadcasting group",
+                "leave it out: each reads for itself",
             )
-        if (self.consume_from == "timestamp") != (self.consume_timestamp_ms is not None):
+
+    def _check_start(self) -> None:
+        if self.consume_from != "timestamp" and self.consume_timestamp_ms is not None:
             raise SettingsError(
                 "consume_timestamp_ms",
                 f"does not fit consume_from={self.consume_from!r}",
@@ -174,22 +222,32 @@ class Settings:
 def subscriptions_of(
     topics: Sequence[str | Subscription], sub_version: int
 ) -> tuple[Subscription, ...]:
-    """Return topics as subscriptions, in order.
+    """Return topics as subscriptions, in order; `sub_version` for those that have none.
 
     Raises:
-        SettingsError: no topics, a topic twice, or one that cannot exist.
+        SettingsError: no topics, a topic twice, one that cannot exist, or what Kafka calls a retry
+            topic: that has a name of its own.
     """
     if isinstance(topics, str) or not topics:
         raise SettingsError("topics", "names no topic", 'give a list, such as ["orders"]')
     wanted = tuple(
-        Subscription(topic, sub_version=sub_version) if isinstance(topic, str) else topic
+        replace(each, sub_version=each.sub_version or sub_version)
         for topic in topics
+        for each in (Subscription(topic) if isinstance(topic, str) else topic,)
     )
     for subscription in wanted:
         if not TOPIC.fullmatch(subscription.topic):
             raise SettingsError(
                 "topics", f"{subscription.topic!r} is no topic", "1-249 of A-Za-z0-9_%|.-"
             )
+        try:
+            kafka_topic(subscription.topic)
+        except TopicNameError as error:
+            raise SettingsError(
+                "topics",
+                f"{error.topic!r} is what {error.meant!r} is called on Kafka",
+                f"give {error.meant!r}",
+            ) from None
     if len({subscription.topic for subscription in wanted}) < len(wanted):
         raise SettingsError("topics", "name a topic twice", "name each once")
     return wanted

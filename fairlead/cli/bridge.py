@@ -13,6 +13,25 @@ from fairlead.cli.options import ConfigOption, ProfileOption, TopicPrefixOption,
 from fairlead.errors import UsageError
 from fairlead.settings import SecuritySettings
 
+RetryQueueNumsOption = Annotated[
+    int,
+    typer.Option(
+        "--retry-queue-nums",
+        min=0,
+        max=100,
+        help="Queues of each delay of the retry topics made for groups; 0: make none.",
+    ),
+]
+DefaultTopicQueueNumsOption = Annotated[
+    int,
+    typer.Option(
+        "--default-topic-queue-nums",
+        min=0,
+        max=1_000,
+        help="Publish the default route TBW102 with so many queues (RocketMQ: 8); 0: none.",
+    ),
+]
+
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
@@ -52,6 +71,8 @@ def kafka(
         int,
         typer.Option("--poll-ms", min=100, help="Look at the topics this often; milliseconds."),
     ] = 2_000,
+    retry_queue_nums: RetryQueueNumsOption = 1,
+    default_topic_queue_nums: DefaultTopicQueueNumsOption = 0,
     topic_prefix: TopicPrefixOption = None,
     profile: ProfileOption = None,
     config: ConfigOption = None,
@@ -72,10 +93,12 @@ def kafka(
         topic_pattern=topic_pattern,
         cluster_name=cluster_name,
         times=BridgeTimes(poll_ms=poll_ms),
+        retry_queue_nums=retry_queue_nums,
+        default_topic_queue_nums=default_topic_queue_nums,
         control_options=options,
         data_options=options,
     )
-    _log_to_stderr()
+    log_to_stderr()
     carrier.run(_stop_on_signals())
 
 
@@ -113,7 +136,7 @@ def _stop_on_signals() -> threading.Event:
     return stop
 
 
-def _log_to_stderr() -> None:
+def log_to_stderr() -> None:
     """Log to the standard error: to read on a terminal, else one JSON document per line."""
     import structlog
 

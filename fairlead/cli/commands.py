@@ -18,6 +18,10 @@ COMMANDS: dict[str, CommandEntry] = {
     "demo": CommandEntry(
         "fairlead.cli.demo:demo", "Run the main job on a real broker, break things, and judge it."
     ),
+    "demo-producer": CommandEntry(
+        "fairlead.cli.demo_producer:demo_producer",
+        "Slow one broker and kill another under a producer, and judge it.",
+    ),
     "run": CommandEntry("fairlead.cli.run:run", "Run the engine: the streaming job."),
     "bridge": CommandEntry(
         "fairlead.cli.bridge:app", "Carry routes and bounds of a live cluster into the topics."
@@ -30,6 +34,12 @@ COMMANDS: dict[str, CommandEntry] = {
     ),
     "group": CommandEntry(
         "fairlead.cli.group:app", "Set, unset and show the rules of a group while it runs."
+    ),
+    "route": CommandEntry(
+        "fairlead.cli.route:app", "Publish a topic's route as RocketMQ tells it, and show it."
+    ),
+    "offsets": CommandEntry(
+        "fairlead.cli.offsets:app", "Show how far a group is, and let it go on from elsewhere."
     ),
     "plan": CommandEntry("fairlead.cli.plan:plan", "Show what would move if a group were changed."),
     "verify": CommandEntry(
@@ -46,6 +56,9 @@ COMMANDS: dict[str, CommandEntry] = {
     ),
     "sim": CommandEntry(
         "fairlead.cli.sim:sim", "Run the real engine and client in simulated time, with faults."
+    ),
+    "pitfalls": CommandEntry(
+        "fairlead.cli.pitfalls:pitfalls", "Tell RocketMQ's own way and ours side by side."
     ),
     "conform": CommandEntry(
         "fairlead.cli.conform:conform", "Answer cases as RocketMQ's own classes answer them."

@@ -24,6 +24,9 @@ def demo(
     keep: Annotated[
         bool, typer.Option("--keep", help="Leave topics, journals and logs behind.")
     ] = False,
+    push: Annotated[
+        bool, typer.Option("--push", help="Consume through PushConsumers, with a listener.")
+    ] = False,
     report: Annotated[
         Path, typer.Option("--report", help="Where the verdict is written as JSON.")
     ] = Path("report.json"),
@@ -40,7 +43,7 @@ def demo(
     from fairlead.demo.screen import Screen
 
     console = make_console(to_stderr=output is not OutputFormat.TABLE)
-    options = DemoOptions(duration_s=duration, seed=seed, bootstrap=bootstrap, keep=keep)
+    options = DemoOptions(duration_s=duration, seed=seed, bootstrap=bootstrap, keep=keep, push=push)
     stop_once_on_signals()
     try:
         with Screen(console) as screen:

@@ -6,6 +6,7 @@ import typer
 
 from fairlead.cli import group_verbs
 from fairlead.cli import rule_flags as flags
+from fairlead.cli.group_check import check
 from fairlead.cli.group_options import ChangeOptions, GroupOptions, NamedOptions, RuleOptions
 from fairlead.cli.group_work import GroupWork, warn
 from fairlead.cli.option_sets import takes_sets
@@ -23,11 +24,12 @@ app.command("pause")(group_verbs.pause)
 app.command("resume")(group_verbs.resume)
 app.command("drain")(group_verbs.drain)
 app.command("undrain")(group_verbs.undrain)
+app.command("check")(check)
 
 
 @app.callback()
 def group() -> None:
-    """Set, unset and show the rules of a group while it runs; pause it, drain a client."""
+    """Set, unset, show the rules of a group while it runs; pause, check it, drain a client."""
 
 
 @app.command("set")
@@ -61,6 +63,8 @@ def unset_rules(
     slots: flags.SlotsGone = False,
     mode: flags.ModeGone = False,
     on_mute: flags.OnMuteGone = False,
+    react: flags.ReactGone = False,
+    start_policy: flags.StartPolicyGone = False,
     weighing: flags.WeighingGone = False,
     designated: flags.DesignatedGone = False,
     pin: flags.PinGone = None,
@@ -80,6 +84,8 @@ def unset_rules(
         "slots": slots,
         "mode": mode,
         "on_mute": on_mute,
+        "react": react,
+        "start_policy": start_policy,
         "weighing": weighing,
         "designated": designated,
     }

@@ -58,11 +58,14 @@ class RuleOptions:
     margin_ms: flags.MarginFlag = None
     trigger_ms: flags.TriggerFlag = None
     drain_deadline_ms: flags.DrainDeadlineFlag = None
+    pull_max_idle_ms: flags.PullMaxIdleFlag = None
     restart_grace_ms: flags.RestartGraceFlag = None
     settle_ms: flags.SettleFlag = None
     slots: flags.SlotsFlag = None
     mode: flags.ModeFlag = None
     on_mute: flags.OnMuteFlag = None
+    react: flags.ReactFlag = None
+    start_policy: flags.StartPolicyFlag = None
     weigh_by: flags.WeighByFlag = None
     weigh_over_ms: flags.WeighOverFlag = None
     weigh_change_percent: flags.WeighChangeFlag = None

@@ -14,12 +14,13 @@ from fairlead.cli.rule_words import refusal_of, rule_words, sentence
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
+    from fairlead.control.queue_resets import ResetOutcome
     from fairlead.control.rules_in_force import RulesInForce
     from fairlead.control.session import RuleOutcome
     from fairlead.core.records import RuleSet
     from fairlead.core.rules import GroupRules
 
-__all__ = ["GroupWork", "warn"]
+__all__ = ["GroupWork", "signature", "warn", "why_silent"]
 
 _NOTE_MAX = 255
 
@@ -62,7 +63,7 @@ class GroupWork:
         if not wanted:
             raise UsageError("nothing to do: no rule is named.", remedy="See --help for the flags.")
         signed = [
-            replace(rule, by=change.by or _myself(), because=change.because) for rule in wanted
+            replace(rule, by=change.by or signature(), because=change.because) for rule in wanted
         ]
         try:
             changes, after = changes_of(self.session.present, signed)
@@ -125,7 +126,8 @@ class GroupWork:
             )
 
 
-def _myself() -> str:
+def signature() -> str:
+    """Return who writes a record if nobody else is named: user@host."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
@@ -161,13 +163,14 @@ def _tell(outcomes: Sequence["RuleOutcome"], wait: float) -> None:
         raise EnvironmentMissingError(
             f"{', '.join(rule_words(each.rule) for each in silent)}: no answer within {wait:g} s; "
             "it stands in the log all the same.",
-            remedy=_why_silent(silent),
+            remedy=why_silent(silent),
         )
 
 
-def _why_silent(silent: Sequence["RuleOutcome"]) -> str:
+def why_silent(silent: Sequence["RuleOutcome | ResetOutcome"]) -> str:
+    """Return what may be wrong where no engine has answered what stands in the log."""
     if all(each.passed for each in silent):
         return "The engine has read it: the group is in quarantine, or nothing followed."
     if all(each.ticking for each in silent):
         return "An engine runs: look at the group's decisions, or wait longer (--wait)."
-    return "No engine runs: start one (fairlead run); it takes the rule up from the log."
+    return "No engine runs: start one (fairlead run); it takes this up from the log."

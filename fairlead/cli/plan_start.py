@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairlead.core.allocation import Strategy
+    from fairlead.planning.kafka_source import KafkaSource
+    from fairlead.planning.live_group import LiveGroup
     from fairlead.planning.picture import Picture
     from fairlead.planning.plan import Passing
     from fairlead.settings import Settings
 
-__all__ = ["Start", "save", "start_of"]
+__all__ = ["Start", "live_group", "save", "start_of"]
 
 
 class Start(NamedTuple):
@@ -43,11 +45,10 @@ def start_of(
 
     if (group is None) == (file is None):
         raise UsageError("plan: it is of one group.", remedy="Name a live group, or give --file.")
-    strategies = all_strategies(settings.engine.strategies)
     if file is not None:
-        return Start(_read(file, strategies))
+        return Start(_read(file, all_strategies(settings.engine.strategies)))
     assert group is not None, "one of the two is given"
-    return _look_at(group, settings, strategies, measured=measured)
+    return _look_at(group, settings, measured=measured)
 
 
 def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "Picture":
@@ -59,17 +60,32 @@ def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "Picture":
         raise UsageError(f"--file: {error}.", remedy="See docs/planning.md.") from error
 
 
-def _look_at(
-    group: str, settings: "Settings", strategies: "Mapping[str, Strategy]", *, measured: bool
-) -> Start:
+def _look_at(group: str, settings: "Settings", *, measured: bool) -> Start:
+    from fairlead.planning.remarks import remarks_on
+
+    _, live = live_group(group, settings, measured=measured)
+    now_ms = time.time_ns() // 1_000_000
+    remarks = remarks_on(live, settings.engine.tick_ms, now_ms)
+    return Start(live.picture, live.passing, remarks)
+
+
+def live_group(
+    group: str, settings: "Settings", *, measured: bool = False
+) -> "tuple[KafkaSource, LiveGroup]":
+    """Return a live group, and where it was read from.
+
+    Raises:
+        UsageError: there is no such group, or it needs a strategy that is not known here.
+        EnvironmentMissingError: its topics cannot be read.
+    """
     from fairlead.planning.kafka_source import KafkaSource
     from fairlead.planning.live_group import UnknownGroupError, read_live_group
-    from fairlead.planning.remarks import remarks_on
     from fairlead.wire.texts import GROUP
+    from streaming.own_strategies import all_strategies
 
     if not GROUP.allows(group):
         raise UsageError(f"GROUP: {group!r} is no group.", remedy=f"Give {GROUP.words}.")
-    tick_ms = settings.engine.tick_ms
+    tick_ms, strategies = settings.engine.tick_ms, all_strategies(settings.engine.strategies)
     try:
         source = KafkaSource(settings.kafka)
         live = read_live_group(source, group, strategies, tick_ms, measured=measured)
@@ -87,8 +103,7 @@ def _look_at(
                 f"{refused.error.detail}.",
                 remedy="Give --config as to `fairlead run`, so that its own strategies are known.",
             )
-    now_ms = time.time_ns() // 1_000_000
-    return Start(live.picture, live.passing, remarks_on(live, tick_ms, now_ms))
+    return source, live
 
 
 def save(picture: "Picture", path: Path) -> None:

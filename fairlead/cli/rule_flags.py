@@ -35,6 +35,13 @@ DrainDeadlineFlag = Annotated[
         help="A client that has not stopped a queue by then is mute; or never.",
     ),
 ]
+PullMaxIdleFlag = Annotated[
+    str | None,
+    typer.Option(
+        "--pull-max-idle-ms",
+        help="A queue that a push client has not tried to pull for longer is taken anew; or never.",
+    ),
+]
 RestartGraceFlag = Annotated[
     int | None,
     typer.Option("--restart-grace-ms", help="A client that is gone keeps its queues so long."),
@@ -52,6 +59,14 @@ ModeFlag = Annotated[
 OnMuteFlag = Annotated[
     str | None,
     typer.Option("--on-mute", help="wait, or force: take queues from a client that is mute."),
+]
+ReactFlag = Annotated[
+    str | None,
+    typer.Option("--react", help="When joins and leaves are shared out: on_change or on_tick."),
+]
+StartPolicyFlag = Annotated[
+    str | None,
+    typer.Option("--start-policy", help="Where queues start: fairlead, or as in rocketmq."),
 ]
 WeighByFlag = Annotated[
     str | None, typer.Option("--weigh-by", help="What queues weigh: count, rate or lag.")
@@ -97,6 +112,8 @@ TimingGone = Annotated[bool, typer.Option("--timing", help="All times.")]
 SlotsGone = Annotated[bool, typer.Option("--slots", help="Who shares a topic.")]
 ModeGone = Annotated[bool, typer.Option("--mode", help="How queues are handed over.")]
 OnMuteGone = Annotated[bool, typer.Option("--on-mute", help="What to do with mute clients.")]
+ReactGone = Annotated[bool, typer.Option("--react", help="When changes are shared out.")]
+StartPolicyGone = Annotated[bool, typer.Option("--start-policy", help="Where queues start.")]
 WeighingGone = Annotated[bool, typer.Option("--weighing", help="What queues weigh.")]
 DesignatedGone = Annotated[bool, typer.Option("--designated", help="Who alone consumes.")]
 QueueGone = "topic/broker/3"

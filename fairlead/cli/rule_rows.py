@@ -17,7 +17,10 @@ __all__ = ["OUTCOME_COLUMNS", "RULE_COLUMNS", "outcome_rows", "rule_rows", "time
 
 OUTCOME_COLUMNS = ("rule", "for", "says", "answer", "decisions", "moves")
 RULE_COLUMNS = ("rule", "for", "says", "from", "by", "when", "because")
-_ORDER = ("pause", "strategy", "slots", "mode", "on_mute", "timing", "weighing", "designated")
+_ORDER = (
+    *("pause", "strategy", "slots", "mode", "on_mute", "react", "start_policy"),
+    *("timing", "weighing", "designated"),
+)
 _NOT_BUILT_IN = ("pause", "designated")
 _DROPPED = "dropped"
 _RESOLVED = "resolved"
@@ -102,6 +105,8 @@ def _built_in(rules: GroupRules, name: str) -> RuleSet:
         "slots": rules.slots,
         "mode": rules.mode,
         "on_mute": rules.on_mute,
+        "react": rules.react,
+        "start_policy": rules.start_policy,
         "timing": {each: _time(getattr(rules, each)) for each in TIMES},
         "weighing": {
             "by": weighing.by,

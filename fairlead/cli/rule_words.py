@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from fairlead.core.records import RuleSet
-from fairlead.core.rules import NEVER, TIMES, WORDS
+from fairlead.core.rules import MAY_BE_NEVER, NEVER, TIMES, WORDS
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ __all__ = [
     "deadline_of",
     "given_rules",
     "gone_rules",
+    "queue_of",
     "refusal_of",
     "rule_words",
     "sentence",
@@ -60,9 +61,10 @@ def given_rules(**flags: Any) -> GivenRules:
     """Return what flags say, each handed over by its name; None or an empty list: not given.
 
     Raises:
-        UsageError: the drain deadline cannot be read.
+        UsageError: a time that may be never cannot be read.
     """
-    flags["drain_deadline_ms"] = deadline_of(flags.get("drain_deadline_ms"))
+    for name in sorted(MAY_BE_NEVER):
+        flags[name] = deadline_of(flags.get(name), f"--{name.replace('_', '-')}")
     given = {name: value for name, value in flags.items() if value not in (None, [])}
 
     def among(names: Iterable[str]) -> dict[str, Any]:
@@ -104,8 +106,8 @@ def wanted_rules(group: str, given: GivenRules) -> list[RuleSet]:
     return [RuleSet(group, rule, subject, value) for rule, subject, value in found]
 
 
-def deadline_of(text: str | None) -> int | str | None:
-    """Read a drain deadline: milliseconds, or ``never``, as the rule has it; None: not given.
+def deadline_of(text: str | None, flag: str = "--drain-deadline-ms") -> int | str | None:
+    """Read a time of a flag: milliseconds, or ``never``, as the rule has it; None: not given.
 
     Raises:
         UsageError: it is neither.
@@ -114,7 +116,7 @@ def deadline_of(text: str | None) -> int | str | None:
         return text
     if not text.isdecimal():
         raise UsageError(
-            f"--drain-deadline-ms: {text!r} is no time.",
+            f"{flag}: {text!r} is no time.",
             remedy=f"Give whole milliseconds, or {NEVER}.",
         )
     return int(text)
@@ -149,18 +151,29 @@ def gone_rules(
         UsageError: a queue cannot be read.
     """
     removed = [RuleSet(group, name, (), None) for name in names]
-    for rule in _OF_QUEUES:
-        for text in singles.get(rule) or ():
-            found = _QUEUE_ALONE.fullmatch(text)
-            if found is None:
-                raise UsageError(f"--{rule}: {text!r} is no queue.", remedy="orders/main/3")
-            removed.append(RuleSet(group, rule, _subject(found), None))
+    removed += [
+        RuleSet(group, rule, queue_of(rule, text), None)
+        for rule in _OF_QUEUES
+        for text in singles.get(rule) or ()
+    ]
     removed += [
         RuleSet(group, rule, (client_id,), None)
         for rule in _OF_CLIENTS
         for client_id in singles.get(rule) or ()
     ]
     return removed
+
+
+def queue_of(flag: str, text: str) -> tuple[str, str, str]:
+    """Return the queue that a flag names, as the key of a rule has it.
+
+    Raises:
+        UsageError: it names none.
+    """
+    found = _QUEUE_ALONE.fullmatch(text)
+    if found is None:
+        raise UsageError(f"--{flag}: {text!r} is no queue.", remedy="orders/main/3")
+    return _subject(found)
 
 
 def rule_words(rule: RuleSet) -> str:

@@ -30,11 +30,11 @@ from fairlead.codec.route import plain_route, read_route
 from fairlead.codec.tables import keys_of, plain_queues, queues_of, read_queues
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.outputs import Failure
-from fairlead.core.state import GroupState, PendingRequest, Tombstone
+from fairlead.core.state import GroupState, PendingRequest, Tombstone, Trait
 
 __all__ = ["BODY_VERSION", "decode_group", "encode_group", "same_body"]
 
-BODY_VERSION = 4
+BODY_VERSION = 5
 _UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 
 
@@ -127,6 +127,8 @@ def _plain(state: GroupState) -> dict[str, Any]:
             for _, awaited in sorted(state.awaited.items())
         ],
         "settling": plain_settling(state.settling),
+        "established": [[*trait, [*value]] for trait, value in sorted(state.established.items())],
+        "growing_since_ms": state.growing_since_ms,
     }
 
 
@@ -154,6 +156,16 @@ def _read_3(plain: dict[str, Any]) -> GroupState:
     awaited = [read_awaited(row, keys) for row in plain["awaited"]]
     state.awaited = {each.member.key.client_id: each for each in awaited}
     state.settling = read_settling(plain["settling"])
+    return state
+
+
+def _read_5(plain: dict[str, Any]) -> GroupState:
+    """Read what version 4 has, the values that the group keeps, and what a route has brought."""
+    state = _read_3(plain)
+    state.established = {
+        Trait(name, topic): tuple(value) for name, topic, value in plain["established"]
+    }
+    state.growing_since_ms = plain["growing_since_ms"]
     return state
 
 
@@ -193,4 +205,5 @@ _DECODERS: Mapping[int, Callable[[dict[str, Any]], GroupState]] = {
     2: _read_2,
     3: _read_3,
     4: _read_3,
+    5: _read_5,
 }

@@ -7,6 +7,9 @@ from fairlead.core.state import Member
 
 __all__ = ["plain_member", "read_member"]
 
+_NOTHING_LATER: tuple[Any, ...] = (0, False, ())
+"""What stands for the last fields of a row that ends before them."""
+
 
 def plain_member(member: Member, row: int) -> list[Any]:
     """Return a member whose key stands in this row of the key table."""
@@ -45,14 +48,20 @@ def plain_member(member: Member, row: int) -> list[Any]:
         ],
         member.joined_ms,
         member.told_rival,
+        *([list(member.told_odd)] if member.told_odd else ()),
     ]
 
 
 def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
-    """Return the member that :func:`plain_member` wrote; version 3 has the last two fields."""
+    """Return the member that :func:`plain_member` wrote.
+
+    Version 3 has when it joined and what it was told of a rival, version 5 what else it was told,
+    if anything.
+    """
     row, start_ms, uuid, incarnations, acked, leaving, told, parts, profile, subscriptions = plain[
         :10
     ]
+    joined_ms, told_rival, told_odd = (*plain[10:], *_NOTHING_LATER[len(plain) - 10 :])
     return Member(
         keys[row],
         Process(start_ms, uuid),
@@ -66,5 +75,7 @@ def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
         leaving,
         told,
         parts,
-        *plain[10:],
+        joined_ms,
+        told_rival,
+        tuple(told_odd),
     )

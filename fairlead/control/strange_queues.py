@@ -14,7 +14,7 @@ from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import TopicNames
 from streaming.reading import partitions_of, read_to_end
 
-__all__ = ["StrangeQueue", "strange_queues"]
+__all__ = ["StrangeQueue", "read_routes", "strange_queues"]
 
 _QUEUE_FIELDS = 3
 _LIMITS = WireLimits(1)
@@ -41,7 +41,7 @@ def strange_queues(kafka: KafkaSettings, rules: Iterable[RuleSet]) -> list[Stran
     )
     if not named:
         return []
-    routes = _routes(kafka, {queue.topic for queue in named})
+    routes = read_routes(kafka, {queue.topic for queue in named})
     strange = []
     for queue in named:
         route = routes.get(queue.topic)
@@ -52,8 +52,12 @@ def strange_queues(kafka: KafkaSettings, rules: Iterable[RuleSet]) -> list[Stran
     return strange
 
 
-def _routes(kafka: KafkaSettings, topics: Collection[str]) -> dict[str, Route]:
-    """Return the newest route of each topic that has one; what cannot be read is none."""
+def read_routes(kafka: KafkaSettings, topics: Collection[str]) -> dict[str, Route]:
+    """Return the newest route of each topic that has one; what cannot be read is none.
+
+    Raises:
+        EnvironmentMissingError: the topic of routes cannot be read.
+    """
     name = TopicNames(kafka.topic_prefix).name("routes")
     found: dict[str, Route] = {}
     for record in read_to_end(kafka, name, range(partitions_of(kafka, name))):

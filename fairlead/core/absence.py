@@ -20,7 +20,7 @@ NOT_RETURNED = "not_returned"
 def await_return(draft: Draft, member: Member, since_ms: int) -> bool:
     """Keep the share of a client that is gone since a clock; tell whether it is kept."""
     state, client_id = draft.state, member.key.client_id
-    if since_ms + draft.rules.restart_grace_ms <= draft.moment.clock_ms:
+    if not member.shares or since_ms + draft.rules.restart_grace_ms <= draft.moment.clock_ms:
         return False
     if any(
         key.client_id == client_id and not other.leaving
@@ -46,7 +46,7 @@ def take_back(draft: Draft, member: Member, clock_ms: int) -> bool:
     draft.counts["member", "returned"] += 1
     before = awaited.member
     same_topics = before.topics == member.topics
-    return same_topics and _weight(before.profile) == _weight(member.profile)
+    return member.shares and same_topics and _weight(before.profile) == _weight(member.profile)
 
 
 def _weight(profile: MemberProfile) -> tuple[str | None, int]:

@@ -34,9 +34,13 @@ class AllocationError(Exception):
         self.message = message
 
 
-def described(error: Exception) -> str:
+def described(error: BaseException) -> str:
     """Word an exception without what differs from run to run: the record must be the same again."""
-    text = re.sub(r"0x[0-9a-fA-F]+", "0x…", str(error))
+    try:
+        said = str(error)
+    except Exception:  # noqa: BLE001 - a user's exception may not even say what it is
+        said = ""
+    text = re.sub(r"0x[0-9a-fA-F]+", "0x…", said)
     return f"{type(error).__name__}: {text[:ERROR_TEXT_MAX]}"
 
 
@@ -93,8 +97,9 @@ class Allocation:
     """Who should own what: topic -> client id -> queues in the strategy's order.
 
     A client that a topic does not name owns nothing of it, as one that it names with (). And the
-    topics that failed. ``notes``: sentences that say in what the answer falls short of what the
-    strategy aims at because it stopped at a limit of its own; the answer stands all the same.
+    topics that failed: of each topic asked for one or the other is said. ``notes``: sentences that
+    say in what the answer falls short of what the strategy aims at because it stopped at a limit of
+    its own; the answer stands all the same.
     """
 
     topics: Mapping[str, Mapping[str, tuple[MessageQueue, ...]]]

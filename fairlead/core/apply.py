@@ -6,6 +6,7 @@ nothing about what follows (targets, commands): that is done once, after all rec
 
 from dataclasses import replace
 
+from fairlead.core.agreement import kept_profile
 from fairlead.core.barrier import (
     apply_claims,
     is_recovering,
@@ -14,12 +15,14 @@ from fairlead.core.barrier import (
 )
 from fairlead.core.draft import GATE, Draft
 from fairlead.core.fencing import FENCED, fenced_reason
+from fairlead.core.growth import note_growth
 from fairlead.core.handover import Resolved, answer_never, based, progress, release
 from fairlead.core.leaving import apply_leave, note_leaver
-from fairlead.core.membership import apply_heartbeat, subscribed_topics
+from fairlead.core.membership import apply_heartbeat, shared_topics, subscribed_topics
 from fairlead.core.model import NOTHING, Epoch
-from fairlead.core.offsets import first_base
+from fairlead.core.offsets import ROCKETMQ, first_base
 from fairlead.core.overtaking import has_ordered
+from fairlead.core.pull_idle import note_idle
 from fairlead.core.rebirth import settle_lives
 from fairlead.core.records import (
     Arrival,
@@ -97,6 +100,7 @@ def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
         if ended.grants:
             draft.counts[GATE, "by_client"] += 1
         measure(draft, arrival.clock_ms, entry)
+        note_idle(draft, arrival, made.member, entry)
 
 
 def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
@@ -146,11 +150,30 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
         void = Epoch(state.barrier.generation, 0)
     settle_lives(draft, route, former, void, arrival.source.append_ms)
     void = NOTHING if known is None else void
-    late = known is not None or is_recovering(state) or changed.topic in state.late_topics
+    # To RocketMQ a queue that was added later is one like any other.
+    added = known is not None and draft.rules.start_policy != ROCKETMQ
+    late = (
+        added
+        or (known is not None and former != route.identity)
+        or is_recovering(state)
+        or changed.topic in state.late_topics
+    )
     state.late_topics = tuple(topic for topic in state.late_topics if topic != changed.topic)
-    for queue in readable_queues(route):
-        if queue not in state.queues:
-            draft.set_queue(queue, QueueState(late=late, void=void))
+    # Also while nobody shares the topic: what comes then must be known as late when somebody does.
+    shared = (
+        changed.topic in shared_topics(state)
+        or is_recovering(state)
+        or any(queue.topic == changed.topic for queue in state.queues)
+    )
+    brought = [queue for queue in readable_queues(route) if shared and queue not in state.queues]
+    for queue in brought:
+        draft.set_queue(queue, QueueState(late=late, void=void))
+    if brought and draft.engine.switch_ms:
+        # Whoever was asked before was not asked for these, and may not be asked again for long.
+        asked = ("offsets", changed.topic)
+        state.requests = {key: each for key, each in state.requests.items() if key != asked}
+    if known is not None:
+        note_growth(draft, changed.topic, arrival.clock_ms)
 
 
 def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
@@ -165,15 +188,16 @@ def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
     profiles = [
         member.profile
         for _, member in sorted(state.members.items())
-        if known.topic in member.topics
+        if member.shares and known.topic in member.topics
     ]
     if not profiles:
         return
+    profile = kept_profile(state, profiles[0])
     for entry in known.queues:
         value = state.queues.get(entry.queue)
         if value is None or value.base is not None:
             continue
-        start = first_base(value, entry, profiles[0])
+        start = first_base(value, entry, profile, draft.rules.start_policy)
         if start is None and value.asked is not None:
             start = value.asked, RESET
         if start is not None:

@@ -17,7 +17,7 @@ from fairlead.core.adoption import adopt_queue, is_from_before_its_reset, with_i
 from fairlead.core.draft import Draft
 from fairlead.core.handover import credit
 from fairlead.core.lives import in_its_life, lives_told, note_told, of_newest
-from fairlead.core.membership import subscribed_topics
+from fairlead.core.membership import shared_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.overtaking import marks, may_be_forced, settle_late_claims
 from fairlead.core.records import Claim, Claims, Progress, QueueProgress, Release
@@ -185,7 +185,7 @@ def pass_barrier(draft: Draft) -> None:
     _drop_void(draft)
     if barrier.recovering:
         known = state.routes.keys()
-        state.late_topics = tuple(sorted({*subscribed_topics(state)} - known))
+        state.late_topics = tuple(sorted({*shared_topics(state)} - known))
     # What was answered meanwhile did not count: it is asked for again, at once.
     state.requests = {}
     draft.because("recovery_passed" if barrier.recovering else "generation_passed")
@@ -230,12 +230,14 @@ def _silent_ms(draft: Draft, barrier: Barrier) -> int:
 def _waited_for(draft: Draft, generation: int) -> list[MemberKey]:
     """Return the members that have not acknowledged the generation.
 
-    Those that leave are among them: what they still work on may be in no state.
+    Those that leave are among them: what they still work on may be in no state. Whoever broadcasts
+    was never granted anything.
     """
     claims = draft.state.claims
+    sharing = (key for key, member in draft.state.members.items() if member.shares)
     return [
         key
-        for key in draft.state.members
+        for key in sharing
         if (held := claims.get(key)) is None or held.generation < generation or not held.complete
     ]
 

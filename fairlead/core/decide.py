@@ -5,9 +5,11 @@ from one to the next (:mod:`fairlead.core.handover`): it walks over the queues, 
 both.
 """
 
+from fairlead.core.agreement import kept_profile
 from fairlead.core.draft import GATE, HANDOVER, Draft
+from fairlead.core.growth import queues_without_start
 from fairlead.core.handover import aim
-from fairlead.core.membership import effective_members, subscribed_topics
+from fairlead.core.membership import shared_topics, sharing_members, subscribed_topics
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Request, What
@@ -31,8 +33,8 @@ def aim_queues(draft: Draft) -> None:
     state = draft.state
     routed = shared_queues(state)
     shared = {queue for held in routed.values() for queue in held}
-    winners = effective_members(state.members)
-    unknown = set(subscribed_topics(state)) - state.routes.keys()
+    winners = sharing_members(state)
+    unknown = set(shared_topics(state)) - state.routes.keys()
     topics = {client_id: member.topics for client_id, member in winners.items()}
     eager, cap, clock_ms = is_eager(draft), draft.engine.chain_cap, draft.moment.clock_ms
     epoch = draft.next_epoch()
@@ -105,10 +107,12 @@ def ask_for_the_missing(draft: Draft) -> None:
     """
     state = draft.state
     wanted: dict[tuple[What, str], tuple[MessageQueue, ...] | None] = {}
+    shared = {*shared_topics(state)}
     for topic in subscribed_topics(state):
         if topic not in state.routes:
             wanted["route", topic] = None
-            wanted["offsets", topic] = None
+            if topic in shared:
+                wanted["offsets", topic] = None
     for queue in _pending_queues(state):
         wanted["offsets", queue.topic] = (*(wanted.get(("offsets", queue.topic)) or ()), queue)
     requests: dict[tuple[What, str], PendingRequest] = {}
@@ -137,6 +141,8 @@ def _pending_queues(state: GroupState) -> list[MessageQueue]:
         for queue, value in state.queues.items()
         if value.base is None and not value.chain and queue in state.targets
     ]
+    if state.growing_since_ms is not None:
+        pending = list({*pending, *queues_without_start(state)})
     return sorted(pending, key=queue_order)
 
 
@@ -147,15 +153,16 @@ REQUEST_QUEUES_MAX = 500
 def _request(
     draft: Draft, what: What, topic: str, queues: tuple[MessageQueue, ...] | None
 ) -> Request:
+    state = draft.state
     timestamps = [
-        member.profile.consume_timestamp_ms
-        for _, member in sorted(effective_members(draft.state.members).items())
+        kept_profile(state, member.profile).consume_timestamp_ms
+        for _, member in sorted(sharing_members(state).items())
         if topic in member.topics
     ]
     if queues is not None and len(queues) > REQUEST_QUEUES_MAX:
         queues = None
     return Request(
-        draft.state.group,
+        state.group,
         what,
         topic,
         queues,

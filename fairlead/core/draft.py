@@ -28,13 +28,22 @@ from fairlead.core.records import Arrival
 from fairlead.core.rules import EngineRules, GroupRules, Moment
 from fairlead.core.state import Grant, GroupState, Member, QueueState, Told
 
-__all__ = ["GATE", "HANDOVER", "HANDOVER_MS", "Draft"]
+__all__ = ["GATE", "HANDOVER", "HANDOVER_MS", "SLOW_HANDOVER", "Draft"]
 
 HANDOVER = "handover"
-"""What a dropped grant counts as: ``ended``, ``overtaken``, ``blocked`` (nobody is wanted now)."""
+"""What a dropped grant counts as: ``ended``, ``overtaken``, ``blocked`` (nobody is wanted now).
+
+And ``told_again`` for each time that its drop is written again, since it was not answered.
+"""
 
 HANDOVER_MS = "handover_ms"
 """As what the time from each drop to its end is summed up, in milliseconds of the shard's clock."""
+
+SLOW_HANDOVER = "slow_handover"
+"""What a dropped grant counts as besides that took long to end: the greatest bound it passed."""
+
+SLOW_MS = (("30s", 30_000), ("5s", 5_000), ("1s", 1_000))
+"""The bounds, greatest first, in milliseconds of the shard's clock."""
 
 GATE = "gate"
 """What a gated grant counts as when its gate opened: ``by_engine``, or ``by_client`` if it told."""
@@ -71,6 +80,8 @@ class Draft:
     """What the barrier's records have told, once this step has added to it."""
     strange: dict[MessageQueue, Arrival] = field(default_factory=dict)
     """The newest reset that this step has read of a queue that no route had yet."""
+    idle: dict[MessageQueue, tuple[Grant, Source]] = field(default_factory=dict)
+    """The queues of which this step has read that nobody pulls them: by whose word, and where."""
     gone: list[Gone] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
@@ -172,7 +183,11 @@ class Draft:
             self.moves.append(Move(queue, "resolved", grant.member, grant.epoch, base))
             if grant.dropped_ms is not None:
                 self.counts[HANDOVER, "ended"] += 1
-                self.counts[HANDOVER_MS, ""] += self.moment.clock_ms - grant.dropped_ms
+                took_ms = self.moment.clock_ms - grant.dropped_ms
+                self.counts[HANDOVER_MS, ""] += took_ms
+                over = next((word for word, bound_ms in SLOW_MS if took_ms > bound_ms), None)
+                if over is not None:
+                    self.counts[SLOW_HANDOVER, over] += 1
 
     def update_member(self, member: Member, **changes: object) -> Member:
         """Replace some fields of a member."""

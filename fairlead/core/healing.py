@@ -8,7 +8,7 @@ original epochs. All commands are idempotent, so a heal that was not needed chan
 from dataclasses import replace
 
 from fairlead.core.digest import Entry, digest
-from fairlead.core.draft import Draft
+from fairlead.core.draft import HANDOVER, Draft
 from fairlead.core.model import NOTHING, MemberKey, MessageQueue
 from fairlead.core.outputs import Add, Drop
 from fairlead.core.records import Arrival, Heartbeat
@@ -89,9 +89,9 @@ def heal_members(draft: Draft, members: list[MemberKey]) -> None:
         for queue in sorted(draft.state.queues):
             value = draft.state.queues[queue]
             drops, add = _commands_of(draft, queue, value, key)
-            draft.drops.setdefault(key, []).extend(
-                drop for drop in drops if drop.queue not in dropped
-            )
+            again = [drop for drop in drops if drop.queue not in dropped]
+            draft.drops.setdefault(key, []).extend(again)
+            draft.counts[HANDOVER, "told_again"] += len(again)
             if add is not None and add.queue not in added:
                 draft.adds.setdefault(key, []).append(add)
         draft.tell.add(key)

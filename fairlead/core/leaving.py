@@ -9,6 +9,7 @@ by its releases or by its lapse alone (rule H11).
 from fairlead.core.absence import await_return
 from fairlead.core.draft import Draft
 from fairlead.core.handover import answer_never
+from fairlead.core.membership import may_concern_shares
 from fairlead.core.model import MessageQueue, Source
 from fairlead.core.records import Arrival, Leave, Release
 from fairlead.core.settling import note_change
@@ -56,7 +57,7 @@ def end_leaves(draft: Draft) -> None:
 def _take_out(draft: Draft, member: Member, source: Source, clock_ms: int) -> None:
     draft.update_member(member, leaving=True)
     draft.because("client_left", client_id=member.key.client_id, at=source)
-    if not await_return(draft, member, clock_ms):
+    if not await_return(draft, member, clock_ms) and may_concern_shares(draft, member):
         note_change(draft, "client_left", clock_ms)
 
 

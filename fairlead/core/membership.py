@@ -17,6 +17,7 @@ from fairlead.core.outputs import Gone, Notice
 from fairlead.core.records import Arrival, Heartbeat
 from fairlead.core.settling import note_change
 from fairlead.core.state import GroupState, Liveness, Member, Tombstone
+from fairlead.core.subscriptions import newest_subscriptions
 
 __all__ = [
     "DUPLICATE_CLIENT_ID",
@@ -27,6 +28,10 @@ __all__ = [
     "has_duplicates",
     "holders",
     "lapse_members",
+    "may_concern_shares",
+    "notice_to",
+    "shared_topics",
+    "sharing_members",
     "subscribed_topics",
     "tell_duplicates",
 ]
@@ -51,13 +56,42 @@ def effective_members(members: dict[MemberKey, Member]) -> dict[str, Member]:
     return best
 
 
+def sharing_members(state: GroupState) -> dict[str, Member]:
+    """Return the target members that share queues, by client id.
+
+    Those of the broadcasting model read every queue by themselves, and are given none.
+    """
+    members = effective_members(state.members)
+    return {client_id: member for client_id, member in members.items() if member.shares}
+
+
 def subscribed_topics(state: GroupState) -> list[str]:
     """Return the topics that some target member subscribes to, sorted as RocketMQ sorts them.
 
     A client whose return is awaited counts: the positions of its queues are not forgotten.
     """
-    members = {**absent_members(state), **effective_members(state.members)}.values()
-    return sorted({topic for member in members for topic in member.topics}, key=java_order)
+    return _topics({**absent_members(state), **effective_members(state.members)})
+
+
+def shared_topics(state: GroupState) -> list[str]:
+    """Return those of the subscribed topics whose queues are shared: not what broadcasters read."""
+    return _topics({**absent_members(state), **sharing_members(state)})
+
+
+def _topics(members: dict[str, Member]) -> list[str]:
+    found = {topic for member in members.values() for topic in member.topics}
+    return sorted(found, key=java_order)
+
+
+def may_concern_shares(draft: Draft, member: Member) -> bool:
+    """Tell whether it may matter to who shares queues that this member comes or goes.
+
+    That of a broadcasting member does not, but where another process has its client id.
+    """
+    key, members = member.key, draft.state.members
+    return member.shares or any(
+        other.client_id == key.client_id for other in members if other != key
+    )
 
 
 def absent_members(state: GroupState) -> dict[str, Member]:
@@ -78,16 +112,12 @@ def apply_heartbeat(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
         _beat_of_the_gone(draft, arrival, beat, stone)
         return
     known = state.liveness.get(beat.member)
-    if beat.profile.message_model != "clustering":
+    if known is not None and _changes_model(state, beat):
         draft.counts["heartbeat", "rejected"] += 1
-        if known is not None:
-            state.liveness[beat.member] = replace(known, seen_ms=max(known.seen_ms, clock))
-        draft.reject(
-            arrival,
-            "unsupported_message_model",
-            "message_model",
-            ("this engine shares queues in the clustering model only", "send clustering"),
-        )
+        state.liveness[beat.member] = replace(known, seen_ms=max(known.seen_ms, clock))
+        detail = "an incarnation keeps the message model of its first heartbeat"
+        remedy = "stop all work, and begin a new incarnation with the other model"
+        draft.reject(arrival, "unsupported_message_model", "message_model", (detail, remedy))
         return
     if known is not None and beat.sequence <= known.sequence:
         draft.counts["heartbeat", "duplicate"] += 1
@@ -101,13 +131,21 @@ def apply_heartbeat(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
     _take_over(draft, arrival, beat)
 
 
+def _changes_model(state: GroupState, beat: Heartbeat) -> bool:
+    """Tell whether a member's heartbeat says another message model than its first one.
+
+    What it holds would be nobody's word: whoever broadcasts acknowledges nothing.
+    """
+    return state.members[beat.member].profile.message_model != beat.profile.message_model
+
+
 def _beat_of_the_gone(draft: Draft, arrival: Arrival, beat: Heartbeat, stone: Tombstone) -> None:
     draft.counts["heartbeat", "stale"] += 1
     if not stone.lapsed or stone.told:
         return
     draft.state.tombstones[beat.member] = replace(stone, told=True)
     message = "this incarnation was taken for dead: stop all work and start a new one"
-    draft.notices.append(_notice(draft, beat.member, "lapsed", message))
+    draft.notices.append(notice_to(draft, beat.member, "lapsed", message))
     draft.because("client_expired", client_id=beat.member.client_id, at=arrival.source)
 
 
@@ -131,17 +169,20 @@ def _take_over(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
         kind = "client_replaced" if others else "client_joined"
         draft.because(kind, client_id=beat.member.client_id, at=arrival.source)
         draft.tell.add(beat.member)
-        if not take_back(draft, member, arrival.clock_ms):
+        concerned = beat.member.client_id in state.awaited or may_concern_shares(draft, member)
+        if not take_back(draft, member, arrival.clock_ms) and concerned:
             note_change(draft, kind, arrival.clock_ms)
         return
-    if member.leaving or (
-        member.subscriptions == beat.subscriptions and member.profile == beat.profile
-    ):
+    if member.leaving:
         return
-    if member.subscriptions != beat.subscriptions or _weighs(member, beat):
+    subscriptions = newest_subscriptions(draft, member, beat)
+    if member.subscriptions == subscriptions and member.profile == beat.profile:
+        return
+    if member.subscriptions != subscriptions or _weighs(member, beat):
         draft.because("subscription_changed", client_id=beat.member.client_id, at=arrival.source)
-        note_change(draft, "subscription_changed", arrival.clock_ms)
-    draft.update_member(member, profile=beat.profile, subscriptions=beat.subscriptions)
+        if member.shares:
+            note_change(draft, "subscription_changed", arrival.clock_ms)
+    draft.update_member(member, profile=beat.profile, subscriptions=subscriptions)
 
 
 def _weighs(member: Member, beat: Heartbeat) -> bool:
@@ -173,7 +214,8 @@ def lapse_members(draft: Draft) -> None:
             # Whoever gets its queues was decided when it left.
             continue
         draft.because("client_expired", client_id=key.client_id)
-        if not await_return(draft, member, seen_ms):
+        concerned = may_concern_shares(draft, member)
+        if not await_return(draft, member, seen_ms) and concerned:
             note_change(draft, "client_expired", seen_ms + _patience_ms(draft, member) + 1)
 
 
@@ -227,7 +269,7 @@ def _bury(draft: Draft, key: MemberKey, *, lapsed: bool) -> None:
     draft.tell.discard(key)
     draft.drops.pop(key, None)
     draft.adds.pop(key, None)
-    told = member.told_duplicate or member.told_rival
+    told = member.told_duplicate or member.told_rival or bool(member.told_odd)
     draft.gone.append(Gone(draft.state.group, key, member.parts, notice=told))
 
 
@@ -266,7 +308,7 @@ def _heard_beside(state: GroupState, one: Member, other: Member) -> bool:
 
 
 def _tell_of_winner(draft: Draft, key: MemberKey, winner: Member, message: str) -> None:
-    notice = _notice(draft, key, DUPLICATE_CLIENT_ID, message)
+    notice = notice_to(draft, key, DUPLICATE_CLIENT_ID, message)
     draft.notices.append(replace(notice, winner=winner.process))
 
 
@@ -277,7 +319,8 @@ def has_duplicates(members: dict[MemberKey, Member]) -> bool:
     return any(member.process < winners[member.key.client_id].process for member in told)
 
 
-def _notice(draft: Draft, member: MemberKey, code: str, message: str) -> Notice:
+def notice_to(draft: Draft, member: MemberKey, code: str, message: str) -> Notice:
+    """Return a notice to a member, which names no winner."""
     return Notice(
         draft.state.group,
         member,

@@ -40,8 +40,8 @@ def is_eager(draft: Draft) -> bool:
 
 
 def has_ordered(state: GroupState) -> bool:
-    """Whether any member wants its messages in order."""
-    return any(member.profile.ordered for member in state.members.values())
+    """Whether any member that shares queues wants its messages in order."""
+    return any(member.shares and member.profile.ordered for member in state.members.values())
 
 
 def aim_past(draft: Draft, queue: QueueState, target: MemberKey | None) -> Aimed:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from fairlead.core.draft import Draft
 from fairlead.core.handover import Phase, phase_of
-from fairlead.core.membership import effective_members, subscribed_topics
+from fairlead.core.membership import effective_members, shared_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import (
@@ -62,7 +62,7 @@ def summary_of(state: GroupState, rules: GroupRules) -> GroupSummary:
         ("paused", rules.pause),
         ("empty", not effective_members(state.members) and not state.awaited),
         ("settling", state.settling is not None),
-        ("waiting_for_route", any(topic not in state.routes for topic in subscribed_topics(state))),
+        ("waiting_for_route", any(topic not in state.routes for topic in shared_topics(state))),
         ("waiting_for_offsets", bool(pending)),
         ("waiting_for_clients", _awaits(state)),
         ("handing_over", bool(passing)),
@@ -86,7 +86,8 @@ def _chain(state: GroupState, queue: MessageQueue) -> bool:
 
 def _is_pending(state: GroupState, queue: MessageQueue) -> bool:
     value = state.queues.get(queue)
-    return value is not None and value.base is None and queue in state.targets
+    awaited = queue in state.targets or state.growing_since_ms is not None
+    return value is not None and value.base is None and awaited
 
 
 def _assignments(draft: Draft) -> list[Assignment]:

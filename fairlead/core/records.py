@@ -82,6 +82,7 @@ class QueueProgress:
 
     ``end`` is the next offset to be written, as the member's last fetch saw it; None: not told.
     ``identity``: of which life of its topic the position is, as the grant said; None: not told.
+    ``idle_ms``: how long ago a pull of the queue was last tried under this epoch; None: not told.
     """
 
     queue: MessageQueue
@@ -89,6 +90,7 @@ class QueueProgress:
     position: Position
     end: int | None = None
     identity: str | None = None
+    idle_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +232,8 @@ class DriverSettings:
     """What a driver runs its shards under that no other record tells.
 
     A replay needs it. ``tick_ms`` is the period of its ticks; ``strategies`` are the names of all
-    that it has, sorted; the others as in :class:`fairlead.core.rules.EngineRules`.
+    that it has, sorted; the others as in :class:`fairlead.core.rules.EngineRules`. Of a version
+    that does not tell ``switch_ms`` it is 0.
     """
 
     tick_ms: int
@@ -238,6 +241,7 @@ class DriverSettings:
     evict_after_ms: int
     chain_cap: int
     strategies: tuple[str, ...]
+    switch_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,10 @@ def writable_queues(route: Route) -> dict[MessageQueue, bool]:
     """Return, for each readable queue in RocketMQ's order, whether a producer may write to it.
 
     Source: MQClientInstance#topicRouteData2TopicPublishInfo: the write bit, queues 0 to
-    writeQueueNums - 1. A broker without its master cannot be written to now, but will be again.
+    writeQueueNums - 1. Its third condition, a master, is left out on purpose: this tells which
+    queues weigh nothing any more because an operator closed them. A master that is away comes back,
+    and each failover would move queues twice. Nor does orderTopicConf count, which RocketMQ's
+    producers follow without looking at the bit: their brokers refuse what it forbids.
     """
     brokers = {broker.broker_name: broker for broker in route.brokers}
     return {

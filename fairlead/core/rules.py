@@ -57,6 +57,8 @@ class GroupRules:
     trigger_ms: int = 20_000
     drain_deadline_ms: int | None = 30_000
     """After that a member that has not answered a drop is mute; None: never."""
+    pull_max_idle_ms: int | None = 120_000
+    """A queue that a push member has not tried to pull for longer is taken anew; None: never."""
     restart_grace_ms: int = 0
     """So long the queues of a client that is gone wait for its client id; 0: not at all."""
     settle_ms: int = 0
@@ -66,6 +68,10 @@ class GroupRules:
     """``eager``: queues are granted without waiting for their holders."""
     on_mute: str = "wait"
     """``force``: queues are taken from members that are mute."""
+    react: str = "on_change"
+    """``on_tick``: a change of who consumes what is shared out at the next trigger."""
+    start_policy: str = "fairlead"
+    """``rocketmq``: a queue starts where RocketMQ's computePullFromWhere says."""
     pause: bool = False
     """Nothing is shared anew."""
     designated: Designation | None = None
@@ -91,7 +97,8 @@ class EngineRules:
     ``defaults`` are the rules of a group that has none of its own, after the rules set for every
     group; ``defaults_change`` says what changed them just now. ``auto_create``: whether a heartbeat
     may create its group. ``evict_after_ms``: how long a group without members is remembered.
-    ``turn_ms``: how long after one another members stop that hand queues over.
+    ``turn_ms``: how long after one another members stop that hand queues over. ``switch_ms``: so
+    long a group waits for the bounds of queues that a route has brought; 0: not at all.
     """
 
     generation: int
@@ -101,6 +108,7 @@ class EngineRules:
     evict_after_ms: int = 600_000
     chain_cap: int = CHAIN_CAP
     turn_ms: int = TURN_MS
+    switch_ms: int = 0
     defaults_change: DefaultsChange | None = None
 
 
@@ -221,11 +229,16 @@ WORDS = {
     "slots": ("subscribers", "group"),
     "mode": ("cooperative", "eager"),
     "on_mute": ("wait", "force"),
+    "react": ("on_change", "on_tick"),
+    "start_policy": ("fairlead", "rocketmq"),
 }
 """The rules that are one word -> the words; the first one is built in."""
 
 NEVER = "never"
-"""What is said in place of a drain deadline where there shall be none."""
+"""What is said in place of a time of `MAY_BE_NEVER` where there shall be none."""
+
+MAY_BE_NEVER = frozenset(("drain_deadline_ms", "pull_max_idle_ms"))
+"""Times that a group may do without."""
 
 TIMING_MAX_MS = 3_600_000
 """No time of a rule may be longer than an hour."""
@@ -318,7 +331,7 @@ def _with_timing(rules: GroupRules, value: object) -> GroupRules:
         if name not in TIMES:
             remedy = f"use one of {', '.join(sorted(TIMES))}"
             raise RuleError("bad_rule", f"value.{name}", f"timing has no {name!r}", remedy)
-        if name == "drain_deadline_ms" and number == NEVER:
+        if name in MAY_BE_NEVER and number == NEVER:
             read[name] = None
             continue
         if isinstance(number, bool) or not isinstance(number, int):
@@ -329,7 +342,7 @@ def _with_timing(rules: GroupRules, value: object) -> GroupRules:
             remedy = f"send {least} to {TIMING_MAX_MS}"
             raise RuleError("bad_rule", f"value.{name}", f"{number} ms is out of bounds", remedy)
         read[name] = number
-    return replace(rules, **read)  # type: ignore[arg-type]  # only a drain deadline may be None
+    return replace(rules, **read)  # type: ignore[arg-type]  # only those may be None
 
 
 def _refused(error: RuleValueError) -> RuleError:

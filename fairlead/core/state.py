@@ -38,6 +38,8 @@ __all__ = [
     "Settling",
     "Told",
     "Tombstone",
+    "Trait",
+    "TraitValue",
 ]
 
 
@@ -66,11 +68,18 @@ class Member:
     """The clock at its first heartbeat."""
     told_rival: bool = False
     """It was told that a lesser process uses its client id."""
+    told_odd: tuple[str, ...] = ()
+    """Of what it was told that its group has another value, in the order in which it was told."""
 
     @property
     def topics(self) -> frozenset[str]:
         """The topics that the member subscribes to."""
         return frozenset(subscription.topic for subscription in self.subscriptions)
+
+    @property
+    def shares(self) -> bool:
+        """Whether the member shares queues: one of the broadcasting model reads them all."""
+        return self.profile.message_model == "clustering"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +128,20 @@ class Settling:
 
     opened_ms: int
     changes: Mapping[str, int]
+
+
+class Trait(NamedTuple):
+    """Something that the members of a group are meant to agree on: of a topic, or of all of them.
+
+    ``name`` is a word of :mod:`fairlead.core.agreement`; ``topic`` is empty if it is of no topic.
+    """
+
+    name: str
+    topic: str = ""
+
+
+TraitValue = tuple[str | int | bool | None, ...]
+"""One value of a trait, as what compares equal if and only if members agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +298,10 @@ class GroupState:
     awaited: dict[str, Awaited] = field(default_factory=dict)
     """Client id -> a client whose queues wait for it to come back."""
     settling: Settling | None = None
+    established: dict[Trait, TraitValue] = field(default_factory=dict)
+    """What the members are meant to agree on -> the value that the group keeps."""
+    growing_since_ms: int | None = None
+    """The clock at which a route brought queues whose bounds are waited for; None: none did."""
 
     @property
     def epoch(self) -> Epoch:
@@ -303,4 +330,5 @@ class GroupState:
             measures=dict(self.measures),
             weights=dict(self.weights),
             awaited=dict(self.awaited),
+            established=dict(self.established),
         )

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairlead.core.absence import give_up_the_absent
+from fairlead.core.agreement import agree
 from fairlead.core.apply import KINDS, apply_record
 from fairlead.core.barrier import barrier_due_ms, enter_barrier, pass_barrier
 from fairlead.core.decide import (
@@ -25,6 +26,7 @@ from fairlead.core.decide import (
 )
 from fairlead.core.draft import Draft
 from fairlead.core.drains import note_drained
+from fairlead.core.growth import growth_end_ms
 from fairlead.core.healing import heal_members, note_digests
 from fairlead.core.leaving import end_leaves
 from fairlead.core.membership import (
@@ -37,6 +39,7 @@ from fairlead.core.membership import (
 from fairlead.core.outputs import Output, Rejection
 from fairlead.core.overtaking import look_for_mute
 from fairlead.core.publish import outputs_of
+from fairlead.core.pull_idle import take_anew
 from fairlead.core.rebirth import forget_routes
 from fairlead.core.records import (
     Arrival,
@@ -97,8 +100,10 @@ def step(
         draft, [(entry, entry.record) for entry in arrivals if isinstance(entry.record, Heartbeat)]
     )
     tell_duplicates(draft)
+    agree(draft, state)
     if known.barrier is None:
         look_for_mute(draft)
+        take_anew(draft)
         _decide(draft)
         grant_again(draft)
         heal_members(draft, heal)
@@ -122,6 +127,9 @@ def due_ms(state: GroupState, engine: EngineRules) -> int:
     window_ms = window_end_ms(state, rules)
     if window_ms is not None:
         due.append(window_ms)
+    growth_ms = growth_end_ms(state, engine.switch_ms)
+    if growth_ms is not None:
+        due.append(growth_ms)
     due.extend(entry.asked_ms + request_wait_ms(entry) for entry in state.requests.values())
     if state.empty_since_ms is not None and may_be_forgotten(state):
         due.append(state.empty_since_ms + engine.evict_after_ms)

@@ -9,6 +9,7 @@ drained members never.
 import json
 from collections.abc import Mapping
 
+from fairlead.core.agreement import SUBSCRIPTION_DISAGREEMENT, any_odd
 from fairlead.core.allocation import (
     Allocation,
     AllocationError,
@@ -16,14 +17,15 @@ from fairlead.core.allocation import (
     Candidate,
     described,
 )
+from fairlead.core.answers import STRATEGY_ERROR, read_answer, refusal
 from fairlead.core.designation import Sharing, sharing
 from fairlead.core.draft import Draft
 from fairlead.core.membership import (
     DUPLICATE_CLIENT_ID,
     absent_members,
-    effective_members,
     has_duplicates,
-    subscribed_topics,
+    shared_topics,
+    sharing_members,
 )
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
@@ -67,10 +69,10 @@ __all__ = [
 
 
 def shared_queues(state: GroupState) -> dict[str, tuple[MessageQueue, ...]]:
-    """Return the readable queues of each subscribed topic of which the route is known."""
+    """Return the readable queues of each shared topic of which the route is known."""
     return {
         topic: readable_queues(state.routes[topic])
-        for topic in subscribed_topics(state)
+        for topic in shared_topics(state)
         if topic in state.routes
     }
 
@@ -118,6 +120,19 @@ def compute_targets(draft: Draft) -> None:
     state.allocated_by = allocation_text(draft)
 
 
+def _refusal(
+    answer: Mapping[str, tuple[MessageQueue, ...]],
+    members: dict[str, Member],
+    shares: Sharing,
+    topic: str,
+    held: tuple[MessageQueue, ...],
+) -> AllocationError | None:
+    try:
+        return refusal(answer, members, shares, topic, held)
+    except Exception as error:  # noqa: BLE001  # a queue of a user's strategy may have any fields, also such as cannot be looked up
+        return AllocationError(STRATEGY_ERROR, described(error))
+
+
 def _holder(state: GroupState, queue: MessageQueue) -> str | None:
     """Return the client that holds a queue and was not told to release it; None: nobody does."""
     value = state.queues.get(queue)
@@ -133,9 +148,7 @@ def alarms_of(draft: Draft) -> tuple[str, ...]:
     # A decision is written often, and most groups have neither rule.
     if rules.designated is not None or "drain" in rules.single:
         routes = {
-            topic: state.routes[topic]
-            for topic in subscribed_topics(state)
-            if topic in state.routes
+            topic: state.routes[topic] for topic in shared_topics(state) if topic in state.routes
         }
         topics = [topic for topic, route in routes.items() if can_be_read(route)]
         shares = _sharing(draft, _possible_owners(draft), topics)
@@ -147,6 +160,7 @@ def alarms_of(draft: Draft) -> tuple[str, ...]:
         PAUSED_UNASSIGNED: rules.pause and _has_unassigned(state),
         CUT_SHORT: draft.cut_short,
         MUTE_MEMBER: any_mute(state),
+        SUBSCRIPTION_DISAGREEMENT: any_odd(state),
     }
     if rules.mode == "eager" and has_ordered(state):
         alarms[RULE_WITHOUT_EFFECT] = True
@@ -165,7 +179,7 @@ def _has_unassigned(state: GroupState) -> bool:
 def _possible_owners(draft: Draft) -> dict[str, Member]:
     """Return the members that may own anything, by client id; absent ones keep their share."""
     drained = drained_of(draft.rules.single)
-    members = {**absent_members(draft.state), **effective_members(draft.state.members)}
+    members = {**absent_members(draft.state), **sharing_members(draft.state)}
     return {name: member for name, member in members.items() if name not in drained}
 
 
@@ -188,9 +202,8 @@ def _allocate(
         if not asked:
             continue
         answer = _ask(draft, members, subscriptions, asked)
-        # What a strategy says of topics that it was not asked for is no answer.
-        allocated |= {topic: answer.topics[topic] for topic in asked if topic in answer.topics}
-        failures |= {topic: answer.failures[topic] for topic in asked if topic in answer.failures}
+        allocated |= answer.topics
+        failures |= answer.failures
         draft.cut_short |= bool(answer.notes)
     return Allocation(allocated, failures)
 
@@ -265,44 +278,9 @@ def _ask(
         placement_of({name: held for name, held in rules.single.items() if name in taken}),
     )
     try:
-        return strategy.allocate(request)
+        return read_answer(strategy.allocate(request), queues)
     except AllocationError as error:
         return Allocation({}, dict.fromkeys(queues, error))
-    except Exception as error:  # noqa: BLE001  # a user's strategy may raise anything: the topics keep their assignment
-        failed = AllocationError("strategy_error", described(error))
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # a user's strategy may raise anything, and must not end the program: the topics keep their assignment
+        failed = AllocationError(STRATEGY_ERROR, described(error))
         return Allocation({}, dict.fromkeys(queues, failed))
-
-
-TWO_OWNERS = (
-    "two clients would own one queue, so nothing is changed: let one client consume (the rule "
-    "designated), or take a strategy that shares, such as AVG or STICKY"
-)
-
-
-def _refusal(
-    answer: Mapping[str, tuple[MessageQueue, ...]],
-    members: dict[str, Member],
-    shares: Sharing,
-    topic: str,
-    held: tuple[MessageQueue, ...],
-) -> AllocationError | None:
-    shared = set(held)
-    owners: dict[MessageQueue, str] = {}
-    for client_id, owned in answer.items():
-        if owned and client_id not in members:
-            detail = f"{client_id} was given queues of {topic}, and is no member that may own any"
-            return AllocationError("unknown_client", detail)
-        if owned and not shares.allows(topic, client_id):
-            return AllocationError("not_designated", f"{client_id} was given queues of {topic}")
-        for queue in owned:
-            if queue not in shared:
-                return AllocationError("unknown_queue", f"{client_id} was given {_named(queue)}")
-            if queue in owners:
-                both = f"{_named(queue)} to {owners[queue]} and {client_id}"
-                return AllocationError("two_owners", f"{TWO_OWNERS}; {both}")
-            owners[queue] = client_id
-    return None
-
-
-def _named(queue: MessageQueue) -> str:
-    return "/".join(map(str, queue))

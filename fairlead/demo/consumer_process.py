@@ -9,7 +9,8 @@ what it writes into its journal, after it is written there:
 - ``{"do": "leave"}``, SIGTERM, or the end of the input: stop, release, leave, end.
 
 A message is processed when its CONSUMED record is written; only then does the loop ask for the
-next one, which is what tells the client that this one is done. So no progress is ever reported of
+next one, which is what tells the client that this one is done; with ``--push true`` the listener
+returns only then. So no progress is ever reported of
 what is not in the journal. Before it writes, it asks the client whether the queue is still its own:
 a message of a queue that was lost meanwhile is left to the next owner.
 """
@@ -19,10 +20,19 @@ import json
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from fairlead_client import Consumer, DuplicateClientIdError, Message, Observer
+from fairlead_client import (
+    ConsumeContext,
+    Consumer,
+    ConsumeResult,
+    DuplicateClientIdError,
+    Message,
+    Observer,
+    PushConsumer,
+)
 from fairlead_client import Epoch as ClientEpoch
 from fairlead_client import Queue as ClientQueue
 
@@ -124,6 +134,7 @@ def main() -> None:
     for name in ("bootstrap", "prefix", "group", "topic", "client-id", "journal"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--settings", type=json.loads, default={}, help="of the client, as JSON")
+    parser.add_argument("--push", type=json.loads, default=False, help="be a PushConsumer")
     arguments = parser.parse_args()
     with JournalWriter(Path(arguments.journal), echo=say) as journal:
         try:
@@ -136,16 +147,7 @@ def main() -> None:
 def _consume(arguments: argparse.Namespace, journal: JournalWriter) -> None:
     hands, joined = Hands(), threading.Event()
     diary = Diary(journal, hands)
-    consumer = Consumer(
-        bootstrap=arguments.bootstrap,
-        prefix=arguments.prefix,
-        group=arguments.group,
-        topics=[arguments.topic],
-        client_id=arguments.client_id,
-        consume_from="first_offset",
-        observer=diary,
-        **arguments.settings,
-    )
+    consumer = _pushed(arguments, diary) if arguments.push else _iterated(arguments, diary)
 
     def leave() -> None:
         hands.let_go()
@@ -159,9 +161,47 @@ def _consume(arguments: argparse.Namespace, journal: JournalWriter) -> None:
     joined.wait()
     with consumer:
         tell("joined")
-        for message in consumer:
-            diary.process(message, consumer.still_mine)
+        if isinstance(consumer, PushConsumer):
+            consumer.wait()
+        else:
+            for message in consumer:
+                diary.process(message, consumer.still_mine)
     tell("left")
+
+
+def _iterated(arguments: argparse.Namespace, diary: Diary) -> Consumer:
+    return Consumer(observer=diary, **_settings(arguments))
+
+
+def _pushed(arguments: argparse.Namespace, diary: Diary) -> PushConsumer:
+    """Return a consumer with one thread: of a queue nothing is in hand but one message."""
+
+    def process(messages: Sequence[Message], context: ConsumeContext) -> ConsumeResult:
+        del context
+        for message in messages:
+            diary.process(message, consumer.still_mine)
+        return ConsumeResult.CONSUME_SUCCESS
+
+    consumer = PushConsumer(
+        listener=process,
+        consume_threads=1,
+        retry_topic=False,
+        observer=diary,
+        **_settings(arguments),
+    )
+    return consumer
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "bootstrap": arguments.bootstrap,
+        "prefix": arguments.prefix,
+        "group": arguments.group,
+        "topics": [arguments.topic],
+        "client_id": arguments.client_id,
+        "consume_from": "first_offset",
+        **arguments.settings,
+    }
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """One run of the demo: everything started, the script played, everything judged and cleaned up."""
 
 import contextlib
+import json
 import random
 import shutil
 import sys
@@ -54,12 +55,14 @@ class DemoOptions:
         seed: chooses who leaves and who dies.
         bootstrap: an existing cluster; None for an embedded broker.
         keep: leave topics, journals and logs behind.
+        push: the consumers are PushConsumers.
     """
 
     duration_s: float
     seed: int
     bootstrap: str | None
     keep: bool
+    push: bool = False
 
 
 class Demo:
@@ -107,6 +110,7 @@ class Demo:
             "prefix": plan.prefix,
             "group": GROUP,
             "topic": plan.source,
+            "push": json.dumps(self._options.push),
         }
         fleet = Fleet(plan.folder, arguments, condition)
         stack.callback(fleet.stop)

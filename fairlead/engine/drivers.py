@@ -31,6 +31,7 @@ def settings_of(context: ShardContext) -> DriverSettings:
         evict_after_ms=rules.evict_after_ms,
         chain_cap=rules.chain_cap,
         strategies=tuple(sorted(rules.strategies)),
+        switch_ms=rules.switch_ms,
     )
 
 
@@ -82,6 +83,7 @@ class Drivers:
             auto_create=told.auto_create,
             evict_after_ms=told.evict_after_ms,
             chain_cap=told.chain_cap,
+            switch_ms=told.switch_ms,
         )
         return ShardContext(
             rules=rules,

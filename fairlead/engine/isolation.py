@@ -14,9 +14,10 @@ from traceback import format_exception
 from fairlead.codec.liveness import encode_liveness
 from fairlead.codec.quarantine import Quarantine
 from fairlead.codec.shard import GroupSlot
-from fairlead.core.draft import GATE, HANDOVER, HANDOVER_MS
+from fairlead.core.draft import GATE, HANDOVER, HANDOVER_MS, SLOW_HANDOVER
 from fairlead.core.fencing import FENCED
 from fairlead.core.outputs import Decision, Output
+from fairlead.core.pull_idle import PULL_IDLE
 from fairlead.core.state import GroupState
 from fairlead.core.targets import FAILED_ALLOCATION
 from fairlead.engine.attempt import Attempt, Stepped, dated, find_poison, reraise_unless_own
@@ -80,6 +81,7 @@ _FAMILIES = {
     FENCED: FENCED,
     FAILED_ALLOCATION: "allocation_failures",
     HANDOVER: "handovers",
+    SLOW_HANDOVER: "slow_handovers",
     GATE: "gates",
 }
 """What a step counts -> the family that shows it; every other word is a kind of records."""
@@ -87,7 +89,7 @@ _FAMILIES = {
 
 def _name_of(kind: str, outcome: str) -> str:
     """Name what a step counted: what became of its records, and what it decided."""
-    if kind == HANDOVER_MS:
+    if kind in (HANDOVER_MS, PULL_IDLE):
         return kind
     family = _FAMILIES.get(kind, f"events/{kind}")
     return f"{family}/{outcome}"

@@ -20,6 +20,7 @@ from fairlead.wire.reasons import notice_code
 
 __all__ = [
     "STEP_FAILED",
+    "TRIGGERED_MS",
     "Stamp",
     "count_outputs",
     "count_written",
@@ -41,6 +42,9 @@ class Stamp:
     alarm: str | None = None
     origin: Origin | None = None
 
+
+TRIGGERED_MS = "triggered_ms"
+"""The word under which a shard tells when a kind of trigger last led to a decision."""
 
 STEP_FAILED = "step_failed"
 """The reason and the alarm of a record or a group on which a step fails."""
@@ -123,6 +127,13 @@ def _count_decision(decision: Decision, counts: Counter[str]) -> None:
     counts["decisions"] += 1
     first = decision.triggers[0] if decision.triggers else "none"
     counts.update(f"rebalances/{trigger}" for trigger in decision.triggers)
+    for trigger in decision.triggers:
+        told = [each.at.append_ms for each in decision.cause if each.kind == trigger and each.at]
+        counts[f"{TRIGGERED_MS}/{trigger}"] = max(
+            counts[f"{TRIGGERED_MS}/{trigger}"], decision.at_ms
+        )
+        waited_ms = decision.at_ms - min(told, default=decision.at_ms)
+        counts[f"trigger_wait_ms/{trigger}"] += max(waited_ms, 0)
     counts.update(f"moves/{move.stage}/{first}" for move in decision.moves)
     counts.update(f"alarms/{alarm}" for alarm in decision.alarms)
 

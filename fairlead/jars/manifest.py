@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Final, Literal
 
-JarSetName = Literal["connector", "broker", "broker-logging", "rocketmq", "kafka-assignors"]
+JarSetName = Literal[
+    "connector",
+    "broker",
+    "broker-logging",
+    "rocketmq",
+    "rocketmq-4.7",
+    "rocketmq-5",
+    "kafka-assignors",
+]
 BROKER_SETS: Final[tuple[JarSetName, ...]] = ("broker", "broker-logging")
 JAR_SET_NAMES: Final[tuple[JarSetName, ...]] = ("connector", *BROKER_SETS)
 """What a set-up fetches; the others are fetched by the tests and the benchmark that need them."""

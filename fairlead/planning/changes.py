@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fairlead.core.membership import subscribed_topics
+from fairlead.core.membership import shared_topics
 from fairlead.core.model import MemberProfile, Route, RouteBroker
 from fairlead.core.records import GroupRecord, Leave, RouteChanged, RuleSet
 from fairlead.core.routes import PERM_READ
@@ -72,7 +72,7 @@ def records_of(picture: Picture, changes: Changes) -> tuple[GroupRecord, ...]:
 
 def _joins(picture: Picture, joins: Sequence[Join]) -> Iterable[GroupRecord]:
     known = set(picture.members)
-    everything = tuple(subscribed_topics(picture.state))
+    everything = tuple(shared_topics(picture.state))
     for join in joins:
         if join.client_id in known:
             raise BadChangeError("join", f"{join.client_id} is a member", "name a new client")
@@ -98,7 +98,7 @@ def _leaves(picture: Picture, leaves: Sequence[str]) -> Iterable[GroupRecord]:
 
 def _routes(picture: Picture, changes: Changes) -> Iterable[GroupRecord]:
     routes = dict(picture.state.routes)
-    subscribed = {*subscribed_topics(picture.state)}
+    subscribed = {*shared_topics(picture.state)}
     subscribed.update(topic for join in changes.joins for topic in join.topics or ())
     for size in changes.routes:
         if size.topic not in subscribed:

@@ -11,7 +11,7 @@ from typing import Any
 from fairlead.core.allocation import Allocation, AllocationRequest, Strategy
 from fairlead.core.apply import apply_record
 from fairlead.core.decide import aim_queues
-from fairlead.core.membership import subscribed_topics
+from fairlead.core.membership import shared_topics
 from fairlead.core.model import MessageQueue, Source
 from fairlead.core.outputs import Failure, Rejection
 from fairlead.core.records import Arrival, GroupRecord
@@ -65,7 +65,7 @@ class Forecast:
     def readable(self, before: Picture) -> frozenset[MessageQueue]:
         """Return the queues that can be read now, also of topics to which nobody subscribes now."""
         routes = self.picture.state.routes
-        topics = {*subscribed_topics(before.state), *subscribed_topics(self.picture.state)}
+        topics = {*shared_topics(before.state), *shared_topics(self.picture.state)}
         return frozenset(
             queue
             for topic in sorted(topics & routes.keys())

@@ -6,7 +6,7 @@ from math import inf
 from typing import Any
 
 from fairlead.core.allocation import Strategy
-from fairlead.core.membership import subscribed_topics
+from fairlead.core.membership import shared_topics
 from fairlead.core.model import MemberProfile, MessageQueue, Route, RouteBroker
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.records import Heartbeat, RuleSet
@@ -82,7 +82,7 @@ def group_document(picture: Picture) -> dict[str, Any]:
     """
     rules, weights = picture.rules, picture.state.weights
     members, owners = picture.members, picture.owners
-    subscribed = subscribed_topics(picture.state)
+    subscribed = shared_topics(picture.state)
     owned: dict[str, list[list[Any]]] = {client_id: [] for client_id in members}
     for queue in sorted(owners, key=queue_order):
         owned[owners[queue]].append(list(queue))

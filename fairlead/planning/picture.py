@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairlead.core.draft import Draft
-from fairlead.core.membership import effective_members
+from fairlead.core.membership import sharing_members
 from fairlead.core.model import (
     Epoch,
     MemberKey,
@@ -55,7 +55,7 @@ class Picture:
     @property
     def members(self) -> dict[str, Member]:
         """The members that share the queues, by client id."""
-        return effective_members(self.state.members)
+        return sharing_members(self.state)
 
     @property
     def rules(self) -> GroupRules:
@@ -94,7 +94,7 @@ class Picture:
         Each owner is a member.
         """
         state = self.state.copy()
-        members = effective_members(state.members)
+        members = sharing_members(state)
         state.queues = {
             queue: owned_by(members[client_id].key) for queue, client_id in owners.items()
         }

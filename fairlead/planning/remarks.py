@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from fairlead.core.membership import subscribed_topics
+from fairlead.core.membership import effective_members, shared_topics
 from fairlead.core.ordering import java_order
 from fairlead.core.records import ALL_GROUPS
 from fairlead.planning.live_group import LiveGroup
@@ -27,6 +27,7 @@ def remarks_on(live: LiveGroup, tick_ms: int, now_ms: int) -> tuple[str, ...]:
         *_engine(live, tick_ms, now_ms),
         *_rules(live),
         *_members(live),
+        *_broadcasters(live),
         *_topics(live),
         *_weights(live),
         *_passing(live),
@@ -92,9 +93,15 @@ def _members(live: LiveGroup) -> Iterator[str]:
             yield f"{client_id} runs {lives[client_id]} times: the newest process counts"
 
 
+def _broadcasters(live: LiveGroup) -> Iterator[str]:
+    for client_id, member in sorted(effective_members(live.roll.state.members).items()):
+        if not member.shares:
+            yield f"{client_id} broadcasts: it reads every queue and has no share"
+
+
 def _topics(live: LiveGroup) -> Iterator[str]:
     state = live.picture.state
-    for topic in subscribed_topics(state):
+    for topic in shared_topics(state):
         if topic not in state.routes:
             yield f"the route of {topic} is not known: its queues are not in the plan"
 

@@ -70,6 +70,7 @@ def driver_settings(settings: Settings, strategies: Mapping[str, Strategy]) -> D
         evict_after_ms=settings.groups.evict_after_ms,
         chain_cap=CHAIN_CAP,
         strategies=tuple(sorted(strategies)),
+        switch_ms=settings.groups.switch_ms,
     )
 
 

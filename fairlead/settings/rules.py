@@ -12,12 +12,15 @@ LeaseMs = Annotated[int, Field(ge=1_000, le=600_000)]
 MarginMs = Annotated[int, Field(ge=1, le=600_000)]
 TriggerMs = Annotated[int, Field(ge=1_000, le=3_600_000)]
 DrainDeadlineMs = Annotated[int, Field(ge=1_000, le=3_600_000)] | Literal["never"]
+PullMaxIdleMs = Annotated[int, Field(ge=1, le=3_600_000)] | Literal["never"]
 RestartGraceMs = Annotated[int, Field(ge=0, le=3_600_000)]
 SettleMs = Annotated[int, Field(ge=0, le=600_000)]
 StrategyName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
 Slots = Literal["subscribers", "group"]
 Mode = Literal["cooperative", "eager"]
 OnMute = Literal["wait", "force"]
+React = Literal["on_change", "on_tick"]
+StartPolicy = Literal["fairlead", "rocketmq"]
 
 
 class WeighingRule(BaseModel):
@@ -45,12 +48,15 @@ class GroupRules(BaseModel):
     margin_ms: MarginMs
     trigger_ms: TriggerMs
     drain_deadline_ms: DrainDeadlineMs
+    pull_max_idle_ms: PullMaxIdleMs
     restart_grace_ms: RestartGraceMs
     settle_ms: SettleMs
     pause: bool
     slots: Slots
     mode: Mode
     on_mute: OnMute
+    react: React
+    start_policy: StartPolicy
     weighing: WeighingRule
 
 
@@ -69,12 +75,15 @@ class GroupOverrides(BaseModel):
     margin_ms: MarginMs | None = None
     trigger_ms: TriggerMs | None = None
     drain_deadline_ms: DrainDeadlineMs | None = None
+    pull_max_idle_ms: PullMaxIdleMs | None = None
     restart_grace_ms: RestartGraceMs | None = None
     settle_ms: SettleMs | None = None
     pause: bool | None = None
     slots: Slots | None = None
     mode: Mode | None = None
     on_mute: OnMute | None = None
+    react: React | None = None
+    start_policy: StartPolicy | None = None
     designated: dict[str, Any] | None = None
     weighing: WeighingRule | None = None
 

@@ -123,6 +123,7 @@ class GroupsSettings(_Section):
 
     auto_create: bool
     evict_after_ms: Annotated[int, Field(ge=1, le=86_400_000)]
+    switch_ms: Annotated[int, Field(ge=0, le=60_000)]
 
 
 class MetricsSettings(_Section):

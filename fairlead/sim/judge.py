@@ -10,6 +10,7 @@ from fairlead.codec.group import decode_group
 from fairlead.codec.shard import open_shard
 from fairlead.codec.stored import StoredShard
 from fairlead.core.model import MessageQueue
+from fairlead.core.offsets import ROCKETMQ
 from fairlead.sim.application import Work
 from fairlead.sim.breach import BreachError
 from fairlead.sim.data_plane import DataPlane, Topic
@@ -55,6 +56,7 @@ class Judge:
         self.passages = Passages()
         self.grants = Grants(self.reports, self.tenures)
         self._late: set[Queue] = set()
+        self._anew: set[Queue] = set()
         self._loose = frozenset(loose)
         self._lost = False
         self._lawless: set[Queue] = set()
@@ -142,9 +144,12 @@ class Judge:
         world = self._world
         topic = world.data.topics[queue.topic]
         held = topic.first_ends.get(queue.queue_id, 0)
-        if world.scenario.consume_from == "first_offset" or queue in self._late:
+        grown, anew = queue in self._late, queue in self._anew
+        low = (grown and world.scenario.start_policy != ROCKETMQ) or (anew and not grown)
+        if world.scenario.consume_from == "first_offset" or low:
             return [(0, 0)]
-        late = [(0, 0)] if self._lost else []
+        # Of a topic that was made anew and grown nobody knows which of it the engine has read.
+        late = [(0, 0)] if self._lost or anew else []
         return [*late, (held, world.data.end(MessageQueue(*queue), world.timeline.now_ms))]
 
     # What the world does.
@@ -157,6 +162,9 @@ class Judge:
         for number in range(first, topic.queues):
             queue = Queue(*topic.queue(number))
             self._hidden[queue] = None
+            if queue in self._anew:
+                # If nobody has read it, it comes back as one that is added.
+                self._late.add(queue)
             self.passages.asked.pop(queue, None)
 
     def engine_started(self, stored: StoredShard | None) -> None:
@@ -177,7 +185,8 @@ class Judge:
         for queue in [queue for queue in self._hidden if queue.topic == topic.name]:
             del self._hidden[queue]
         self._lawless = {queue for queue in self._lawless if queue.topic != topic.name}
-        self._late.update(Queue(*queue) for queue in topic.readable_queues())
+        self._late = {queue for queue in self._late if queue.topic != topic.name}
+        self._anew.update(Queue(*queue) for queue in topic.readable_queues())
 
     # What stands in the log.
     def _heartbeats(self, record: RawRecord) -> None:

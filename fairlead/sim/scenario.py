@@ -1,6 +1,6 @@
 """The circumstances of one schedule, drawn once: times, sizes, strategy, how far clocks drift."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairlead.core.rules import GroupRules
 from fairlead.sim.chance import Chance
@@ -38,6 +38,7 @@ class Scenario:
     mode: str
     on_mute: str
     client_deadline_ms: int
+    start_policy: str = "fairlead"
 
     @property
     def rules(self) -> GroupRules:
@@ -50,6 +51,7 @@ class Scenario:
             drain_deadline_ms=self.drain_deadline_ms,
             mode=self.mode,
             on_mute=self.on_mute,
+            start_policy=self.start_policy,
         )
 
     @property
@@ -69,7 +71,7 @@ def draw_scenario(chance: Chance) -> Scenario:
     drift_permille = chance.pick((0, 5, 20))
     drain_deadline_ms = chance.pick((3_000, 6_000, 30_000))
     impatient = chance.happens(0.15)
-    return Scenario(
+    drawn = Scenario(
         group=GROUP,
         lease_ms=lease_ms,
         heartbeat_ms=lease_ms * 3 // 10,
@@ -90,3 +92,6 @@ def draw_scenario(chance: Chance) -> Scenario:
         on_mute="force" if impatient else "wait",
         client_deadline_ms=30_000 if impatient else drain_deadline_ms,
     )
+    # Of what is drawn already: one draw more would change the life of every seed.
+    rocketmq = (drawn.clients + drawn.queues + drawn.faults) % 5 == 0
+    return replace(drawn, start_policy="rocketmq") if rocketmq else drawn

@@ -222,7 +222,7 @@ class ShardFacts:
         The engine forgets them too; who reads them again starts where the data plane says. A queue
         that its topic's route hides is not forgotten: it comes back as it was left.
         """
-        alive = [each for each in group.members.values() if not each.left and not each.lapsed]
+        alive = [each for each in group.members.values() if each.shares and not each.gone]
         if not alive:
             return
         topics = frozenset(topic for member in alive for topic in member.topics)

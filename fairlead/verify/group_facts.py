@@ -131,7 +131,7 @@ class GroupFacts:
         member = self.members.get(record.member)
         if member is not None:
             member.seen_ms, member.seen = clock_ms, row
-            if not member.left:
+            if not member.left and member.shares == _shares(record):
                 member.lease_ms, member.topics = record.profile.lease_ms, _topics(record)
         else:
             member = self.members[record.member] = MemberFacts(
@@ -144,6 +144,7 @@ class GroupFacts:
                 clock_ms,
                 row,
                 ordered=record.profile.ordered,
+                shares=_shares(record),
             )
             self.lives.setdefault(record.member.client_id, []).append(member)
         member.digest = record.digest
@@ -312,4 +313,12 @@ class GroupFacts:
 
 
 def _topics(record: Heartbeat) -> frozenset[str]:
+    """Return the topics that a member shares with others."""
+    if not _shares(record):
+        return frozenset()
     return frozenset(subscription.topic for subscription in record.subscriptions)
+
+
+def _shares(record: Heartbeat) -> bool:
+    """Tell whether a heartbeat is of a member that shares queues."""
+    return record.profile.message_model == "clustering"

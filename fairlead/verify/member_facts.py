@@ -16,7 +16,8 @@ class MemberFacts:
     the newest; ``acked`` the newest generation whose claims are complete. ``rival`` is a greater
     process with its client id: each was heard after the other had come, at ``rival_ms`` first.
     ``digest`` is that of what it held at its newest heartbeat. ``last_started``: it leaves, and
-    what it started last, with the record that says so; None: it did not tell.
+    what it started last, with the record that says so; None: it did not tell. ``shares``: it is of
+    the clustering model; of one that broadcasts ``topics`` says nothing, for it is given no queue.
     """
 
     key: MemberKey
@@ -28,6 +29,7 @@ class MemberFacts:
     seen_ms: int
     seen: RawRecord
     ordered: bool = False
+    shares: bool = True
     left: bool = False
     lapsed: bool = False
     acked: int = 0

@@ -1,7 +1,7 @@
 """A recording run again under what its drivers ran under."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import Generation
@@ -119,13 +119,7 @@ def drivers_of(
     if any(name not in strategies for name in known):
         # They are of whoever recorded: of a driver that does not say, nobody knows its strategies.
         there = tuple(name for name in known if name in strategies)
-        otherwise = type(otherwise)(
-            otherwise.tick_ms,
-            otherwise.auto_create,
-            otherwise.evict_after_ms,
-            otherwise.chain_cap,
-            there,
-        )
+        otherwise = replace(otherwise, strategies=there)
     return Drivers(
         claims_of(recording),
         manifest.names,

@@ -22,6 +22,7 @@ from fairlead.wire.texts import (
     IDENTITY,
     LABEL,
     LONG_TEXT,
+    ROUTED_TOPIC,
     TOPIC,
     UUID,
 )
@@ -44,13 +45,15 @@ _FOR_TIME = frozenset(("timestamp_ms", "offset"))
 _REQUEST = frozenset(("v", "kind", "group", "what", "topic", "queues", "consume_timestamp_ms"))
 _GENERATION = frozenset(("v", "kind", "driver", "started_ms", "version"))
 _GENERATION_WITH_SETTINGS = _GENERATION | {"settings"}
-_SETTINGS = frozenset(("tick_ms", "auto_create", "evict_after_ms", "chain_cap", "strategies"))
+_SETTINGS = frozenset(
+    ("tick_ms", "auto_create", "evict_after_ms", "chain_cap", "strategies", "switch_ms")
+)
 
 
 def read_route(fields: Fields) -> RouteChanged:
     """Read the whole route of one topic; no broker twice, not too many queues."""
     fields.known(_ROUTE)
-    topic = fields.text("topic", TOPIC)
+    topic = fields.text("topic", ROUTED_TOPIC)
     brokers = tuple(_broker(entry) for entry in fields.entries("brokers", _BROKER))
     if len({broker.broker_name for broker in brokers}) != len(brokers):
         raise duplicate("brokers", "a broker name")
@@ -182,4 +185,6 @@ def _driver_settings(fields: Fields) -> DriverSettings | None:
         evict_after_ms=told.integer("evict_after_ms", 1),
         chain_cap=told.integer("chain_cap", 1),
         strategies=told.texts("strategies", LABEL),
+        # Versions before this one do not tell it, and did not wait.
+        switch_ms=told.integer("switch_ms") if "switch_ms" in told.body else 0,
     )

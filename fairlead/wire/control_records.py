@@ -12,7 +12,7 @@ import orjson
 from fairlead.core.designation import ENTRIES_MAX, IF_NOBODY
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import ALL_GROUPS, Reset, RuleSet
-from fairlead.core.rules import NEVER, WORDS
+from fairlead.core.rules import MAY_BE_NEVER, NEVER, WORDS
 from fairlead.core.single_rules import BANNED_MAX, read_decimal
 from fairlead.core.weighing import CHANGE_PERCENT, OVER_MS, WeighBy
 from fairlead.wire.errors import WireError
@@ -46,6 +46,7 @@ _TIMES_MS = {
     "margin_ms": (1, 600_000),
     "trigger_ms": (1_000, 3_600_000),
     "drain_deadline_ms": (1, 3_600_000),
+    "pull_max_idle_ms": (1, 3_600_000),
     "restart_grace_ms": (0, 3_600_000),
     "settle_ms": (0, 600_000),
 }
@@ -162,7 +163,7 @@ def _strategy(fields: Fields) -> tuple[str, ...]:
 def _timing(fields: Fields) -> tuple[str, ...]:
     value = _closed(fields, (), tuple(_TIMES_MS))
     for name, time in value.body.items():
-        if name == "drain_deadline_ms" and time == NEVER:
+        if name in MAY_BE_NEVER and time == NEVER:
             continue
         low, high = _TIMES_MS[name]
         value.integer(name, low, high)
@@ -257,6 +258,8 @@ _VALUES: dict[str, Callable[[Fields], tuple[str, ...]]] = {
     "designated": _designated,
     "weighing": _weighing,
     "on_mute": _words(*WORDS["on_mute"]),
+    "react": _words(*WORDS["react"]),
+    "start_policy": _words(*WORDS["start_policy"]),
 }
 """Rule -> the reader that checks its value and returns whom it is for."""
 

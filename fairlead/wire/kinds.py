@@ -49,7 +49,7 @@ from fairlead.wire.placement import (
 )
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.reasons import Reason
-from fairlead.wire.texts import TOPIC
+from fairlead.wire.texts import ROUTED_TOPIC
 
 __all__ = ["KINDS", "NULLS", "Reader"]
 
@@ -123,7 +123,7 @@ def _null_rule(raw: RawRecord, limits: WireLimits) -> RuleSet:
 
 
 def _null_route(raw: RawRecord, _limits: WireLimits) -> RouteChanged:
-    return RouteChanged(read_text_key(raw.key, TOPIC, "of the topic's name"), None)
+    return RouteChanged(read_text_key(raw.key, ROUTED_TOPIC, "of the topic's name"), None)
 
 
 def _null_offsets(raw: RawRecord, _limits: WireLimits) -> OffsetsKnown:

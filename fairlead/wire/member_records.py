@@ -67,6 +67,7 @@ _CLAIMS = frozenset((*_SENDER, "generation", "part", "parts", "queues"))
 _CLAIM = frozenset((*_POSITION, "state"))
 _RELEASE = frozenset((*_SENDER, "queue", "epoch", "position"))
 _IDENTITY = ("identity",)
+_PROGRESS_OPTIONAL = (*_IDENTITY, "idle_ms")
 _LAST_STARTED = "last_started"
 _TICK = frozenset(("v", "kind", "generation"))
 _FIRST_TICK = frozenset(("control_end", "input_lost"))
@@ -154,7 +155,7 @@ def read_progress(fields: Fields) -> Progress:
     """Read the progress of some queues; no queue twice."""
     fields.known(_PROGRESS)
     queues = tuple(
-        _read_made(entry) for entry in fields.entries("queues", _PROGRESS_ENTRY, _IDENTITY)
+        _read_made(entry) for entry in fields.entries("queues", _PROGRESS_ENTRY, _PROGRESS_OPTIONAL)
     )
     _check_queues(queues)
     return Progress(fields.text("group", GROUP), fields.member(), queues)
@@ -167,6 +168,7 @@ def _read_made(entry: Fields) -> QueueProgress:
         entry.position("position"),
         None if entry.body.get("end") is None else entry.integer("end"),
         entry.identity(),
+        None if entry.body.get("idle_ms") is None else entry.integer("idle_ms"),
     )
 
 

@@ -12,6 +12,7 @@ __all__ = [
     "BROKER_NAME",
     "CLIENT_ID",
     "DECIMAL",
+    "DEFAULT_TOPIC",
     "DIGEST",
     "EXPRESSION",
     "GROUP",
@@ -21,6 +22,7 @@ __all__ = [
     "LONG_TEXT",
     "NOTE",
     "RESERVED_TOPICS",
+    "ROUTED_TOPIC",
     "STRATEGY_NAME",
     "TAG",
     "TOPIC",
@@ -36,6 +38,10 @@ class TextRule(NamedTuple):
     words: str
 
 
+DEFAULT_TOPIC = "TBW102"
+"""RocketMQ's name for the route by which producers send to topics that are not there yet
+(TopicValidator.AUTO_CREATE_TOPIC_KEY_TOPIC). Only the routes topic has it; no group shares it."""
+
 RESERVED_TOPICS = frozenset(
     (
         ".",
@@ -49,7 +55,7 @@ RESERVED_TOPICS = frozenset(
         "RMQ_SYS_TRANS_OP_HALF_TOPIC",
         "SCHEDULE_TOPIC_XXXX",
         "SELF_TEST_TOPIC",
-        "TBW102",
+        DEFAULT_TOPIC,
         "TRANS_CHECK_MAX_TIME_TOPIC",
     )
 )
@@ -76,6 +82,9 @@ GROUP_OR_ALL = _pattern(
 )
 TOPIC = TextRule(
     _is_topic, "1-249 characters of [A-Za-z0-9_%|.-], and no topic that brokers keep for themselves"
+)
+ROUTED_TOPIC = TextRule(
+    lambda text: _is_topic(text) or text == DEFAULT_TOPIC, f"{TOPIC.words}, or {DEFAULT_TOPIC}"
 )
 # No quote and no backslash, so that every JSON writer writes the same bytes in a key.
 _NAME = r"[!#-\[\]-~]"

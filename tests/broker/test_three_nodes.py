@@ -5,8 +5,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
 import pytest
+from fairlead_client import OutgoingMessage, Producer
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import NewTopic
 
 from fairlead.broker import EmbeddedKafka, read_state, read_status
 from fairlead.settings import load_settings
@@ -73,6 +76,52 @@ def test_what_two_have_survives_the_leader(cluster: EmbeddedKafka) -> None:
         assert [next(consumer).value, next(consumer).value] == [b"before", b"after"]
     cluster.restart(leader)
     _await_in_sync(bootstrap, topic, 3)
+
+
+def _publish_route(bootstrap: str, prefix: str, topic: str) -> None:
+    """Write the route of a topic of three queues, each led by a node of its own."""
+    broker = {
+        "broker_name": "main",
+        "cluster": "main",
+        "perm": 6,
+        "read_queue_nums": 3,
+        "write_queue_nums": 3,
+        "addresses": {"0": bootstrap},
+        "leaders": ["1", "2", "3"],
+        "zones": None,
+    }
+    record = {
+        "v": 1,
+        "kind": "route",
+        "topic": topic,
+        "identity": "one",
+        "order_topic_conf": None,
+        "brokers": [broker],
+    }
+    with contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
+        key = topic.encode()
+        producer.send(f"{prefix}routes", orjson.dumps(record), key=key).get(timeout=30)
+
+
+def test_a_producer_goes_around_a_dead_node(cluster: EmbeddedKafka) -> None:
+    """Of a topic without copies one leader dies: the others take its messages, none is lost."""
+    bootstrap, topic = cluster.bootstrap, "sent"
+    specs = topic_specs(load_settings().topics)
+    create_topics({"bootstrap_servers": bootstrap}, "send.", specs, 3)
+    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
+        places = {number: [number + 1] for number in range(3)}
+        admin.create_topics([NewTopic(name=topic, replica_assignments=places)])
+    _publish_route(bootstrap, "send.", topic)
+    message = OutgoingMessage(topic, b"x")
+    with Producer(bootstrap=bootstrap, prefix="send.") as producer:
+        before = [producer.send(message, timeout_ms=30_000) for _ in range(9)]
+        assert {result.broker for result in before} == {"1", "2", "3"}
+        cluster.kill(3)
+        after = [producer.send(message) for _ in range(9)]
+        assert {result.broker for result in after} == {"1", "2"}
+        assert not producer.brokers()["3"].reachable
+    cluster.restart(3)
+    assert len({(result.queue, result.offset) for result in before + after}) == 18
 
 
 def test_a_node_that_runs_is_restarted_in_order(cluster: EmbeddedKafka) -> None:

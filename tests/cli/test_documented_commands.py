@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from fairlead_client.producer.settings import ProducerArguments
 from fairlead_client.settings import SettingsArguments
 from kafka.cli import admin, producer
 
@@ -140,13 +141,13 @@ def test_first_steps() -> None:
 def test_python() -> None:
     """The Python of the pages can be parsed, and gives clients settings that there are."""
     known = {"observer", "explicit_done", "offset_store", "on_assigned", "on_revoked"}
-    known |= SettingsArguments.__annotations__.keys()
+    known |= SettingsArguments.__annotations__.keys() | ProducerArguments.__annotations__.keys()
     given = set()
     for page in PAGES:
         for language, body in BLOCK.findall(page.read_text(encoding="utf-8")):
             tree = ast.parse(body if language == "python" else "")
             calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
             for call in calls:
-                if getattr(call.func, "id", "") in ("Client", "Consumer"):
+                if getattr(call.func, "id", "") in ("Client", "Consumer", "Producer"):
                     given |= {keyword.arg for keyword in call.keywords}
     assert {"bootstrap", "group", "topics"} <= given <= known

@@ -16,6 +16,7 @@ from fairlead.wire.raw import raw_record
 from strategies.registry import STRATEGIES
 from strategies.sticky import Sticky
 from tests.streaming.log import SHARDS, Log
+from tests.wire.wire_records import example
 
 Capture = pytest.CaptureFixture[str]
 
@@ -155,6 +156,8 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
         ("slots", "built in", None, "subscribers"),
         ("mode", "built in", None, "cooperative"),
         ("on_mute", "built in", None, "wait"),
+        ("react", "built in", None, "on_change"),
+        ("start_policy", "built in", None, "fairlead"),
         ("timing", "own", "alice", "lease_ms=20000"),
         ("timing", "all groups", "conf", "trigger_ms=9000"),
         ("weighing", "built in", None, "by=count over_ms=60000 change_percent=50"),
@@ -170,7 +173,8 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
     own = [rule for rule in _rules(log) if rule.group == "orders"]
     assert own[-1] == RuleSet("orders", "timing", (), None, "bob")
     assert [row["from"] for row in command("show", "orders")] == [
-        *("built in", "built in", "built in", "built in", "all groups", "built in"),
+        *("built in",) * 6,
+        *("all groups", "built in"),
     ]
 
 
@@ -288,3 +292,22 @@ def test_missing_topics(settings: Settings, capsys: Capture) -> None:
         main(["group", "show", "orders", *place])
     assert end.value.code == ExitCode.ENVIRONMENT
     assert "nowhere.control is missing" in capsys.readouterr().err
+
+
+def test_check(command: Command, log: Log) -> None:
+    """What is wrong with a live group is listed, and the exit code says that something is."""
+    command("check", "nobody", code=ExitCode.USAGE)
+    assert "there is no group nobody" in command.text
+    beat = example("heartbeat") | {"group": "orders"}
+    log.append_of("heartbeats", "orders", beat)
+    log.append_of("heartbeats", "orders", beat | {"client_id": "c2", "ordered": True})
+    rows = command("check", "orders", code=ExitCode.VERDICT_NEGATIVE)
+    assert rows == [
+        {"problem": "unassigned", "for": "orders", "says": "its route is not known"},
+        {
+            "problem": "disagreement",
+            "for": "ordered",
+            "says": f"false: {beat['client_id']}; true: c2",
+        },
+    ]
+    assert "no engine has ticked" in command.text

@@ -46,7 +46,8 @@ def test_pins(text: str, subject: tuple[str, str, str], client: str) -> None:
 
 def test_words() -> None:
     """Rules of one word are that word; a drain deadline is a time or never."""
-    words = {"slots": "group", "mode": "eager", "on_mute": "force"}
+    words = {"slots": "group", "mode": "eager", "on_mute": "force", "react": "on_tick"}
+    words["start_policy"] = "rocketmq"
     assert _wanted(words=words) == [(rule, (), word) for rule, word in words.items()]
     assert [deadline_of(text) for text in ("30000", "never", None)] == [30_000, "never", None]
     with pytest.raises(UsageError, match="'30s' is no time"):

@@ -28,6 +28,7 @@ from fairlead.core.state import (
     Settling,
     Told,
     Tombstone,
+    Trait,
 )
 from fairlead.core.weighing import Measure
 
@@ -118,6 +119,8 @@ measures = st.builds(
 )
 
 
+traits = st.builds(Trait, st.sampled_from(["ordered", "expression"]), st.just("") | names)
+values = st.lists(texts | int64 | st.none(), max_size=3).map(tuple)
 settlings = st.builds(
     Settling, clocks, st.dictionaries(st.sampled_from(["client_left", "grace_over"]), clocks)
 )
@@ -133,7 +136,7 @@ def members(draw: st.DrawFn, key: MemberKey) -> Member:
         draw(profiles),
         tuple(draw(st.lists(subscriptions, max_size=2))),
         *draw(st.tuples(st.integers(0, 9), st.booleans(), st.booleans(), st.integers(0, 3))),
-        *draw(st.tuples(clocks, st.booleans())),
+        *draw(st.tuples(clocks, st.booleans(), st.lists(texts, max_size=2).map(tuple))),
     )
 
 
@@ -184,4 +187,6 @@ def group_states(draw: st.DrawFn, group: str = "orders") -> GroupState:
         late_topics=tuple(draw(st.lists(names, max_size=2))),
         awaited={key.client_id: Awaited(draw(members(key)), draw(clocks)) for key in absent},
         settling=draw(st.none() | settlings),
+        established=draw(st.dictionaries(traits, values, max_size=3)),
+        growing_since_ms=draw(st.none() | clocks),
     )

@@ -1,11 +1,12 @@
 """Rules of a group, and strategies that fail or answer badly."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
+from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Assignment, Rejection
 from tests.core.world import World, queue_of, settled
 
@@ -58,6 +59,14 @@ def test_a_topic_whose_allocation_fails_keeps_its_last_assignment_and_is_retried
     assert dropped == ["orders"]
 
 
+class MuteError(Exception):
+    """Cannot say what it is."""
+
+    def __str__(self) -> str:
+        """Raise."""
+        raise ZeroDivisionError
+
+
 class Bad:
     """Answers whatever it was made with."""
 
@@ -70,8 +79,10 @@ class Bad:
     def allocate(self, request: AllocationRequest) -> Allocation:
         """Raise or return the answer."""
         del request
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
+        if isinstance(self.answer, Allocation):
+            return self.answer
         return Allocation({"orders": self.answer})  # type: ignore[dict-item]  # bad on purpose
 
 
@@ -81,6 +92,17 @@ class Bad:
         ({"a": (queue_of(9),)}, "unknown_queue"),
         ({"a": (queue_of(0),), "b": (queue_of(0),)}, "two_owners"),
         (ZeroDivisionError("by a user's strategy"), "strategy_error"),
+        (SystemExit(3), "strategy_error"),
+        (Allocation({}), "strategy_error"),
+        ({"a": (MessageQueue("orders", "main", [0]),)}, "strategy_error"),  # type: ignore[arg-type]
+        (MuteError("says nothing"), "strategy_error"),
+        (None, "strategy_error"),
+        ({"a": None}, "strategy_error"),
+        ({"a": (["orders", "main", 0],)}, "strategy_error"),
+        ({0: (queue_of(0),)}, "strategy_error"),
+        (Allocation({}, {"orders": "no room"}), "strategy_error"),  # type: ignore[dict-item]
+        (Allocation(None), "strategy_error"),  # type: ignore[arg-type]
+        (Allocation({"orders": {}}, notes=None), "strategy_error"),  # type: ignore[arg-type]
     ],
 )
 def test_a_bad_answer_of_a_strategy_is_refused(answer: object, code: str) -> None:
@@ -91,6 +113,34 @@ def test_a_bad_answer_of_a_strategy_is_refused(answer: object, code: str) -> Non
     world.run()
     assert [failure.code for failure in world.decision.failures] == [code]
     assert world.owned("a") == [0, 1]
+
+
+class Loose:
+    """Gives the first candidate everything, as whatever it was made with."""
+
+    name = "AVG"
+
+    def __init__(self, share: Callable[[object], object]) -> None:
+        """Keep what makes a share of queues."""
+        self.share = share
+
+    def allocate(self, request: AllocationRequest) -> Allocation:
+        """Return a share that may be no tuple."""
+        first = request.candidates[0].client_id
+        topics = {topic: {first: self.share(held)} for topic, held in request.queues.items()}
+        return Allocation(topics)  # type: ignore[arg-type]  # loose on purpose
+
+
+@pytest.mark.parametrize("share", [list, iter, set], ids=["a list", "an iterator", "a set"])
+def test_whatever_gives_queues_is_a_share(share: Callable[[object], object]) -> None:
+    """A share that can be looked at once only is looked at once."""
+    world = settled("a", "b")
+    world.strategies["AVG"] = Loose(share)
+    world.beat("c")
+    world.run()
+    assert world.decision.failures == ()
+    assert world.state is not None
+    assert set(world.state.targets.values()) == {"a"}
 
 
 def test_an_unknown_group_is_refused_without_auto_create_until_a_rule_creates_it() -> None:

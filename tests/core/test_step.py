@@ -278,11 +278,15 @@ def test_due_is_the_earliest_deadline() -> None:
     assert due_ms(world.state, world.rules) == 4_000 + 13_001
 
 
-def test_a_broadcasting_member_is_refused_with_the_reason() -> None:
-    """This engine shares queues in the clustering model; another model is rejected by name."""
-    world = World()
+def test_a_life_keeps_its_message_model() -> None:
+    """An incarnation that says another model is rejected by name, and counts for its lease."""
+    world = settled("a")
+    world.pass_time(9_000)
     world.beat("a", profile=MemberProfile(message_model="broadcasting"))
     world.run()
+    assert world.state is not None
+    assert world.state.liveness[key_of("a")].seen_ms == world.clock_ms
+    assert world.state.members[key_of("a")].shares
     refused = [output for output in world.outputs if isinstance(output, Rejection)]
     assert [(entry.reason, entry.field) for entry in refused] == [
         ("unsupported_message_model", "message_model")

@@ -3,15 +3,18 @@
 A line that starts with ``>`` is a command; the lines after it, up to the next command or prose line
 (``#``), are what the core wrote. The vocabulary is :data:`COMMANDS`; an epoch is written ``1.3``, a
 queue by its number, a position by its offset or, behind a reset, as ``7/120``. A client that leaves
-tells what it started ``last``. A rule may end with
-``because`` and why. ``run`` is one step with everything that was written; ``settle`` steps until
+tells what it started ``last``. A rule may end with ``because`` and why. What a heartbeat says
+otherwise than usual stands behind ``with``, as JSON: fields of its profile, and the ``expression``
+of its topic, by tags. ``run`` is one step with everything that was written; ``settle`` steps until
 everybody has obeyed, and tells the decisions and in one line each who got what.
 """
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-from fairlead.core.model import Epoch, MemberProfile, Position
+from fairlead.core.agreement import SUBSCRIPTION_DISAGREEMENT
+from fairlead.core.model import Epoch, MemberProfile, Position, Subscription
 from fairlead.core.outputs import (
     Assignment,
     Cause,
@@ -42,11 +45,14 @@ def _position(text: str) -> Position:
 
 
 def _beat(world: World, words: list[str]) -> None:
+    words, said = _cut(words, "with")
     words, zones = _cut(words, "in")
-    profile = MemberProfile(consume_from="first_offset", zone=zones[0]) if zones else None
+    says = json.loads(" ".join(said)) if said else {}
+    topic = Subscription("orders", "tag", says.pop("expression", "*"))
+    usual = MemberProfile(consume_from="first_offset", zone=zones[0] if zones else None)
     for word in words:
         client, _, life = word.partition("/")
-        world.beat(client, life=int(life or 1), profile=profile)
+        world.beat(client, life=int(life or 1), topics=[topic], profile=replace(usual, **says))
 
 
 def _route(world: World, words: list[str]) -> None:
@@ -170,6 +176,10 @@ def _cap(world: World, words: list[str]) -> None:
     world.chain_cap = int(words[0])
 
 
+def _switch(world: World, words: list[str]) -> None:
+    world.switch_ms = int(words[0])
+
+
 COMMANDS: dict[str, Callable[[World, list[str]], None]] = {
     "beat": _beat,
     "route": _route,
@@ -191,6 +201,7 @@ COMMANDS: dict[str, Callable[[World, list[str]], None]] = {
     "marker": _marker,
     "time": _time,
     "cap": _cap,
+    "switch": _switch,
 }
 """Command -> what it appends or changes; ``run`` and ``settle`` step over everything appended."""
 
@@ -235,6 +246,8 @@ def _worded(output: Output) -> Iterator[str]:
             yield f"gone {output.member.incarnation}"
         case Notice():
             yield f"notice {output.code} to {output.member.incarnation}"
+            if output.code == SUBSCRIPTION_DISAGREEMENT:
+                yield f"  {output.message}"
         case Request():
             yield f"request {output.what} of {output.topic}"
         case Decision():

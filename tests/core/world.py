@@ -81,6 +81,7 @@ class World:
     """One group, its log and its clock."""
 
     chain_cap: int = CHAIN_CAP
+    switch_ms: int = 0
     generation: int = 1
     marker: int = 1
     clock_ms: int = 1_000
@@ -102,6 +103,7 @@ class World:
             self.strategies,  # type: ignore[arg-type]  # tests put strategies of their own in
             auto_create=self.auto_create,
             chain_cap=self.chain_cap,
+            switch_ms=self.switch_ms,
         )
 
     def add(self, topic: str, record: GroupRecord) -> None:
@@ -115,7 +117,7 @@ class World:
         client: str,
         *,
         life: int = 1,
-        topics: Sequence[str] = ("orders",),
+        topics: Sequence[str | Subscription] = ("orders",),
         process: tuple[int, str] | None = None,
         held: int | None = None,
         profile: MemberProfile | None = None,
@@ -136,7 +138,7 @@ class World:
                 sequence,
                 self.generation,
                 profile or MemberProfile(consume_from="first_offset"),
-                tuple(Subscription(topic) for topic in topics),
+                tuple(Subscription(topic) if isinstance(topic, str) else topic for topic in topics),
                 None,
                 expected if held is None else held,
             ),
@@ -215,9 +217,10 @@ class World:
         life: int = 1,
         end: int | None = None,
         identity: str | None = None,
+        idle_ms: int | None = None,
     ) -> None:
-        """A client tells how far it has come, and perhaps where the queue ends."""
-        made = QueueProgress(queue_of(number), epoch, Position(0, offset), end, identity)
+        """A client tells how far it has come, and perhaps where the queue ends, and how idle."""
+        made = QueueProgress(queue_of(number), epoch, Position(0, offset), end, identity, idle_ms)
         self.add("heartbeats", Progress(GROUP, key_of(client, life), (made,)))
 
     def claims(

@@ -1,19 +1,22 @@
 """A recorded log with its recorded cuts gives the same bytes again, over deaths of drivers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from random import Random
 
 import orjson
 import pytest
 
-from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.outputs import Cut
+from fairlead.core.records import Arrival
+from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.state import GroupState
+from fairlead.core.step import StepResult, step
+from fairlead.engine import attempt
 from fairlead.engine.comparison import Written, compare
 from fairlead.engine.recorded_log import Recording
 from fairlead.engine.replay import ReplayError, cuts_of, replay_shard
 from fairlead.wire.raw import RawRecord
-from strategies.registry import STRATEGIES
 from tests.engine.lives import (
     DECISIONS,
     compare_of,
@@ -260,22 +263,27 @@ def test_an_older_state_put_back() -> None:
     assert comparison.generations == 2
 
 
-class FailingAtThree:
-    """Allocates like AVG, but returns nonsense for the group ``a`` while it has three members."""
+def _fail_at_three(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each step raise that leaves the group ``a`` with three members."""
 
-    name = "AVG"
+    def failing(
+        state: GroupState | None, arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules
+    ) -> StepResult:
+        result = step(state, arrivals, moment, engine)
+        if result.state is not None and result.state.group == "a":
+            staying = [one for one in result.state.members.values() if not one.leaving]
+            if len(staying) == 3:
+                raise ZeroDivisionError
+        return result
 
-    def allocate(self, request: AllocationRequest) -> Allocation:
-        """Allocate, or fail."""
-        if request.group == "a" and len(request.candidates) == 3:
-            return Allocation({"orders": None})  # type: ignore[dict-item]  # that is the fault
-        return STRATEGIES["AVG"].allocate(request)
+    monkeypatch.setattr(attempt, "step", failing)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_with_a_failing_group(seed: int) -> None:
+def test_with_a_failing_group(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Refused records, quarantines and their ends come out of the loop again like all else."""
-    world = World(strategies={"AVG": FailingAtThree()})
+    _fail_at_three(monkeypatch)
+    world = World()
     chance = Random(seed)
     world.topics.tick(1)
     for number in range(4):

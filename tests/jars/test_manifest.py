@@ -44,7 +44,7 @@ def test_sets_never_share_a_folder() -> None:
 
 def test_a_set_up_fetches_what_the_engine_runs_on() -> None:
     """Every set but RocketMQ's and Kafka's own classes, which only tests and a benchmark ask."""
-    asked = {"rocketmq", "kafka-assignors"}
+    asked = {"rocketmq", "rocketmq-4.7", "rocketmq-5", "kafka-assignors"}
     assert {*JAR_SET_NAMES, *asked} == set(get_args(JarSetName))
     assert not asked & {*JAR_SET_NAMES}
 

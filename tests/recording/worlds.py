@@ -24,6 +24,7 @@ def settings_of(world: World) -> DriverSettings:
         rules.evict_after_ms,
         rules.chain_cap,
         tuple(sorted(world.strategies)),
+        rules.switch_ms,
     )
 
 

@@ -4,10 +4,15 @@ from fairlead.core.allocation import Allocation, AllocationRequest
 
 
 class FaultyStrategy:
-    """Returns what is no allocation: the step raises when it looks inside."""
+    """Cannot say which rules it takes: the step raises when it asks."""
 
     name = "FAULTY"
 
+    @property
+    def takes_rules(self) -> tuple[str, ...]:
+        """Raise."""
+        raise ZeroDivisionError
+
     def allocate(self, request: AllocationRequest) -> Allocation:
-        """Return topics without their owners."""
-        return Allocation(dict.fromkeys(request.queues))  # type: ignore[arg-type]  # the fault
+        """Give nobody anything; it is never asked."""
+        return Allocation({topic: {} for topic in request.queues})

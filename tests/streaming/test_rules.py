@@ -67,7 +67,8 @@ def test_difference(settings: Settings, log: Log, tmp_path: Path) -> None:
     assert _publish(changed) == SHARDS + 1
     rules = _rules(log)
     timing = {"lease_ms": 12_000, "margin_ms": 3_000, "trigger_ms": 20_000}
-    timing |= {"drain_deadline_ms": 30_000, "restart_grace_ms": 0, "settle_ms": 0}
+    timing |= {"drain_deadline_ms": 30_000, "pull_max_idle_ms": 120_000}
+    timing |= {"restart_grace_ms": 0, "settle_ms": 0}
     everywhere = RuleSet("*", "timing", (), timing, "conf")
     chosen = {"name": "CONSISTENT_HASH", "options": {"virtual_nodes": 2}}
     own = RuleSet("orders", "strategy", (), chosen, "conf")
@@ -121,9 +122,10 @@ def test_built_in() -> None:
     """What the engine does anyhow is no rule: it would reject the record."""
     wanted = wanted_rules(_settings())
     assert {rule for _, rule in wanted} == {
-        *("strategy", "timing", "slots", "mode", "on_mute", "weighing"),
+        *("strategy", "timing", "slots", "mode", "on_mute", "react", "start_policy", "weighing"),
     }
-    built_in = {("*", rule) for rule in ("strategy", "timing", "slots", "mode", "on_mute")}
+    whole = ("strategy", "timing", "slots", "mode", "on_mute", "react", "start_policy")
+    built_in = {("*", rule) for rule in whole}
     assert not {name for name in built_in if list(rule_changes({name: wanted[name]}, {}, 1))}
 
 
@@ -132,6 +134,8 @@ def test_built_in() -> None:
     [
         ('mode = "eager"', "mode", "eager"),
         ('on_mute = "force"', "on_mute", "force"),
+        ('react = "on_tick"', "react", "on_tick"),
+        ('start_policy = "rocketmq"', "start_policy", "rocketmq"),
         ('drain_deadline_ms = "never"', "timing", {"drain_deadline_ms": "never"}),
     ],
 )

@@ -78,9 +78,10 @@ def test_work() -> None:
     [progress] = encoder.progress(SendProgress(INCARNATION, (Progress(QUEUE, EPOCH, POSITION),)))
     entry = core.QueueProgress(queue, EPOCH, POSITION)  # type: ignore[arg-type]
     assert _decoded(progress) == core.Progress("orders", MEMBER, (entry,))
-    told = Progress(QUEUE, EPOCH, POSITION, 9_200)
+    told = Progress(QUEUE, EPOCH, POSITION, 9_200, idle_ms=121_000)
     [progress] = encoder.progress(SendProgress(INCARNATION, (told,)))
     assert _decoded(progress).queues[0].end == 9_200
+    assert _decoded(progress).queues[0].idle_ms == 121_000
     claim = Claim(QUEUE, EPOCH, POSITION, "final")
     [claims] = encoder.claims(SendClaims(INCARNATION, 4, (claim,)))
     expected = core.Claim(queue, EPOCH, POSITION, running=False)  # type: ignore[arg-type]

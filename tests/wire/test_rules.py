@@ -257,7 +257,11 @@ def test_never() -> None:
 
 
 @pytest.mark.parametrize(
-    "rule, word", [("mode", "eager"), ("on_mute", "force"), ("slots", "group")]
+    "rule, word",
+    [
+        *(("mode", "eager"), ("on_mute", "force"), ("react", "on_tick"), ("slots", "group")),
+        ("start_policy", "rocketmq"),
+    ],
 )
 def test_words(rule: str, word: str) -> None:
     """A rule of one word is put in force by it, and refused with any other."""

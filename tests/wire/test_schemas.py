@@ -105,9 +105,10 @@ DECIMALS: list[Any] = [
 RULES: list[tuple[str, Any]] = [
     (rule, value)
     for rule in ("strategy", "timing", "slots", "mode", "pause", "drain", "capacity", "pin", "ban",
-                 "weight", "designated", "weighing", "on_mute")
+                 "weight", "designated", "weighing", "on_mute", "react", "start_policy")
     for value in [
         *VALUES, "subscribers", "group", "cooperative", "eager", "wait", "force",
+        "on_change", "on_tick", "fairlead", "rocketmq",
         {"margin_ms": 0}, {"margin_ms": 1}, {"drain_deadline_ms": 0}, {"drain_deadline_ms": 1},
         {"restart_grace_ms": 0}, {"restart_grace_ms": -1}, {"restart_grace_ms": 3_600_001},
         {"settle_ms": 0}, {"settle_ms": 600_000}, {"settle_ms": 600_001}, {"settle_ms": "1"},

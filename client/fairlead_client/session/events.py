@@ -72,12 +72,17 @@ class NoticeRead:
 
 @dataclass(frozen=True, slots=True)
 class ProgressMade:
-    """Everything of the queue below `offset` is processed; `end` will be written next."""
+    """Everything of the queue below `offset` is processed; `end` will be written next.
+
+    `idle_ms`: how long ago a pull of it was last tried in this work, one that was held back by flow
+    control counts; to be told now and then while nothing is tried. None: not told.
+    """
 
     queue: Queue
     epoch: Epoch
     offset: int
     end: int | None = None
+    idle_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

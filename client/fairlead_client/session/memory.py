@@ -79,6 +79,8 @@ class QueueMemory:
     """When a state that does not wait for ever is to be left, see `TIMED`."""
     drain_since_ms: int = 0
     end: int | None = None
+    idle_ms: int | None = None
+    """Told once: in the progress that is written next."""
     unsent: bool = False
     committed: Position | None = None
     handed: Position | None = None
@@ -94,7 +96,8 @@ class QueueMemory:
     @property
     def progress(self) -> Progress:
         """Where the work on the queue is, or where it ended."""
-        return Progress(self.queue, self.started, self.position, self.end, self.identity)
+        told = self.end, self.identity, self.idle_ms
+        return Progress(self.queue, self.started, self.position, *told)
 
 
 @dataclass(slots=True)

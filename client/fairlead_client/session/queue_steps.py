@@ -87,7 +87,7 @@ def _start(
     queue.committed = None
     queue.handed = handed
     queue.successor = None
-    queue.end = None
+    queue.end = queue.idle_ms = None
     queue.unsent = True
     memory.counts["starts"] += 1
     memory.changed()

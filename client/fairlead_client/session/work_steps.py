@@ -86,6 +86,9 @@ def make_progress(memory: Memory, event: ProgressMade) -> SessionState:
         if event.end is not None and event.end != queue.end:
             queue.end = event.end
             queue.unsent = True
+        if event.idle_ms is not None:
+            queue.idle_ms = event.idle_ms
+            queue.unsent = True
         memory.signal(queue, Signal.PROGRESS, event.offset)
     return memory.state
 
@@ -203,6 +206,8 @@ def _progress(memory: Memory) -> None:
     if unsent:
         entries = tuple(queue.progress for queue in unsent)
         memory.actions.append(SendProgress(memory.incarnation, entries))
+    for queue in unsent:
+        queue.idle_ms = None
 
 
 def _commit(memory: Memory) -> None:

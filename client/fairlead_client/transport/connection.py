@@ -1,26 +1,50 @@
 """How every Kafka client of this library connects: the application's options, and time limits.
 
-Time limits follow the lease: whatever takes longer than half of it comes too late anyway.
+Time limits follow the lease, or for how long whoever has none will wait: whatever takes longer than
+half of it comes too late anyway.
 """
 
+import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from kafka import KafkaConsumer, KafkaProducer
-from kafka.errors import UnknownTopicOrPartitionError
+from kafka.errors import KafkaError, UnknownTopicOrPartitionError
 from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
-from fairlead_client.settings import Settings
 from fairlead_client.transport.redaction import redact_credentials
+
+logger = logging.getLogger(__name__)
 
 METADATA_WAIT_MS = 500
 Connection = TypeVar("Connection", KafkaConsumer, KafkaProducer)
 
 
-def _connection(settings: Settings, client_id: str) -> dict[str, Any]:
+class Cluster(Protocol):
+    """Where to connect to, how, and how long to wait: what Settings say of it."""
+
+    @property
+    def bootstrap_servers(self) -> list[str]:
+        """The servers one by one."""
+
+    @property
+    def prefix(self) -> str:
+        """What the names of Fairlead's topics begin with."""
+
+    @property
+    def kafka(self) -> Mapping[str, Any]:
+        """Connection options of kafka-python."""
+
+    @property
+    def lease_ms(self) -> int:
+        """What the time limits follow."""
+
+
+def connection_options(settings: Cluster, client_id: str) -> dict[str, Any]:
+    """Return what consumers and producers have in common."""
     if settings.kafka.get("sasl_mechanism") is not None:
         redact_credentials()
     return {
@@ -35,28 +59,40 @@ def _connection(settings: Settings, client_id: str) -> dict[str, Any]:
     }
 
 
-def request_timeout_ms(settings: Settings) -> int:
+def request_timeout_ms(settings: Cluster) -> int:
     """Return how long an answer of a broker is awaited."""
     return max(600, settings.lease_ms * 2 // 5)
 
 
-def consumer_options(settings: Settings, client_id: str) -> dict[str, Any]:
-    """Return options for a consumer that follows partitions of its own choice."""
+def consumer_options(settings: Cluster, client_id: str) -> dict[str, Any]:
+    """Return options for a consumer that follows partitions of the control topics.
+
+    A record of those that is gone has been overtaken by later ones: what is left is read.
+    """
     return {
-        **_connection(settings, client_id),
+        **connection_options(settings, client_id),
         "enable_auto_commit": False,
         "auto_offset_reset": "earliest",
     }
 
 
-def producer_options(settings: Settings, client_id: str) -> dict[str, Any]:
+def data_options(settings: Cluster, client_id: str) -> dict[str, Any]:
+    """Return options for a consumer of the application's messages.
+
+    An offset outside of the partition is an error to be answered: to begin at the beginning by
+    itself would read a whole topic twice.
+    """
+    return {**consumer_options(settings, client_id), "auto_offset_reset": "none"}
+
+
+def producer_options(settings: Cluster, client_id: str) -> dict[str, Any]:
     """Return options for a producer whose records arrive soon or not at all.
 
     A heartbeat must not be appended long after it was sent. One request in flight keeps the order
     without the state of an idempotent producer; a repeated record does no harm.
     """
     return {
-        **_connection(settings, client_id),
+        **connection_options(settings, client_id),
         "acks": "all",
         "enable_idempotence": False,
         "max_in_flight_requests_per_connection": 1,
@@ -100,6 +136,20 @@ def connect(
         for client in made:
             client.close()
         raise
+
+
+def close_producer(producer: KafkaProducer, timeout_ms: int) -> None:
+    """Close a producer; what is not answered in time is lost.
+
+    While something is unanswered kafka-python's close raises instead of closing. Nothing stays
+    unanswered for longer than its delivery timeout: give at least that.
+    """
+    try:
+        producer.close(timeout=timeout_ms / 1_000)
+    except KafkaError as error:
+        logger.debug("closing the producer: %s", error)
+        with suppress(KafkaError):
+            producer.close(timeout=timeout_ms / 1_000)
 
 
 def partition_count(consumer: KafkaConsumer, topic: str) -> int:

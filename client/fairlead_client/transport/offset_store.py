@@ -7,7 +7,7 @@ from threading import Thread
 from typing import Protocol
 
 from kafka import KafkaConsumer
-from kafka.structs import OffsetAndMetadata, TopicPartition
+from kafka.structs import OffsetAndMetadata
 
 from fairlead_client.clock import now_ms
 from fairlead_client.encoding import commit_metadata
@@ -17,6 +17,7 @@ from fairlead_client.session.actions import CommitProgress
 from fairlead_client.session.events import CommitFinished
 from fairlead_client.settings import Settings
 from fairlead_client.transport.connection import consumer_options
+from fairlead_client.transport.queue_partition import partition_of_queue
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class KafkaOffsetStore:
             self._consumer = KafkaConsumer(group_id=self._settings.group, **options)
         self._consumer.commit(
             {
-                TopicPartition(queue.topic, queue.queue_id): OffsetAndMetadata(
+                partition_of_queue(queue): OffsetAndMetadata(
                     entry.position.offset, commit_metadata(entry), -1
                 )
                 for queue, entry in entries.items()

@@ -4,6 +4,7 @@ Nothing here waits for a broker or for the application, so heartbeats go out wha
 """
 
 import logging
+from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
@@ -236,17 +237,34 @@ class SessionThread(Thread):
     def _end(self) -> None:
         owned = self.ownership
         self.ownership = NOTHING
-        self._observer.owned(0)
-        self._application.stop_everything(owned.epochs.items())
-        self._application.closed()
+        try:
+            for step in (
+                lambda: self._observer.owned(0),
+                lambda: self._application.stop_everything(owned.epochs.items()),
+                self._application.closed,
+                self._stop_connections,
+            ):
+                self._try(step)
+        finally:
+            # Whoever closes the client waits for it without a limit.
+            self.ended.set()
+            self.joined.set()
+
+    def _try(self, step: Callable[[], None]) -> None:
+        """Do one step of the end; the others are done whatever it raises."""
+        try:
+            step()
+        except Exception as error:
+            logger.exception("the end of the session's thread")
+            self._note(error)
+
+    def _stop_connections(self) -> None:
         self._reader.stop()
         if self._committer is not None:
             self._committer.stop()
         self._close_writer()
         if self._first_writer is not None:
             self._first_writer.add_done_callback(_close_unused)
-        self.ended.set()
-        self.joined.set()
 
 
 def _close_unused(made: Future[Writer]) -> None:

@@ -35,6 +35,16 @@ class Topics:
         return f"{self.prefix}assignments"
 
     @property
+    def routes(self) -> str:
+        """Read by producers and broadcasting members: what topics consist of, in one partition."""
+        return f"{self.prefix}routes"
+
+    @property
+    def requests(self) -> str:
+        """Written by producers: that a topic's route is lacking."""
+        return f"{self.prefix}requests"
+
+    @property
     def needed(self) -> tuple[str, str]:
         """Without which nothing can be written; without handovers it takes longer."""
         return self.heartbeats, self.releases

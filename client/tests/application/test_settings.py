@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fairlead_client import Client, Consumer, SettingsError, Subscription
 from fairlead_client.identity import new_identity
-from fairlead_client.settings import Settings, SettingsArguments
+from fairlead_client.settings import BY_KIND, Settings, SettingsArguments
 
 GOOD: dict[str, Any] = {"bootstrap": "b:1", "group": "orders", "topics": ["orders"]}
 
@@ -34,6 +34,8 @@ GOOD: dict[str, Any] = {"bootstrap": "b:1", "group": "orders", "topics": ["order
         ("capacity", 0),
         ("consume_from", "somewhere"),
         ("consume_timestamp_ms", 5),
+        ("consume_type", "lite"),
+        ("message_model", "everybody"),
         ("kafka", {"sasl_pasword": "hunter2"}),
         ("fetch", {"group_id": "other"}),
     ],
@@ -53,16 +55,22 @@ def test_unknown_setting() -> None:
 
 
 def test_arguments() -> None:
-    """The typed keyword arguments are the settings, no more and no less."""
-    assert SettingsArguments.__annotations__.keys() == {field.name for field in fields(Settings)}
+    """The typed keyword arguments are the settings, but for what the kind of client says."""
+    public = {field.name for field in fields(Settings)} - BY_KIND
+    assert SettingsArguments.__annotations__.keys() == public
     required = {"bootstrap", "group", "topics"}
     assert SettingsArguments.__required_keys__ == required
 
 
-def test_timestamp_needed() -> None:
-    """consume_from="timestamp" needs the timestamp."""
+def test_timestamp_goes_with_its_word() -> None:
+    """A timestamp is for consume_from="timestamp", which has a default for it."""
     with pytest.raises(SettingsError, match=r"^consume_timestamp_ms: "):
-        Settings(**GOOD, consume_from="timestamp")
+        Settings(**GOOD, consume_from="first_offset", consume_timestamp_ms=1_780_999_000_000)
+    assert Settings(**GOOD, consume_from="timestamp").consume_timestamp_ms is None
+    started_ms = 1_781_000_000_000
+    assert Settings(**GOOD).begins_at_ms(started_ms) is None
+    half_an_hour = started_ms - 1_800_000
+    assert Settings(**GOOD, consume_from="timestamp").begins_at_ms(started_ms) == half_an_hour
 
 
 @pytest.mark.parametrize(
@@ -100,10 +108,12 @@ def test_client_before_its_start() -> None:
 
 
 def test_subscription_versions() -> None:
-    """Names become subscriptions of one version; given subscriptions stay as they are."""
+    """What has no version is given one; a version that is given stays."""
     own = Subscription("payments", expression="a", sub_version=3)
     settings = Settings(**(GOOD | {"topics": ["orders", own]}))
     assert settings.subscriptions(7) == (Subscription("orders", sub_version=7), own)
+    unsaid = Settings(**(GOOD | {"topics": [Subscription("orders", expression="a")]}))
+    assert unsaid.subscriptions(7) == (Subscription("orders", expression="a", sub_version=7),)
 
 
 def test_client_ids() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from fairlead_client.member import Member
 from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.partitioner import partition_of
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
@@ -37,7 +38,7 @@ class ScriptedEngine:
         self._producer = KafkaProducer(bootstrap_servers=bootstrap, max_block_ms=10_000)
         self._partitions = {
             name: len(self._producer.partitions_for(f"{prefix}{name}"))
-            for name in ("heartbeats", "releases", "handovers", "assignments")
+            for name in ("heartbeats", "releases", "handovers", "assignments", "routes")
         }
         self._consumer = KafkaConsumer(bootstrap_servers=bootstrap, enable_auto_commit=False)
         followed = [
@@ -283,3 +284,51 @@ def committed(bootstrap: str) -> Callable[[str, str, int], Any]:
         return None if found is None else (found.offset, found.metadata)
 
     return look
+
+
+@pytest.fixture
+def member(engine: "ScriptedEngine", data_topic: str) -> Iterator[Callable[..., Any]]:
+    """Make started members of any kind that are closed after the test."""
+    made: list[Member] = []
+
+    def make(kind: Callable[..., Member], client_id: str, **settings: Any) -> Member:
+        given = {"topics": [data_topic], **settings}
+        one = kind(
+            bootstrap=engine.bootstrap,
+            prefix=engine.prefix,
+            group=engine.group,
+            client_id=client_id,
+            **given,
+        )
+        made.append(one)
+        one.start()
+        return one
+
+    yield make
+    for one in made:
+        one.close(5_000)
+
+
+@pytest.fixture
+def write_more(bootstrap: str, data_topic: str) -> Callable[..., None]:
+    """Write so many messages more into a partition, with these headers."""
+
+    def write(partition: int, count: int, *headers: tuple[str, bytes]) -> None:
+        producer = KafkaProducer(bootstrap_servers=bootstrap, max_block_ms=10_000)
+        for _ in range(count):
+            producer.send(data_topic, b"more", partition=partition, headers=list(headers))
+        producer.close()
+
+    return write
+
+
+@pytest.fixture
+def delete_before(bootstrap: str, data_topic: str) -> Callable[[int, int], None]:
+    """Delete the messages of a partition below an offset, as retention does."""
+
+    def delete(partition: int, offset: int) -> None:
+        admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+        admin.delete_records({TopicPartition(data_topic, partition): offset})
+        admin.close()
+
+    return delete

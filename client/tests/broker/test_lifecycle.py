@@ -18,6 +18,7 @@ from fairlead_client import (
     StartFailedError,
     UnlistedTransitionError,
 )
+from fairlead_client.model import Subscription
 from fairlead_client.session import events
 from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
@@ -98,6 +99,23 @@ def test_subscribe(engine: "ScriptedEngine", app: Callable[..., App]) -> None:
     )
     assert beat["subscriptions"][0]["sub_version"] > beat["process"]["start_ms"]
     assert beat["sequence"] == 2
+
+
+def test_subscribe_after_the_clock_was_set_back(
+    engine: "ScriptedEngine", app: Callable[..., App]
+) -> None:
+    """A subscription is newer than the one before it, whatever the clock says."""
+    client = app().client
+    client.start()
+    ahead = 9_000_000_000_000
+    client.subscribe([Subscription("payments", sub_version=ahead), Subscription("orders")])
+    client.subscribe(["payments"])
+    beat = engine.await_record(
+        "heartbeat",
+        lambda record: all(entry["topic"] != "orders" for entry in record["subscriptions"]),
+    )
+    versions = {entry["topic"]: entry["sub_version"] for entry in beat["subscriptions"]}
+    assert versions["payments"] == ahead + 1
 
 
 def test_close_in_a_callback(engine: "ScriptedEngine", app: Callable[..., App]) -> None:

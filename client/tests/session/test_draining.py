@@ -90,6 +90,27 @@ def test_end(script: "Script") -> None:
     assert [a.entries[0].end for a in done if isinstance(a, actions.SendProgress)] == [None]
 
 
+def test_how_idle_is_told_once(script: "Script") -> None:
+    """How long ago a pull was tried is told in one progress, and is not repeated by later ones."""
+    queue = script.an_add(1).queue
+    script.add(1)
+    script.live(1_000)
+    told = []
+    for offset, idle_ms in ((0, 130_000), (0, None), (0, 140_000), (3, None)):
+        script.feed(events.ProgressMade(queue, script.epoch(1), offset, None, idle_ms))
+        done = script.live(1_000)
+        told.append([a.entries[0].idle_ms for a in done if isinstance(a, actions.SendProgress)])
+    assert told == [[130_000], [], [140_000], [None]]
+    script.feed(events.ProgressMade(queue, script.epoch(1), 3, None, 150_000))
+    script.drop(1)
+    script.stopped(1, 4)
+    script.add(2)
+    done = script.live(1_000)
+    assert [a.entries[0].idle_ms for a in done if isinstance(a, actions.SendProgress)][-1:] == [
+        None
+    ]
+
+
 def test_without_commits(scripts: Callable[..., "Script"]) -> None:
     """A client that commits nothing releases at once, and starts after a reset at once."""
     script = scripts(commits=False)

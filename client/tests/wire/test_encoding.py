@@ -48,6 +48,7 @@ def heartbeat(**fields: Any) -> SendHeartbeat:
     [
         {},
         {"zone": "zone-a", "capacity": 3, "ordered": True},
+        {"consume_type": "pull", "message_model": "broadcasting"},
         {"consume_from": "timestamp", "consume_timestamp_ms": 1_780_999_000_000},
         {"client_id": "10.0.0.7@4121#1", "lease_ms": 120_000, "heartbeat_ms": 30_000},
     ],

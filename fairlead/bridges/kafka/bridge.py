@@ -14,6 +14,7 @@ from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.request_answerer import RequestAnswerer
 from fairlead.bridges.kafka.request_book import RequestBook
+from fairlead.bridges.kafka.retry_topics import RetryTopics
 from fairlead.bridges.kafka.route_book import RouteBook
 from fairlead.bridges.kafka.route_publisher import RoutePublisher
 from fairlead.bridges.kafka.watch_list import WatchList
@@ -64,6 +65,11 @@ class KafkaBridge:
         topic_pattern: a regular expression; topics whose whole name matches are watched too.
         cluster_name: the broker name of the queues; the cluster's own id if not given.
         times: the intervals.
+        retry_queue_nums: queues of each delay level of the retry topics that are made when groups
+            ask for theirs (RocketMQ's retryQueueNums); 0: none is made.
+        default_topic_queue_nums: queues of the default route TBW102, by which producers send to
+            topics that are not there yet; 0: none. With it every topic of the cluster is watched,
+            so that no producer goes by it for a topic that is there.
         control_options: further arguments for kafka-python's clients on the control cluster.
         data_options: the same for the data cluster.
 
@@ -81,6 +87,8 @@ class KafkaBridge:
         topic_pattern: str | None = None,
         cluster_name: str | None = None,
         times: BridgeTimes | None = None,
+        retry_queue_nums: int = 1,
+        default_topic_queue_nums: int = 0,
         control_options: Mapping[str, Any] | None = None,
         data_options: Mapping[str, Any] | None = None,
     ) -> None:
@@ -88,14 +96,21 @@ class KafkaBridge:
         self._names = TopicNames(prefix)
         self._address = _checked_address(data_bootstrap or control_bootstrap)
         self._cluster_name = _checked_cluster(cluster_name)
+        self._retry_queue_nums = retry_queue_nums
+        self._default_topic_queue_nums = default_topic_queue_nums
+        if topic_pattern is None and default_topic_queue_nums:
+            topic_pattern = ".*"
         self._watched = WatchList(
             named=[_checked_topic(topic) for topic in topics],
             pattern=_checked_pattern(topic_pattern),
             hidden_prefix=prefix,
             forget_ms=self._times.forget_ms,
         )
-        self._data = DataCluster(
-            self._address, timeout_ms=self._times.timeout_ms, options=data_options or {}
+        self._data, self._maker = (
+            DataCluster(
+                self._address, timeout_ms=self._times.timeout_ms, options=data_options or {}
+            )
+            for _ in range(2)
         )
         self._control = ControlTopics(
             control_bootstrap,
@@ -116,7 +131,13 @@ class KafkaBridge:
             EnvironmentMissingError: a cluster does not answer at start, or Fairlead's topics are
                 not there.
         """
-        with contextlib.closing(self._data), self._control:
+        retries = RetryTopics(self._maker.create, retry_queue_nums=self._retry_queue_nums)
+        with (
+            contextlib.closing(self._data),
+            contextlib.closing(self._maker),
+            contextlib.closing(retries),
+            self._control,
+        ):
             cluster = self._cluster_name or self._data.cluster_id()
             published = RouteBook(cluster, self._address, confirm_ms=self._times.poll_ms // 2)
             self._read_log(published)
@@ -134,10 +155,11 @@ class KafkaBridge:
                 book=requests,
                 published=published,
                 watched=self._watched,
+                retries=retries,
             )
             self.ready.set()
             try:
-                self._loop(stop, _Work(published, routes, requests, answerer))
+                self._loop(stop, _Work(published, routes, requests, answerer, retries))
             finally:
                 self.ready.clear()
                 log.info("bridge_stopped", cluster=cluster)
@@ -159,11 +181,13 @@ class KafkaBridge:
                 next_look_ms = now_ms + self._times.poll_ms
                 topics = self._watched.topics(work.published.own_topics(), now_ms=now_ms)
                 work.routes.watch(topics, now_ms=now_ms)
+                work.routes.publish_default(self._default_topic_queue_nums)
             due_ms = work.requests.next_at_ms()
             wake_ms = next_look_ms if due_ms is None else min(next_look_ms, due_ms)
             wait_ms = max(0, min(wake_ms - _now_ms(), _STOP_LOOK_MS))
             work.answerer.take(self._control.requests(wait_ms), now_ms=_now_ms())
             work.answerer.answer_due(now_ms=_now_ms())
+            work.retries.work(now_ms=_now_ms())
 
     def _discover(self) -> None:
         if self._watched.wants_discovery:
@@ -180,6 +204,7 @@ class _Work:
     routes: RoutePublisher
     requests: RequestBook
     answerer: RequestAnswerer
+    retries: RetryTopics
 
 
 def _now_ms() -> int:

@@ -1,6 +1,8 @@
 """The look-ups on the cluster that carries the messages, through kafka-python's admin client.
 
-Nothing is decided here: what was learnt is returned, what was not is left out. After any failure
+Nothing is decided here: what was learnt is returned, what was not is left out. Topics are called as
+in Fairlead's records, also the retry topics, which have another name on Kafka: nobody but this
+module knows it. After any failure
 the admin client is made anew, because it remembers which broker coordinates a group and never
 forgets it, and because its reconnects take their time.
 """
@@ -8,11 +10,17 @@ forgets it, and because its reconnects take their time.
 import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import structlog
 from kafka import KafkaAdminClient, TopicPartition
-from kafka.errors import BrokerResponseError, KafkaError, RequestTimedOutError
+from kafka.errors import (
+    BrokerResponseError,
+    KafkaError,
+    RequestTimedOutError,
+    TopicAlreadyExistsError,
+    for_code,
+)
 from kafka.protocol.consumer import OffsetSpec
 
 from fairlead.bridges.kafka.answer import OffsetLookup
@@ -26,10 +34,14 @@ from fairlead.bridges.kafka.snapshot import (
     read_racks,
     read_topics,
 )
+from fairlead.bridges.kafka.topic_names import TopicNameError, kafka_topic, named_topic
 from fairlead.errors import EnvironmentMissingError
 from fairlead.topics.reachability import require_reachable
 
 __all__ = ["DataCluster", "TopicsLook"]
+
+_CONFIGS: Final = {"cleanup.policy": "delete", "retention.ms": str(7 * 24 * 3_600 * 1_000)}
+"""Of topics made here: no message goes before its time, whatever the brokers do by default."""
 
 _Result = TypeVar("_Result")
 
@@ -83,25 +95,24 @@ class DataCluster:
         except _LookUpError as error:
             log.warning("look_up_failed", error=str(error))
             return None
-        return [topic["name"] for topic in topics]
+        return [named_topic(topic["name"]) for topic in topics]
 
     def look(self, topics: Sequence[str]) -> TopicsLook:
         """Look at these topics, all in one request; a failed look-up leaves each unclear."""
         try:
             cluster = self._ask("cluster", lambda admin: admin.describe_cluster())
-            found = self._ask("topics", lambda admin: admin.describe_topics(list(topics)))
+            found = self._describe(topics)
         except _LookUpError as error:
             return TopicsLook([TopicUnclear(topic, str(error)) for topic in topics], {})
-        return TopicsLook(read_topics(topics, found), read_racks(cluster))
+        return TopicsLook(found, read_racks(cluster))
 
     def identity(self, topic: str) -> str | None:
         """Return a topic's identity now; None if it is not seen whole."""
         try:
-            found = self._ask("topics", lambda admin: admin.describe_topics([topic]))
+            look = self._describe([topic])[0]
         except _LookUpError as error:
             log.warning("look_up_failed", topic=topic, error=str(error))
             return None
-        look = read_topics([topic], found)[0]
         return look.identity if isinstance(look, TopicSeen) else None
 
     def bounds(
@@ -134,7 +145,8 @@ class DataCluster:
 
     def committed(self, group: str, topic: str, partitions: Sequence[int]) -> dict[int, Committed]:
         """Return what a group committed, per partition; empty if the look-up failed."""
-        wanted = {group: [TopicPartition(topic, partition) for partition in partitions]}
+        name = kafka_topic(topic)
+        wanted = {group: [TopicPartition(name, partition) for partition in partitions]}
         try:
             found = self._ask("committed", lambda admin: admin.list_group_offsets(wanted))
         except _LookUpError as error:
@@ -145,15 +157,68 @@ class DataCluster:
             for key, value in found.get(group, {}).items()
         }
 
+    def committed_topics(self, group: str) -> list[str] | None:
+        """Return the topics in which a group has committed anything; None if that failed."""
+        try:
+            found = self._ask("committed", lambda admin: admin.list_group_offsets({group: None}))
+        except _LookUpError as error:
+            log.warning("look_up_failed", group=group, error=str(error))
+            return None
+        return sorted({named_topic(key.topic) for key in found.get(group, {})})
+
+    def create(self, topics: Mapping[str, int]) -> dict[str, str | None]:
+        """Make topics of so many partitions, with as many copies as the brokers give by default.
+
+        Returns:
+            Per topic why it is not there; None: it is, now or before.
+        """
+        wanted = {
+            kafka_topic(topic): {"num_partitions": queues, "configs": _CONFIGS}
+            for topic, queues in topics.items()
+        }
+        try:
+            answer = self._ask(
+                "create", lambda admin: admin.create_topics(wanted, raise_errors=False)
+            )
+        except _LookUpError as error:
+            return dict.fromkeys(topics, str(error))
+        refused = {
+            topic["name"]: f"{for_code(topic['error_code']).__name__} {topic['error_message']}"
+            for topic in answer["topics"]
+            if topic["error_code"] not in (0, TopicAlreadyExistsError.errno)
+        }
+        return {topic: refused.get(kafka_topic(topic)) for topic in topics}
+
     def close(self) -> None:
         """Close the connections; the next look-up makes new ones."""
         admin, self._admin = self._admin, None
         if admin is not None:
             admin.close()
 
+    def _describe(self, topics: Sequence[str]) -> list[TopicLook]:
+        """Look at topics; one that has another's name on Kafka is unclear.
+
+        Raises:
+            _LookUpError: the cluster did not answer.
+        """
+        names: dict[str, str] = {}
+        refused: dict[str, TopicLook] = {}
+        for topic in topics:
+            try:
+                names[topic] = kafka_topic(topic)
+            except TopicNameError as error:
+                refused[topic] = TopicUnclear(topic, str(error))
+        found = []
+        if names:
+            found = self._ask("topics", lambda admin: admin.describe_topics([*names.values()]))
+        told = [{**one, "name": named_topic(one["name"])} for one in found]
+        looks = {look.topic: look for look in read_topics(names, told)} | refused
+        return [looks[topic] for topic in topics]
+
     def _offsets(self, topic: str, partitions: Sequence[int], spec: Any) -> dict[int, int]:
         """Look up one offset per partition, leaving out the partitions where that failed."""
-        wanted = [TopicPartition(topic, partition) for partition in partitions]
+        name = kafka_topic(topic)
+        wanted = [TopicPartition(name, partition) for partition in partitions]
         try:
             return self._ask("offsets", lambda admin: _offsets(admin, wanted, spec))
         except _LookUpError as error:

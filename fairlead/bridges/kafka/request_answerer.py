@@ -10,7 +10,8 @@ from fairlead.bridges.kafka.answer import Answer, OffsetLookup, answer, asked_pa
 from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.request_book import RequestBook
-from fairlead.bridges.kafka.route_book import RouteBook
+from fairlead.bridges.kafka.retry_topics import RetryTopics
+from fairlead.bridges.kafka.route_book import RouteBook, Verdict
 from fairlead.bridges.kafka.route_publisher import Refreshed, RoutePublisher
 from fairlead.bridges.kafka.watch_list import WatchList
 from fairlead.core.outputs import Request
@@ -34,6 +35,7 @@ class RequestAnswerer:
         book: which requests wait.
         published: which routes are published, and whose they are.
         watched: the topics to look at from now on.
+        retries: makes the retry topics of groups that ask for theirs.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class RequestAnswerer:
         book: RequestBook,
         published: RouteBook,
         watched: WatchList,
+        retries: RetryTopics,
     ) -> None:
         self._cluster = cluster
         self._names = names
@@ -56,6 +59,7 @@ class RequestAnswerer:
         self._book = book
         self._published = published
         self._watched = watched
+        self._retries = retries
 
     def take(self, requests: Sequence[Request], *, now_ms: int) -> None:
         """Note requests; those for topics of another cluster are that cluster's bridge's."""
@@ -82,6 +86,8 @@ class RequestAnswerer:
         route = refreshed.finding.route
         wanted: list[tuple[Request, list[int]]] = []
         for request in requests:
+            if refreshed.finding.verdict is Verdict.ABSENT and request.what == "route":
+                self._retries.want(request.group, request.topic)
             if route is None or not refreshed.written:
                 self._book.put_off(request, now_ms=now_ms)
             elif request.what == "route":

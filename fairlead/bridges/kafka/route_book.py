@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from fairlead.bridges.kafka.default_route import default_route
 from fairlead.bridges.kafka.snapshot import Racks, TopicAbsent, TopicLook, TopicSeen, TopicUnclear
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.records import RouteChanged
+from fairlead.wire.texts import DEFAULT_TOPIC
 
 __all__ = ["Finding", "RouteBook", "Verdict"]
 
@@ -75,8 +77,27 @@ class RouteBook:
             self._published[change.topic] = change.route
 
     def own_topics(self) -> Iterator[str]:
-        """Return the topics whose published route is this cluster's."""
-        return (topic for topic, route in self._published.items() if self._is_own(route))
+        """Return the topics whose published route is this cluster's; TBW102 is none."""
+        return (
+            topic
+            for topic, route in self._published.items()
+            if self._is_own(route) and topic != DEFAULT_TOPIC
+        )
+
+    def find_default(self, queue_nums: int) -> RouteChanged | None:
+        """Return what to publish so that the default route is as the settings say.
+
+        Args:
+            queue_nums: queues of it; 0: this bridge has none.
+
+        Returns:
+            The route, its deletion, or None if it stands so or is another cluster's.
+        """
+        published = self._published.get(DEFAULT_TOPIC)
+        if self.is_foreign(DEFAULT_TOPIC):
+            return None
+        route = default_route(self._cluster, self._address, queue_nums) if queue_nums else None
+        return None if route == published else RouteChanged(DEFAULT_TOPIC, route)
 
     def is_foreign(self, topic: str) -> bool:
         """Tell whether the published route of this topic is another cluster's."""

@@ -48,6 +48,12 @@ class RoutePublisher:
         self._told = {topic: line for topic, line in self._told.items() if topic in watched}
         self.refresh(topics, now_ms=now_ms)
 
+    def publish_default(self, queue_nums: int) -> None:
+        """Publish the default route with so many queues, or delete it (0); nothing if it stands."""
+        change = self._book.find_default(queue_nums)
+        if change is not None:
+            self._write([change])
+
     def refresh(
         self, topics: Sequence[str], *, now_ms: int, requested: Collection[str] = ()
     ) -> dict[str, Refreshed]:
@@ -85,7 +91,10 @@ class RoutePublisher:
 
     def _publish(self, findings: Sequence[Finding]) -> set[str]:
         """Write what the findings say; return the topics that were written."""
-        changes = [finding.publish for finding in findings if finding.publish is not None]
+        return self._write([one.publish for one in findings if one.publish is not None])
+
+    def _write(self, changes: Sequence[RouteChanged]) -> set[str]:
+        """Write routes; return the topics of those that were written."""
         records = [encode_route(change, self._names) for change in changes]
         written = set()
         for change, is_written in zip(changes, self._control.write(records), strict=True):

@@ -25,6 +25,7 @@ SETTLED: dict[str, Any] = {
     "requests": {},
     "measures": {},
     "weights": {},
+    "growing_since_ms": None,
 }
 """Fields of a group's state that are times, or in which only time is kept, and their one value."""
 

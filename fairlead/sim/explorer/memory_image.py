@@ -38,6 +38,7 @@ SETTLED: dict[str, Any] = {
 SETTLED_OF_QUEUES: dict[str, Any] = {
     "drain_since_ms": 0,
     "end": None,
+    "idle_ms": None,
     "unsent": False,
     "handed": None,
     "due_ms": 0,

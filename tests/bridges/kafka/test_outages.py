@@ -19,6 +19,7 @@ from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.request_answerer import RequestAnswerer
 from fairlead.bridges.kafka.request_book import RequestBook
+from fairlead.bridges.kafka.retry_topics import RetryTopics
 from fairlead.bridges.kafka.route_book import RouteBook
 from fairlead.bridges.kafka.route_publisher import RoutePublisher
 from fairlead.bridges.kafka.watch_list import WatchList
@@ -170,6 +171,7 @@ def make_answerer(data: DataCluster, control: ControlTopics, names: TopicNames) 
         book=RequestBook(pause_ms_max=100, give_up_ms=10_000),
         published=published,
         watched=WatchList(named=[], pattern=None, hidden_prefix="", forget_ms=1_000),
+        retries=RetryTopics(data.create, retry_queue_nums=0),
     )
 
 

@@ -1,0 +1,1 @@
+"""Message model BROADCASTING: every member reads every queue, and keeps its offsets itself."""

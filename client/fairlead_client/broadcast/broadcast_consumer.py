@@ -1,0 +1,53 @@
+"""The consumer of a broadcasting group: every member reads all messages."""
+
+from pathlib import Path
+from typing import Unpack
+
+from kafka import KafkaConsumer
+
+from fairlead_client.application import Application
+from fairlead_client.broadcast.broadcast_member import BroadcastMember
+from fairlead_client.broadcast.keeper import BroadcastKeeper
+from fairlead_client.broadcast.offset_file import DEFAULT_FOLDER
+from fairlead_client.consumer import Consumer
+from fairlead_client.observer import Observer
+from fairlead_client.settings import SettingsArguments
+
+
+class BroadcastConsumer(BroadcastMember, Consumer):
+    """Hands out the messages of every queue of its topics, each queue in order.
+
+    It is used as `Consumer` is. It heartbeats, so that the group's members are known, and shares
+    nothing with them: each reads every readable queue that the routes tell, whether or not the
+    engine runs, and keeps its offsets in a file of its own. So `epoch` fences nothing here.
+
+    Args:
+        offsets_folder: where the file is, as `<folder>/<client id>/<group>.json`.
+        explicit_done: whether only `done` finishes a message.
+        observer: told what happens, such as a ClientMetrics.
+        settings: see `Settings`; `client_id` must be given, and stay over restarts.
+
+    Raises:
+        SettingsError: a setting that cannot work.
+    """
+
+    def __init__(
+        self,
+        *,
+        offsets_folder: str | Path = DEFAULT_FOLDER,
+        explicit_done: bool = False,
+        observer: Observer | None = None,
+        **settings: Unpack[SettingsArguments],
+    ) -> None:
+        settings.setdefault("commit_offsets", False)
+        Consumer.__init__(self, explicit_done=explicit_done, observer=observer, **settings)
+        self._keep_offsets_in(offsets_folder)
+
+    def _reader(self) -> Application:
+        return self._deliveries
+
+    def _answer_to(self, keeper: BroadcastKeeper) -> None:
+        self._deliveries.connect(keeper.report)
+
+    def _watch_assignments(self, kafka: KafkaConsumer) -> None:
+        """Nothing is assigned: routes are followed elsewhere."""

@@ -1,0 +1,101 @@
+"""The retry loop of one message, without input, output or clock (sendDefaultImpl).
+
+Who drives it asks for an attempt, does it, and tells what became of it. All times are ms of one
+clock that does not go back.
+"""
+
+from enum import Enum, unique
+
+from fairlead_client.producer.send_error import Attempt, SendFailedError, SendingError
+from fairlead_client.producer.target import Target
+
+
+@unique
+class Mode(Enum):
+    """How a message is sent. One-way messages have one attempt, and nobody waits for it.
+
+    RocketMQ gives up an asynchronous message when a broker answers with an error. Here it has the
+    attempts of a synchronous one.
+    """
+
+    SYNC = "sync"
+    ASYNC = "async"
+    ONE_WAY = "one_way"
+
+
+class SendAttempts:
+    """Counts the attempts of one message, and the time left for all of them.
+
+    Args:
+        attempts_max: how many there may be.
+        timeout_ms: for all of them together, from `begun_ms` on.
+        attempt_timeout_ms: the longest that one may take (sendMsgMaxTimeoutPerRequest), so that a
+            silent broker leaves time for another.
+        begun_ms: when the application asked for the sending.
+    """
+
+    def __init__(
+        self, *, attempts_max: int, timeout_ms: int, attempt_timeout_ms: int, begun_ms: int
+    ) -> None:
+        self._attempts_max = attempts_max
+        self._ends_ms = begun_ms + timeout_ms
+        self._attempt_timeout_ms = attempt_timeout_ms
+        self._begun_ms = begun_ms
+        self._target: Target | None = None
+        self._attempt_begun_ms = begun_ms
+        self._failed: list[Attempt] = []
+        self._tried: list[str] = []
+
+    @property
+    def tried(self) -> list[str]:
+        """The brokers where this message failed, in order; the last one is avoided first of all."""
+        return self._tried
+
+    @property
+    def number(self) -> int:
+        """How many attempts have ended."""
+        return len(self._failed)
+
+    def left_ms(self, now_ms: int) -> int:
+        """Return how much time is left for everything."""
+        return max(0, self._ends_ms - now_ms)
+
+    def begin(self, target: Target, now_ms: int) -> int:
+        """Begin an attempt; return how many ms it may take.
+
+        Raises:
+            SendFailedError: no time is left.
+        """
+        left_ms = self.left_ms(now_ms)
+        if left_ms == 0:
+            raise self.failure(now_ms, out_of_time=True)
+        self._target = target
+        self._attempt_begun_ms = now_ms
+        return min(left_ms, self._attempt_timeout_ms)
+
+    def took_ms(self, now_ms: int) -> int:
+        """Return how long the present attempt has taken."""
+        return now_ms - self._attempt_begun_ms
+
+    def failed(self, error: SendingError, now_ms: int) -> None:
+        """Note that the present attempt failed; return when another one is to be made.
+
+        Raises:
+            SendFailedError: none is: the error is final, or attempts or time are used up.
+        """
+        target = self._target
+        assert target is not None
+        broker = error.broker or target.broker
+        self._failed.append(Attempt(target.queue, broker, self.took_ms(now_ms), str(error)))
+        if broker is not None:
+            if broker in self._tried:
+                self._tried.remove(broker)
+            self._tried.append(broker)
+        if not error.fault.is_retriable or len(self._failed) >= self._attempts_max:
+            raise self.failure(now_ms)
+        if self.left_ms(now_ms) == 0:
+            raise self.failure(now_ms, out_of_time=True)
+
+    def failure(self, now_ms: int, *, out_of_time: bool = False) -> SendFailedError:
+        """Return the final error, which names every broker tried and its time."""
+        return SendFailedError(self._failed, now_ms - self._begun_ms, out_of_time=out_of_time)

@@ -1,0 +1,105 @@
+"""What an application chooses for a Producer, checked before anything is started."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Required, TypedDict
+
+from fairlead_client.errors import SettingsError
+from fairlead_client.producer.latency_table import TABLE_5, LatencyTable
+from fairlead_client.settings import KAFKA_OPTIONS, PRINTABLE
+from fairlead_client.topic_names import GROUP
+
+DEFAULT_GROUP: Final = "DEFAULT_PRODUCER"
+"""RocketMQ's default producer group."""
+ANSWER_MS: Final = 10_000
+"""What the time limits of connecting follow; a producer has no lease."""
+
+
+class ProducerArguments(TypedDict, total=False):
+    """The keyword arguments of `Producer` that become ProducerSettings."""
+
+    bootstrap: Required[str | Sequence[str]]
+    group: str
+    prefix: str
+    client_id: str | None
+    zone: str | None
+    send_timeout_ms: int
+    retries: int
+    attempt_timeout_ms: int | None
+    avoid_slow: bool
+    latency_table: LatencyTable
+    max_message_bytes: int
+    create_topics: bool
+    start_timeout_ms: int
+    kafka: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerSettings:
+    """Settings of one producer; the README's table says what each is for. Times in milliseconds.
+
+    Raises:
+        SettingsError: names the first setting that cannot work, and the remedy.
+    """
+
+    bootstrap: str | Sequence[str]
+    group: str = DEFAULT_GROUP
+    prefix: str = "fairlead."
+    client_id: str | None = None
+    zone: str | None = None
+    send_timeout_ms: int = 3_000
+    retries: int = 2
+    attempt_timeout_ms: int | None = None
+    avoid_slow: bool = True
+    latency_table: LatencyTable = TABLE_5
+    max_message_bytes: int = 4 * 1024 * 1024
+    create_topics: bool = False
+    start_timeout_ms: int = 30_000
+    # Passwords may be among them: they are in no representation and in no log.
+    kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without a connection."""
+        if not self.bootstrap_servers:
+            raise SettingsError("bootstrap", "names no server", 'give "host:port"')
+        if not GROUP.fullmatch(self.group):
+            raise SettingsError("group", f"{self.group!r} is no group", "1-120 of A-Za-z0-9_%|.-")
+        if self.client_id is not None and not PRINTABLE.fullmatch(self.client_id):
+            raise SettingsError(
+                "client_id",
+                f"{self.client_id!r} is no client id",
+                "1-255 printable ASCII characters without space",
+            )
+        if self.retries < 0:
+            raise SettingsError("retries", f"{self.retries} is no number", "0 or more")
+        for name in ("send_timeout_ms", "max_message_bytes", "start_timeout_ms"):
+            if getattr(self, name) < 1:
+                raise SettingsError(name, f"{getattr(self, name)} is too little", "1 or more")
+        if self.attempt_timeout_ms is not None and self.attempt_timeout_ms < 1:
+            raise SettingsError(
+                "attempt_timeout_ms",
+                f"{self.attempt_timeout_ms} is no time",
+                "1 or more, or None for an equal share of send_timeout_ms",
+            )
+        unknown = sorted(set(self.kafka) - KAFKA_OPTIONS)
+        if unknown:
+            known = ", ".join(sorted(KAFKA_OPTIONS))
+            raise SettingsError("kafka", f"unknown option {unknown[0]!r}", f"use one of {known}")
+
+    @property
+    def bootstrap_servers(self) -> list[str]:
+        """The servers one by one."""
+        given = self.bootstrap.split(",") if isinstance(self.bootstrap, str) else self.bootstrap
+        return [server.strip() for server in given if server.strip()]
+
+    @property
+    def lease_ms(self) -> int:
+        """What the time limits of connecting follow."""
+        return ANSWER_MS
+
+    @property
+    def attempt_ms(self) -> int:
+        """The longest that one attempt may take."""
+        if self.attempt_timeout_ms is not None:
+            return self.attempt_timeout_ms
+        return max(1, self.send_timeout_ms // (1 + self.retries))

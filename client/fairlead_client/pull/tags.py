@@ -1,0 +1,70 @@
+"""Which messages a subscription wants, by their tag (RocketMQ's TagFilter)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from fairlead_client.errors import SettingsError
+from fairlead_client.model import Subscription
+from fairlead_client.pull.process_queue import Record
+
+TAG_HEADER: Final = "TAGS"
+"""The header that holds a message's tag, unless the application names another."""
+ALL: Final = "*"
+
+
+def tags_of(expression: str) -> frozenset[str] | None:
+    """Return the tags that an expression names: `A || B`; None for `*` or nothing: all.
+
+    Raises:
+        SettingsError: an expression of `||` alone names no tag.
+    """
+    if expression.strip() in ("", ALL):
+        return None
+    tags = frozenset(tag for part in expression.split("||") if (tag := part.strip()))
+    if not tags:
+        raise SettingsError("topics", f"{expression!r} names no tag", "A || B, or *")
+    return tags
+
+
+class TagFilter:
+    """Tests messages against the expression of their topic.
+
+    Args:
+        subscriptions: what the client subscribes to; a topic that is not among them is read whole.
+        header: the header that holds the tag; the last of that name counts.
+
+    Raises:
+        SettingsError: an expression that is no list of tags.
+    """
+
+    def __init__(self, subscriptions: Iterable[Subscription], header: str = TAG_HEADER) -> None:
+        self._header = header
+        self._tags = {
+            subscription.topic: frozenset(tag.encode() for tag in tags)
+            for subscription in subscriptions
+            if (tags := _wanted(subscription)) is not None
+        }
+
+    def wanted(self, topic: str, records: Sequence[Record]) -> Sequence[Record]:
+        """Return the records that the subscription wants, in order; of `*` the very list."""
+        tags = self._tags.get(topic)
+        if tags is None:
+            return records
+        return [record for record in records if self._tag(record) in tags]
+
+    def _tag(self, record: Record) -> bytes | None:
+        found = None
+        for name, value in record.headers:
+            if name == self._header:
+                found = value
+        return found
+
+
+def _wanted(subscription: Subscription) -> frozenset[str] | None:
+    if subscription.expression_type != "tag":
+        raise SettingsError(
+            "topics",
+            f"{subscription.topic}: {subscription.expression_type} is not evaluated here",
+            "subscribe by tag",
+        )
+    return tags_of(subscription.expression)

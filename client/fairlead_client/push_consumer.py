@@ -1,0 +1,150 @@
+"""The client that is given messages: a listener is called with what was pulled."""
+
+from typing import Final, Unpack
+
+from fairlead_client.errors import SettingsError
+from fairlead_client.observer import Observer
+from fairlead_client.pull.consumption import (
+    Common,
+    ConcurrentConsuming,
+    Consuming,
+    OrderlyConsuming,
+    Workers,
+)
+from fairlead_client.pull.failed_messages import FailedMessages
+from fairlead_client.pull.flow_control import FlowLimits
+from fairlead_client.pull.listener import Listener, QueueListener
+from fairlead_client.pull.message_source import MessageSource
+from fairlead_client.pull.process_queue import ProcessQueue
+from fairlead_client.pull.pull_member import PullMember
+from fairlead_client.pull.tags import TAG_HEADER
+from fairlead_client.retry.redelivery import BY_DEFAULT, reconsume_limit
+from fairlead_client.session.events import LeaveRequested
+from fairlead_client.settings import Settings, SettingsArguments
+from fairlead_client.transport.offset_store import OffsetStore
+from fairlead_client.transport.send_back import KafkaFailedMessages
+from fairlead_client.transport.session_thread import SessionThread
+
+CONSUME_THREADS: Final = 20
+
+
+class PushConsumer(PullMember):
+    """Joins a group, pulls the queues it is given, and calls a listener with batches of them.
+
+    With `ordered=True` one thread at a time runs a queue, and a batch that failed comes again
+    before any later one. Otherwise batches of one queue are consumed side by side; a failed
+    message is sent back, or consumed here again after 5 s when it cannot be.
+
+    A queue that is taken away is released when what is in a listener's hands is finished, at its
+    lowest message that is not consumed. What was pulled and not handed out is forgotten.
+
+    Args:
+        listener: `f(messages, context)` returns a ConsumeResult.
+        consume_message_batch_max_size: messages in one call at most; all of one queue.
+        consume_threads: how many threads call the listener.
+        max_reconsume_times: how often a message may come back before it goes to the dead-letter
+            topic; -1: 16 times, and in ordered groups without an end.
+        failed_messages: where failed messages are sent back to instead of the group's retry topic,
+            which the consumer then reads only if its settings say so.
+        flow_limits: how much of a queue is pulled ahead.
+        message_queue_changed: `f(topic, all, mine)`, called once per topic whose queues changed.
+        tag_header: the Kafka header that holds a message's tag.
+        message_source: where messages come from instead of Kafka.
+        offset_store: where positions are committed instead of Kafka's group offsets.
+        observer: told what happens, such as a ClientMetrics.
+        settings: see `Settings`.
+
+    Raises:
+        SettingsError: a setting that cannot work.
+    """
+
+    def __init__(
+        self,
+        *,
+        listener: Listener,
+        consume_message_batch_max_size: int = 1,
+        consume_threads: int = CONSUME_THREADS,
+        max_reconsume_times: int = BY_DEFAULT,
+        failed_messages: FailedMessages | None = None,
+        flow_limits: FlowLimits | None = None,
+        message_queue_changed: QueueListener | None = None,
+        tag_header: str = TAG_HEADER,
+        message_source: MessageSource | None = None,
+        offset_store: OffsetStore | None = None,
+        observer: Observer | None = None,
+        **settings: Unpack[SettingsArguments],
+    ) -> None:
+        _check("consume_message_batch_max_size", consume_message_batch_max_size, 1)
+        _check("consume_threads", consume_threads, 1)
+        _check("max_reconsume_times", max_reconsume_times, BY_DEFAULT)
+        # Who shares nothing with a group sends nothing back to it.
+        sends_back = failed_messages is None and self.MESSAGE_MODEL == "clustering"
+        settings.setdefault("retry_topic", sends_back)
+        chosen = Settings(message_model=self.MESSAGE_MODEL, **settings)
+        super().__init__(
+            chosen,
+            ahead=True,
+            flow_limits=flow_limits,
+            message_source=message_source,
+            tag_header=tag_header,
+            message_queue_changed=message_queue_changed,
+            offset_store=offset_store,
+            observer=observer,
+        )
+        self._workers = Workers(consume_threads)
+        self._kept: KafkaFailedMessages | None = None
+        if sends_back and chosen.retry_topic:
+            self._kept = KafkaFailedMessages(chosen, self.client_id, max_reconsume_times)
+            failed_messages = self._kept
+        common = Common(
+            batch_max_size=consume_message_batch_max_size,
+            workers=self._workers,
+            delays=self._delays,
+            still_mine=self.still_mine,
+            settled=self._book.settle,
+            failed_messages=failed_messages,
+        )
+        self._consuming: Consuming = (
+            OrderlyConsuming(
+                listener,
+                max_reconsume_times=reconsume_limit(max_reconsume_times, ordered=True),
+                **common,
+            )
+            if chosen.ordered
+            else ConcurrentConsuming(listener, **common)
+        )
+
+    @property
+    def consume_counts(self) -> dict[str, int]:
+        """How often what happened: `failed`, `sent_back`, `not_sent_back`, `suspended`."""
+        return dict(self._consuming.counts)
+
+    def close(self, timeout_ms: int | None = None) -> None:
+        """Finish what is in the listener's hands, release each queue, leave.
+
+        From the listener it returns without waiting.
+        """
+        if self._workers.mine and self._thread is not None:
+            self._closing = True
+            self._thread.report(LeaveRequested())
+            return
+        super().close(timeout_ms)
+
+    def _arrived(self, work: ProcessQueue, count: int) -> None:
+        self._consuming.deliver(work, count)
+
+    def _new_thread(self) -> SessionThread:
+        thread = super()._new_thread()
+        self._workers.start()
+        return thread
+
+    def _ended(self) -> None:
+        super()._ended()
+        self._workers.stop()
+        if self._kept is not None:
+            self._kept.close()
+
+
+def _check(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise SettingsError(name, f"{value} is too few", f"{least} or more")

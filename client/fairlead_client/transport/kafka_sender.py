@@ -1,0 +1,205 @@
+"""Sends messages to Kafka: each to the partition chosen, once, its broker being the leader.
+
+kafka-python retries, waits and looks for leaders by itself. Here it does not: what cannot be sent
+within an attempt's time fails, and the producer decides what is tried next.
+"""
+
+from concurrent.futures import Future
+from contextlib import closing, suppress
+from functools import partial
+from threading import Event
+from typing import Any, Final
+
+from kafka import KafkaAdminClient, KafkaProducer
+from kafka import errors as kafka_errors
+from kafka.admin import NewTopic
+from kafka.errors import KafkaError, TopicAlreadyExistsError
+from kafka.structs import TopicPartition
+
+from fairlead_client.clock import now_ms
+from fairlead_client.producer.outgoing import OutgoingMessage
+from fairlead_client.producer.send_error import Fault, SendingError
+from fairlead_client.producer.sender import Accepted
+from fairlead_client.producer.target import Target
+from fairlead_client.topic_names import kafka_topic
+from fairlead_client.transport.connection import (
+    Cluster,
+    close_producer,
+    connect,
+    connection_options,
+)
+from fairlead_client.transport.queue_partition import partition_of_queue
+
+OVERHEAD_BYTES: Final = 64 * 1024
+"""What a message's key, headers and frame may have beside its value."""
+_NOT_OF_ADMIN: Final = frozenset({"allow_auto_create_topics", "metrics_enabled"})
+_NOT_LEADER: Final = (
+    kafka_errors.NotLeaderForPartitionError,
+    kafka_errors.LeaderNotAvailableError,
+    kafka_errors.UnknownTopicOrPartitionError,
+)
+_UNREACHABLE: Final = (
+    kafka_errors.KafkaTimeoutError,
+    kafka_errors.KafkaConnectionError,
+    kafka_errors.RequestTimedOutError,
+    kafka_errors.NetworkExceptionError,
+    kafka_errors.NodeNotReadyError,
+    kafka_errors.Cancelled,
+)
+
+
+class KafkaSender:
+    """One KafkaProducer, that does each sending once.
+
+    Args:
+        settings: where the messages go.
+        client_id: what the connection is called.
+        attempt_timeout_ms: how long one sending may take.
+        max_message_bytes: the longest value.
+
+    Raises:
+        KafkaError: no broker answered in time.
+    """
+
+    def __init__(
+        self,
+        settings: Cluster,
+        client_id: str,
+        *,
+        attempt_timeout_ms: int,
+        max_message_bytes: int,
+    ) -> None:
+        self._options = connection_options(settings, client_id)
+        options = {
+            **self._options,
+            "acks": "all",
+            # A message of an attempt that failed goes elsewhere: Kafka's numbering would not see
+            # it, and would refuse what follows the gap.
+            "enable_idempotence": False,
+            "retries": 0,
+            "request_timeout_ms": attempt_timeout_ms,
+            "delivery_timeout_ms": attempt_timeout_ms,
+            "max_block_ms": attempt_timeout_ms,
+            "max_request_size": max_message_bytes + OVERHEAD_BYTES,
+        }
+        self._attempt_timeout_ms = attempt_timeout_ms
+        self._producer = connect(KafkaProducer, options, ())
+        self._cluster = self._producer._metadata  # noqa: SLF001 - who leads is told nowhere else
+
+    def knows(self, topic: str) -> bool:
+        """Tell whether the topic's partitions are known; else kafka-python waits for them."""
+        return self._cluster.partitions_for_topic(kafka_topic(topic)) is not None
+
+    def learn(self, topic: str, timeout_ms: int, queues: int | None = None) -> None:
+        """Ask for the topic's partitions, and wait for the answer for an attempt's time.
+
+        A topic that is not there is made, with the brokers' default number of copies.
+
+        Raises:
+            SendingError: nobody answered, or the topic is not there.
+        """
+        name = kafka_topic(topic)
+        ends_ms = now_ms() + timeout_ms
+        try:
+            if queues is not None:
+                self._create(name, queues, timeout_ms)
+            self._producer.partitions_for(name)
+            if queues is not None:
+                self._await_leaders(name, ends_ms)
+        except (KafkaError, ValueError) as error:
+            raise sending_error(error, None) from error
+
+    def _create(self, name: str, queues: int, timeout_ms: int) -> None:
+        topic = NewTopic(name=name, num_partitions=queues, replication_factor=-1)
+        options = {name: self._options[name] for name in self._options.keys() - _NOT_OF_ADMIN}
+        with suppress(TopicAlreadyExistsError), closing(KafkaAdminClient(**options)) as admin:
+            admin.create_topics([topic], timeout_ms=timeout_ms)
+
+    def _await_leaders(self, name: str, ends_ms: int) -> None:
+        """Wait until each partition of a topic that was just made has a leader, or time is over."""
+        while now_ms() < ends_ms:
+            numbers = self._cluster.partitions_for_topic(name) or ()
+            if numbers and all(self._leader(TopicPartition(name, number)) for number in numbers):
+                return
+            learnt = Event()
+            asked = self._cluster.request_update()
+            asked.add_callback(lambda _, learnt=learnt: learnt.set())
+            asked.add_errback(lambda _, learnt=learnt: learnt.set())
+            learnt.wait(max(0, ends_ms - now_ms()) / 1_000)
+
+    def send(self, target: Target, message: OutgoingMessage, timeout_ms: int) -> Future[Accepted]:
+        """Begin to send to the partition's leader, whoever that is by now.
+
+        When nobody is known to lead it, the cluster is asked once more; the returned future can be
+        cancelled until the answer is there.
+        """
+        del timeout_ms
+        ended: Future[Accepted] = Future()
+        partition = partition_of_queue(target.queue)
+        if self._leader(partition) is None:
+            again = partial(self._send, ended, target, partition, message)
+            asked = self._cluster.request_update()
+            asked.add_callback(again)
+            asked.add_errback(again)
+        else:
+            self._send(ended, target, partition, message)
+        return ended
+
+    def _leader(self, partition: TopicPartition) -> str | None:
+        leader = self._cluster.leader_for_partition(partition)
+        return None if leader is None or leader < 0 else str(leader)
+
+    def _send(
+        self,
+        ended: Future[Accepted],
+        target: Target,
+        partition: TopicPartition,
+        message: OutgoingMessage,
+        *_: object,
+    ) -> None:
+        if not ended.set_running_or_notify_cancel():
+            return
+        broker = self._leader(partition)
+        if broker is None:
+            # Its broker is gone, and nobody took its place.
+            why = f"nobody leads partition {partition.partition} of {partition.topic}"
+            ended.set_exception(SendingError(Fault.UNREACHABLE, why, target.broker))
+            return
+        try:
+            sent = self._producer.send(
+                partition.topic,
+                value=message.value,
+                key=message.key,
+                headers=message.all_headers,
+                partition=partition.partition,
+                timestamp_ms=message.timestamp_ms,
+            )
+        except Exception as error:  # noqa: BLE001 - it may be the connection's own thread
+            ended.set_exception(sending_error(error, broker))
+            return
+        sent.add_callback(partial(_accepted, ended, broker))
+        sent.add_errback(partial(_refused, ended, broker))
+
+    def close(self, timeout_ms: int) -> None:
+        """Let what is under way end, then close; an attempt's time at least."""
+        close_producer(self._producer, max(timeout_ms, self._attempt_timeout_ms))
+
+
+def sending_error(error: BaseException, broker: str | None) -> SendingError:
+    """Return what an error of kafka-python means to a producer."""
+    why = f"{type(error).__name__}: {error}"
+    if isinstance(error, _NOT_LEADER):
+        return SendingError(Fault.NOT_LEADER, why, broker)
+    if isinstance(error, _UNREACHABLE):
+        return SendingError(Fault.UNREACHABLE, why, broker)
+    if isinstance(error, KafkaError) and getattr(error, "retriable", False):
+        return SendingError(Fault.BUSY, why, broker)
+    return SendingError(Fault.REFUSED, why, broker)
+
+
+def _accepted(ended: Future[Accepted], broker: str, metadata: Any) -> None:
+    ended.set_result(Accepted(metadata.offset, broker))
+
+
+def _refused(ended: Future[Accepted], broker: str, error: BaseException) -> None:
+    ended.set_exception(sending_error(error, broker))

@@ -1,0 +1,179 @@
+"""Looks for the routes that a producer lacks: reads to the end, then asks the bridges."""
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from typing import Final
+
+import orjson
+from kafka import KafkaProducer
+
+from fairlead_client.clock import now_ms
+from fairlead_client.errors import FairleadClientError
+from fairlead_client.producer.publish_table import Published, PublishTable
+from fairlead_client.producer.send_error import NoRouteError
+from fairlead_client.transport.connection import (
+    Cluster,
+    close_producer,
+    connect,
+    producer_options,
+)
+from fairlead_client.transport.topics import Topics
+
+logger = logging.getLogger(__name__)
+
+INTERVAL_MS: Final = 30_000
+"""How often topics that are wanted and have no route are asked for (pollNameServerInterval)."""
+WAIT_MS_MAX: Final = 3_000
+"""How long a second caller waits for the refresh under way (lockNamesrv)."""
+BRIDGE_MS: Final = 1_000
+"""How long a bridge has for its answer while the default topic's route would do."""
+ASK_AGAIN_MS: Final = 1_000
+"""A topic is asked for no more often than this."""
+
+
+class RouteRequester:
+    """Asks the bridges for routes, in the name of a producer group."""
+
+    def __init__(self, settings: Cluster, client_id: str, group: str) -> None:
+        self._settings = settings
+        self._client_id = client_id
+        self._group = group
+        self._producer: KafkaProducer | None = None
+        self._asked_ms: dict[str, int] = {}
+        self._lock = Lock()
+
+    def ask(self, topic: str) -> None:
+        """Ask, unless that was just done.
+
+        Raises:
+            KafkaError: no connection.
+        """
+        name = Topics(self._settings.prefix).requests
+        with self._lock:
+            now = now_ms()
+            if now < self._asked_ms.get(topic, now - ASK_AGAIN_MS) + ASK_AGAIN_MS:
+                return
+            self._asked_ms = {
+                asked: at for asked, at in self._asked_ms.items() if now < at + ASK_AGAIN_MS
+            }
+            self._asked_ms[topic] = now
+            if self._producer is None:
+                options = producer_options(self._settings, self._client_id)
+                self._producer = connect(KafkaProducer, options, [name])
+        value = {
+            "v": 1,
+            "kind": "request",
+            "group": self._group,
+            "what": "route",
+            "topic": topic,
+            "queues": None,
+            "consume_timestamp_ms": None,
+        }
+        self._producer.send(name, orjson.dumps(value), key=self._group.encode(), partition=0)
+
+    def close(self) -> None:
+        """Close the connection, if there is one, in the background: what is asked may still go."""
+        with self._lock:
+            producer, self._producer = self._producer, None
+        if producer is not None:
+            Thread(
+                target=close_producer,
+                args=(producer, self._settings.lease_ms),
+                name="fairlead-requester-close",
+                daemon=True,
+            ).start()
+
+
+class RouteRefresher(Thread):
+    """Finds routes for who waits for one, and every 30 s for all topics that lack one.
+
+    Args:
+        table: where routes become known.
+        read_to_end: asks the reader of routes to read all that is written.
+        request: asks the bridges for a topic's route.
+        refreshed: called every 30 s, when that is done.
+    """
+
+    interval_ms = INTERVAL_MS
+
+    def __init__(
+        self,
+        table: PublishTable,
+        read_to_end: Callable[[], Future[None]],
+        request: Callable[[str], None],
+        refreshed: Callable[[], None],
+    ) -> None:
+        super().__init__(name="fairlead-route-refresher", daemon=True)
+        self._table = table
+        self._read_to_end = read_to_end
+        self._request = request
+        self._refreshed = refreshed
+        self._refreshing = Lock()
+        # To connect may take longer than a message has.
+        self._asking = ThreadPoolExecutor(1, "fairlead-route-asking")
+        self._stopping = Event()
+
+    def look_up(self, topic: str, timeout_ms: int) -> Published:
+        """Return a topic's queues; wait for them, 3 s at most.
+
+        By the default topic's route when the topic has none and a bridge tells none within 1 s.
+
+        Raises:
+            NoRouteError: there is no route.
+            RouteError: the route cannot be read.
+        """
+        begun_ms = now_ms()
+        ends_ms = begun_ms + min(timeout_ms, WAIT_MS_MAX)
+        self._refresh(ends_ms)
+        found = self._table.find(topic)
+        if found is not None:
+            return found
+        self.ask(topic)
+        left_ms = max(0, ends_ms - now_ms())
+        found = self._table.await_route(
+            topic, min(left_ms, BRIDGE_MS) if self._table.has_default else left_ms
+        )
+        found = found or self._table.find_default(topic)
+        if found is None:
+            raise NoRouteError(topic, now_ms() - begun_ms)
+        return found
+
+    def ask(self, topic: str) -> None:
+        """Ask the bridges for a topic's route, in the background; what goes wrong is logged."""
+        with suppress(RuntimeError):  # when it was stopped
+            self._asking.submit(self._ask, topic)
+
+    def _ask(self, topic: str) -> None:
+        try:
+            self._request(topic)
+        except Exception as error:  # noqa: BLE001 - a request is repeated while it is needed
+            logger.warning("asking for the route of %s: %r", topic, error)
+
+    def run(self) -> None:
+        """Refresh until stopped."""
+        while not self._stopping.wait(self.interval_ms / 1_000):
+            self._refresh(now_ms() + WAIT_MS_MAX)
+            for topic in self._table.lacking():
+                self.ask(topic)
+            self._refreshed()
+
+    def stop(self) -> None:
+        """End soon."""
+        self._stopping.set()
+        self._asking.shutdown(wait=False, cancel_futures=True)
+
+    def _refresh(self, ends_ms: int) -> None:
+        """Read all routes there are; one caller at a time does, others wait for it."""
+        left_ms = ends_ms - now_ms()
+        if left_ms <= 0 or not self._refreshing.acquire(timeout=left_ms / 1_000):
+            return
+        try:
+            self._read_to_end().result(max(0, ends_ms - now_ms()) / 1_000)
+        except (FutureTimeoutError, FairleadClientError) as error:
+            logger.debug("routes were not read to their end: %r", error)
+        finally:
+            self._refreshing.release()

@@ -1,0 +1,335 @@
+"""The PushConsumer on a real broker, with the engine's side by hand."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from threading import Event, Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from fairlead_client import (
+    ConsumeContext,
+    Consumer,
+    ConsumeResult,
+    Epoch,
+    FlowLimits,
+    Message,
+    Observer,
+    PushConsumer,
+    Queue,
+    Subscription,
+)
+from fairlead_client.model import Position
+
+if TYPE_CHECKING:
+    from tests.broker.conftest import ScriptedEngine
+
+WAIT = 30.0
+SUCCESS = ConsumeResult.CONSUME_SUCCESS
+
+
+class Seen:
+    """A listener that notes what it was given; `let` holds every batch up while it is not set."""
+
+    def __init__(self) -> None:
+        self.messages: SimpleQueue[Message] = SimpleQueue()
+        self.let = Event()
+        self.let.set()
+
+    def __call__(self, messages: Sequence[Message], context: ConsumeContext) -> ConsumeResult:
+        """Note."""
+        del context
+        assert self.let.wait(WAIT)
+        for message in messages:
+            self.messages.put(message)
+        return SUCCESS
+
+    def take(self, count: int) -> list[Message]:
+        """Wait for so many messages."""
+        return [self.messages.get(timeout=WAIT) for _ in range(count)]
+
+    def nothing(self) -> bool:
+        """Whether no message more was handed out."""
+        try:
+            self.messages.get_nowait()
+        except Empty:
+            return True
+        return False
+
+
+class Corrections(Observer):
+    """Notes which offsets were corrected."""
+
+    def __init__(self) -> None:
+        self.seen: SimpleQueue[tuple[Queue, int, int]] = SimpleQueue()
+
+    def offset_corrected(self, queue: Queue, epoch: Epoch, offset: int, corrected: int) -> None:
+        """Note one."""
+        del epoch
+        self.seen.put((queue, offset, corrected))
+
+
+def test_moves_under_load(
+    engine: "ScriptedEngine",
+    member: Callable[..., Any],
+    data_topic: str,
+    write_more: Callable[..., None],
+) -> None:
+    """A queue that moves while it is consumed: no message twice, none missing."""
+    seen = Seen()
+    options = {"listener": seen, "consume_message_batch_max_size": 7, "consume_threads": 4}
+    member(PushConsumer, "a", **options), member(PushConsumer, "b", **options)
+    beats = engine.heartbeat("a"), engine.heartbeat("b")
+    assert beats[0]["consume_type"] == "push"
+    queues = [Queue(data_topic, "main", number) for number in range(2)]
+    engine.grant(beats[0], queues[0], 1)
+    engine.grant(beats[0], queues[1], 2)
+    taken = seen.take(10)
+    holder = 0
+    for number in range(2, 6):
+        write_more(1, 50)
+        other = 1 - holder
+        engine.grant(beats[other], queues[1], number + 1, after=((beats[holder], number),))
+        engine.revoke(beats[holder], queues[1], number, record=number + 1)
+        engine.release(queues[1], number)
+        holder = other
+    taken += seen.take(20 + 20 + 200 - 10)
+    found = Counter((message.queue, message.offset) for message in taken)
+    wanted = [(queues[0], offset) for offset in range(20)]
+    wanted += [(queues[1], offset) for offset in range(220)]
+    assert found == Counter(wanted)
+    assert seen.nothing()
+
+
+def test_lowest_unconsumed_is_released(
+    engine: "ScriptedEngine", member: Callable[..., Any], data_topic: str
+) -> None:
+    """A revoked queue waits for what is in hand, and leaves what was only pulled."""
+    seen = Seen()
+    seen.let.clear()
+    options = {"consume_message_batch_max_size": 3, "consume_threads": 2}
+    one = member(PushConsumer, "a", listener=seen, **options)
+    beat = engine.heartbeat("a")
+    queue = Queue(data_topic, "main", 0)
+    engine.grant(beat, queue, 1)
+    deadline = monotonic() + WAIT
+    while one._book.work(queue) is None or one._book.work(queue)._in_hand < 2:  # noqa: SLF001
+        assert monotonic() < deadline
+    engine.revoke(beat, queue, 1, record=2)
+    engine.applied("a", 2)
+    assert one.still_mine(queue) == (1, 1)
+    seen.let.set()
+    assert engine.release(queue, 1)["position"] == [0, 6]
+    assert sorted(message.offset for message in seen.take(6)) == list(range(6))
+    assert seen.nothing()
+
+
+@pytest.mark.parametrize("kind", [PushConsumer, Consumer])
+@pytest.mark.parametrize("start, corrected", [(2, 8), (500, 20)], ids=["below", "beyond"])
+def test_offset_illegal(
+    engine: "ScriptedEngine",
+    member: Callable[..., Any],
+    data_topic: str,
+    *,
+    write_more: Callable[..., None],
+    delete_before: Callable[[int, int], None],
+    kind: Any,
+    start: int,
+    corrected: int,
+) -> None:
+    """Below the beginning it goes on there; beyond the end at the end, never at the beginning."""
+    delete_before(0, 8)
+    seen, corrections = Seen(), Corrections()
+    extra = {"listener": seen} if kind is PushConsumer else {}
+    one = member(kind, "a", observer=corrections, **extra)
+    beat = engine.heartbeat("a")
+    queue = Queue(data_topic, "main", 0)
+    engine.grant(beat, queue, 1, Position(0, start))
+    if kind is Consumer:
+        assert one.poll(2_000 if start > 20 else 30_000) is None or start < 20
+    assert corrections.seen.get(timeout=WAIT) == (queue, start, corrected)
+    write_more(0, 1)
+    first = seen.take(1)[0] if kind is PushConsumer else one._last or one.poll(30_000)  # noqa: SLF001
+    assert first.offset == corrected
+    assert corrections.seen.empty()
+    if kind is PushConsumer:
+        assert one.pull_counts["offsets_illegal"] == 1
+
+
+def test_flow_control(
+    engine: "ScriptedEngine",
+    member: Callable[..., Any],
+    data_topic: str,
+    write_more: Callable[..., None],
+) -> None:
+    """What is not consumed holds pulling back, is counted, and lets the other queue be."""
+    seen, entered = Seen(), SimpleQueue[int]()
+    seen.let.clear()
+
+    def slow(messages: Sequence[Message], context: ConsumeContext) -> ConsumeResult:
+        entered.put(messages[0].partition)
+        return seen(messages, context) if messages[0].partition == 0 else SUCCESS
+
+    write_more(0, 100)
+    one = member(
+        PushConsumer,
+        "a",
+        listener=slow,
+        consume_threads=2,
+        flow_limits=FlowLimits(pull_threshold_for_queue=30),
+        fetch={"max_poll_records": 10},
+    )
+    beat = engine.heartbeat("a")
+    queues = [Queue(data_topic, "main", number) for number in range(2)]
+    engine.grant(beat, queues[0], 1)
+    deadline = monotonic() + WAIT
+    while one.flow_controlled["messages"] < 3:
+        assert monotonic() < deadline
+    assert one._book.work(queues[0]).count == 40  # noqa: SLF001
+    assert one.pull_idle_ms[queues[0]] < 5_000
+    seen.let.set()
+    assert len(seen.take(120)) == 120
+    engine.grant(beat, queues[1], 2)
+    while entered.get(timeout=WAIT) != 1:
+        pass
+
+
+def test_suspend(
+    engine: "ScriptedEngine",
+    member: Callable[..., Any],
+    data_topic: str,
+    write_more: Callable[..., None],
+) -> None:
+    """Suspended it pulls nothing and keeps queue and lease; resumed it heartbeats at once."""
+    seen = Seen()
+    times = {"heartbeat_ms": 9_000, "lease_ms": 30_000}
+    one = member(PushConsumer, "a", listener=seen, **times)
+    beat = engine.heartbeat("a")
+    queue = Queue(data_topic, "main", 0)
+    engine.grant(beat, queue, 1)
+    seen.take(20)
+    applied = engine.applied("a", 1)
+    one.suspend()
+    # Two attempts later no pull is under way any more.
+    for _ in range(2):
+        tried = one._book.work(queue).last_pull_ms  # noqa: SLF001
+        deadline = monotonic() + WAIT
+        while one._book.work(queue).last_pull_ms == tried:  # noqa: SLF001
+            assert monotonic() < deadline
+    write_more(0, 5)
+    assert one._book.work(queue).next_offset == 20  # noqa: SLF001
+    assert one.still_mine(queue) == (1, 1)
+    sequences = [record["sequence"] for record in engine.read if record["kind"] == "heartbeat"]
+    begun = monotonic()
+    one.resume()
+    later = max([*sequences, applied["sequence"]])
+    engine.await_record("heartbeat", lambda record: record["sequence"] > later)
+    assert [message.offset for message in seen.take(5)] == list(range(20, 25))
+    assert monotonic() - begun < 8
+
+
+def test_orderly(engine: "ScriptedEngine", member: Callable[..., Any], data_topic: str) -> None:
+    """Each queue in order, one thread at a time, also over a batch that fails at first."""
+    lock, running = Lock(), Counter[int]()
+    seen: SimpleQueue[Message] = SimpleQueue()
+    failures = {(0, 4), (1, 6)}
+    together = []
+
+    def listen(messages: Sequence[Message], context: ConsumeContext) -> ConsumeResult:
+        partition = messages[0].partition
+        with lock:
+            running[partition] += 1
+            together.append(running[partition])
+        context.suspend_ms = 20
+        failed = (partition, messages[0].offset) in failures
+        failures.discard((partition, messages[0].offset))
+        if not failed:
+            for message in messages:
+                seen.put(message)
+        with lock:
+            running[partition] -= 1
+        return ConsumeResult.SUSPEND_CURRENT_QUEUE_A_MOMENT if failed else SUCCESS
+
+    options = {"consume_message_batch_max_size": 2, "consume_threads": 4, "ordered": True}
+    one = member(PushConsumer, "a", listener=listen, **options)
+    beat = engine.heartbeat("a")
+    assert beat["ordered"]
+    queues = [Queue(data_topic, "main", number) for number in range(2)]
+    for queue in queues:
+        engine.grant(beat, queue, queue.queue_id + 1)
+    messages = [seen.get(timeout=WAIT) for _ in range(40)]
+    for queue in queues:
+        mine = [message.offset for message in messages if message.queue == queue]
+        assert mine == list(range(20))
+    assert max(together) == 1
+    assert one.consume_counts["suspended"] == 2
+    assert one.is_locked(queues[0])
+    one.unlock(queues[0])
+    assert not one.is_locked(queues[0])
+    assert one.lock(queues[0])
+    assert not one.lock(Queue(data_topic, "main", 7))
+
+
+def test_tags(
+    engine: "ScriptedEngine",
+    member: Callable[..., Any],
+    data_topic: str,
+    write_more: Callable[..., None],
+) -> None:
+    """Messages of other tags are passed over, and the position with them."""
+    write_more(0, 3, ("TAGS", b"B"))
+    write_more(0, 1, ("TAGS", b"A"))
+    write_more(0, 2, ("TAGS", b"B"))
+    seen = Seen()
+    wanted = [Subscription(data_topic, "A || C")]
+    one = member(PushConsumer, "a", listener=seen, topics=wanted, fetch={"max_poll_records": 3})
+    beat = engine.heartbeat("a")
+    engine.grant(beat, Queue(data_topic, "main", 0), 1)
+    assert seen.take(1)[0].offset == 23
+    engine.await_record(
+        "progress", lambda record: any(entry["position"] == [0, 26] for entry in record["queues"])
+    )
+    assert one.pull_counts["no_matched"] >= 7
+    assert seen.nothing()
+
+
+def test_message_queue_changed(
+    engine: "ScriptedEngine",
+    member: Callable[..., Any],
+    data_topic: str,
+    write: Callable[..., None],
+) -> None:
+    """It is called once per changed topic, with all of its queues and what is this client's."""
+    broker = {
+        "broker_name": "main",
+        "cluster": "main",
+        "perm": 6,
+        "read_queue_nums": 3,
+        "write_queue_nums": 3,
+        "addresses": {"0": "127.0.0.1:9092"},
+        "leaders": None,
+        "zones": None,
+    }
+    head = {"v": 1, "kind": "route", "topic": data_topic, "identity": "one"}
+    route = {**head, "order_topic_conf": None, "brokers": [broker]}
+    write("routes", "", data_topic.encode(), orjson.dumps(route))
+    told: SimpleQueue[tuple[str, list[Queue], list[Queue]]] = SimpleQueue()
+    member(
+        PushConsumer,
+        "a",
+        listener=Seen(),
+        message_queue_changed=lambda topic, all_queues, mine: told.put(
+            (topic, list(all_queues), list(mine))
+        ),
+    )
+    beat = engine.heartbeat("a")
+    queues = [Queue(data_topic, "main", number) for number in range(3)]
+    engine.grant(beat, queues[0], 1)
+    assert told.get(timeout=WAIT) == (data_topic, queues, queues[:1])
+    engine.grant(beat, queues[1], 2)
+    assert told.get(timeout=WAIT) == (data_topic, queues, queues[:2])
+    engine.revoke(beat, queues[0], 1, record=3)
+    assert told.get(timeout=WAIT) == (data_topic, queues, queues[1:2])
+    assert told.empty()

@@ -1,0 +1,43 @@
+"""What an application may choose for a producer, and what it is told when that cannot work."""
+
+from typing import Any
+
+import pytest
+from fairlead_client.errors import SettingsError
+from fairlead_client.producer.settings import ProducerSettings
+
+
+@pytest.mark.parametrize(
+    "given, field",
+    [
+        ({"bootstrap": " , "}, "bootstrap"),
+        ({"group": "a b"}, "group"),
+        ({"client_id": "a b"}, "client_id"),
+        ({"retries": -1}, "retries"),
+        ({"send_timeout_ms": 0}, "send_timeout_ms"),
+        ({"attempt_timeout_ms": 0}, "attempt_timeout_ms"),
+        ({"max_message_bytes": 0}, "max_message_bytes"),
+        ({"start_timeout_ms": 0}, "start_timeout_ms"),
+        ({"kafka": {"acks": 0}}, "kafka"),
+    ],
+)
+def test_refused(given: dict[str, Any], field: str) -> None:
+    """A setting that cannot work is named, with the remedy."""
+    with pytest.raises(SettingsError, match=f"^{field}: .*; ") as caught:
+        ProducerSettings(**{"bootstrap": "localhost:9092"} | given)
+    assert caught.value.field == field
+
+
+def test_share_of_an_attempt() -> None:
+    """Unless it is set, an attempt may take an equal share of the message's time."""
+    settings = ProducerSettings(bootstrap="a:1, b:2")
+    assert settings.bootstrap_servers == ["a:1", "b:2"]
+    assert settings.attempt_ms == 1_000
+    assert ProducerSettings(bootstrap="a:1", retries=0).attempt_ms == 3_000
+    assert ProducerSettings(bootstrap="a:1", attempt_timeout_ms=250).attempt_ms == 250
+
+
+def test_passwords_are_not_shown() -> None:
+    """Connection options are in no representation."""
+    settings = ProducerSettings(bootstrap="a:1", kafka={"sasl_plain_password": "secret"})
+    assert "secret" not in repr(settings)

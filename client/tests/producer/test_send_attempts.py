@@ -1,0 +1,96 @@
+"""The retry loop: how many attempts, in what time, after which errors."""
+
+import pytest
+from fairlead_client.model import Queue
+from fairlead_client.producer.send_attempts import SendAttempts
+from fairlead_client.producer.send_error import Attempt, Fault, SendFailedError, SendingError
+from fairlead_client.producer.target import Target
+
+A, B, C = (Target(Queue("T", broker, 0), broker) for broker in "ABC")
+GONE = SendingError(Fault.UNREACHABLE, "gone")
+
+
+def attempts(**given: int) -> SendAttempts:
+    """Return the loop of RocketMQ's defaults: three attempts in 3,000 ms."""
+    settings = {"attempts_max": 3, "timeout_ms": 3_000, "attempt_timeout_ms": 3_000, "begun_ms": 0}
+    return SendAttempts(**settings | given)
+
+
+def test_three_attempts() -> None:
+    """Each attempt knows where the message failed; the third failure is final and tells of all."""
+    loop = attempts()
+    assert loop.tried == []
+    for now_ms, target, tried in ((0, A, ["A"]), (100, B, ["A", "B"])):
+        loop.begin(target, now_ms)
+        loop.failed(GONE, now_ms + 50)
+        assert loop.tried == tried
+    loop.begin(C, 200)
+    with pytest.raises(SendFailedError) as caught:
+        loop.failed(SendingError(Fault.BUSY, "busy"), 230)
+    assert caught.value.attempts == (
+        Attempt(A.queue, "A", 50, "gone"),
+        Attempt(B.queue, "B", 50, "gone"),
+        Attempt(C.queue, "C", 30, "busy"),
+    )
+    assert str(caught.value) == (
+        "gave up after 3 attempts in 230 ms: T/0 on broker A: gone after 50 ms; "
+        "T/0 on broker B: gone after 50 ms; T/0 on broker C: busy after 30 ms"
+    )
+    assert not caught.value.out_of_time
+
+
+def test_time_is_shared() -> None:
+    """All attempts share one budget; one may take its own limit, the last what is left."""
+    loop = attempts(attempt_timeout_ms=1_200)
+    assert loop.begin(A, 0) == 1_200
+    loop.failed(GONE, 1_200)
+    assert loop.begin(B, 1_200) == 1_200
+    loop.failed(GONE, 2_400)
+    assert loop.begin(C, 2_400) == 600
+
+
+def test_out_of_time() -> None:
+    """When the budget is used up no attempt is left, however few were made."""
+    loop = attempts()
+    loop.begin(A, 0)
+    with pytest.raises(SendFailedError, match="out of time after 1 attempts in 3000 ms") as caught:
+        loop.failed(GONE, 3_000)
+    assert caught.value.out_of_time
+    late = attempts()
+    with pytest.raises(SendFailedError, match="out of time after 0 attempts"):
+        late.begin(A, 3_000)
+
+
+@pytest.mark.parametrize("fault", Fault)
+def test_which_errors_retry(fault: Fault) -> None:
+    """Everything but a refusal is tried elsewhere."""
+    loop = attempts()
+    loop.begin(A, 0)
+    if fault is Fault.REFUSED:
+        with pytest.raises(SendFailedError):
+            loop.failed(SendingError(fault, "why"), 1)
+    else:
+        loop.failed(SendingError(fault, "why"), 1)
+        assert loop.begin(B, 1) > 0
+
+
+def test_one_attempt() -> None:
+    """A one-way message, and one whose queue was chosen, has a single attempt."""
+    loop = attempts(attempts_max=1)
+    loop.begin(A, 0)
+    with pytest.raises(SendFailedError, match="gave up after 1 attempts"):
+        loop.failed(GONE, 1)
+
+
+def test_the_broker_that_was_met() -> None:
+    """A sender knows better whom it met; a queue without leader blames nobody; the last is last."""
+    loop = attempts(attempts_max=9)
+    loop.begin(A, 0)
+    loop.failed(SendingError(Fault.UNREACHABLE, "moved", broker="D"), 1)
+    loop.begin(Target(A.queue, None), 1)
+    loop.failed(SendingError(Fault.NOT_LEADER, "nobody"), 2)
+    loop.begin(B, 2)
+    loop.failed(GONE, 3)
+    loop.begin(A, 3)
+    loop.failed(SendingError(Fault.UNREACHABLE, "again", broker="D"), 4)
+    assert loop.tried == ["B", "D"]

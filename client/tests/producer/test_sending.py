@@ -1,0 +1,272 @@
+"""One message on its way, against a data plane that fails as it is told."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from threading import Event
+from typing import Any
+
+import pytest
+from fairlead_client.clock import now_ms
+from fairlead_client.errors import FairleadClientError
+from fairlead_client.model import Queue
+from fairlead_client.observer import ProducerObserver
+from fairlead_client.producer.agenda import Agenda
+from fairlead_client.producer.broker_health import BrokerHealth
+from fairlead_client.producer.outgoing import OutgoingMessage, SendResult
+from fairlead_client.producer.publish_table import PublishTable
+from fairlead_client.producer.selector import Selector
+from fairlead_client.producer.send_attempts import SendAttempts
+from fairlead_client.producer.send_error import Fault, NoRouteError, SendFailedError, SendingError
+from fairlead_client.producer.sender import Accepted
+from fairlead_client.producer.sending import Sending, Ways
+from fairlead_client.producer.target import Target
+from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
+
+WAIT_SECONDS = 30
+ROUTE = TopicRoute(
+    tuple(QueueData(broker, 1, 1, 6) for broker in "ABC"),
+    tuple(BrokerData(broker, addresses={0: broker}) for broker in "ABC"),
+)
+Answer = Callable[[Target, Future[Accepted]], None]
+
+
+class Plane:
+    """A data plane in memory: each broker does what its name is mapped to."""
+
+    def __init__(self, **brokers: Answer) -> None:
+        self._brokers = brokers
+        self.met: list[str | None] = []
+
+    def knows(self, topic: str) -> bool:
+        """All topics."""
+        return bool(topic)
+
+    def learn(self, topic: str, timeout_ms: int, queues: int | None = None) -> None:
+        """Nothing to learn."""
+
+    def send(self, target: Target, message: OutgoingMessage, timeout_ms: int) -> Future[Accepted]:
+        """Let the target's broker answer."""
+        assert message.value
+        assert timeout_ms > 0
+        self.met.append(target.broker)
+        ended: Future[Accepted] = Future()
+        self._brokers.get(target.broker or "", stores)(target, ended)
+        return ended
+
+    def close(self, timeout_ms: int) -> None:
+        """Nothing to close."""
+
+
+def stores(target: Target, ended: Future[Accepted]) -> None:
+    """Store the message at offset 7."""
+    ended.set_result(Accepted(7, target.broker or ""))
+
+
+def fails(error: Exception) -> Answer:
+    """Fail with an error."""
+    return lambda _, ended: ended.set_exception(error)
+
+
+@contextmanager
+def sending(
+    plane: Plane, *, attempt_ms: int = 1_000, **given: Any
+) -> Iterator[tuple[Callable[[], Sending], Selector, list[str]]]:
+    """Give what begins a message on a plane, the selector that learns, and topics asked for."""
+    table = PublishTable(lambda: 0)
+    table.note("T", ROUTE)
+    selector, agenda, asked = Selector(BrokerHealth()), Agenda(), list[str]()
+    agenda.start()
+    observer = given.get("observer", ProducerObserver())
+    ways = Ways(table, selector, plane, agenda, asked.append, observer)
+
+    def begin() -> Sending:
+        attempts = SendAttempts(
+            attempts_max=3,
+            timeout_ms=given.get("timeout_ms", 30_000),
+            attempt_timeout_ms=attempt_ms,
+            begun_ms=now_ms(),
+        )
+        message = OutgoingMessage(given.get("topic", "T"), b"x")
+        one = Sending(ways, message, attempts, given.get("choice"))
+        one.attempt()
+        return one
+
+    yield begin, selector, asked
+    agenda.stop()
+    agenda.join(WAIT_SECONDS)
+
+
+def test_stored_at_once() -> None:
+    """The first queue's broker stores it: the result says where."""
+    with sending(Plane()) as (begin, selector, _):
+        result = begin().result.result(WAIT_SECONDS)
+        assert result == SendResult(Queue("T", "A", 0), 7, "A")
+        assert set(selector.states()) == {"A"}
+
+
+def test_next_broker_after_a_failure() -> None:
+    """After a failure another broker stores it; the failed one is avoided by later messages."""
+    plane = Plane(A=fails(SendingError(Fault.UNREACHABLE, "gone")))
+    with sending(plane) as (begin, selector, asked):
+        assert begin().result.result(WAIT_SECONDS).broker == "B"
+        assert plane.met == ["A", "B"]
+        assert not selector.states()["A"].reachable
+        for _ in range(6):
+            begin().result.result(WAIT_SECONDS)
+        assert plane.met.count("A") == 1
+        assert asked == []
+
+
+def test_moved_queue() -> None:
+    """Who is not the leader is not blamed; the route is asked for and another broker tried."""
+    plane = Plane(A=fails(SendingError(Fault.NOT_LEADER, "moved")))
+    with sending(plane) as (begin, selector, asked):
+        assert begin().result.result(WAIT_SECONDS).broker == "B"
+        assert asked == ["T"]
+        assert set(selector.states()) == {"B"}
+
+
+def test_leader_that_the_sender_met() -> None:
+    """Latency counts for the broker that stored the message, and the table learns of it."""
+    plane = Plane(A=lambda _, ended: ended.set_result(Accepted(1, "C")))
+    with sending(plane) as (begin, selector, _):
+        assert begin().result.result(WAIT_SECONDS) == SendResult(Queue("T", "A", 0), 1, "C")
+        assert set(selector.states()) == {"C"}
+
+
+class Clumsy(ProducerObserver):
+    """Raises whatever it is told."""
+
+    def attempt_succeeded(self, broker: str, latency_ms: int) -> None:
+        """Raise."""
+        raise ZeroDivisionError(broker, latency_ms)
+
+    def attempt_failed(self, broker: str | None, latency_ms: int, fault: str) -> None:
+        """Raise."""
+        raise ZeroDivisionError(broker, latency_ms, fault)
+
+
+def test_an_observer_that_raises() -> None:
+    """What an observer raises keeps no message from its end."""
+    plane = Plane(A=fails(SendingError(Fault.UNREACHABLE, "gone")))
+    with sending(plane, observer=Clumsy()) as (begin, _, _):
+        assert begin().result.result(WAIT_SECONDS).broker == "B"
+
+
+def test_given_up_by_the_application() -> None:
+    """A message whose result was cancelled is not tried again."""
+    plane = Plane(A=lambda _, ended: held.append(ended), B=lambda _, ended: held.append(ended))
+    held: list[Future[Accepted]] = []
+    with sending(plane) as (begin, _, _):
+        one = begin()
+        assert one.result.cancel()
+        held[0].set_exception(SendingError(Fault.UNREACHABLE, "gone"))
+        one.attempt()
+        assert plane.met == ["A"]
+
+
+def test_silent_broker() -> None:
+    """A broker that answers nothing costs an attempt's time; its late answer changes nothing."""
+    held: list[Future[Accepted]] = []
+
+    def leaves(_target: Target, ended: Future[Accepted]) -> None:
+        assert ended.set_running_or_notify_cancel()
+        held.append(ended)
+
+    plane = Plane(A=leaves)
+    with sending(plane, attempt_ms=20) as (begin, selector, _):
+        assert begin().result.result(WAIT_SECONDS).broker == "B"
+        held[0].set_result(Accepted(3, "A"))
+        assert not selector.states()["A"].reachable
+
+
+def test_what_has_not_left_in_time_stays() -> None:
+    """An attempt that is over before its message left is cancelled, so that it never leaves."""
+    held: list[Future[Accepted]] = []
+    with sending(Plane(A=lambda _, ended: held.append(ended)), attempt_ms=20) as (begin, _, _):
+        assert begin().result.result(WAIT_SECONDS).broker == "B"
+        assert not held[0].set_running_or_notify_cancel()
+
+
+def test_everybody_fails() -> None:
+    """The final error names each broker tried, what it said and its time."""
+    plane = Plane(
+        A=fails(SendingError(Fault.BUSY, "busy")),
+        B=fails(SendingError(Fault.UNREACHABLE, "gone")),
+        C=fails(SendingError(Fault.REFUSED, "never")),
+    )
+    with sending(plane) as (begin, _, _):
+        error = begin().result.exception(WAIT_SECONDS)
+    assert isinstance(error, SendFailedError)
+    assert [(attempt.broker, attempt.error) for attempt in error.attempts] == [
+        ("A", "busy"),
+        ("B", "gone"),
+        ("C", "never"),
+    ]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("bug"), SendingError(Fault.REFUSED, "too long")])
+def test_refused(error: Exception) -> None:
+    """What a broker refuses, and what nobody expected, is not tried again."""
+    with sending(Plane(A=fails(error))) as (begin, _, _):
+        final = begin().result.exception(WAIT_SECONDS)
+    assert isinstance(final, SendFailedError)
+    assert str(error) in str(final)
+    assert len(final.attempts) == 1
+
+
+def test_sender_that_raises() -> None:
+    """An error of the sender itself is the message's end, not its thread's."""
+
+    def raises(_target: Target, _ended: Future[Accepted]) -> None:
+        raise ValueError("no such partition")
+
+    with sending(Plane(A=raises)) as (begin, _, _):
+        assert str(begin().result.exception(WAIT_SECONDS)) == "no such partition"
+
+
+def test_topic_that_is_gone() -> None:
+    """A topic without route ends in its error."""
+    with sending(Plane(), topic="gone") as (begin, _, _):
+        assert isinstance(begin().result.exception(WAIT_SECONDS), NoRouteError)
+
+
+def test_chosen_queue() -> None:
+    """A queue chosen by the application is taken, avoided or not; nonsense is an error."""
+    queue = Queue("T", "C", 0)
+    plane = Plane()
+    with sending(plane, choice=lambda _: queue) as (begin, selector, _):
+        selector.failed("C", 1, reachable=False, now_ms=0)
+        assert begin().result.result(WAIT_SECONDS).queue == queue
+    with sending(plane, choice=lambda _: Queue("T", "Z", 9)) as (begin, _, _):
+        error = begin().result.exception(WAIT_SECONDS)
+    assert isinstance(error, FairleadClientError)
+    assert "selector: it returned" in str(error)
+
+
+def test_given_up_once() -> None:
+    """A message that was given up stays so, whatever answers later."""
+    held: list[Future[Accepted]] = []
+    plane = Plane(A=lambda _, ended: held.append(ended))
+    with sending(plane) as (begin, _, _):
+        one = begin()
+        one.give_up(SendFailedError((), 0))
+        one.give_up(SendFailedError((), 1))
+        held[0].set_result(Accepted(1, "A"))
+        assert str(one.result.exception(WAIT_SECONDS)).startswith("gave up after 0 attempts in 0")
+
+
+def test_agenda_goes_on() -> None:
+    """Entries are called in the order of their times, and one that fails ends nothing."""
+    agenda, called, done = Agenda(), list[int](), Event()
+    agenda.at(2, lambda: called.append(2))
+    agenda.at(1, lambda: called.append(1 // 0))
+    agenda.at(0, lambda: called.append(0))
+    agenda.at(3, done.set)
+    agenda.start()
+    assert done.wait(WAIT_SECONDS)
+    assert called == [0, 2]
+    agenda.stop()
+    agenda.join(WAIT_SECONDS)
+    assert not agenda.is_alive()

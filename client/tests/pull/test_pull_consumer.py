@@ -1,0 +1,166 @@
+"""What an application gets that polls and pulls itself, from a source in memory."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any
+
+import pytest
+from fairlead_client import ClientClosedError, PullConsumer, SettingsError, Subscription
+from fairlead_client.clock import now_ms
+from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.pull.message_source import PullResult, PullStatus
+from fairlead_client.pull.process_queue import ProcessQueue
+from fairlead_client.pull.pull_member import PullMember
+from fairlead_client.session.session import Ownership
+
+WAIT = 20.0
+EPOCH = Epoch(1, 1)
+Pull = Callable[[Iterable[int]], list[Any]]
+
+
+class HeldSource:
+    """A source that has every offset, and answers when a test lets it."""
+
+    def __init__(self, pulled: Pull) -> None:
+        self._pulled = pulled
+        self.asked, self.let = Event(), Event()
+
+    def connect(self) -> None:
+        """There is nothing to connect to."""
+
+    def check(self, subscriptions: Iterable[Subscription]) -> None:
+        """Nothing is refused."""
+
+    def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
+        """Everything is wanted."""
+
+    def follow(self, queues: Collection[Queue]) -> None:
+        """Every queue is there."""
+
+    def pull(
+        self, offsets: Mapping[Queue, int], wait_ms: int, most: int | None = None
+    ) -> Mapping[Queue, PullResult]:
+        """Wait for the test, then answer with one message of each queue."""
+        del wait_ms, most
+        self.asked.set()
+        assert self.let.wait(WAIT)
+        return {
+            queue: PullResult(PullStatus.FOUND, offset + 1, self._pulled([offset]))
+            for queue, offset in offsets.items()
+        }
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+class Detached(PullConsumer):
+    """A pull consumer whose queues a test gives and takes; its session is not started."""
+
+    def __init__(self, source: HeldSource) -> None:
+        super().__init__(
+            bootstrap="localhost:1", group="g", topics=["orders"], message_source=source
+        )
+        self._thread = super(PullMember, self)._new_thread()
+
+    def give(self, queue: Queue, epoch: Epoch = EPOCH) -> ProcessQueue:
+        """Have a queue come."""
+        assert self._thread is not None
+        owned = {**self._thread.ownership.epochs, queue: epoch}
+        self._thread.ownership = Ownership(now_ms() + 600_000, owned)
+        self._book.start_work(queue, epoch, Position(0, 0))
+        return self._own(queue)
+
+    def take_away(self, queue: Queue) -> None:
+        """Have it go."""
+        self._book.stop_work(queue, EPOCH)
+
+    def fill(self, work: ProcessQueue, records: Sequence[Any]) -> None:
+        """Have messages come."""
+        work.put(records, records[0].offset, records[-1].offset + 1)
+        self._arrived(work, len(records))
+
+    def start_pulling(self) -> None:
+        """Start the pull service."""
+        self._service.start()
+
+    def end_pulling(self) -> None:
+        """End it."""
+        if self._service.is_alive():
+            self._service.stop()
+            self._service.join(WAIT)
+
+
+@pytest.fixture
+def source(pulled: Pull) -> HeldSource:
+    """Where messages come from."""
+    return HeldSource(pulled)
+
+
+@pytest.fixture
+def one(source: HeldSource) -> Iterator[Detached]:
+    """A consumer, whose service ends after the test if it was started."""
+    made = Detached(source)
+    yield made
+    source.let.set()
+    made.end_pulling()
+
+
+def test_a_backlog_starves_nobody(one: Detached, queue: Queue, pulled: Pull) -> None:
+    """Beside a queue that is always full another one has its turn at once."""
+    full, other = one.give(queue), one.give(queue._replace(queue_id=2))
+
+    def polled() -> Queue:
+        while full.count <= 1_000:
+            one.fill(full, pulled(range(full.next_offset, full.next_offset + 100)))
+        return one.poll(0)[0].queue
+
+    assert {polled() for _ in range(20)} == {full.queue}
+    one.fill(other, pulled([0]))
+    assert other.queue in {polled(), polled()}
+
+
+def test_polled_dry(one: Detached, queue: Queue, pulled: Pull) -> None:
+    """A queue that was read to its end is read again when more comes."""
+    work = one.give(queue)
+    for offset in range(3):
+        one.fill(work, pulled([offset]))
+        assert [message.offset for message in one.poll(0)] == [offset]
+        assert one.poll(0) == ()
+
+
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_taken_away_while_it_is_pulled(
+    one: Detached, source: HeldSource, queue: Queue, *, comes_back: bool
+) -> None:
+    """What is answered after the queue was taken away is not handed out."""
+    one.give(queue)
+    one.start_pulling()
+    with ThreadPoolExecutor(1) as other:
+        answer = other.submit(one.pull, queue, 0, timeout_ms=10_000)
+        assert source.asked.wait(WAIT)
+        one.take_away(queue)
+        if comes_back:
+            one.give(queue, Epoch(1, 2))
+        source.let.set()
+        with pytest.raises(ClientClosedError):
+            answer.result(WAIT)
+
+
+def test_no_messages_asked_for(one: Detached, queue: Queue) -> None:
+    """Less than one message is refused, and the client lives."""
+    one.give(queue)
+    with pytest.raises(SettingsError, match=r"^max_messages: 0 is too few"):
+        one.poll(0, max_messages=0)
+    with pytest.raises(SettingsError, match=r"^max_messages: 0 is too few"):
+        one.pull(queue, 0, max_messages=0)
+
+
+def test_unlocked_and_back(one: Detached, queue: Queue) -> None:
+    """A queue that was unlocked and comes back has its lock again."""
+    one.give(queue)
+    one.unlock(queue)
+    assert not one.is_locked(queue)
+    one.take_away(queue)
+    one.give(queue, Epoch(1, 2))
+    assert one.is_locked(queue)

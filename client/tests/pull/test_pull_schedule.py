@@ -1,0 +1,67 @@
+"""Requests now or later: first come, first served, each once, none forgotten."""
+
+from fairlead_client.pull.pull_schedule import PullSchedule
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def test_first_come() -> None:
+    """What is due at once comes in the order it came, what is due later in its time's order."""
+    schedule: PullSchedule[str] = PullSchedule()
+    schedule.later("c", 30)
+    schedule.later("b", 20)
+    schedule.now("a")
+    assert schedule.next_due_ms() == 0
+    assert schedule.take(10) == ["a"]
+    assert schedule.next_due_ms() == 20
+    assert schedule.take(30) == ["b", "c"]
+    assert schedule.next_due_ms() is None
+
+
+def test_now_overtakes_later() -> None:
+    """A request that was to be due later is due at once, and once."""
+    schedule: PullSchedule[str] = PullSchedule()
+    schedule.later("a", 50)
+    schedule.now("a")
+    schedule.now("a")
+    assert (len(schedule), schedule.take(0), schedule.take(99)) == (1, ["a"], [])
+
+
+def test_hasten() -> None:
+    """Everything is due at once, in the order it would have come."""
+    schedule: PullSchedule[str] = PullSchedule()
+    schedule.later("b", 20)
+    schedule.later("a", 10)
+    schedule.hasten()
+    assert schedule.take(0) == ["a", "b"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["now", "later", "take", "hasten"]), st.integers(0, 5)),
+        max_size=60,
+    )
+)
+def test_any_order(steps: list[tuple[str, int]]) -> None:
+    """However it is used: each request once, none before its time, none lost, none starved."""
+    schedule: PullSchedule[int] = PullSchedule()
+    due: dict[int, int] = {}
+    at_ms = 0
+    for what, number in steps:
+        if what == "now":
+            schedule.now(number)
+            due[number] = 0
+        elif what == "later":
+            schedule.later(number, at_ms + number)
+            due.setdefault(number, at_ms + number)
+        elif what == "hasten":
+            schedule.hasten()
+            due = dict.fromkeys(due, 0)
+        else:
+            at_ms += number
+            taken = schedule.take(at_ms)
+            assert sorted(taken) == sorted(one for one, when in due.items() if when <= at_ms)
+            for one in taken:
+                del due[one]
+        assert len(schedule) == len(due)
+    assert sorted(schedule.take(at_ms + 5)) == sorted(due)

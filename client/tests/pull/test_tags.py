@@ -1,0 +1,54 @@
+"""Which messages a subscription wants."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fairlead_client import SettingsError, Subscription
+from fairlead_client.pull.tags import TagFilter, tags_of
+
+
+@pytest.mark.parametrize(
+    "expression, tags",
+    [
+        ("*", None),
+        ("", None),
+        (" * ", None),
+        ("A", {"A"}),
+        ("A || B", {"A", "B"}),
+        ("A||B ||  C|| ", {"A", "B", "C"}),
+    ],
+)
+def test_expression(expression: str, tags: set[str] | None) -> None:
+    """Tags are parted by ||, blanks around them do not count; * and nothing mean all."""
+    assert tags_of(expression) == tags
+
+
+@pytest.mark.parametrize(
+    "subscription", [Subscription("orders", "||"), Subscription("orders", "a = 1", "sql92")]
+)
+def test_bad(subscription: Subscription) -> None:
+    """What names no tag cannot be evaluated, and is said before anything is read."""
+    with pytest.raises(SettingsError, match=r"^topics: "):
+        TagFilter([subscription])
+
+
+def test_wanted(tagged: Callable[..., Any]) -> None:
+    """The last header of the name decides; a message without one is wanted by * alone."""
+    records = [
+        tagged(0, ("TAGS", b"A")),
+        tagged(1, ("other", b"A")),
+        tagged(2, ("TAGS", b"A"), ("TAGS", b"C")),
+        tagged(3, ("x", b""), ("TAGS", b"B")),
+    ]
+    wanted = TagFilter([Subscription("orders", "A || B"), Subscription("all")])
+    assert [record.offset for record in wanted.wanted("orders", records)] == [0, 3]
+    assert wanted.wanted("all", records) is records
+    assert wanted.wanted("unknown", records) is records
+
+
+def test_other_header(tagged: Callable[..., Any]) -> None:
+    """The application may keep its tags in another header."""
+    records = [tagged(0, ("kind", b"A")), tagged(1, ("TAGS", b"A"))]
+    wanted = TagFilter([Subscription("orders", "A")], "kind")
+    assert [record.offset for record in wanted.wanted("orders", records)] == [0]

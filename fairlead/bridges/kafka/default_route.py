@@ -1,0 +1,38 @@
+"""The route of RocketMQ's default topic: what a producer goes by for a topic that has no route yet.
+
+RocketMQ's brokers register TBW102 where they make topics by themselves (TopicConfigManager). A
+producer that finds no route of its topic takes this one, with at most its own
+``defaultTopicQueueNums`` queues of each broker (MQClientInstance, where it updates a route).
+It is no topic: nothing of the name exists on Kafka, and no group can subscribe to it.
+"""
+
+from typing import Final
+
+from fairlead.core.model import Route, RouteBroker
+from fairlead.wire.texts import DEFAULT_TOPIC
+
+__all__ = ["default_route"]
+
+PERM_READ_WRITE_INHERIT: Final = 7
+"""PermName: READ 4, WRITE 2 and INHERIT 1, which topics made from it do not have."""
+_IDENTITY: Final = "default"
+"""It has one life."""
+
+
+def default_route(cluster: str, address: str, queue_nums: int) -> Route:
+    """Return the default route of a cluster.
+
+    Args:
+        cluster: the broker name of all its queues.
+        address: where clients connect to it.
+        queue_nums: queues for reading and for writing (TopicConfig.defaultReadQueueNums).
+    """
+    broker = RouteBroker(
+        broker_name=cluster,
+        perm=PERM_READ_WRITE_INHERIT,
+        read_queue_nums=queue_nums,
+        write_queue_nums=queue_nums,
+        cluster=cluster,
+        addresses={"0": address},
+    )
+    return Route(DEFAULT_TOPIC, _IDENTITY, (broker,))

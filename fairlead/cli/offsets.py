@@ -1,0 +1,188 @@
+"""``fairlead offsets``: where a group is in its queues, and from where it shall go on."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairlead.cli import rule_flags as flags
+from fairlead.cli.group_options import WAIT_SECONDS, GroupOptions
+from fairlead.cli.group_work import signature, warn
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.output import write_rows
+from fairlead.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairlead.control.group_offsets import QueuePlace
+    from fairlead.control.queue_resets import PlannedReset
+    from fairlead.core.model import MessageQueue
+    from fairlead.core.records import Reset
+    from fairlead.settings import KafkaSettings
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+OffsetsGroup = Annotated[str, typer.Argument(metavar="GROUP", help="The group.")]
+ToFlag = Annotated[
+    str,
+    typer.Option(
+        "--to",
+        help="earliest, latest, an offset, a time (2026-05-04T10:00:00Z or 1781000000000ms).",
+        show_default=False,
+    ),
+]
+ApplyFlag = Annotated[
+    bool, typer.Option("--apply", help="Write the resets; without it they are only shown.")
+]
+
+
+@dataclass(frozen=True)
+class QueueOptions:
+    """Which queues, and where their messages are."""
+
+    topic: Annotated[
+        list[str] | None,
+        typer.Option("--topic", help="All queues of this topic; may be given again."),
+    ] = None
+    queue: Annotated[
+        list[str] | None,
+        typer.Option("--queue", help="This queue, topic/broker/3; may be given again."),
+    ] = None
+    data_bootstrap: Annotated[
+        str | None,
+        typer.Option(
+            "--data-bootstrap", help="The cluster with the messages, if it is another one."
+        ),
+    ] = None
+
+    def places(
+        self, group: str, kafka: "KafkaSettings", times: "Sequence[int]" = ()
+    ) -> "list[QueuePlace]":
+        """Return where the group is in these queues; `GroupOffsets.places` has what it raises."""
+        import contextlib
+
+        import structlog
+
+        from fairlead.bridges.kafka.data_cluster import DataCluster
+        from fairlead.cli.bridge import connection_options, log_to_stderr
+        from fairlead.control.group_offsets import GroupOffsets
+        from fairlead.wire.texts import GROUP, TOPIC
+
+        if not GROUP.allows(group):
+            raise UsageError(f"GROUP: {group!r} is none.", remedy=f"Give {GROUP.words}.")
+        for name in self.topic or ():
+            if not TOPIC.allows(name):
+                raise UsageError(f"--topic: {name!r} is none.", remedy=f"Give {TOPIC.words}.")
+        queues = [_queue(text) for text in self.queue or ()]
+        data = DataCluster(
+            self.data_bootstrap or kafka.bootstrap,
+            timeout_ms=_LOOK_UP_MS_MAX,
+            options=connection_options(kafka.security),
+        )
+        with contextlib.closing(data), contextlib.ExitStack() as on_end:
+            # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
+            on_end.callback(structlog.configure, **structlog.get_config())
+            log_to_stderr()
+            return GroupOffsets(kafka, data, group).places(
+                self.topic or (), list(dict.fromkeys(queues)), times
+            )
+
+
+_LOOK_UP_MS_MAX = 10_000
+
+
+@app.callback()
+def offsets() -> None:
+    """Show where a group is in its queues, and let it go on from elsewhere."""
+
+
+@app.command("show")
+@takes_sets
+def show_offsets(name: OffsetsGroup, *, queues: QueueOptions, shared: GroupOptions) -> None:
+    """Show the position of each queue of a group, who told it, what it holds, and the lag."""
+    from fairlead.cli.offset_rows import PLACE_COLUMNS, place_row
+
+    settings = shared.settings()
+    places = queues.places(name, settings.kafka)
+    write_rows([place_row(each) for each in places], PLACE_COLUMNS, shared.output)
+
+
+@app.command("reset")
+@takes_sets
+def reset_offsets(
+    name: OffsetsGroup,
+    *,
+    to: ToFlag,
+    apply: ApplyFlag = False,
+    because: flags.BecauseFlag = None,
+    by: flags.ByFlag = None,
+    wait: flags.WaitFlag = WAIT_SECONDS,
+    queues: QueueOptions,
+    shared: GroupOptions,
+) -> None:
+    """Let a group go on from elsewhere: a dry run, unless --apply is given.
+
+    Each queue is dropped where it is and added again, from its new position. Offsets outside what a
+    queue holds are brought inside. docs/offsets.md has the details.
+    """
+    from fairlead.cli.offset_rows import RESET_COLUMNS, reset_row, tell_resets
+    from fairlead.control.queue_resets import ResetOutcome, plan_resets, write_planned
+    from fairlead.control.reset_target import BadTargetError, read_target
+    from fairlead.wire.topics import TopicNames
+
+    try:
+        target = read_target(to)
+    except BadTargetError as error:
+        raise UsageError(f"--to: {error.detail}.", remedy=f"{error.remedy}.") from error
+    settings = shared.settings()
+    planned = plan_resets(queues.places(name, settings.kafka, target.timestamps), target)
+    resets = _checked(name, planned, by or signature(), because)
+    if apply and resets:
+        outcomes = write_planned(settings.kafka, planned, resets, wait)
+    else:
+        outcomes = [ResetOutcome(each, "not_written") for each in planned]
+    control = TopicNames(settings.kafka.topic_prefix).name("control")
+    rows = [
+        reset_row(outcome, reset, control) for outcome, reset in zip(outcomes, resets, strict=True)
+    ]
+    write_rows(rows, RESET_COLUMNS, shared.output)
+    if not apply:
+        warn("a dry run: nothing is written; --apply writes it")
+    tell_resets(outcomes, wait)
+
+
+def _queue(text: str) -> "MessageQueue":
+    from fairlead.cli.rule_words import queue_of
+    from fairlead.core.model import MessageQueue
+
+    topic, broker_name, queue_id = queue_of("queue", text)
+    return MessageQueue(topic, broker_name, int(queue_id))
+
+
+def _checked(
+    group: str, planned: "Sequence[PlannedReset]", by: str, because: str | None
+) -> "list[Reset]":
+    """Return the records, each as the engine reads it.
+
+    Raises:
+        UsageError: the engine would refuse one by its form.
+    """
+    from fairlead.core.records import Reset
+    from fairlead.wire.errors import WireError
+    from streaming.rule_writer import reset_as_read
+
+    checked = []
+    for each in planned:
+        queue, identity = each.place.queue, each.place.identity
+        try:
+            checked.append(
+                reset_as_read(
+                    Reset(group, queue, each.offset, by, because=because, identity=identity)
+                )
+            )
+        except WireError as error:
+            raise UsageError(
+                f"--{error.field or 'queue'}: {error.detail}.", remedy=f"{error.remedy}."
+            ) from error
+    return checked

@@ -1,0 +1,203 @@
+"""``fairlead route``: publish a topic's route as RocketMQ tells it, show it, take it away."""
+
+import sys
+import uuid
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairlead.cli.group_options import GroupOptions
+from fairlead.cli.group_work import warn
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.output import write_rows
+from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
+
+if TYPE_CHECKING:
+    from fairlead.core.model import Route, RouteBroker
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+TopicArgument = Annotated[str, typer.Argument(metavar="TOPIC", help="The topic.")]
+FileArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="TopicRouteData, as `mqadmin topicRoute` prints it; -: standard input."
+    ),
+]
+IdentityFlag = Annotated[
+    str | None,
+    typer.Option(
+        "--identity",
+        help="Which life of the topic; default: that of the route in force, else a new one.",
+    ),
+]
+DryRunFlag = Annotated[
+    bool, typer.Option("--dry-run", help="Check the route and show it; write nothing.")
+]
+COLUMNS = (
+    *("topic", "broker_name", "perm", "read_queue_nums", "write_queue_nums", "addresses"),
+    *("identity", "outcome"),
+)
+_PERM_READ, _PERM_WRITE, _MASTER = 4, 2, "0"
+
+
+@app.callback()
+def route() -> None:
+    """Publish a topic's route as RocketMQ tells it, and show it."""
+
+
+@app.command("put")
+@takes_sets
+def put_route(
+    topic: TopicArgument,
+    file: FileArgument,
+    *,
+    identity: IdentityFlag = None,
+    dry_run: DryRunFlag = False,
+    shared: GroupOptions,
+) -> None:
+    """Publish the route that a file says, in place of the one in force.
+
+    A route that is in force already is not written again. docs/bridges.md has more.
+    """
+    _need_client()
+    from fairlead.control.strange_queues import read_routes
+    from fairlead.wire.encode_bridge import encode_route
+    from fairlead.wire.topics import TopicNames
+    from streaming.record_writer import write_records
+
+    told = _told(file)
+    kafka = shared.settings().kafka
+    present = read_routes(kafka, {topic}).get(topic)
+    known = None if present is None else present.identity
+    changed = _checked(topic, told, identity or known or uuid.uuid4().hex)
+    assert changed.route is not None
+    outcome = "not_written" if dry_run else "written"
+    if changed.route == present:
+        outcome = "unchanged"
+    elif not dry_run:
+        write_records(kafka, [encode_route(changed, TopicNames(kafka.topic_prefix))])
+    write_rows(_rows(changed.route, outcome), COLUMNS, shared.output)
+    _warn_of_odd(changed.route)
+
+
+@app.command("show")
+@takes_sets
+def show_route(topic: TopicArgument, *, shared: GroupOptions) -> None:
+    """Show the route of a topic that is in force; exit with 1 if there is none."""
+    write_rows(_rows(_in_force(topic, shared)), COLUMNS[:-1], shared.output)
+
+
+@app.command("delete")
+@takes_sets
+def delete_route(
+    topic: TopicArgument, *, dry_run: DryRunFlag = False, shared: GroupOptions
+) -> None:
+    """Take the route of a topic away: the topic is gone, and its queues are dropped everywhere."""
+    from fairlead.core.records import RouteChanged
+    from fairlead.wire.encode_bridge import encode_route
+    from fairlead.wire.topics import TopicNames
+    from streaming.record_writer import write_records
+
+    present = _in_force(topic, shared)
+    kafka = shared.settings().kafka
+    if not dry_run:
+        gone = encode_route(RouteChanged(topic, None), TopicNames(kafka.topic_prefix))
+        write_records(kafka, [gone])
+    write_rows(_rows(present, "not_written" if dry_run else "deleted"), COLUMNS, shared.output)
+
+
+def _in_force(topic: str, shared: GroupOptions) -> "Route":
+    from fairlead.control.strange_queues import read_routes
+
+    present = read_routes(shared.settings().kafka, {topic}).get(topic)
+    if present is None:
+        raise VerdictError(
+            f"TOPIC: no route of {topic!r} is known.",
+            remedy="Let a bridge publish it, or run: fairlead route put",
+        )
+    return present
+
+
+def _told(file: Path) -> Any:
+    from fairlead_client.errors import RouteError
+    from fairlead_client.routes.route_reading import decode_topic_route
+
+    try:
+        text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"FILE: {file} cannot be read ({error.strerror}).", remedy="Name a file, or -."
+        ) from error
+    try:
+        return decode_topic_route(text)
+    except RouteError as error:
+        raise _refused(str(error)) from error
+
+
+def _checked(topic: str, told: Any, identity: str) -> Any:
+    from fairlead_client.errors import RouteError
+
+    from fairlead.control.told_route import as_read, told_route
+    from fairlead.wire.encode import OversizeError
+    from fairlead.wire.errors import WireError
+
+    try:
+        return as_read(topic, told_route(topic, told, identity))
+    except RouteError as error:
+        raise _refused(str(error)) from error
+    except WireError as error:
+        raise _refused(f"{error.field or 'TOPIC'}: {error.detail}; {error.remedy}") from error
+    except OversizeError as error:
+        raise _refused(f"the route is too large for a record ({error})") from error
+
+
+def _refused(text: str) -> UsageError:
+    return UsageError(
+        f"FILE: {text}.", remedy="Give what RocketMQ's name server answers for the topic."
+    )
+
+
+def _rows(present: "Route", outcome: str | None = None) -> list[dict[str, Any]]:
+    """Return a row for each broker, or one for a topic without any."""
+    told: dict[str, Any] = {"topic": present.topic, "identity": present.identity}
+    told["order_topic_conf"] = present.order_topic_conf
+    if outcome is not None:
+        told["outcome"] = outcome
+    return [told | _row(broker) for broker in present.brokers] or [told]
+
+
+def _row(broker: "RouteBroker") -> dict[str, Any]:
+    letters = ((_PERM_READ, "R"), (_PERM_WRITE, "W"))
+    return {
+        "broker_name": broker.broker_name,
+        "perm": "".join(letter if broker.perm & bit else "-" for bit, letter in letters),
+        "read_queue_nums": broker.read_queue_nums,
+        "write_queue_nums": broker.write_queue_nums,
+        "addresses": " ".join(f"{number}={text}" for number, text in broker.addresses.items()),
+    }
+
+
+def _warn_of_odd(present: "Route") -> None:
+    """Say what RocketMQ allows and nobody wants: unread messages, and brokers without a master."""
+    for broker in present.brokers:
+        if not broker.perm & _PERM_WRITE or present.order_topic_conf:
+            continue
+        read = broker.read_queue_nums if broker.perm & _PERM_READ else 0
+        if broker.write_queue_nums > read:
+            warn(
+                f"{broker.broker_name}: queues {read} to {broker.write_queue_nums - 1} are written "
+                "to and read by nobody"
+            )
+        if _MASTER not in broker.addresses:
+            warn(f"{broker.broker_name}: it has no master, so producers pass it by")
+
+
+def _need_client() -> None:
+    if find_spec("fairlead_client") is None:
+        raise EnvironmentMissingError(
+            "route put reads routes with the client library, which is not installed.",
+            remedy="pip install 'fairlead[demo]', or fairlead-client",
+        )

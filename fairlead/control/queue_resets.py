@@ -1,0 +1,112 @@
+"""Resets of a group's queues: what each would do, and what came of it.
+
+Decides what is skipped and what is read again. A reset is carried out by the engine as a move
+(rule H25 of docs/handover.md); it is written with the identity of the topic that was looked at, so
+it is followed in that life of the topic and in no other (rule H28).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fairlead.control.answers import AnswerWatch, Place, Refusal
+from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.reset_target import ResetTarget
+from fairlead.core.records import Reset
+from fairlead.local.decisions import Decision
+from fairlead.settings import KafkaSettings
+from fairlead.wire.partition import partition_of_group
+from fairlead.wire.topics import TopicNames
+from streaming.reading import partitions_of
+from streaming.rule_writer import write_resets
+
+__all__ = ["PlannedReset", "ResetOutcome", "plan_resets", "write_planned"]
+
+Answer = Literal["followed", "refused", "unanswered", "not_written"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedReset:
+    """One queue, and where it shall go on."""
+
+    place: QueuePlace
+    offset: int
+
+    @property
+    def ahead(self) -> int | None:
+        """How many kept messages lie between: > 0 are skipped, < 0 read again; None: unknown."""
+        place = self.place
+        return None if place.lag is None else self.offset - (place.latest - place.lag)
+
+
+@dataclass(frozen=True, slots=True)
+class ResetOutcome:
+    """What came of one reset.
+
+    Attributes:
+        planned: which.
+        answer: ``followed``: a decision of the engine names it as a cause; ``unanswered``: it
+            stands in the log, and no engine has said anything of it in time.
+        at: where it stands in the control topic.
+        decision: the one that it led to.
+        refusal: why the engine rejected it.
+        passed: the engine has read on behind it, whatever it answered.
+        ticking: an engine runs.
+    """
+
+    planned: PlannedReset
+    answer: Answer
+    at: Place | None = None
+    decision: Decision | None = None
+    refusal: Refusal | None = None
+    passed: bool = False
+    ticking: bool = False
+
+
+def plan_resets(places: Sequence[QueuePlace], target: ResetTarget) -> list[PlannedReset]:
+    """Return what going on at a place means in each queue, inside its bounds."""
+    return [
+        PlannedReset(each, target.offset_of(each.earliest, each.latest, each.for_times))
+        for each in places
+    ]
+
+
+def write_planned(
+    kafka: KafkaSettings, planned: Sequence[PlannedReset], resets: Sequence[Reset], seconds: float
+) -> list[ResetOutcome]:
+    """Write the resets of one group and wait for the engine; return what came of each.
+
+    Args:
+        kafka: Fairlead's topics.
+        planned: what is to be done, for the outcome.
+        resets: the records, in the same order.
+        seconds: so long the engine is waited for.
+
+    Raises:
+        EnvironmentMissingError: the topics cannot be read or written.
+    """
+    shards = partitions_of(kafka, TopicNames(kafka.topic_prefix).name("control"))
+    shard = partition_of_group(resets[0].group, shards)
+    with AnswerWatch(kafka, [shard]) as watch:
+        places = [Place(shard, offset) for offset in write_resets(kafka, resets, shards)]
+        answers = watch.wait(places, seconds)
+    outcomes = []
+    for each, place in zip(planned, places, strict=True):
+        decisions, refusal = answers.decisions.get(place), answers.refusals.get(place)
+        answer: Answer = "unanswered"
+        if refusal is not None:
+            answer = "refused"
+        elif decisions:
+            answer = "followed"
+        outcomes.append(
+            ResetOutcome(
+                each,
+                answer,
+                place,
+                decisions[0] if decisions else None,
+                refusal,
+                place in answers.passed,
+                shard in answers.ticking,
+            )
+        )
+    return outcomes

@@ -1,0 +1,1 @@
+"""RocketMQ's own way of sharing queues beside ours: what went wrong there, told side by side."""

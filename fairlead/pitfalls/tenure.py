@@ -1,0 +1,53 @@
+"""One process at work on one queue, and which of its messages it has read.
+
+Every queue gets ten messages a second. A reader takes what is there, a hundred a second at most,
+and works on each for a fifth of a second: so about two are in its hands at any time.
+"""
+
+from dataclasses import dataclass
+
+from fairlead.core.model import MessageQueue
+
+__all__ = ["MESSAGE_EVERY_MS", "WORK_MS", "Tenure", "end_of"]
+
+MESSAGE_EVERY_MS = 100
+"""A queue gets a message this often."""
+
+READ_EVERY_MS = 10
+"""A reader that lags behind begins with the next message after so long."""
+
+WORK_MS = 200
+"""So long a message is worked on."""
+
+
+def end_of(at_ms: int) -> int:
+    """Return the offset of the next message of any queue at this time."""
+    return at_ms // MESSAGE_EVERY_MS
+
+
+@dataclass(slots=True)
+class Tenure:
+    """From when a process takes a queue for its own until it does no more.
+
+    ``offset`` is where it begins, ``reads_from_ms`` when. From ``stop_ms`` it begins with no
+    further message; from ``end_ms`` it does not work on the queue at all.
+    """
+
+    queue: MessageQueue
+    process: str
+    begin_ms: int
+    offset: int
+    reads_from_ms: int
+    stop_ms: int | None = None
+    end_ms: int | None = None
+
+    def begun(self, at_ms: int) -> int:
+        """Return the offset behind the last message that it had begun with at this time."""
+        until_ms = at_ms if self.stop_ms is None else min(at_ms, self.stop_ms)
+        worked_ms = max(0, until_ms - self.reads_from_ms)
+        reached = self.offset + worked_ms // READ_EVERY_MS
+        return max(self.offset, min(end_of(until_ms), reached))
+
+    def processed(self, at_ms: int) -> int:
+        """Return the lowest offset that was not processed at this time."""
+        return max(self.offset, self.begun(at_ms - WORK_MS))

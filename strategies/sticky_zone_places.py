@@ -1,0 +1,99 @@
+"""Zones among choices that balance and moves leave open: which queues go, and who has one more.
+
+Decides nothing where no queue has a zone. Of what a member gives away first the queues that a taker
+is near to, then others, and last those of its own zone.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from strategies.sticky_world import NOBODY, World
+
+__all__ = ["ZonePlaces", "given_away", "near_ones"]
+
+
+class ZonePlaces:
+    """How many places each zone has left; what has no zone finds none."""
+
+    def __init__(self, zones: Iterable[str | None]) -> None:
+        """Count one place for each zone named."""
+        self._left = Counter(zone for zone in zones if zone is not None)
+
+    def fill(self, zone: str | None, places: int) -> None:
+        """Take several places of a zone, also more than it has."""
+        if zone is not None:
+            self._left[zone] -= places
+
+    def take(self, zone: str | None) -> bool:
+        """Take a place of a zone; tell whether there was one."""
+        if zone is None or self._left[zone] <= 0:
+            return False
+        self._left[zone] -= 1
+        return True
+
+
+def near_ones(
+    world: World, queues: list[int], gets: Mapping[int, int], order: Iterable[int]
+) -> frozenset[int]:
+    """Return the members, asked in order, in whose zone a queue will look for an owner.
+
+    Args:
+        world: the members and queues.
+        queues: all queues that are shared.
+        gets: how many more than now each possible owner is sure to get; less than 0: it gives away.
+        order: members that may get one more.
+    """
+    places = ZonePlaces(
+        world.queue_zone[queue]
+        for queue in queues
+        if (home := world.home[queue]) == NOBODY
+        or (gets[home] < 0 and not world.in_zone(queue, home))
+    )
+    for member, count in gets.items():
+        places.fill(world.member_zone[member], max(0, count))
+    return frozenset(member for member in order if places.take(world.member_zone[member]))
+
+
+def given_away(
+    world: World, queues: list[int], keeps: Mapping[int, int], takers: Iterable[int]
+) -> list[int]:
+    """Return the queues that their owners do not keep, ascending.
+
+    Args:
+        world: the members and queues.
+        queues: queues of owners that keep less than they have, ascending.
+        keeps: how many each of these owners keeps.
+        takers: the members that get them, one for each queue that it gets.
+    """
+    left = dict(keeps)
+    if not world.queue_zone:
+        return [queue for queue in queues if not _keep(left, world.home[queue])]
+    places = ZonePlaces(world.member_zone[member] for member in takers)
+    owned: dict[int, list[int]] = {}
+    for queue in queues:
+        owned.setdefault(world.home[queue], []).append(queue)
+    given: list[int] = []
+    # Who keeps nothing has no choice, so it comes first.
+    for member in sorted(owned, key=lambda one: keeps[one] > 0):
+        own = owned[member]
+        near = [queue for queue in own if member != NOBODY and world.in_zone(queue, member)]
+        others = [queue for queue in own if member == NOBODY or not world.in_zone(queue, member)]
+        count = len(own) - keeps[member]
+        # From the end: without a reason to choose, the first queues stay.
+        wanted: list[int] = []
+        for queue in reversed(others):
+            if len(wanted) < count and places.take(world.queue_zone[queue]):
+                wanted.append(queue)
+        chosen = frozenset(wanted)
+        rest = [queue for queue in reversed(others) if queue not in chosen] + near[::-1]
+        for queue in rest[: count - len(wanted)]:
+            places.take(world.queue_zone[queue])
+            wanted.append(queue)
+        given += wanted
+    return sorted(given)
+
+
+def _keep(left: dict[int, int], member: int) -> bool:
+    kept = left[member] > 0
+    left[member] -= kept
+    return kept

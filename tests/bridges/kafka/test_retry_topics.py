@@ -1,0 +1,217 @@
+"""The bridge makes the retry topics of groups, whatever becomes of one of them."""
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from threading import Event
+
+import pytest
+import structlog
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.structs import OffsetAndMetadata
+
+from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+from fairlead.bridges.kafka.retry_topics import DELAYS, RetryTopics
+from fairlead.core.model import MessageQueue, Position
+from fairlead.core.outputs import Request
+from fairlead.core.records import QueueOffsets
+from tests.bridges.kafka.ledger import Ledger, running
+
+
+@pytest.fixture
+def group(topic: str) -> str:
+    """A group that no other test has, with all that Kafka does not allow in a topic's name."""
+    return f"{topic}|a.b_%"
+
+
+def name_on_kafka(prefix: str, topic: str) -> str:
+    """What Kafka calls a topic of the group above."""
+    return f"_-{prefix}_-{topic}_ba_db___-"
+
+
+def make_bridge(
+    ledger: Ledger, bootstrap: str, queues: int = 1, pattern: str | None = None
+) -> KafkaBridge:
+    """A quick bridge of cluster ``main``."""
+    return KafkaBridge(
+        control_bootstrap=bootstrap,
+        prefix=ledger.names.prefix,
+        cluster_name="main",
+        topic_pattern=pattern,
+        times=BridgeTimes(poll_ms=200, discovery_ms=200),
+        retry_queue_nums=queues,
+    )
+
+
+def route_request(group: str, topic: str) -> Request:
+    """A group's request for the route of a topic."""
+    return Request(group, "route", topic, None, None)
+
+
+@pytest.mark.parametrize("queues", [1, 2])
+def test_made(ledger: Ledger, bootstrap: str, topic: str, group: str, queues: int) -> None:
+    """A group that asks for its retry topic gets it, with queues for each delay, and its DLQ."""
+    retry = f"%RETRY%{group}"
+    with running(make_bridge(ledger, bootstrap, queues)):
+        ledger.ask(route_request(group, retry))
+        route = ledger.await_route(retry, DELAYS * queues).route
+    described = {
+        found["name"]: found
+        for found in ledger.admin.describe_topics(
+            [name_on_kafka("RETRY", topic), name_on_kafka("DLQ", topic)]
+        )
+    }
+    made = described[name_on_kafka("RETRY", topic)]
+    from fairlead.bridges.kafka.snapshot import kafka_topic_id
+
+    assert route is not None
+    assert route.identity == kafka_topic_id(made["topic_id"])
+    assert len(made["partitions"]) == DELAYS * queues
+    assert len(described[name_on_kafka("DLQ", topic)]["partitions"]) == 1
+
+
+def test_offsets(ledger: Ledger, bootstrap: str, topic: str, group: str) -> None:
+    """Bounds and commits of a retry topic are looked up under Kafka's name, told under its own."""
+    retry, kafka = f"%RETRY%{group}", name_on_kafka("RETRY", topic)
+    queue = MessageQueue(retry, "main", 3)
+    with running(make_bridge(ledger, bootstrap)):
+        ledger.ask(route_request(group, retry))
+        ledger.await_route(retry, DELAYS)
+        with contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
+            for _ in range(3):
+                producer.send(kafka, b"message", partition=3).get(10)
+        consumer = KafkaConsumer(
+            bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False
+        )
+        consumer.commit({TopicPartition(kafka, 3): OffsetAndMetadata(2, "", -1)})
+        consumer.close(autocommit=False)
+        ledger.ask(Request(group, "offsets", retry, (queue,), None))
+        ledger.await_that(lambda: ledger.offsets)
+    assert ledger.offsets[0].queues == (QueueOffsets(queue, 0, 3, Position(0, 2), None),)
+
+
+def test_life(ledger: Ledger, bootstrap: str, topic: str, group: str) -> None:
+    """A retry topic that matches a pattern is told by its own name, and so is its deletion."""
+    kafka = name_on_kafka("RETRY", topic)
+    ledger.make_topic(kafka, 3)
+    with running(make_bridge(ledger, bootstrap, pattern=r"%RETRY%orders.*")):
+        ledger.await_route(f"%RETRY%{group}", 3)
+        ledger.admin.delete_topics([kafka])
+        ledger.await_route(f"%RETRY%{group}", None)
+
+
+def test_not_made(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """Nobody's retry topic is made for another group, nor any by a bridge that is to make none."""
+    retry, asked = f"%RETRY%{topic}", f"{topic}-asked"
+    ledger.make_topic(asked, 1)
+    for queues, group in ((1, "another"), (0, topic)):
+        before = len(ledger.routes)
+        with running(make_bridge(ledger, bootstrap, queues)):
+            ledger.ask(route_request(group, retry))
+            ledger.ask(route_request(group, asked))
+            ledger.await_route(asked, 1, after=before)
+            # Answered behind the request for the retry topic, twice: that was looked at by then.
+            ledger.ask(route_request(group, asked))
+            ledger.await_route(asked, 1, after=before + 1)
+    assert not [name for name in ledger.admin.list_topics() if topic in name and "RETRY" in name]
+
+
+def test_refused_by_kafka(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """A topic that Kafka refuses is told and tried again, and another group's is made at once."""
+    # Kafka refuses a name that differs from an existing one by dots and underscores alone.
+    in_the_way = f"_-RETRY.-{topic}"
+    ledger.make_topic(in_the_way, 1)
+    refused, made = f"%RETRY%{topic}", f"%RETRY%{topic}-made"
+    with structlog.testing.capture_logs() as lines, running(make_bridge(ledger, bootstrap)):
+        ledger.ask(route_request(topic, refused))
+        ledger.await_that(lambda: any(line["event"] == "retry_topic_failed" for line in lines))
+        ledger.ask(route_request(f"{topic}-made", made))
+        ledger.await_route(made, DELAYS)
+        ledger.admin.delete_topics([in_the_way])
+        ledger.await_route(refused, DELAYS)
+    told = next(line for line in lines if line["event"] == "retry_topic_failed")
+    assert (told["group"], told["times"]) == (topic, 1)
+    assert "collides" in told["error"]
+
+
+def test_name_of_another(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """A group that asks for a retry topic under Kafka's name is not answered, and that is told."""
+    kafka = f"_-RETRY_-{topic}"
+    ledger.make_topic(kafka, 2)
+    ledger.make_topic(topic, 1)
+    with structlog.testing.capture_logs() as lines, running(make_bridge(ledger, bootstrap)):
+        ledger.ask(route_request("g", kafka))
+        ledger.ask(route_request("g", topic))
+        ledger.await_route(topic, 1)
+        ledger.await_that(lambda: any(line.get("topic") == kafka for line in lines))
+    ledger.read_all()
+    assert {change.topic for change in ledger.routes} == {topic}
+    assert any(f"%RETRY%{topic}" in line.get("why", "") for line in lines)
+
+
+class SlowCluster:
+    """A cluster that makes no topic before it is let, and then what it is told to refuse not."""
+
+    def __init__(self) -> None:
+        self.let = Event()
+        self.refused: set[str] = set()
+        self.calls: list[dict[str, int]] = []
+
+    def create(self, topics: Mapping[str, int]) -> dict[str, str | None]:
+        """Make topics."""
+        self.calls.append(dict(topics))
+        assert self.let.wait(30)
+        return {topic: "no" if topic in self.refused else None for topic in topics}
+
+
+@pytest.fixture
+def cluster() -> Iterator[SlowCluster]:
+    """A slow cluster, let go at the end."""
+    made = SlowCluster()
+    yield made
+    made.let.set()
+
+
+def _until_calls(retries: RetryTopics, cluster: SlowCluster, count: int, now_ms: int) -> None:
+    """Let the bridge's loop turn until so many calls have begun."""
+    deadline = time.monotonic() + 30
+    while len(cluster.calls) < count:
+        assert time.monotonic() < deadline
+        retries.work(now_ms=now_ms)
+
+
+def test_nobody_waits(cluster: SlowCluster) -> None:
+    """While topics are being made the loop goes on, and those wanted meanwhile go together."""
+    retries = RetryTopics(cluster.create, retry_queue_nums=1)
+    retries.want("a", "%RETRY%a")
+    retries.work(now_ms=0)
+    retries.want("b", "%RETRY%b")
+    retries.want("c", "%RETRY%c")
+    retries.want("c", "%RETRY%c")
+    retries.work(now_ms=0)
+    cluster.let.set()
+    _until_calls(retries, cluster, 2, now_ms=0)
+    retries.close()
+    assert cluster.calls == [
+        {"%RETRY%a": 18, "%DLQ%a": 1},
+        {"%RETRY%b": 18, "%RETRY%c": 18, "%DLQ%b": 1, "%DLQ%c": 1},
+    ]
+
+
+def test_pauses(cluster: SlowCluster) -> None:
+    """What was refused is tried again after 1, 2, 4, … s, also if only its DLQ was refused."""
+    cluster.let.set()
+    cluster.refused = {"%DLQ%a"}
+    retries = RetryTopics(cluster.create, retry_queue_nums=1)
+    retries.want("a", "%RETRY%a")
+    with structlog.testing.capture_logs() as lines:
+        for count, now_ms in enumerate([0, 1_000, 3_000, 7_000], start=1):
+            retries.work(now_ms=now_ms - 1)
+            assert len(cluster.calls) == count - 1
+            _until_calls(retries, cluster, count, now_ms)
+            deadline = time.monotonic() + 30
+            while sum(line["event"] == "retry_topic_failed" for line in lines) < count:
+                assert time.monotonic() < deadline
+                retries.work(now_ms=now_ms)
+    retries.close()
+    assert [line["times"] for line in lines] == [1, 2, 3, 4]

@@ -1,0 +1,192 @@
+"""`fairlead offsets` on a real broker without an engine: what it reads, shows, checks, writes."""
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.cli.main import main
+from fairlead.core.model import MessageQueue
+from fairlead.core.records import Reset
+from fairlead.errors import ExitCode
+from fairlead.settings import Settings
+from fairlead.wire.decode import decode
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.partition import partition_of_group
+from fairlead.wire.raw import raw_record
+from tests.bridges.kafka.ledger import Ledger, running
+from tests.bridges.kafka.test_offsets import commit, fill
+from tests.engine.client import Client
+from tests.streaming.log import SHARDS, Log
+
+if TYPE_CHECKING:
+    from fairlead.wire.topics import TopicNames
+
+Capture = pytest.CaptureFixture[str]
+NOW_MS = int(time.time()) * 1_000 - 60_000
+"""When the first message was written: a broker deletes what is old."""
+
+
+class Command:
+    """`fairlead offsets` on the test's topics."""
+
+    def __init__(self, settings: Settings, capsys: Capture) -> None:
+        self._place = ["--bootstrap", settings.kafka.bootstrap]
+        self._place += ["--topic-prefix", settings.kafka.topic_prefix]
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str, code: ExitCode = ExitCode.OK) -> Any:
+        """Run it, check how it ends, and return its rows; ``text`` has what else it said."""
+        self._capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main(["offsets", *arguments, "-o", "json", *self._place])
+        output = self._capsys.readouterr()
+        assert end.value.code == code, output.err
+        self.text = output.err
+        return orjson.loads(output.out) if output.out else []
+
+
+@pytest.fixture
+def command(settings: Settings, capsys: Capture) -> Command:
+    """The command of the test."""
+    return Command(settings, capsys)
+
+
+@pytest.fixture
+def topic(bootstrap: str, topics: "TopicNames") -> Iterator[str]:
+    """A topic of two queues with ten messages each, a second apart, whose route is published."""
+    name = f"orders-{uuid.uuid4().hex[:8]}"
+    ledger = Ledger(bootstrap, topics)
+    ledger.make_topic(name, 2)
+    for partition in (0, 1):
+        fill(bootstrap, name, partition, [NOW_MS + 1_000 * number for number in range(10)])
+    bridge = KafkaBridge(
+        control_bootstrap=bootstrap,
+        prefix=topics.prefix,
+        cluster_name="main",
+        topics=[name],
+        times=BridgeTimes(poll_ms=200),
+    )
+    with running(bridge):
+        ledger.await_route(name, 2)
+    yield name
+    ledger.admin.delete_topics([name])
+    ledger.close()
+
+
+def _resets(log: Log) -> list[Reset]:
+    """Return what stands in the control topic, read as the engine reads it."""
+    found = []
+    for record in log.records("control"):
+        reset = decode("control", raw_record(record), WireLimits(SHARDS))
+        assert isinstance(reset, Reset)
+        found.append(reset)
+    return found
+
+
+def test_shown(command: Command, log: Log, bootstrap: str, topic: str) -> None:
+    """The newest of commit, progress and reset is the position; of another life nothing counts."""
+    group = f"{topic}-group"
+    commit(bootstrap, group, topic, {0: (4, '{"v":1,"reset":0}'), 1: (2, "")})
+    rows = command("show", group)
+    assert [(row["position"], row["told_by"], row["lag"]) for row in rows] == [
+        (4, "committed", 6),
+        (2, "committed", 8),
+    ]
+    assert [row["queue"] for row in rows] == [f"{topic}/main/0", f"{topic}/main/1"]
+    assert [(row["earliest"], row["latest"]) for row in rows] == [(0, 10), (0, 10)]
+
+    client = Client(log, group, "c1", subscribed=(topic,))  # type: ignore[arg-type]
+    client.beat()
+    client.held = {(topic, "main", 0): ([1, 1], "held")}
+    client.work(7)
+    log.append_of("heartbeats", group, _told_of_another_life(client, topic))
+    (first, second) = command("show", group)
+    assert (first["position"], first["told_by"], first["lag"]) == (7, "progress", 3)
+    assert (second["position"], second["told_by"]) == (2, "committed")
+
+    command(
+        *("reset", group, "--queue", f"{topic}/main/1", "--to", "1", "--apply", "--wait", "0"),
+        code=ExitCode.ENVIRONMENT,
+    )
+    offset = log.records("control")[0].offset
+    (_, second) = command("show", group)
+    assert (second["position"], second["reset"], second["told_by"]) == (1, offset + 1, "reset")
+
+
+def _told_of_another_life(client: Client, topic: str) -> dict[str, Any]:
+    entry = {"queue": [topic, "main", 1], "epoch": [1, 1], "position": [0, 9], "identity": "old"}
+    names = {"client_id": client.client_id, "incarnation": client.incarnation}
+    return {"kind": "progress", "group": client.group, **names, "queues": [entry]}
+
+
+def test_dry_run(command: Command, log: Log, bootstrap: str, topic: str) -> None:
+    """Without --apply it shows what is skipped and read again, per queue, and writes nothing."""
+    group = f"{topic}-group"
+    commit(bootstrap, group, topic, {0: (4, ""), 1: (9, "")})
+    rows = command("reset", group, "--to", f"{NOW_MS + 5_500}ms")
+    assert [(row["to"], row["skipped"], row["read_again"]) for row in rows] == [
+        (6, 2, 0),
+        (6, 0, 3),
+    ]
+    assert {row["answer"] for row in rows} == {"not_written"}
+    assert "a dry run: nothing is written; --apply writes it" in command.text
+    (row,) = command("reset", group, "--queue", f"{topic}/main/1", "--to", "latest")
+    assert (row["queue"], row["skipped"]) == (f"{topic}/main/1", 1)
+    assert log.records("control") == []
+
+
+def test_no_engine(command: Command, log: Log, bootstrap: str, topic: str) -> None:
+    """Without an engine the resets stand in the log, signed and with the topic's life."""
+    group = f"{topic}-group"
+    rows = command(
+        *("reset", group, "--topic", topic, "--to", "5", "--apply", "--wait", "1"),
+        *("--by", "alice", "--because", "a bad deploy"),
+        code=ExitCode.ENVIRONMENT,
+    )
+    assert [(row["answer"], row["position"], row["skipped"]) for row in rows] == [
+        ("unanswered", None, None),
+        ("unanswered", None, None),
+    ]
+    assert f"{topic}/main/0 and 1 more: no answer within 1 s" in command.text
+    assert "No engine runs" in command.text
+    data = DataCluster(bootstrap, timeout_ms=10_000, options={})
+    identity = data.identity(topic)
+    data.close()
+    assert _resets(log) == [
+        Reset(group, MessageQueue(topic, "main", number), 5, "alice", "a bad deploy", identity)
+        for number in (0, 1)
+    ]
+    records = log.records("control")
+    assert [row["at"] for row in rows] == [
+        [record.topic, partition_of_group(group, SHARDS), record.offset] for record in records
+    ]
+
+
+def test_refused(command: Command, log: Log, topic: str) -> None:
+    """A mistake is told by its flag or queue with what would do, before anything is written."""
+    group = f"{topic}-group"
+    named = ("--topic", topic)
+    for arguments, said in (
+        ((group, *named, "--to", "oldest"), ["--to: 'oldest' is no place", "earliest, latest"]),
+        ((group, *named, "--to", "2026-05-04T10:00:00"), ["a time of no zone", "Z for UTC"]),
+        (("*", *named, "--to", "0"), ["GROUP: '*' is none"]),
+        ((group, "--topic", "a b", "--to", "0"), ["--topic: 'a b' is none"]),
+        ((group, "--topic", "nowhere", "--to", "0"), ["nowhere: no bridge has published a route"]),
+        ((group, "--queue", f"{topic}/3", "--to", "0"), [f"--queue: '{topic}/3' is no queue"]),
+        (
+            (group, "--queue", f"{topic}/main/2", "--to", "0"),
+            [f"{topic}/main/2: no route has this queue", f"{topic} has main/0 to 1"],
+        ),
+        ((group, "--to", "0"), ["no member has heartbeat and nothing was committed", "--topic"]),
+        ((group, *named, "--to", "0", "--because", "two\nlines"), ["--because: "]),
+    ):
+        assert command("reset", *arguments, "--apply", code=ExitCode.USAGE) == []
+        for words in said:
+            assert words in command.text
+    assert log.records("control") == []

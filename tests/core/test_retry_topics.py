@@ -1,0 +1,98 @@
+"""A group's own retry topic is a topic like others, and holds up none of them."""
+
+from fairlead.core.model import MemberProfile
+from fairlead.core.outputs import Assignment, Request
+from tests.core.world import World
+
+RETRY = "%RETRY%orders"
+TOPICS = ("orders", RETRY)
+
+
+def requested(world: World) -> set[tuple[str, str]]:
+    """What the last run asked bridges for."""
+    return {(output.what, output.topic) for output in world.outputs if isinstance(output, Request)}
+
+
+def adds(world: World) -> dict[str, list[tuple[str, int]]]:
+    """Topic and number of the queues that the last run gave to each client."""
+    given: dict[str, list[tuple[str, int]]] = {}
+    for output in world.outputs:
+        if isinstance(output, Assignment):
+            queues = [(add.queue.topic, add.queue.queue_id) for add in output.add]
+            given.setdefault(output.member.client_id, []).extend(queues)
+    return given
+
+
+def test_asked_for() -> None:
+    """The retry topic's route is asked for with the group's first heartbeat, and again later."""
+    world = World()
+    world.beat("a", topics=TOPICS)
+    world.run()
+    assert ("route", RETRY) in requested(world)
+    world.pass_time(1_000)
+    world.beat("a", topics=TOPICS)
+    world.run()
+    assert ("route", RETRY) in requested(world)
+
+
+def test_not_routed_yet() -> None:
+    """Without a route of the retry topic the group's other topic is shared, and moves go on."""
+    world = World()
+    world.beat("a", topics=TOPICS)
+    world.run()
+    world.route(4)
+    world.bounds(4)
+    world.run()
+    assert adds(world) == {"a": [("orders", number) for number in range(4)]}
+    world.beat("a", topics=TOPICS)
+    world.beat("b", topics=TOPICS)
+    world.run()
+    for number in (2, 3):
+        world.release("a", number, world.told("a").drop[number - 2].epoch, 7)
+    world.run()
+    assert world.owned("b") == [2, 3]
+
+
+def test_routed_later() -> None:
+    """When its route comes, the retry topic is shared, and no queue of another topic moves."""
+    world = World()
+    world.beat("a", topics=TOPICS)
+    world.beat("b", topics=TOPICS)
+    world.publish(4)
+    world.beat("a", topics=TOPICS)
+    world.beat("b", topics=TOPICS)
+    world.run()
+    world.route(18, RETRY)
+    world.bounds(18, RETRY)
+    world.run()
+    assert adds(world) == {
+        "a": [(RETRY, number) for number in range(9)],
+        "b": [(RETRY, number) for number in range(9, 18)],
+    }
+    assert all(not output.drop for output in world.outputs if isinstance(output, Assignment))
+
+
+def test_starts_at_its_beginning() -> None:
+    """What failed before the retry topic's offsets were known is consumed too."""
+    world = World()
+    last = MemberProfile(consume_from="last_offset")
+    world.beat("a", topics=TOPICS, profile=last)
+    world.run()
+    for topic in TOPICS:
+        world.route(1, topic)
+        world.bounds(1, topic, first=3, last=50)
+    world.run()
+    starts = {add.queue.topic: (add.position.offset, add.why) for add in world.adds("a")}
+    assert starts == {"orders": (50, "last_offset"), RETRY: (3, "minimum")}
+
+
+def test_no_offsets_yet() -> None:
+    """A retry topic whose offsets nobody tells waits alone."""
+    world = World()
+    world.beat("a", topics=TOPICS)
+    world.run()
+    world.route(1, RETRY)
+    world.route(2)
+    world.bounds(2)
+    world.run()
+    assert adds(world) == {"a": [("orders", 0), ("orders", 1)]}

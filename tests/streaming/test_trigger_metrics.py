@@ -1,0 +1,55 @@
+"""When triggers last led to decisions, how long they waited, and what slow releases count as."""
+
+from collections import Counter
+from dataclasses import replace
+
+from prometheus_client import generate_latest
+
+from fairlead.core.draft import HANDOVER, SLOW_HANDOVER
+from fairlead.core.outputs import Decision
+from fairlead.engine.outgoing import count_outputs
+from streaming.metrics import EngineMetrics
+from tests.core.world import World, settled
+
+
+def _joined(at_ms: int, waited_ms: int) -> Decision:
+    """Return the decision on a join that was appended so long before the newest record."""
+    world = World()
+    world.beat("a")
+    world.run()
+    decision = world.decision
+    causes = tuple(
+        replace(each, at=None if each.at is None else each.at._replace(append_ms=at_ms - waited_ms))
+        for each in decision.cause
+    )
+    return replace(decision, cause=causes, at_ms=at_ms)
+
+
+def test_when_and_how_long() -> None:
+    """The newest decision of a trigger is told by its time; waits add up, over all shards."""
+    metrics = EngineMetrics("3.5")
+    for shard, found in enumerate(([(7_000, 200), (9_000, 300)], [(8_000, 0)])):
+        counts: Counter[str] = Counter()
+        count_outputs([_joined(*each) for each in found], counts)
+        metrics.take_counts(shard, counts)
+    text = generate_latest(metrics.registry).decode()
+    assert 'fairlead_trigger_timestamp_seconds{trigger="client_joined"} 9.0' in text
+    assert 'fairlead_trigger_wait_milliseconds_total{trigger="client_joined"} 500.0' in text
+    assert 'fairlead_rebalances_total{trigger="client_joined"} 3.0' in text
+
+
+def test_slow_releases() -> None:
+    """A drop that is not answered counts each time it is told again, and by how long it took."""
+    world = settled("a")
+    held = world.epoch_of(0)
+    world.reset(0, 3)
+    world.run()
+    told_again = 0
+    for _ in range(4):
+        # What it holds by its own word differs: it has not read the drop.
+        world.pass_time(2_000)
+        world.beat("a", held=1)
+        told_again += world.run().counts.get((HANDOVER, "told_again"), 0)
+    assert told_again >= 2
+    world.release("a", 0, held, 3)
+    assert world.run().counts[SLOW_HANDOVER, "5s"] == 1
