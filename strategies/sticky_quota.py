@@ -11,6 +11,7 @@ moves are the fewest that the balance allows.
 from collections import Counter
 from collections.abc import Callable
 from heapq import heapify, heapreplace
+from itertools import compress
 
 from strategies.sticky_world import NOBODY, World
 from strategies.sticky_zone_places import given_away, near_ones
@@ -82,27 +83,29 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
     capacity = [world.capacity[member] for member in members]
     sizes = shares(len(queues), capacity, held, near if world.queue_zone else None)
     left = {
-        member: max(0, size - has) for member, size, has in zip(members, sizes, held, strict=True)
+        member: size - has
+        for member, size, has in zip(members, sizes, held, strict=True)
+        if size > has
     }
     keeps = {
         member: size for member, size, has in zip(members, sizes, held, strict=True) if has > size
     }
     keeps[NOBODY] = 0
-    changing = [queue for queue, one in zip(queues, homes, strict=True) if one in keeps]
+    changing = list(compress(queues, map(keeps.__contains__, homes)))
     if whole:
         owner[:] = home
     else:
         for queue, one in zip(queues, homes, strict=True):
             owner[queue] = one
-    places = _places(members, left)
+    places = _places(left)
     if places:
         deal(world, given_away(world, changing, keeps, places), places, owner)
 
 
-def _places(members: tuple[int, ...], left: dict[int, int]) -> list[int]:
+def _places(left: dict[int, int]) -> list[int]:
     """Return one entry per queue that a member still gets, in rounds: topics spread evenly."""
     places: list[int] = []
-    waiting = [member for member in members if left[member]]
+    waiting = list(left)
     while waiting:
         places += waiting
         for member in waiting:

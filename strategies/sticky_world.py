@@ -145,7 +145,7 @@ class _Builder:
         self.world = World(
             ids,
             [options.capacity.get(one.client_id, one.capacity) for one in self.candidates],
-            [self.zones.of_client(client_id) for client_id in ids],
+            self.zones.of_clients(ids),
             [0] * len(ids),
             drained=frozenset(self.number[one] for one in options.drained & self.number.keys()),
         )
