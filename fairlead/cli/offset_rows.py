@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairlead.cli.group_work import why_silent
+from fairlead.cli.refusal_row import refusal_row
 from fairlead.errors import EnvironmentMissingError, VerdictError
 
 if TYPE_CHECKING:
@@ -44,14 +45,7 @@ def reset_row(outcome: "ResetOutcome", reset: "Reset", control: str) -> dict[str
         "because": reset.because,
         "at": None if outcome.at is None else [control, *outcome.at],
         "decision": None if decision is None else str(decision.epoch),
-        "refused": None
-        if refusal is None
-        else {
-            "reason": refusal.reason,
-            "field": refusal.field,
-            "detail": refusal.detail,
-            "remedy": refusal.remedy,
-        },
+        "refused": refusal_row(refusal),
     }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from fairlead.cli.refusal_row import refusal_row
 from fairlead.cli.rule_words import subject_words, value_words
 from fairlead.core.records import RuleSet
 from fairlead.core.rules import NEVER, TIMES, GroupRules
@@ -43,14 +44,7 @@ def outcome_rows(outcomes: list["RuleOutcome"], topic: str) -> Iterator[dict[str
             "failures": {
                 topic: why for one in each.decisions for topic, why in one.failures.items()
             },
-            "refused": None
-            if refusal is None
-            else {
-                "reason": refusal.reason,
-                "field": refusal.field,
-                "detail": refusal.detail,
-                "remedy": refusal.remedy,
-            },
+            "refused": refusal_row(refusal),
         }
 
 

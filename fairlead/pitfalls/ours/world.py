@@ -36,12 +36,11 @@ from fairlead.pitfalls.history import (
     Unsubscribes,
     said,
 )
-from fairlead.pitfalls.ledger import Ledger
 from fairlead.pitfalls.ours.consumer import GROUP, Consumer
 from fairlead.pitfalls.ours.engine import GENERATION, Engine
 from fairlead.pitfalls.scene import Scene
 from fairlead.pitfalls.tenure import end_of
-from fairlead.sim.timeline import Timeline
+from fairlead.pitfalls.world import World
 
 __all__ = ["BATCH_MS", "HEARTBEAT_MS", "LEASE_MS", "TRIP_MS", "OurWorld"]
 
@@ -58,13 +57,12 @@ _READ_WRITE = 6
 _IDENTITY = "one"
 
 
-class OurWorld:
+class OurWorld(World):
     """Runs a history under the engine, and writes what came of it into a ledger.
 
     ``late_ms``: process -> how much later its assignments and others' releases reach it.
 
     Attributes:
-        ledger: who worked on which queue.
         consumers: by process, each in its newest life.
         releases: who has released what, as everybody reads it.
         consumer_type: what its consumers are.
@@ -73,14 +71,11 @@ class OurWorld:
     consumer_type = Consumer
 
     def __init__(self, scene: Scene, late_ms: Mapping[str, int] | None = None) -> None:
-        self.scene = scene
-        self.timeline = Timeline()
-        self.ledger = Ledger()
+        super().__init__(scene)
         self.engine = Engine()
         self.consumers: dict[str, Consumer] = {}
         self.releases: dict[After, dict[MessageQueue, Position | None]] = {}
         self._late_ms = late_ms or {}
-        self._routes = dict(scene.queues)
         self._frozen_until_ms: dict[str, int] = {}
         strategy = {"name": scene.strategy, "options": scene.options}
         rules: dict[str, Mapping[str, Any]] = {
@@ -93,20 +88,7 @@ class OurWorld:
             self._publish(topic)
         self.timeline.at(BATCH_MS, self._batch)
 
-    @property
-    def now_ms(self) -> int:
-        """The present, in milliseconds since the story began."""
-        return self.timeline.now_ms
-
     # What happens to the group.
-    def at(self, event: Event) -> None:
-        """Plan an event."""
-        self.timeline.at(event.at_ms, partial(self._happen, event))
-
-    def run_until(self, end_ms: int) -> None:
-        """Let everything happen up to this time."""
-        self.timeline.run_until(end_ms)
-
     def _happen(self, event: Event) -> None:
         self.ledger.tell(self.now_ms, said(event))
         match event:

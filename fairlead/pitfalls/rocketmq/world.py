@@ -14,22 +14,20 @@ from fairlead.pitfalls.history import (
     Unsubscribes,
     said,
 )
-from fairlead.pitfalls.ledger import Ledger
 from fairlead.pitfalls.rocketmq.broker import Broker
 from fairlead.pitfalls.rocketmq.consumer import Consumer
 from fairlead.pitfalls.rocketmq.network import TRIP_MS, UNTROUBLED, Network
 from fairlead.pitfalls.rocketmq.times import RELEASE_4_9, Times
 from fairlead.pitfalls.scene import Scene
-from fairlead.sim.timeline import Timeline
+from fairlead.pitfalls.world import World
 
 __all__ = ["RocketmqWorld"]
 
 
-class RocketmqWorld:
+class RocketmqWorld(World):
     """Runs a history as RocketMQ would, and writes what came of it into a ledger.
 
     Attributes:
-        ledger: who worked on which queue.
         brokers: by name.
         consumers: by process.
     """
@@ -37,33 +35,17 @@ class RocketmqWorld:
     def __init__(
         self, scene: Scene, network: Network = UNTROUBLED, times: Times = RELEASE_4_9
     ) -> None:
-        self.scene = scene
+        super().__init__(scene)
         self.network = network
         self.times = times
-        self.timeline = Timeline()
-        self.ledger = Ledger()
         self.brokers = {name: Broker(name, times, self._notify) for name in scene.brokers}
         self.consumers: dict[str, Consumer] = {}
-        self._routes = dict(scene.queues)
         self._next_run_ms: dict[str, int] = {}
         self._last_run_ms: dict[str, int] = {}
         for broker in self.brokers.values():
             self._every(times.scan_ms, times.scan_ms, partial(self._scan, broker))
 
-    @property
-    def now_ms(self) -> int:
-        """The present, in milliseconds since the story began."""
-        return self.timeline.now_ms
-
     # What happens to the group.
-    def at(self, event: Event) -> None:
-        """Plan an event."""
-        self.timeline.at(event.at_ms, partial(self._happen, event))
-
-    def run_until(self, end_ms: int) -> None:
-        """Let everything happen up to this time."""
-        self.timeline.run_until(end_ms)
-
     def _happen(self, event: Event) -> None:
         self.ledger.tell(self.now_ms, said(event))
         match event:
