@@ -1,16 +1,16 @@
 """A started producer: its threads and connections, from the first message to the last."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from threading import Condition
-from typing import Final
 
 from fairlead_client.clock import now_ms
 from fairlead_client.errors import ClientClosedError, StartFailedError
 from fairlead_client.observer import ProducerObserver
 from fairlead_client.producer.agenda import Agenda
+from fairlead_client.producer.look_ups import LookUps
 from fairlead_client.producer.outgoing import OutgoingMessage, SendResult
 from fairlead_client.producer.publish_table import PublishTable
 from fairlead_client.producer.queue_choice import QueueSelector
@@ -21,9 +21,6 @@ from fairlead_client.producer.sending import Sending, Ways
 from fairlead_client.producer.settings import ProducerSettings
 from fairlead_client.transport.route_reader import RouteReader
 from fairlead_client.transport.route_refresher import RouteRefresher, RouteRequester
-
-LOOK_UPS_MAX: Final = 4
-"""So many topics that are not known yet are looked up at a time; further messages wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,6 @@ class Machinery:
     def __init__(self, parts: Parts) -> None:
         settings = parts.settings
         self._settings = settings
-        self._table = parts.table
         self._open = True
         self._under_way: set[Sending] = set()
         self._changed = Condition()
@@ -61,7 +57,6 @@ class Machinery:
             self._requester.ask,
             lambda: parts.selector.forget_except(parts.table.brokers()),
         )
-        self._look_ups = ThreadPoolExecutor(LOOK_UPS_MAX, "fairlead-producer-look-up")
         self._reader.start()
         try:
             self._sender = parts.make_sender(settings, parts.client_id)
@@ -75,6 +70,13 @@ class Machinery:
                 f"the routes were not read within {settings.start_timeout_ms} ms: "
                 f"{self._reader.last_error}"
             )
+        self._look_ups = LookUps(
+            parts.table,
+            self._refresher,
+            self._sender,
+            self._agenda,
+            creates=settings.create_topics,
+        )
         self._ways = Ways(
             parts.table,
             parts.selector,
@@ -93,7 +95,7 @@ class Machinery:
         timeout_ms: int | None,
         choice: QueueSelector | None,
     ) -> Future[SendResult]:
-        """Begin to send a checked message; only a synchronous one waits for its topic's route.
+        """Begin to send a checked message; wait for nothing.
 
         Raises:
             ClientClosedError: the producer was closed meanwhile.
@@ -109,7 +111,7 @@ class Machinery:
             begun_ms=now_ms(),
         )
         sending = Sending(self._ways, message, attempts, choice)
-        is_known = self._is_known(message.topic)
+        is_known = self._look_ups.knows(message.topic)
         with self._changed:
             if not self._open:
                 raise ClientClosedError("this producer is closed; make a new one")
@@ -117,10 +119,9 @@ class Machinery:
         sending.result.add_done_callback(partial(self._ended, sending))
         if is_known:
             sending.attempt()
-        elif mode is Mode.SYNC:
-            self._look_up(sending, message.topic, attempts)
         else:
-            self._look_ups.submit(self._look_up, sending, message.topic, attempts)
+            waited_for = mode is Mode.SYNC
+            self._look_ups.begin(sending, message.topic, attempts, waited_for=waited_for)
         return sending.result
 
     def close(self, timeout_ms: int) -> None:
@@ -133,25 +134,9 @@ class Machinery:
         for sending in left:
             sending.give_up(ClientClosedError("the producer was closed before an answer came"))
         self._agenda.stop()
+        self._look_ups.stop()
         self._stop_routes()
         self._sender.close(max(0, ends_ms - now_ms()))
-
-    def _is_known(self, topic: str) -> bool:
-        return self._table.find(topic) is not None and self._sender.knows(topic)
-
-    def _look_up(self, sending: Sending, topic: str, attempts: SendAttempts) -> None:
-        try:
-            published = self._table.find(topic)
-            if published is None:
-                published = self._refresher.look_up(topic, attempts.left_ms(now_ms()))
-            if not self._sender.knows(topic):
-                makes = published.is_default and self._settings.create_topics
-                queues = len(published.info.queues) if makes else None
-                self._sender.learn(topic, attempts.left_ms(now_ms()), queues)
-        except Exception as error:  # noqa: BLE001 - it is the message's end, whoever waits for it
-            sending.give_up(error)
-            return
-        sending.attempt()
 
     def _ended(self, sending: Sending, _result: Future[SendResult]) -> None:
         with self._changed:
@@ -162,5 +147,4 @@ class Machinery:
     def _stop_routes(self) -> None:
         self._refresher.stop()
         self._reader.stop()
-        self._look_ups.shutdown(wait=False, cancel_futures=True)
         self._requester.close()

@@ -58,8 +58,8 @@ class NoRouteError(FairleadClientError):
 
     def __init__(self, topic: str, waited_ms: int) -> None:
         super().__init__(
-            f"topic {topic!r} has no route, asked and waited {waited_ms} ms; create it, or start a "
-            "bridge for its cluster"
+            f"topic {topic!r} has no route, asked and waited {waited_ms} ms; create it, start a "
+            "bridge for its cluster, or see whether the brokers answer"
         )
         self.topic = topic
 
@@ -77,12 +77,17 @@ class SendFailedError(FairleadClientError):
     """A message was not acknowledged. Unless every attempt was refused, it may be stored.
 
     Attributes:
-        attempts: every attempt, in order.
+        attempts: every attempt, in order; none when already the look-up of its topic failed.
         out_of_time: whether the time was over, and not the number of attempts.
     """
 
     def __init__(
-        self, attempts: Sequence[Attempt], total_ms: int, *, out_of_time: bool = False
+        self,
+        attempts: Sequence[Attempt],
+        total_ms: int,
+        *,
+        out_of_time: bool = False,
+        look_up: str = "",
     ) -> None:
         tried = "; ".join(
             f"{attempt.queue.topic}/{attempt.queue.queue_id} on broker {attempt.broker}: "
@@ -90,6 +95,7 @@ class SendFailedError(FairleadClientError):
             for attempt in attempts
         )
         ended = "out of time" if out_of_time else "gave up"
-        super().__init__(f"{ended} after {len(attempts)} attempts in {total_ms} ms: {tried}")
+        counted = f"{ended} after {len(attempts)} attempts in {total_ms} ms"
+        super().__init__(f"{counted}: {tried or look_up}")
         self.attempts = tuple(attempts)
         self.out_of_time = out_of_time

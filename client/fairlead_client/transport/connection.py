@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
-from kafka import KafkaConsumer, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError, UnknownTopicOrPartitionError
 from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
@@ -20,7 +20,7 @@ from fairlead_client.transport.redaction import redact_credentials
 logger = logging.getLogger(__name__)
 
 METADATA_WAIT_MS = 500
-Connection = TypeVar("Connection", KafkaConsumer, KafkaProducer)
+Connection = TypeVar("Connection", KafkaAdminClient, KafkaConsumer, KafkaProducer)
 
 
 class Cluster(Protocol):

@@ -91,7 +91,7 @@ class KafkaSender:
         return self._cluster.partitions_for_topic(kafka_topic(topic)) is not None
 
     def learn(self, topic: str, timeout_ms: int, queues: int | None = None) -> None:
-        """Ask for the topic's partitions, and wait for the answer for an attempt's time.
+        """Ask for the topic's partitions; wait for an attempt's time, and no longer than is given.
 
         A topic that is not there is made, with the brokers' default number of copies.
 
@@ -103,7 +103,8 @@ class KafkaSender:
         try:
             if queues is not None:
                 self._create(name, queues, timeout_ms)
-            self._producer.partitions_for(name)
+            left_ms = min(max(0, ends_ms - now_ms()), self._attempt_timeout_ms)
+            self._producer._wait_on_metadata(name, left_ms)  # noqa: SLF001 - partitions_for in time
             if queues is not None:
                 self._await_leaders(name, ends_ms)
         except (KafkaError, ValueError) as error:
@@ -112,7 +113,12 @@ class KafkaSender:
     def _create(self, name: str, queues: int, timeout_ms: int) -> None:
         topic = NewTopic(name=name, num_partitions=queues, replication_factor=-1)
         options = {name: self._options[name] for name in self._options.keys() - _NOT_OF_ADMIN}
-        with suppress(TopicAlreadyExistsError), closing(KafkaAdminClient(**options)) as admin:
+        for limit in ("bootstrap_timeout_ms", "request_timeout_ms"):
+            options[limit] = min(options[limit], timeout_ms)
+        with (
+            suppress(TopicAlreadyExistsError),
+            closing(connect(KafkaAdminClient, options, ())) as admin,
+        ):
             admin.create_topics([topic], timeout_ms=timeout_ms)
 
     def _await_leaders(self, name: str, ends_ms: int) -> None:

@@ -1,0 +1,116 @@
+"""A producer whose only broker stands still: what is not known yet costs no more than its time."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from fairlead_client.clock import now_ms
+from fairlead_client.producer.outgoing import OutgoingMessage
+from fairlead_client.producer.producer import Producer
+from fairlead_client.producer.send_error import Fault, NoRouteError, SendFailedError, SendingError
+from fairlead_client.producer.settings import ProducerSettings
+from fairlead_client.transport.kafka_sender import KafkaSender
+from kafka import KafkaAdminClient, KafkaProducer
+
+if TYPE_CHECKING:
+    from fairlead.broker import EmbeddedKafka
+
+PREFIX = "outage."
+BUDGET_MS = 300
+pytestmark = pytest.mark.broker
+AFTER_MS = 1_500
+"""So long after its budget a message ends at the latest; each look-up by itself takes longer."""
+
+
+@pytest.fixture(scope="module")
+def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator["EmbeddedKafka"]:
+    """A broker to be stopped, with the topic `orders` and control topics of the tests' own."""
+    from fairlead.broker import EmbeddedKafka
+    from fairlead.settings import load_settings
+    from fairlead.topics import create_topics, topic_specs
+
+    with EmbeddedKafka(tmp_path_factory.mktemp("fragile")) as cluster:
+        specs = topic_specs(load_settings().topics)
+        create_topics({"bootstrap_servers": cluster.bootstrap}, PREFIX, specs, 1)
+        admin = KafkaAdminClient(bootstrap_servers=cluster.bootstrap)
+        admin.create_topics({"orders": {"num_partitions": 1}}, wait_for_metadata=True)
+        admin.close()
+        yield cluster
+
+
+@pytest.fixture
+def standing_still(fragile: "EmbeddedKafka") -> Iterator[Producer]:
+    """A started producer that knows routes and no partitions, and whose broker answers nothing."""
+    producer = KafkaProducer(bootstrap_servers=fragile.bootstrap)
+    for topic, perm in (("orders", 6), ("TBW102", 7)):
+        producer.send(f"{PREFIX}routes", orjson.dumps(route(topic, perm)), key=topic.encode())
+    producer.close()
+    # Alone each attempt and each connection may take longer than the bound of the tests.
+    settings: dict[str, Any] = {"attempt_timeout_ms": 5_000, "create_topics": True}
+    with Producer(bootstrap=fragile.bootstrap, prefix=PREFIX, **settings) as made:
+        fragile.pause()
+        yield made
+        fragile.resume()
+
+
+def route(topic: str, perm: int) -> dict[str, Any]:
+    """Return the record of a route of one queue."""
+    broker = {
+        "broker_name": "main",
+        "cluster": "main",
+        "perm": perm,
+        "read_queue_nums": 1,
+        "write_queue_nums": 1,
+        "addresses": {"0": "main"},
+        "leaders": ["1"],
+        "zones": None,
+    }
+    return {
+        "v": 1,
+        "kind": "route",
+        "topic": topic,
+        "identity": "one",
+        "order_topic_conf": None,
+        "brokers": [broker],
+    }
+
+
+def test_a_short_budget(standing_still: Producer, fragile: "EmbeddedKafka") -> None:
+    """A message whose topic is looked up ends with its time; the next one is sent in its own."""
+    begun_ms = now_ms()
+    with pytest.raises(SendFailedError, match="looking up topic 'orders'") as caught:
+        standing_still.send(OutgoingMessage("orders", b"x"), timeout_ms=BUDGET_MS)
+    assert BUDGET_MS <= now_ms() - begun_ms <= BUDGET_MS + AFTER_MS
+    assert caught.value.out_of_time
+    fragile.resume()
+    sent = standing_still.send(OutgoingMessage("orders", b"x"), timeout_ms=30_000)
+    assert sent.queue.topic == "orders"
+
+
+def test_a_topic_without_a_route(standing_still: Producer, fragile: "EmbeddedKafka") -> None:
+    """So does one whose topic nobody can tell of or make; it is made when the broker answers."""
+    begun_ms = now_ms()
+    with pytest.raises((NoRouteError, SendFailedError), match="'not-made-yet'"):
+        standing_still.send(OutgoingMessage("not-made-yet", b"x"), timeout_ms=BUDGET_MS)
+    assert BUDGET_MS <= now_ms() - begun_ms <= BUDGET_MS + AFTER_MS
+    fragile.resume()
+    sent = standing_still.send(OutgoingMessage("not-made-yet", b"x"), timeout_ms=30_000)
+    assert sent.queue.topic == "not-made-yet"
+
+
+@pytest.mark.parametrize("queues", [None, 1])
+def test_what_the_sender_asks(fragile: "EmbeddedKafka", queues: int | None) -> None:
+    """To ask for a topic, and to make one, takes no longer than is given."""
+    settings = ProducerSettings(bootstrap=fragile.bootstrap, prefix=PREFIX)
+    sender = KafkaSender(settings, "asking", attempt_timeout_ms=5_000, max_message_bytes=1_000)
+    try:
+        fragile.pause()
+        begun_ms = now_ms()
+        with pytest.raises(SendingError) as caught:
+            sender.learn("unheard-of", BUDGET_MS, queues)
+        assert now_ms() - begun_ms <= BUDGET_MS + AFTER_MS
+        assert caught.value.fault is Fault.UNREACHABLE
+    finally:
+        fragile.resume()
+        sender.close(1_000)
