@@ -7,7 +7,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Final, Unpack
 
-from fairlead_client.errors import ClientClosedError, SettingsError
+from fairlead_client.errors import ClientClosedError, LifecycleError, SettingsError
 from fairlead_client.message import Message
 from fairlead_client.model import Queue
 from fairlead_client.observer import Observer
@@ -140,6 +140,8 @@ class PullConsumer(PullMember):
     ) -> tuple[PullStatus, int, Sequence[Message]]:
         """Pull messages of a queue from an offset on; nothing of it is cached or committed.
 
+        It is the application's own: while suspended it is done, of an unlocked queue it is not.
+
         Returns:
             How it ended, the offset to pull next, the messages.
 
@@ -147,16 +149,19 @@ class PullConsumer(PullMember):
             SettingsError: `max_messages` is below 1.
             ClientClosedError: the queue is not this client's, was taken away before the answer
                 came, or the client is closed.
+            LifecycleError: the queue is unlocked, or was before the answer came; see `lock`.
             TimeoutError: no answer; the source is asked again at the next pull.
         """
         self._check_fork()
         _check_most(max_messages)
         work = self._own(queue)
+        self._check_locked(queue)
         answer: Future[PullResult] = Future()
         self._service.pull(DirectPull(work, offset, max_messages, timeout_ms, answer))
         result = answer.result((timeout_ms + MARGIN_MS) / 1_000)
         if self._own(queue) is not work:
             raise ClientClosedError(f"{queue} was taken away and came back; pull it again")
+        self._check_locked(queue)
         return result.status, result.next_offset, Messages(queue, work.epoch, result.records)
 
     def seek(self, queue: Queue, offset: int) -> None:
@@ -190,6 +195,10 @@ class PullConsumer(PullMember):
         if work is None or self.still_mine(queue) != work.epoch:
             raise ClientClosedError(f"{queue} is not this client's now; see assignment()")
         return work
+
+    def _check_locked(self, queue: Queue) -> None:
+        if queue in self._unlocked:
+            raise LifecycleError(f"{queue} is unlocked; lock() it, then pull")
 
     def _arrived(self, work: ProcessQueue, count: int) -> None:
         del count

@@ -150,9 +150,10 @@ class PullMember(Member):
         return self.is_locked(queue)
 
     def unlock(self, queue: Queue) -> None:
-        """Pull nothing more of the queue; who owns it is the engine's to decide, and stays.
+        """Pull nothing more of the queue, whoever asks; what is cached of it is still handed out.
 
-        It holds until `lock`, and no longer than this client has the queue.
+        Who owns it is the engine's to decide, and stays. It holds until `lock`, and no longer than
+        this client has the queue.
         """
         self._unlocked.add(queue)
 

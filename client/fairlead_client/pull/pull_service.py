@@ -13,7 +13,7 @@ from threading import Condition, Thread
 from typing import Final
 
 from fairlead_client.clock import now_ms
-from fairlead_client.errors import ClientClosedError
+from fairlead_client.errors import ClientClosedError, LifecycleError
 from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.observer import Observer
 from fairlead_client.pull.flow_control import FlowControl
@@ -50,7 +50,7 @@ class PullService(Thread):
             connects it and `check`.
         flow: the gates.
         still_mine: the epoch under which a queue is this client's now.
-        is_locked: whether the client may pull a queue, if its order matters.
+        is_locked: whether the client may pull a queue: its own, and not unlocked.
         arrived: told of a queue into which messages were put, and how many.
         touched: told of a queue whose position may have moved.
         failed: told of each error.
@@ -244,7 +244,7 @@ class PullService(Thread):
 
     def _admit(self, work: ProcessQueue, at_ms: int) -> bool:
         """Whether a queue is pulled in this turn; otherwise it is dropped, or due later."""
-        if work.stopping or work.dropped or self._held.get(work.queue) is not work:
+        if not self._holds(work):
             return False
         if not self._ahead:
             self._schedule.later(work, at_ms + SUSPENDED_MS)
@@ -261,6 +261,9 @@ class PullService(Thread):
             self._schedule.later(work, at_ms + EXCEPTION_MS)
             return False
         return True
+
+    def _holds(self, work: ProcessQueue) -> bool:
+        return not (work.stopping or work.dropped) and self._held.get(work.queue) is work
 
     def _pull(self, asked: dict[ProcessQueue, int], wait_ms: int) -> None:
         try:
@@ -304,8 +307,11 @@ class PullService(Thread):
 
     def _answer(self, request: DirectPull) -> None:
         work = request.work
-        if work.stopping or work.dropped or self._held.get(work.queue) is not work:
+        if not self._holds(work) or self._still_mine(work.queue) != work.epoch:
             request.answer.set_exception(ClientClosedError(f"{work.queue} is not this client's"))
+            return
+        if not self._is_locked(work.queue):
+            request.answer.set_exception(LifecycleError(f"{work.queue} was unlocked meanwhile"))
             return
         work.last_pull_ms = now_ms()
         try:

@@ -1,17 +1,24 @@
 """What an application gets that polls and pulls itself, from a source in memory."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
 import pytest
-from fairlead_client import ClientClosedError, PullConsumer, SettingsError, Subscription
+from fairlead_client import (
+    ClientClosedError,
+    LifecycleError,
+    PullConsumer,
+    SettingsError,
+    Subscription,
+)
 from fairlead_client.clock import now_ms
 from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.pull.message_source import PullResult, PullStatus
 from fairlead_client.pull.process_queue import ProcessQueue
 from fairlead_client.pull.pull_member import PullMember
+from fairlead_client.pull.pull_service import DirectPull
 from fairlead_client.session.session import Ownership
 
 WAIT = 20.0
@@ -25,6 +32,7 @@ class HeldSource:
     def __init__(self, pulled: Pull) -> None:
         self._pulled = pulled
         self.asked, self.let = Event(), Event()
+        self.pulls = 0
 
     def connect(self) -> None:
         """There is nothing to connect to."""
@@ -43,6 +51,7 @@ class HeldSource:
     ) -> Mapping[Queue, PullResult]:
         """Wait for the test, then answer with one message of each queue."""
         del wait_ms, most
+        self.pulls += 1
         self.asked.set()
         assert self.let.wait(WAIT)
         return {
@@ -70,6 +79,12 @@ class Detached(PullConsumer):
         self._thread.ownership = Ownership(now_ms() + 600_000, owned)
         self._book.start_work(queue, epoch, Position(0, 0))
         return self._own(queue)
+
+    def ask(self, queue: Queue, offset: int) -> "Future[PullResult]":
+        """Put a pull of the application in line behind those that are there."""
+        answer: Future[PullResult] = Future()
+        self._service.pull(DirectPull(self._own(queue), offset, 1, 10_000, answer))
+        return answer
 
     def take_away(self, queue: Queue) -> None:
         """Have it go."""
@@ -164,3 +179,32 @@ def test_unlocked_and_back(one: Detached, queue: Queue) -> None:
     one.take_away(queue)
     one.give(queue, Epoch(1, 2))
     assert one.is_locked(queue)
+
+
+def test_unlocked_is_not_pulled(one: Detached, source: HeldSource, queue: Queue) -> None:
+    """Of an unlocked queue nothing is pulled, whoever asks; locked again, it is."""
+    one.give(queue)
+    one.start_pulling()
+    source.let.set()
+    one.unlock(queue)
+    with pytest.raises(LifecycleError, match=r"is unlocked; lock\(\) it"):
+        one.pull(queue, 0)
+    assert source.pulls == 0
+    assert one.lock(queue)
+    assert one.pull(queue, 0, timeout_ms=10_000)[1] == 1
+
+
+def test_unlocked_while_it_is_pulled(one: Detached, source: HeldSource, queue: Queue) -> None:
+    """What is answered after the unlock is not handed out, and who waits in line is refused."""
+    one.give(queue)
+    one.start_pulling()
+    with ThreadPoolExecutor(2) as others:
+        under_way = others.submit(one.pull, queue, 0, timeout_ms=10_000)
+        assert source.asked.wait(WAIT)
+        in_line = one.ask(queue, 5)
+        one.unlock(queue)
+        source.let.set()
+        with pytest.raises(LifecycleError, match="is unlocked"):
+            under_way.result(WAIT)
+        assert isinstance(in_line.exception(WAIT), LifecycleError)
+    assert source.pulls == 1
