@@ -34,7 +34,7 @@ from fairlead.core.state import GroupState, PendingRequest, Tombstone, Trait
 
 __all__ = ["BODY_VERSION", "decode_group", "encode_group", "same_body"]
 
-BODY_VERSION = 5
+BODY_VERSION = 6
 _UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 
 
@@ -160,7 +160,10 @@ def _read_3(plain: dict[str, Any]) -> GroupState:
 
 
 def _read_5(plain: dict[str, Any]) -> GroupState:
-    """Read what version 4 has, the values that the group keeps, and what a route has brought."""
+    """Read what version 4 has, the values that the group keeps, and what a route has brought.
+
+    Version 6 differs in the rows alone, which may say that a queue was added to a known life.
+    """
     state = _read_3(plain)
     state.established = {
         Trait(name, topic): tuple(value) for name, topic, value in plain["established"]
@@ -206,4 +209,5 @@ _DECODERS: Mapping[int, Callable[[dict[str, Any]], GroupState]] = {
     3: _read_3,
     4: _read_3,
     5: _read_5,
+    6: _read_5,
 }

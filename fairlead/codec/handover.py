@@ -26,7 +26,7 @@ Keys = Mapping[MemberKey, int]
 Queues = Mapping[MessageQueue, int]
 
 
-_NOTHING_LATER: tuple[Any, ...] = ((), None, None, None)
+_NOTHING_LATER: tuple[Any, ...] = ((), None, None, None, False)
 """What stands at the end of a queue's row only where there is something of it."""
 
 
@@ -40,7 +40,7 @@ def plain_queue(row: int, queue: QueueState, keys: Keys) -> list[Any]:
         [*queue.void],
         [_plain_grant(grant, keys) for grant in queue.chain],
     ]
-    apart = queue.identity is not None or queue.set_aside is not None
+    apart = queue.identity is not None or queue.set_aside is not None or queue.grown
     if queue.overtaken or queue.asked is not None or apart:
         plain.append([_plain_grant(grant, keys) for grant in queue.overtaken])
         plain.append(None if queue.asked is None else [*queue.asked])
@@ -48,6 +48,8 @@ def plain_queue(row: int, queue: QueueState, keys: Keys) -> list[Any]:
         aside = queue.set_aside
         plain.append(queue.identity)
         plain.append(None if aside is None else [aside[0], *aside[1]])
+    if queue.grown:
+        plain.append(queue.grown)
     return plain
 
 
@@ -60,7 +62,7 @@ def _plain_grant(grant: Grant, keys: Keys) -> list[Any]:
 def read_queue(plain: Sequence[Any], keys: Sequence[MemberKey]) -> QueueState:
     """Return the queue state that :func:`plain_queue` wrote, in this version or an earlier one."""
     _, base, why, late, void, chain, *later = plain
-    overtaken, asked, identity, aside = (*later, *_NOTHING_LATER[len(later) :])
+    overtaken, asked, identity, aside, grown = (*later, *_NOTHING_LATER[len(later) :])
     return QueueState(
         None if base is None else Position(*base),
         why,
@@ -71,6 +73,7 @@ def read_queue(plain: Sequence[Any], keys: Sequence[MemberKey]) -> QueueState:
         None if asked is None else Position(*asked),
         identity,
         None if aside is None else (aside[0], Position(*aside[1:])),
+        grown,
     )
 
 

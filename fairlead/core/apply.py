@@ -166,8 +166,9 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
         or any(queue.topic == changed.topic for queue in state.queues)
     )
     brought = [queue for queue in readable_queues(route) if shared and queue not in state.queues]
+    grown = known is not None and former == route.identity
     for queue in brought:
-        draft.set_queue(queue, QueueState(late=late, void=void))
+        draft.set_queue(queue, QueueState(late=late, void=void, grown=grown))
     if brought and draft.engine.switch_ms:
         # Whoever was asked before was not asked for these, and may not be asked again for long.
         asked = ("offsets", changed.topic)

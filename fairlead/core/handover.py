@@ -144,7 +144,7 @@ def based(queue: QueueState, position: Position, why: str) -> QueueState:
     """Give a queue its first base; a reset that was asked for before goes first if it is newer."""
     if queue.asked is not None and queue.asked > position:
         position, why = queue.asked, RESET
-    return replace(queue, base=position, why=why, asked=None)
+    return replace(queue, base=position, why=why, asked=None, grown=False)
 
 
 def reset(queue: QueueState, position: Position, *, sure: bool = True) -> QueueState | None:

@@ -41,16 +41,19 @@ def first_base(
 
     None: not known yet, ask again.
 
-    A topic that was made anew starts at its minimum, whatever was committed in its former life. A
-    committed position is brought inside the bounds. A queue that appeared after its group starts at
-    its minimum, else its first messages are lost. So does a queue of a retry topic: what stands in
-    it has failed in this group, and may stand there before its offsets were looked up.
+    A topic that was made anew starts at its minimum, whatever was committed: a commit that names no
+    life may be of the former one. A committed position is brought inside the bounds. A queue that
+    appeared after its group starts at its minimum, else its first messages are lost. So does a
+    queue of a retry topic: what stands in it has failed in this group, and may stand there before
+    its offsets were looked up. One that was added to the life that was known starts at what was
+    committed, unless that lies beyond its end: a commit of something else would skip its messages.
     Under the policy ``rocketmq`` RocketMQ's table decides (RebalancePushImpl#computePullFromWhere)
     of every queue but those that may have been read by whom the engine does not know any more.
     """
     if policy == ROCKETMQ and not queue.late:
         return _from_where(known, profile)
-    if queue.void != NOTHING:
+    beyond = known.committed is not None and known.committed.offset > known.max_offset
+    if queue.void != NOTHING and (beyond or not queue.grown):
         return Position(0, known.min_offset), "minimum"
     if known.committed is not None:
         return _committed(known, known.committed), "committed"

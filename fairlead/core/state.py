@@ -169,7 +169,9 @@ class QueueState:
     while there are any, the queue may have two owners. ``asked`` is a reset that came before
     anything was known of the queue: it may have been carried out already. ``identity`` is the life
     of its topic that all this is of, where no route tells it; ``set_aside`` is a reset that was
-    asked for another life than the known one: (its identity, position).
+    asked for another life than the known one: (its identity, position). ``grown``: it was added to
+    the life of its topic that was known, and has no base yet; what is committed in it is its own,
+    although clients may tell positions of a queue of its name in a former life.
     """
 
     base: Position | None = None
@@ -185,6 +187,7 @@ class QueueState:
     asked: Position | None = None
     identity: str | None = None
     set_aside: tuple[str, Position] | None = None
+    grown: bool = False
 
     @property
     def waits_for_its_reset(self) -> bool:

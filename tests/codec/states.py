@@ -89,6 +89,7 @@ queue_states = st.builds(
     st.none() | positions,
     identities,
     st.none() | st.tuples(texts, positions),
+    st.booleans(),
 )
 claims = st.builds(Claim, queues, epochs, positions, st.booleans(), identities)
 claim_sets = st.builds(

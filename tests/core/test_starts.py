@@ -1,5 +1,7 @@
 """Where queues start, and what routes and subscriptions change."""
 
+import pytest
+
 from fairlead.core.model import MemberProfile, Position
 from fairlead.core.outputs import Request
 from tests.core.world import World, queue_of, settled
@@ -152,3 +154,58 @@ def test_positions_survive_while_the_group_is_empty() -> None:
     world.beat("b")
     world.run()
     assert [(add.position.offset, add.why) for add in world.adds("b")] == [(61, "progress")]
+
+
+@pytest.mark.parametrize(
+    "committed, start",
+    [
+        (Position(2, 7), (Position(2, 7), "committed")),
+        (Position(0, 9), (Position(0, 9), "committed")),
+        (Position(0, 1), (Position(0, 3), "committed")),
+        (Position(0, 10), (Position(0, 3), "minimum")),
+        (None, (Position(0, 3), "minimum")),
+    ],
+)
+def test_a_new_queue_goes_on_where_its_group_committed(
+    committed: Position | None, start: tuple[Position, str]
+) -> None:
+    """An older state knows fewer queues than were read; a commit beyond the end skips nothing."""
+    world = World()
+    world.beat("a", profile=MemberProfile(consume_from="last_offset"))
+    world.run()
+    world.route(1)
+    world.bounds(1, last=50)
+    world.run()
+    world.route(2)
+    world.run()
+    world.bounds(2, first=3, last=9, committed=committed)
+    world.run()
+    assert [(add.position, add.why) for add in world.adds("a")] == [start]
+
+
+def test_a_queue_that_another_life_brings_ignores_what_was_committed() -> None:
+    """A commit that names no life may be of the topic that is gone, also where it had no queue."""
+    world = settled("a", queues=1)
+    held = world.epoch_of(0)
+    world.route(2, identity="two")
+    world.release("a", 0, held, 77)
+    world.run()
+    world.bounds(2, identity="two", last=90, committed=Position(0, 77))
+    world.run()
+    starts = [(add.queue.queue_id, add.position.offset, add.why) for add in world.adds("a")]
+    assert starts == [(0, 0, "minimum"), (1, 0, "minimum")]
+
+
+def test_a_grown_topic_that_is_made_anew_before_its_bounds_are_told() -> None:
+    """What was added to the life that is gone is another queue in the new one."""
+    world = settled("a", queues=1)
+    held = world.epoch_of(0)
+    world.route(2)
+    world.run()
+    world.route(2, identity="two")
+    world.release("a", 0, held, 77)
+    world.run()
+    world.bounds(2, identity="two", last=90, committed=Position(0, 77))
+    world.run()
+    starts = [(add.queue.queue_id, add.position.offset, add.why) for add in world.adds("a")]
+    assert starts == [(0, 0, "minimum"), (1, 0, "minimum")]
