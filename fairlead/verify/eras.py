@@ -2,16 +2,22 @@
 
 A reset moves the start of a queue, back or forward. What is read again by it, or left out, was
 meant so: repetitions, holes and misses are judged within one *era*, from one reset that was
-followed to the next.
+followed to the next. The first one begins where the group does: what a queue held before its start
+at a commit, at its end or at a time is not the group's to read. Whether that start was right is
+judged by the topics.
 """
 
 from collections.abc import Collection, Iterable
 from math import inf
+from typing import Final
 
-from fairlead.verify.history import Decision, Epoch, Queue
+from fairlead.verify.history import Decision, Epoch, Move, Queue
 from fairlead.verify.tenures import Tenure, Tenures
 
 __all__ = ["Eras"]
+
+_LEAVES_OUT: Final = ("committed", "last_offset", "timestamp")
+"""Reasons of a queue's first start that leave out what stands before it."""
 
 
 class Eras:
@@ -26,12 +32,17 @@ class Eras:
                 it is counted to the newer one's era: there it is a repetition or a hole.
         """
         self._begins: dict[tuple[Queue, int], int] = {}
+        first: dict[Queue, Move] = {}
         granted: dict[tuple[Queue, Epoch], int] = {}
         for decision in decisions:
             for move in decision.moves:
                 if move.stage in ("gated", "granted") and move.offset is not None:
+                    first.setdefault(move.queue, move)
                     granted[move.queue, move.epoch] = move.reset
                     self._begins.setdefault((move.queue, move.reset), move.offset)
+        self._left_out = {
+            queue: move.offset or 0 for queue, move in first.items() if move.why in _LEAVES_OUT
+        }
         self._tenures = tenures
         self._resets: dict[tuple[Queue, Epoch], int] = {}
         for queue, found in tenures.by_queue.items():
@@ -61,7 +72,7 @@ class Eras:
         missing = set(offsets) if not eras else set()
         for reset, found in eras.items():
             read = {message.offset for tenure in found for message in tenure.consumed}
-            begin = self.begin(found[0]) or 0
+            begin = self._left_out.get(queue, 0) if not reset else self.begin(found[0]) or 0
             end = inf if reset == max(eras) else max(tenure.frontier for tenure in found)
             missing |= {each for each in offsets if begin <= each < end and each not in read}
         return sorted(missing)

@@ -60,7 +60,8 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
         "releases below what it reported. An operator's reset is followed, and lies within what "
         "its queue holds, by bridges, clients and the recorded source. By the journals a start is"
         " never beyond what was processed (a hole) and only below it after a death, by at most "
-        "what the engine had not read; with the source recorded, every message was processed. An "
+        "what the engine had not read; with the source recorded, every message was processed that "
+        "does not stand before a first start at a commit, at the end or at a time. An "
         "operator's reset begins another reading: what it repeats or leaves out is neither.",
     ),
     "S6": Invariant(

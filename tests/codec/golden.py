@@ -91,9 +91,7 @@ def golden_state() -> GroupState:
         },
         liveness={A: Liveness(100, 17), B: Liveness(90, 3, 80, 2, 85)},
         tombstones={GONE: Tombstone(500, lapsed=True, told=True)},
-        routes={
-            "orders": _ROUTE,
-        },
+        routes={"orders": _ROUTE},
         queues={
             Q1: QueueState(
                 overtaken=(Grant(A, Epoch(3, 7), dropped=True, dropped_ms=75, mute=True),),

@@ -26,6 +26,7 @@ class Client:
     life: int = 1
     subscribed: tuple[str, ...] = ("orders",)
     lease_ms: int = 10_000
+    consume_from: str = "first_offset"
     generation: int = 1
     sequence: int = 0
     held: dict[tuple[str, str, int], tuple[list[int], str]] = field(default_factory=dict)
@@ -66,7 +67,7 @@ class Client:
             "lease_ms": self.lease_ms,
             "consume_type": "push",
             "message_model": "clustering",
-            "consume_from": "first_offset",
+            "consume_from": self.consume_from,
             "consume_timestamp_ms": None,
             "ordered": False,
             "language": "python",
