@@ -2,6 +2,7 @@
 
 from fairlead_client.model import Queue
 
+from fairlead.sim.faults_of_clients import client_joins
 from fairlead.sim.world import TOPIC, World
 
 __all__ = ["CHANGES"]
@@ -15,6 +16,20 @@ def topic_grows(world: World) -> bool:
     if not 0 < topic.readable == topic.queues < QUEUES_MAX:
         return False
     world.resize(topic, topic.queues + world.chance.between(1, 3))
+    return True
+
+
+def topic_grows_unanswered(world: World) -> bool:
+    """The topic gets more queues, their bounds are told late, and somebody joins meanwhile."""
+    if not topic_grows(world):
+        return False
+    world.bridge.late_answers = world.chance.between(1, 3)
+    world.bridge.late_ms = world.chance.between(500, 4_000)
+
+    def somebody_joins() -> None:
+        client_joins(world)
+
+    world.timeline.after(world.chance.between(100, 1_500), somebody_joins)
     return True
 
 
@@ -136,7 +151,8 @@ CHANGES = (
     (group_paused, 4),
     (settling_changed, 4),
     (grace_changed, 4),
-    (topic_grows, 8),
+    (topic_grows, 6),
+    (topic_grows_unanswered, 6),
     (topic_shrinks, 4),
     (topic_deleted, 3),
     (topic_made_anew, 3),

@@ -285,7 +285,11 @@ class Driver:
         """What the shard is run under."""
         scenario = self.world.scenario
         rules = EngineRules(
-            self.generation, STRATEGIES, scenario.rules, chain_cap=scenario.chain_cap
+            self.generation,
+            STRATEGIES,
+            scenario.rules,
+            chain_cap=scenario.chain_cap,
+            switch_ms=scenario.switch_ms,
         )
         return ShardContext(
             rules,

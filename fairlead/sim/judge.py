@@ -34,6 +34,8 @@ NAMES = TopicNames()
 ASSIGNMENTS = NAMES.name("assignments")
 DECISIONS = NAMES.name("decisions")
 HEARTBEAT = b'{"v":1,"kind":"heartbeat"'
+BOUNDS_LATE = b" new queues were not told within "
+"""What a decision says that has waited for the bounds of a grown topic in vain."""
 
 
 class Surroundings(Protocol):
@@ -43,6 +45,9 @@ class Surroundings(Protocol):
     kafka: Kafka
     data: DataPlane
     scenario: Scenario
+
+    def note(self, kind: str) -> None:
+        """Something of this kind has just happened."""
 
 
 class Judge:
@@ -232,6 +237,8 @@ class Judge:
             if record.topic == DECISIONS and b'"unsafe":true' in (record.value or b""):
                 self._mark_unsafe(record.value or b"")
         for record in records:
+            if record.topic == DECISIONS and BOUNDS_LATE in (record.value or b""):
+                self._world.note("bounds_not_told_in_time")
             if record.topic != ASSIGNMENTS:
                 continue
             if record.value is None:

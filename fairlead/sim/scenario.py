@@ -8,6 +8,7 @@ from fairlead.sim.chance import Chance
 __all__ = ["Scenario", "draw_scenario"]
 
 GROUP = "orders"
+SWITCH_MS = (0, 500, 2_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,8 @@ class Scenario:
 
     ``drift_permille``: by how much a client's clock may run faster or slower. ``chain_cap``: how
     many unresolved grants a queue may have. ``client_deadline_ms``: the drain deadline of the
-    clients, which may be longer than what the group's rule allows them.
+    clients, which may be longer than what the group's rule allows them. ``switch_ms``: how long a
+    topic that grows waits for the bounds of its new queues, in two of three schedules.
     """
 
     group: str
@@ -39,6 +41,7 @@ class Scenario:
     on_mute: str
     client_deadline_ms: int
     start_policy: str = "fairlead"
+    switch_ms: int = 0
 
     @property
     def rules(self) -> GroupRules:
@@ -94,4 +97,8 @@ def draw_scenario(chance: Chance) -> Scenario:
     )
     # Of what is drawn already: one draw more would change the life of every seed.
     rocketmq = (drawn.clients + drawn.queues + drawn.faults) % 5 == 0
-    return replace(drawn, start_policy="rocketmq") if rocketmq else drawn
+    return replace(
+        drawn,
+        start_policy="rocketmq" if rocketmq else "fairlead",
+        switch_ms=SWITCH_MS[(drawn.queues + drawn.faults) % len(SWITCH_MS)],
+    )

@@ -23,6 +23,7 @@ CATALOGUE: tuple[tuple[Injection, int], ...] = (*OF_CLIENTS, *OF_KAFKA, *OF_ENGI
 KINDS = (
     "client_clock_drifts",
     "engine_without_state",
+    "bounds_not_told_in_time",
     *(inject.__name__ for inject, _ in CATALOGUE),
 )
 """Every kind of thing that can happen."""

@@ -36,7 +36,14 @@ def record_of(world: World, folder: Path) -> RecordingFolder:
                     file.add(row)
     scenario = world.scenario
     names = tuple(sorted(STRATEGIES))
-    settings = DriverSettings(scenario.tick_ms, True, 600_000, scenario.chain_cap, names)  # noqa: FBT003
+    settings = DriverSettings(
+        scenario.tick_ms,
+        True,  # noqa: FBT003
+        600_000,
+        scenario.chain_cap,
+        names,
+        scenario.switch_ms,
+    )
     writer.finish(Manifest("fairlead.", 1, "0", False, settings, writer.topics()))  # noqa: FBT003
     return open_recording(folder)
 
