@@ -32,6 +32,9 @@ ToFlag = Annotated[
         show_default=False,
     ),
 ]
+NewGroupFlag = Annotated[
+    bool, typer.Option("--new-group", help="Also a group that nobody knows: it begins there.")
+]
 ApplyFlag = Annotated[
     bool, typer.Option("--apply", help="Write the resets; without it they are only shown.")
 ]
@@ -57,9 +60,17 @@ class QueueOptions:
     ] = None
 
     def places(
-        self, group: str, kafka: "KafkaSettings", times: "Sequence[int]" = ()
+        self,
+        group: str,
+        kafka: "KafkaSettings",
+        times: "Sequence[int]" = (),
+        *,
+        known: bool = False,
     ) -> "list[QueuePlace]":
-        """Return where the group is in these queues; `GroupOffsets.places` has what it raises."""
+        """Return where the group is in these queues; `GroupOffsets` has what it raises.
+
+        ``known``: a group that nobody knows is refused.
+        """
         import contextlib
 
         import structlog
@@ -84,9 +95,10 @@ class QueueOptions:
             # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
             on_end.callback(structlog.configure, **structlog.get_config())
             log_to_stderr()
-            return GroupOffsets(kafka, data, group).places(
-                self.topic or (), list(dict.fromkeys(queues)), times
-            )
+            places = GroupOffsets(kafka, data, group)
+            if known:
+                places.require_known()
+            return places.places(self.topic or (), list(dict.fromkeys(queues)), times)
 
 
 _LOOK_UP_MS_MAX = 10_000
@@ -115,6 +127,7 @@ def reset_offsets(
     *,
     to: ToFlag,
     apply: ApplyFlag = False,
+    new_group: NewGroupFlag = False,
     because: flags.BecauseFlag = None,
     by: flags.ByFlag = None,
     wait: flags.WaitFlag = WAIT_SECONDS,
@@ -124,7 +137,8 @@ def reset_offsets(
     """Let a group go on from elsewhere: a dry run, unless --apply is given.
 
     Each queue is dropped where it is and added again, from its new position. Offsets outside what a
-    queue holds are brought inside. docs/offsets.md has the details.
+    queue holds are brought inside. A group that nobody knows is refused: its name is mistyped, or
+    it is to begin there (--new-group). docs/offsets.md has the details.
     """
     from fairlead.cli.offset_rows import RESET_COLUMNS, reset_row, tell_resets
     from fairlead.control.queue_resets import ResetOutcome, plan_resets, write_planned
@@ -136,7 +150,8 @@ def reset_offsets(
     except BadTargetError as error:
         raise UsageError(f"--to: {error.detail}.", remedy=f"{error.remedy}.") from error
     settings = shared.settings()
-    planned = plan_resets(queues.places(name, settings.kafka, target.timestamps), target)
+    places = queues.places(name, settings.kafka, target.timestamps, known=not new_group)
+    planned = plan_resets(places, target)
     resets = _checked(name, planned, by or signature(), because)
     if apply and resets:
         outcomes = write_planned(settings.kafka, planned, resets, wait)

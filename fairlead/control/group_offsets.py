@@ -14,10 +14,11 @@ from kafka.consumer.fetcher import ConsumerRecord
 from fairlead.bridges.kafka.committed import read_committed
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.snapshot import TopicSeen
+from fairlead.control.known_groups import named_groups, unknown_group
 from fairlead.control.strange_queues import read_routes
 from fairlead.core.model import MessageQueue, Position, Route
 from fairlead.core.ordering import queue_order
-from fairlead.core.records import Heartbeat, Progress, Record, Reset
+from fairlead.core.records import Heartbeat, Progress, Record, Reset, RuleSet
 from fairlead.core.routes import readable_queues
 from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.settings import KafkaSettings
@@ -71,8 +72,9 @@ class QueuePlace:
 
 @dataclass(slots=True)
 class _Told:
-    """What Fairlead's topics say of one group."""
+    """What Fairlead's topics say of one group; ``known``: they have a record of it."""
 
+    known: bool = False
     topics: set[str] = field(default_factory=set)
     positions: dict[tuple[MessageQueue, str | None], tuple[Position, From]] = field(
         default_factory=dict
@@ -91,6 +93,20 @@ class GroupOffsets:
         self._kafka = kafka
         self._data = data
         self._group = group
+        self._read: _Told | None = None
+
+    def require_known(self) -> None:
+        """Refuse a group that nobody has heard of: its name is mistyped, most likely.
+
+        Raises:
+            UsageError: no member, no rule, no reset and no commit is of it.
+            EnvironmentMissingError: a cluster does not answer.
+        """
+        if self._told.known or self._committed_topics():
+            return
+        known = named_groups(self._kafka) | set(self._data.groups() or ())
+        if self._group not in known:
+            raise unknown_group(self._group, known)
 
     def places(
         self, topics: Sequence[str], queues: Collection[MessageQueue], times: Sequence[int]
@@ -107,7 +123,7 @@ class GroupOffsets:
             UsageError: a topic or queue is unknown, or nothing is known of the group.
             EnvironmentMissingError: a cluster does not answer, or not for one of the queues.
         """
-        told = _told(self._kafka, self._group)
+        told = self._told
         named = {*topics, *(queue.topic for queue in queues)}
         wanted = named or told.topics | set(self._committed_topics())
         if not wanted:
@@ -129,6 +145,13 @@ class GroupOffsets:
             picked = None if topic in topics or not named else queues
             found += self._of_topic(routes[topic], picked, times, told)
         return sorted(found, key=lambda place: queue_order(place.queue))
+
+    @property
+    def _told(self) -> _Told:
+        """What the topics said when they were asked first."""
+        if self._read is None:
+            self._read = _told(self._kafka, self._group)
+        return self._read
 
     def _committed_topics(self) -> Iterable[str]:
         found = self._data.committed_topics(self._group)
@@ -205,6 +228,7 @@ def _told(kafka: KafkaSettings, group: str) -> _Told:
     since_ms = 0 if newest is None else max(newest.timestamp - _HEARD_MS, 0)
     for record in read_to_end(kafka, heartbeats, [shard], since_ms):
         read = _decoded("heartbeats", record, limits) if record.key == group.encode() else None
+        told.known |= read is not None
         match read:
             case Heartbeat():
                 told.topics.update(each.topic for each in read.subscriptions)
@@ -213,6 +237,7 @@ def _told(kafka: KafkaSettings, group: str) -> _Told:
                     told.note(each.queue, each.identity, (each.position, "progress"))
     for record in read_to_end(kafka, control, [shard]):
         read = _decoded("control", record, limits)
+        told.known |= isinstance(read, RuleSet | Reset) and read.group == group
         if isinstance(read, Reset) and read.group == group:
             position = Position(record.offset + 1, read.offset)
             told.note(read.queue, read.identity, (position, "reset"))

@@ -12,10 +12,12 @@ from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.cli.main import main
 from fairlead.core.model import MessageQueue
-from fairlead.core.records import Reset
+from fairlead.core.records import Reset, RuleSet
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
+from fairlead.wire.control_records import rule_key
 from fairlead.wire.decode import decode
+from fairlead.wire.encode import encode_rule
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import raw_record
@@ -145,7 +147,7 @@ def test_no_engine(command: Command, log: Log, bootstrap: str, topic: str) -> No
     """Without an engine the resets stand in the log, signed and with the topic's life."""
     group = f"{topic}-group"
     rows = command(
-        *("reset", group, "--topic", topic, "--to", "5", "--apply", "--wait", "1"),
+        *("reset", group, "--topic", topic, "--to", "5", "--apply", "--wait", "1", "--new-group"),
         *("--by", "alice", "--because", "a bad deploy"),
         code=ExitCode.ENVIRONMENT,
     )
@@ -171,22 +173,49 @@ def test_no_engine(command: Command, log: Log, bootstrap: str, topic: str) -> No
 def test_refused(command: Command, log: Log, topic: str) -> None:
     """A mistake is told by its flag or queue with what would do, before anything is written."""
     group = f"{topic}-group"
-    named = ("--topic", topic)
+    named, new = ("--topic", topic), (group, "--new-group")
     for arguments, said in (
         ((group, *named, "--to", "oldest"), ["--to: 'oldest' is no place", "earliest, latest"]),
         ((group, *named, "--to", "2026-05-04T10:00:00"), ["a time of no zone", "Z for UTC"]),
         (("*", *named, "--to", "0"), ["GROUP: '*' is none"]),
         ((group, "--topic", "a b", "--to", "0"), ["--topic: 'a b' is none"]),
-        ((group, "--topic", "nowhere", "--to", "0"), ["nowhere: no bridge has published a route"]),
+        ((*new, "--topic", "nowhere", "--to", "0"), ["nowhere: no bridge has published a route"]),
         ((group, "--queue", f"{topic}/3", "--to", "0"), [f"--queue: '{topic}/3' is no queue"]),
         (
-            (group, "--queue", f"{topic}/main/2", "--to", "0"),
+            (*new, "--queue", f"{topic}/main/2", "--to", "0"),
             [f"{topic}/main/2: no route has this queue", f"{topic} has main/0 to 1"],
         ),
-        ((group, "--to", "0"), ["no member has heartbeat and nothing was committed", "--topic"]),
-        ((group, *named, "--to", "0", "--because", "two\nlines"), ["--because: "]),
+        ((*new, "--to", "0"), ["no member has heartbeat and nothing was committed", "--topic"]),
+        ((*new, *named, "--to", "0", "--because", "two\nlines"), ["--because: "]),
     ):
         assert command("reset", *arguments, "--apply", code=ExitCode.USAGE) == []
         for words in said:
             assert words in command.text
     assert log.records("control") == []
+
+
+def test_a_group_that_nobody_knows(command: Command, log: Log, bootstrap: str, topic: str) -> None:
+    """A mistyped group is refused with the nearest that there are; --new-group lets it begin."""
+    committed, ruled, member = (f"{topic}-{name}" for name in ("billing", "bills", "orders"))
+    commit(bootstrap, committed, topic, {0: (4, "")})
+    rule = RuleSet(ruled, "pause", (), True, "alice")  # noqa: FBT003 - the value of the rule
+    place = rule_key(ruled, "pause", ()), partition_of_group(ruled, SHARDS)
+    log.append("control", encode_rule(rule), *place)
+    Client(log, member, "c1", subscribed=(topic,)).beat()  # type: ignore[arg-type]
+    log.append("assignments", b"{}", orjson.dumps([f"{topic}-biling-eu", "c1", "i1", 0]))
+    reset = ("--topic", topic, "--to", "5", "--apply", "--wait", "0")
+    before = len(log.records("control"))
+    assert command("reset", f"{topic}-biling", *reset, code=ExitCode.USAGE) == []
+    assert f"{topic}-biling: nobody knows this group" in command.text
+    nearest = ", ".join((committed, f"{topic}-biling-eu", ruled))
+    assert f"(the nearest known are {nearest})" in command.text
+    assert "--new-group" in command.text
+    assert command("reset", f"{topic}-biling", *reset[:-3], code=ExitCode.USAGE) == []
+    assert len(log.records("control")) == before
+
+    for group in (committed, ruled, member):
+        command("reset", group, *reset, code=ExitCode.ENVIRONMENT)
+    command("reset", f"{topic}-biling", *reset, "--new-group", code=ExitCode.ENVIRONMENT)
+    # By now it is known: its reset stands in the log.
+    command("reset", f"{topic}-biling", *reset, code=ExitCode.ENVIRONMENT)
+    assert len(log.records("control")) > before

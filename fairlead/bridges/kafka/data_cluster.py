@@ -157,6 +157,15 @@ class DataCluster:
             for key, value in found.get(group, {}).items()
         }
 
+    def groups(self) -> list[str] | None:
+        """Return the names of the cluster's consumer groups; None if that failed."""
+        try:
+            found = self._ask("groups", lambda admin: admin.list_groups())
+        except _LookUpError as error:
+            log.warning("look_up_failed", error=str(error))
+            return None
+        return sorted({group["group_id"] for group in found})
+
     def committed_topics(self, group: str) -> list[str] | None:
         """Return the topics in which a group has committed anything; None if that failed."""
         try:
