@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import Future
+from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
 from types import TracebackType
@@ -11,6 +12,7 @@ from fairlead_client.errors import ClientClosedError, LifecycleError, SettingsEr
 from fairlead_client.message import Message
 from fairlead_client.model import Queue
 from fairlead_client.observer import Observer
+from fairlead_client.pull.delays import UNDECIDED_MS
 from fairlead_client.pull.flow_control import FlowLimits
 from fairlead_client.pull.listener import QueueListener
 from fairlead_client.pull.message_source import MessageSource, PullResult, PullStatus
@@ -109,26 +111,35 @@ class PullConsumer(PullMember):
                 return ()
             if work is None:
                 continue
-            mine = self.still_mine(work.queue) == work.epoch
-            batch = work.take(max_messages) if mine else None
+            if not (self._mine(work) or work.stopping or work.dropped):
+                # Its lease ran out, and nobody has said yet what becomes of it.
+                self._delays.call(UNDECIDED_MS, partial(self._ready.put, work))
+                continue
+            batch = work.take(max_messages)
             if batch is not None:
                 self._ready.put(work)
                 self._in_hand.append(batch)
                 return Messages(work.queue, work.epoch, batch.records)
-            if not work.end_turn(mine=mine):
+            if not work.end_turn():
                 self._ready.put(work)
         self.wait()
         return ()
 
     def commit(self) -> None:
-        """All that was polled is processed; of a queue taken away meanwhile it does not count."""
+        """All that was polled is processed; of a queue taken away meanwhile it does not count.
+
+        Nor of one whose lease ran out; if the queue turns out to be this client's still, it is
+        polled again.
+        """
         batches, self._in_hand = self._in_hand, []
+        mine = {batch.work: self._mine(batch.work) for batch in batches}
         for batch in batches:
-            work = batch.work
-            if self.still_mine(work.queue) == work.epoch:
-                work.finish(batch)
-            else:
-                work.put_back(batch)
+            if mine[batch.work]:
+                batch.work.finish(batch)
+        for work, counts in mine.items():
+            if not counts:
+                work.recall()
+                self._arrived(work, 0)
             self._book.settle(work)
 
     def pull(
@@ -190,9 +201,12 @@ class PullConsumer(PullMember):
         self._book.give_up()
         super().close(timeout_ms)
 
+    def _mine(self, work: ProcessQueue) -> bool:
+        return self.still_mine(work.queue) == work.epoch
+
     def _own(self, queue: Queue) -> ProcessQueue:
         work = self._book.work(queue)
-        if work is None or self.still_mine(queue) != work.epoch:
+        if work is None or not self._mine(work):
             raise ClientClosedError(f"{queue} is not this client's now; see assignment()")
         return work
 

@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread, current_thread
 from time import monotonic
@@ -10,7 +11,7 @@ from typing import Final, TypedDict, Unpack
 
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.pull.delays import Delays
+from fairlead_client.pull.delays import UNDECIDED_MS, Delays
 from fairlead_client.pull.failed_messages import BY_ATTEMPT, DEAD_LETTER, FailedMessages
 from fairlead_client.pull.listener import (
     ACK_ALL,
@@ -123,10 +124,12 @@ class Consuming:
     def _run(self, work: ProcessQueue) -> None:
         left, until = TURN_MESSAGES, monotonic() + TURN_SECONDS
         while True:
-            mine = self._mine(work)
-            batch = work.take(self._size) if mine else None
+            if self._is_undecided(work):
+                self._when_decided(work, self._run, work)
+                return
+            batch = work.take(self._size)
             if batch is None:
-                if work.end_turn(mine=mine):
+                if work.end_turn():
                     return
                 continue
             left -= len(batch.records)
@@ -136,8 +139,34 @@ class Consuming:
                 break
         self._workers.submit(self._run, work)
 
+    def _again(self, batch: Batch) -> None:
+        """Have a batch that was put back consumed once more, unless its queue is taken away."""
+        raise NotImplementedError
+
     def _mine(self, work: ProcessQueue) -> bool:
         return self._still_mine(work.queue) == work.epoch
+
+    def _is_undecided(self, work: ProcessQueue) -> bool:
+        """Whether a queue's lease ran out, and nobody has said yet that its tenure is over."""
+        return not (self._mine(work) or work.stopping or work.dropped)
+
+    def _when_decided(
+        self, work: ProcessQueue, function: Callable[..., object], *arguments: object
+    ) -> None:
+        """Have a worker call a function when a queue is this client's after all, or taken away."""
+        if self._is_undecided(work):
+            again = partial(self._when_decided, work, function, *arguments)
+            self._delays.call(UNDECIDED_MS, again)
+        else:
+            self._workers.submit(function, *arguments)
+
+    def _put_back(self, batch: Batch) -> None:
+        """Let a batch that does not count, for its lease ran out meanwhile, come again.
+
+        An application that asked `still_mine` before its side effect has left it out.
+        """
+        if batch.work.put_back(batch):
+            self._when_decided(batch.work, self._again, batch)
 
     def _call(self, batch: Batch, context: ConsumeContext) -> ConsumeResult:
         work = batch.work
@@ -184,7 +213,10 @@ class ConcurrentConsuming(Consuming):
             self._workers.submit(self._run, work)
 
     def _again(self, batch: Batch) -> None:
-        if self._mine(batch.work) and batch.work.take_again(batch):
+        work = batch.work
+        if self._is_undecided(work):
+            self._when_decided(work, self._again, batch)
+        elif work.take_again(batch):
             self._consume(batch)
 
     def _consume(self, batch: Batch) -> bool:
@@ -193,8 +225,7 @@ class ConcurrentConsuming(Consuming):
         result = self._call(batch, context)
         consumed = context.ack_index + 1 if result is ConsumeResult.CONSUME_SUCCESS else 0
         if not self._mine(work):
-            # An application that asked `still_mine` before its side effect has left it out.
-            work.put_back(batch)
+            self._put_back(batch)
         elif consumed >= len(batch.records):
             work.finish(batch)
         else:
@@ -239,8 +270,11 @@ class OrderlyConsuming(Consuming):
             self._workers.submit(self._run, work)
 
     def _again(self, batch: Batch) -> None:
-        if self._mine(batch.work) and batch.work.take_again(batch) and self._consume(batch):
-            self._run(batch.work)
+        work = batch.work
+        if self._is_undecided(work):
+            self._when_decided(work, self._again, batch)
+        elif work.take_again(batch) and self._consume(batch):
+            self._run(work)
 
     def _consume(self, batch: Batch) -> bool:
         work = batch.work
@@ -248,7 +282,7 @@ class OrderlyConsuming(Consuming):
         result = self._call(batch, context)
         goes_on = False
         if not self._mine(work):
-            work.put_back(batch)
+            self._put_back(batch)
         elif result is ConsumeResult.CONSUME_SUCCESS or self._buried(batch):
             goes_on = work.finish(batch)
         elif work.put_back(batch):

@@ -6,8 +6,12 @@ from heapq import heappop, heappush
 from itertools import count
 from threading import Condition, Thread
 from time import monotonic
+from typing import Final
 
 logger = logging.getLogger(__name__)
+
+UNDECIDED_MS: Final = 100
+"""A queue whose lease ran out is renewed or taken away; so soon it is looked which it was."""
 
 
 class Delays(Thread):

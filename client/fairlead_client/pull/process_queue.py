@@ -154,7 +154,7 @@ class ProcessQueue:
         """Go on from another offset: what is cached or in hand is forgotten, and counts no more."""
         with self._lock:
             for batch in self._taken:
-                batch.in_hand = False
+                batch.in_hand, batch.finished = False, True
             self._taken.clear()
             self._waiting.clear()
             self._count = self._bytes = self._in_hand = 0
@@ -221,6 +221,18 @@ class ProcessQueue:
                 batch.records, batch.size_bytes = remaining, size
             return True
 
+    def recall(self) -> None:
+        """Take back all that is in hand and was put back: it is handed out again, in its order."""
+        with self._lock:
+            for batch in reversed(self._taken):
+                if not batch.finished:
+                    self._waiting.appendleft(batch.records)
+                batch.in_hand, batch.finished = False, True
+            self._taken.clear()
+            self._in_hand = 0
+            if self._stopping or self._dropped:
+                self._discard_waiting()
+
     def stop(self) -> bool:
         """Hand out nothing more; return whether nothing is in hand."""
         with self._lock:
@@ -247,14 +259,10 @@ class ProcessQueue:
             self._turns += 1
             return True
 
-    def end_turn(self, *, mine: bool = True) -> bool:
-        """End serving the queue; False when more came meanwhile: the turn goes on.
-
-        Args:
-            mine: whether the queue is this client's; if not, the turn ends in any case.
-        """
+    def end_turn(self) -> bool:
+        """End serving the queue; False when more came meanwhile: the turn goes on."""
         with self._lock:
-            if mine and self._waiting and not (self._stopping or self._dropped):
+            if self._waiting and not (self._stopping or self._dropped):
                 return False
             self._turns -= 1
             return True

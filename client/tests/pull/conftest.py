@@ -1,11 +1,21 @@
-"""Records as a source pulls them, made of offsets."""
+"""Records as a source pulls them, made of offsets, and a listener that they are consumed by."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any
 
 import pytest
+from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
+from fairlead_client.pull import consumption
+from fairlead_client.pull.consumption import Common, Workers
+from fairlead_client.pull.delays import Delays
+from fairlead_client.pull.failed_messages import FailedMessages
+from fairlead_client.pull.listener import ConsumeContext, ConsumeResult
 from fairlead_client.pull.process_queue import ProcessQueue
+
+WAIT = 20.0
 
 
 @dataclass(frozen=True)
@@ -41,3 +51,75 @@ def pulled() -> Callable[[Iterable[int]], list[Pulled]]:
 def tagged() -> Callable[..., Pulled]:
     """Return a record with these headers."""
     return lambda offset, *headers: Pulled(offset, headers=headers)
+
+
+class Scene:
+    """A listener that answers as told, and what came of it."""
+
+    def __init__(self, work: ProcessQueue, size: int, failed: FailedMessages | None) -> None:
+        self.work = work
+        self.answers: list[Any] = []
+        self.seen: SimpleQueue[tuple[list[int], int]] = SimpleQueue()
+        self.settled: SimpleQueue[int] = SimpleQueue()
+        self.workers, self.delays = Workers(4), Delays("test")
+        self.mine = True
+        self.common = Common(
+            batch_max_size=size,
+            workers=self.workers,
+            delays=self.delays,
+            still_mine=lambda _queue: work.epoch if self.mine else None,
+            settled=lambda one: self.settled.put(one.position),
+            failed_messages=failed,
+        )
+        self.workers.start()
+        self.delays.start()
+
+    def listen(self, messages: Sequence[Message], context: ConsumeContext) -> Any:
+        """Note the batch, and answer."""
+        self.seen.put(([message.offset for message in messages], context.attempt))
+        answer = self.answers.pop(0) if self.answers else ConsumeResult.CONSUME_SUCCESS
+        return answer(context) if callable(answer) else answer
+
+    def close(self) -> None:
+        """End the threads."""
+        self.workers.stop()
+        self.delays.stop()
+        for thread in [*self.workers.threads, self.delays]:
+            thread.join(WAIT)
+
+
+class Kept:
+    """Failed messages that were sent back; None of them, while it is broken."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[int, int, int]] = []
+        self.broken_at: set[int] = set()
+
+    def send_back(self, message: Message, attempt: int, delay: int) -> None:
+        """Keep it."""
+        if message.offset in self.broken_at:
+            raise OSError("no broker")
+        self.sent.append((message.offset, attempt, delay))
+
+
+@pytest.fixture
+def kept() -> Kept:
+    """Where failed messages go."""
+    return Kept()
+
+
+@pytest.fixture
+def scene(
+    work: ProcessQueue, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Scene]]:
+    """Make scenes in which what is consumed here again comes after 20 ms."""
+    monkeypatch.setattr(consumption, "AGAIN_MS", 20)
+    made: list[Scene] = []
+
+    def make(size: int, *, sends_back: bool = True) -> Scene:
+        made.append(Scene(work, size, kept if sends_back else None))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()

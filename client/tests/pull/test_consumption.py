@@ -1,25 +1,25 @@
 """What becomes of a batch by what the listener says, on real threads."""
 
 from asyncio import CancelledError
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from queue import SimpleQueue
+from collections.abc import Callable, Iterable, Sequence
 from threading import Event, Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from fairlead_client.message import Message
 from fairlead_client.model import Queue
 from fairlead_client.pull import consumption
 from fairlead_client.pull.consumption import (
-    Common,
     ConcurrentConsuming,
     OrderlyConsuming,
     Workers,
 )
-from fairlead_client.pull.delays import Delays
-from fairlead_client.pull.failed_messages import BY_ATTEMPT, DEAD_LETTER, FailedMessages
+from fairlead_client.pull.failed_messages import BY_ATTEMPT, DEAD_LETTER
 from fairlead_client.pull.listener import ConsumeContext, ConsumeResult
 from fairlead_client.pull.process_queue import ProcessQueue
+
+if TYPE_CHECKING:
+    from tests.pull.conftest import Kept, Scene
 
 Pull = Callable[[Iterable[int]], list[Any]]
 WAIT = 20.0
@@ -27,79 +27,7 @@ SUCCESS = ConsumeResult.CONSUME_SUCCESS
 LATER = ConsumeResult.RECONSUME_LATER
 
 
-class Scene:
-    """A listener that answers as told, and what came of it."""
-
-    def __init__(self, work: ProcessQueue, size: int, failed: FailedMessages | None) -> None:
-        self.work = work
-        self.answers: list[Any] = []
-        self.seen: SimpleQueue[tuple[list[int], int]] = SimpleQueue()
-        self.settled: SimpleQueue[int] = SimpleQueue()
-        self.workers, self.delays = Workers(4), Delays("test")
-        self.mine = True
-        self.common = Common(
-            batch_max_size=size,
-            workers=self.workers,
-            delays=self.delays,
-            still_mine=lambda _queue: work.epoch if self.mine else None,
-            settled=lambda one: self.settled.put(one.position),
-            failed_messages=failed,
-        )
-        self.workers.start()
-        self.delays.start()
-
-    def listen(self, messages: Sequence[Message], context: ConsumeContext) -> Any:
-        """Note the batch, and answer."""
-        self.seen.put(([message.offset for message in messages], context.attempt))
-        answer = self.answers.pop(0) if self.answers else SUCCESS
-        return answer(context) if callable(answer) else answer
-
-    def close(self) -> None:
-        """End the threads."""
-        self.workers.stop()
-        self.delays.stop()
-        for thread in [*self.workers.threads, self.delays]:
-            thread.join(WAIT)
-
-
-class Kept:
-    """Failed messages that were sent back; None of them, while it is broken."""
-
-    def __init__(self) -> None:
-        self.sent: list[tuple[int, int, int]] = []
-        self.broken_at: set[int] = set()
-
-    def send_back(self, message: Message, attempt: int, delay: int) -> None:
-        """Keep it."""
-        if message.offset in self.broken_at:
-            raise OSError("no broker")
-        self.sent.append((message.offset, attempt, delay))
-
-
-@pytest.fixture
-def kept() -> Kept:
-    """Where failed messages go."""
-    return Kept()
-
-
-@pytest.fixture
-def scene(
-    work: ProcessQueue, kept: Kept, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[..., Scene]]:
-    """Make scenes in which what is consumed here again comes after 20 ms."""
-    monkeypatch.setattr(consumption, "AGAIN_MS", 20)
-    made: list[Scene] = []
-
-    def make(size: int, *, sends_back: bool = True) -> Scene:
-        made.append(Scene(work, size, kept if sends_back else None))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close()
-
-
-def test_success(scene: Callable[..., Scene], work: ProcessQueue, pulled: Pull) -> None:
+def test_success(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull) -> None:
     """Every message is handed out once, in batches of the size asked for at most."""
     one = scene(3)
     work.put(pulled(range(10, 20)), 10, 20)
@@ -123,10 +51,10 @@ def test_success(scene: Callable[..., Scene], work: ProcessQueue, pulled: Pull) 
     ],
 )
 def test_sent_back(
-    scene: Callable[..., Scene],
+    scene: "Callable[..., Scene]",
     work: ProcessQueue,
     pulled: Pull,
-    kept: Kept,
+    kept: "Kept",
     *,
     result: ConsumeResult,
     ack_index: int,
@@ -151,7 +79,7 @@ def test_sent_back(
 @pytest.mark.parametrize("error", [SystemExit, CancelledError, KeyboardInterrupt])
 @pytest.mark.parametrize("kind", ["concurrent", "ordered"])
 def test_no_error_ends_a_thread(
-    scene: Callable[..., Scene],
+    scene: "Callable[..., Scene]",
     work: ProcessQueue,
     pulled: Pull,
     error: type[BaseException],
@@ -179,10 +107,10 @@ def test_no_error_ends_a_thread(
 
 
 def test_no_number_in_the_context(
-    scene: Callable[..., Scene],
+    scene: "Callable[..., Scene]",
     work: ProcessQueue,
     pulled: Pull,
-    kept: Kept,
+    kept: "Kept",
     *,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -210,7 +138,7 @@ def test_no_number_in_the_context(
 
 @pytest.mark.parametrize("answer", [None, "yes", LATER, lambda _context: 1 // 0])
 def test_not_sent_back(
-    scene: Callable[..., Scene], work: ProcessQueue, pulled: Pull, kept: Kept, answer: Any
+    scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull, kept: "Kept", answer: Any
 ) -> None:
     """What cannot be sent back is consumed here again; the position waits for it."""
     one = scene(3)
@@ -226,7 +154,7 @@ def test_not_sent_back(
 
 
 def test_nowhere_to_send_back(
-    scene: Callable[..., Scene], work: ProcessQueue, pulled: Pull
+    scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull
 ) -> None:
     """Without a retry topic a failed message is consumed here again, and never lost."""
     one = scene(1, sends_back=False)
@@ -237,7 +165,7 @@ def test_nowhere_to_send_back(
     assert [one.settled.get(timeout=WAIT) for _ in range(3)] == [10, 10, 11]
 
 
-def test_after_the_lease(scene: Callable[..., Scene], work: ProcessQueue, pulled: Pull) -> None:
+def test_after_the_lease(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull) -> None:
     """A result that comes after the lease does not count: the successor reads the batch again."""
     one = scene(1)
 
@@ -253,7 +181,7 @@ def test_after_the_lease(scene: Callable[..., Scene], work: ProcessQueue, pulled
     assert work.count == 2
 
 
-def test_in_order(scene: Callable[..., Scene], work: ProcessQueue, pulled: Pull) -> None:
+def test_in_order(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull) -> None:
     """One thread at a time; what failed comes again before anything later of its queue."""
     one = scene(2)
     running, most, order = Event(), [0], []
@@ -278,7 +206,9 @@ def test_in_order(scene: Callable[..., Scene], work: ProcessQueue, pulled: Pull)
     assert consuming.counts["suspended"] == 2
 
 
-def test_buried(scene: Callable[..., Scene], work: ProcessQueue, pulled: Pull, kept: Kept) -> None:
+def test_buried(
+    scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull, kept: "Kept"
+) -> None:
     """An ordered message that failed too often goes to the dead letters, and the queue goes on."""
     one = scene(1)
 
@@ -303,7 +233,7 @@ def test_buried(scene: Callable[..., Scene], work: ProcessQueue, pulled: Pull, k
 
 @pytest.mark.parametrize("seconds, turn", [(WAIT, consumption.TURN_MESSAGES), (0.0, 1)])
 def test_queues_take_turns(
-    scene: Callable[..., Scene],
+    scene: "Callable[..., Scene]",
     work: ProcessQueue,
     queue: Queue,
     pulled: Pull,
@@ -330,7 +260,7 @@ def test_queues_take_turns(
 
 
 def test_a_backlog_starves_nobody(
-    scene: Callable[..., Scene],
+    scene: "Callable[..., Scene]",
     work: ProcessQueue,
     queue: Queue,
     pulled: Pull,

@@ -72,7 +72,28 @@ def test_seek(work: ProcessQueue, pulled: Pull) -> None:
     work.seek(5)
     assert not work.put(pulled([12]), 12, 13)
     assert not work.finish(batch)
+    assert not work.take_again(batch)
     assert (work.position, work.count, work.size_bytes) == (5, 0, 0)
+
+
+def test_recall(work: ProcessQueue, pulled: Pull) -> None:
+    """What is taken back is handed out again before anything later, and counts once."""
+    work.put(pulled(range(10, 16)), 10, 16)
+    first, second, third = (work.take(2) for _ in range(3))
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    work.finish(second)
+    work.recall()
+    assert not work.finish(first)
+    assert not work.take_again(third)
+    assert (work.position, work.count, work.idle) == (10, 4, True)
+    for offsets in ([10, 11], [14, 15]):
+        batch = work.take(9)
+        assert batch is not None
+        assert [record.offset for record in batch.records] == offsets
+        assert work.finish(batch)
+    assert (work.position, work.count, work.size_bytes) == (16, 0, 0)
 
 
 def test_one_turn(work: ProcessQueue, pulled: Pull) -> None:
@@ -87,12 +108,17 @@ def test_one_turn(work: ProcessQueue, pulled: Pull) -> None:
 
 
 def test_turns(work: ProcessQueue, pulled: Pull) -> None:
-    """So many serve a queue at a time as may; who has lost the queue ends in any case."""
+    """So many serve a queue at a time as may, until there is nothing, or it is taken away."""
     work.put(pulled([10]), 10, 11)
     assert [work.begin_turn(2) for _ in range(3)] == [True, True, False]
     assert not work.end_turn()
-    assert work.end_turn(mine=False)
+    batch = work.take(1)
+    assert batch is not None
+    assert work.end_turn()
+    work.put(pulled([11]), 11, 12)
     assert work.begin_turn(2)
+    work.stop()
+    assert work.end_turn()
 
 
 def test_noted_once(work: ProcessQueue, pulled: Pull) -> None:
@@ -163,6 +189,17 @@ class AnyInterleaving(RuleBasedStateMachine):
             self.in_hand.append(batch)
         else:
             assert self.stopped
+
+    @rule()
+    def recall(self) -> None:
+        """Take everything back, to be handed out again; after a stop it is somebody else's."""
+        self.work.recall()
+        self.in_hand.clear()
+        self.waiting.clear()
+        self.handed -= self.left
+        if self.stopped and self.left:
+            self.next = min(self.left)
+            self.left.clear()
 
     @precondition(lambda self: not self.stopped)
     @rule()

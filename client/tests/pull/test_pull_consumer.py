@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -95,15 +96,23 @@ class Detached(PullConsumer):
         work.put(records, records[0].offset, records[-1].offset + 1)
         self._arrived(work, len(records))
 
+    def renew(self, lease_ms: int) -> None:
+        """Have the lease end so long from now."""
+        assert self._thread is not None
+        self._thread.ownership = replace(self._thread.ownership, until_ms=now_ms() + lease_ms)
+
     def start_pulling(self) -> None:
         """Start the pull service."""
         self._service.start()
+        self._delays.start()
 
     def end_pulling(self) -> None:
         """End it."""
         if self._service.is_alive():
             self._service.stop()
             self._service.join(WAIT)
+            self._delays.stop()
+            self._delays.join(WAIT)
 
 
 @pytest.fixture
@@ -142,6 +151,36 @@ def test_polled_dry(one: Detached, queue: Queue, pulled: Pull) -> None:
         one.fill(work, pulled([offset]))
         assert [message.offset for message in one.poll(0)] == [offset]
         assert one.poll(0) == ()
+
+
+def test_a_lease_that_is_renewed_after_all(one: Detached, queue: Queue, pulled: Pull) -> None:
+    """What was committed while the lease had run out comes again before anything later."""
+    work = one.give(queue)
+    one.start_pulling()
+    one.fill(work, pulled(range(6)))
+    assert [[message.offset for message in one.poll(0, 2)] for _ in range(2)] == [[0, 1], [2, 3]]
+    one.renew(0)
+    assert one.poll(0) == ()
+    assert work.position == 2
+    one.renew(600_000)
+    again = [[message.offset for message in one.poll(20_000, 2)] for _ in range(2)]
+    assert again == [[2, 3], [4, 5]]
+    one.commit()
+    assert (work.position, work.count) == (6, 0)
+
+
+def test_a_lease_that_was_lost(one: Detached, queue: Queue, pulled: Pull) -> None:
+    """Once the queue is taken away nothing of it comes again."""
+    work = one.give(queue)
+    one.start_pulling()
+    one.fill(work, pulled(range(4)))
+    assert [message.offset for message in one.poll(0, 2)] == [0, 1]
+    one.renew(0)
+    assert one.poll(0) == ()
+    one.take_away(queue)
+    one.renew(600_000)
+    assert one.poll(300) == ()
+    assert (work.position, work.stopping) == (0, True)
 
 
 @pytest.mark.parametrize("comes_back", [False, True])
