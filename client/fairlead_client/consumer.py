@@ -186,6 +186,9 @@ class Consumer(Member):
             self._deliveries.done(message, self.still_mine)
 
     def _next_fetched(self) -> Message | None:
+        for queue in self._deliveries.take_again(self.still_mine):
+            # As if it had just begun: what was fetched is behind what comes again.
+            self._reading.pop(partition_of_queue(queue), None)
         self._follow_changes()
         while self._fetched:
             record = self._fetched.popleft()
@@ -204,6 +207,9 @@ class Consumer(Member):
             )
             if self._deliveries.hand_out(message, self.still_mine):
                 return message
+            if self._deliveries.may_come_yet(message):
+                self._fetched.appendleft(record)
+                return None
         return None
 
     def _follow_changes(self) -> None:

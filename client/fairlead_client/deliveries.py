@@ -21,7 +21,8 @@ class Work:
     """One queue under one epoch; `in_hand` are offsets handed out and not finished, in order.
 
     `given_back` is the first offset that came out of hand after the lease: nobody knows whether it
-    was processed. `end` is the next offset to be written, as the last fetch said.
+    was processed, and it is handed out again if the lease is renewed after all. `end` is the next
+    offset to be written, as the last fetch said.
     """
 
     epoch: Epoch
@@ -34,7 +35,7 @@ class Work:
     @property
     def position(self) -> int:
         """Everything below is finished."""
-        reached = min(self.in_hand, default=self.next_offset)
+        reached = min([self.next_offset, *self.in_hand])
         return reached if self.given_back is None else min(reached, self.given_back)
 
 
@@ -55,6 +56,7 @@ class Deliveries:
         self._begun = Condition(lock)
         self._works: dict[Queue, Work] = {}
         self._progress: set[Queue] = set()
+        self._given_back: set[Queue] = set()
         self._report: Callable[[Event], None] = lambda _event: None
         self._giving_up = False
         self.changes = 0
@@ -147,6 +149,41 @@ class Deliveries:
             work.next_offset = message.offset + 1
             return True
 
+    def may_come_yet(self, message: Message) -> bool:
+        """Whether a message that was not handed out waits for what becomes of its lease.
+
+        A lease that has run out may be renewed all the same; then the message must be there still.
+        """
+        with self._changed:
+            work = self._works.get(message.queue)
+            return (
+                work is not None
+                and work.epoch == message.epoch
+                and work.stopping_since is None
+                and message.offset >= work.next_offset
+            )
+
+    def take_again(self, still_mine: Callable[[Queue], Epoch | None]) -> list[Queue]:
+        """Go back in the queues where something came out of hand while their lease had run out.
+
+        Return those of them whose lease was renewed: they are handed out from there on.
+        """
+        if not self._given_back:
+            return []
+        taken = []
+        with self._changed:
+            for queue in sorted(self._given_back):
+                work = self._works.get(queue)
+                if work is None or work.given_back is None or work.stopping_since is not None:
+                    self._given_back.discard(queue)
+                elif still_mine(queue) == work.epoch:
+                    work.next_offset, work.given_back = work.given_back, None
+                    self._given_back.discard(queue)
+                    taken.append(queue)
+            if taken:
+                self._note_change()
+        return taken
+
     def end_seen(self, queue: Queue, epoch: Epoch, end: int) -> None:
         """A fetch said which offset of the queue is written next."""
         with self._changed:
@@ -177,6 +214,7 @@ class Deliveries:
             if not mine:
                 known = work.given_back
                 work.given_back = message.offset if known is None else min(known, message.offset)
+                self._given_back.add(message.queue)
             work.in_hand.remove(message.offset)
             self._progress.add(message.queue)
             if work.stopping_since is not None and not work.in_hand:

@@ -55,6 +55,55 @@ def test_stops_behind_the_message_in_hand() -> None:
     assert not book.done(3)
 
 
+def test_a_lease_that_is_renewed_after_all() -> None:
+    """What was not handed out or did not count, for the lease had run out, comes again."""
+    book = Book()
+    assert book.hand_out(3)
+    assert not book.done(3, mine=None)
+    assert not book.hand_out(4, mine=None)
+    assert book.deliveries.may_come_yet(message(4))
+    assert not book.deliveries.may_come_yet(message(3))
+    assert not book.deliveries.may_come_yet(message(4, Epoch(1, 2)))
+    changes = book.deliveries.changes
+    assert book.deliveries.take_again(lambda _queue: None) == []
+    assert book.deliveries.changes == changes
+    assert book.deliveries.take_again(lambda _queue: EPOCH) == [QUEUE]
+    assert book.deliveries.changes == changes + 1
+    assert book.deliveries.readable() == {QUEUE: (EPOCH, 3)}
+    assert book.deliveries.take_again(lambda _queue: EPOCH) == []
+    for offset in (3, 4):
+        assert book.hand_out(offset)
+        assert book.done(offset)
+    assert book.deliveries.take_progress() == [ProgressMade(QUEUE, EPOCH, 5, None)]
+
+
+def test_what_comes_again_is_in_front_of_what_is_in_hand() -> None:
+    """The position never passes what did not count, whatever else is in hand or finished."""
+    book = Book()
+    for offset in (3, 4, 5):
+        book.hand_out(offset)
+    book.done(3, mine=None)
+    book.deliveries.take_again(lambda _queue: EPOCH)
+    assert book.done(4)
+    assert book.deliveries.take_progress() == [ProgressMade(QUEUE, EPOCH, 3, None)]
+    for offset in (3, 4, 5):
+        assert book.hand_out(offset)
+    for offset in (5, 5, 4, 3):
+        assert book.done(offset)
+    assert book.deliveries.take_progress() == [ProgressMade(QUEUE, EPOCH, 6, None)]
+
+
+def test_a_lease_that_was_lost() -> None:
+    """A queue that is taken away is released in front of what did not count."""
+    book = Book()
+    book.hand_out(3)
+    book.done(3, mine=None)
+    book.deliveries.stop_work(QUEUE, EPOCH)
+    assert book.events == [WorkStopped(QUEUE, EPOCH, 3)]
+    assert book.deliveries.take_again(lambda _queue: EPOCH) == []
+    assert not book.deliveries.may_come_yet(message(4))
+
+
 @pytest.mark.parametrize("order", list(permutations((3, 4, 7))))
 def test_any_order(order: tuple[int, int, int]) -> None:
     """Finished in any order, the position is the first offset not finished; gaps do not matter."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from queue import SimpleQueue
 from threading import Thread
 from time import monotonic, sleep
@@ -333,3 +334,23 @@ def test_grown_topic(
     engine.grant(beat, added, 2)
     message = take(one, 1)[0]
     assert (message.queue, message.value) == (added, b"new")
+
+
+def test_a_lease_that_is_renewed_after_all(
+    engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
+) -> None:
+    """What was in hand or fetched while the lease had run out is handed out when it is renewed."""
+    one = consumer("a")
+    beat = engine.heartbeat("a")
+    queue = Queue(data_topic, "main", 0)
+    engine.grant(beat, queue, 1)
+    assert [message.offset for message in take(one, 3)] == [0, 1, 2]
+    thread = one._thread  # noqa: SLF001 - only its own thread renews or ends a lease
+    assert thread is not None
+    # As it is seen between the end of a lease and the answer that renews it; then a heartbeat does.
+    thread.ownership = replace(thread.ownership, until_ms=0)
+    assert one.poll(0) is None
+    assert [message.offset for message in take(one, 18)] == list(range(2, 20))
+    assert one.poll(0) is None
+    engine.revoke(beat, queue, 1, record=2)
+    assert engine.release(queue, 1)["position"] == [0, 20]
