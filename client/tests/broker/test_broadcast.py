@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from queue import SimpleQueue
+from threading import enumerate as threads
 from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
@@ -18,7 +19,9 @@ from fairlead_client import (
     SettingsError,
     StartFailedError,
 )
+from fairlead_client.clock import wall_ms
 from fairlead_client.model import Queue
+from fairlead_client.pull.listener import Listener
 from kafka import KafkaAdminClient, KafkaProducer
 
 if TYPE_CHECKING:
@@ -151,6 +154,80 @@ def test_listeners(
     with member("a"):
         assert taken["a"].get(timeout=WAIT_SECONDS) == (1, 20)
     assert taken["a"].empty()
+
+
+def test_the_default_timestamp(engine: "ScriptedEngine", member: Made, set_route: SetRoute) -> None:
+    """Who begins by time and names none begins half an hour before it started, as with RocketMQ."""
+    topic = f"{engine.prefix}dated"
+    admin = KafkaAdminClient(bootstrap_servers=engine.bootstrap)
+    admin.create_topics({topic: {"num_partitions": 1}}, wait_for_metadata=True)
+    admin.close()
+    begins_ms = wall_ms() - 30 * 60_000
+    producer = KafkaProducer(bootstrap_servers=engine.bootstrap)
+    # The test itself takes less than the minute that is between them.
+    for timestamp_ms in (begins_ms - 120_000, begins_ms - 1, begins_ms + 60_000, wall_ms()):
+        producer.send(topic, b"dated", timestamp_ms=timestamp_ms).get(WAIT_SECONDS)
+    producer.close()
+    set_route(topic, 1)
+    with member("a", topics=[topic], consume_from="timestamp") as consumer:
+        assert read(consumer, 2) == [(0, 2), (0, 3)]
+    named = {"consume_from": "timestamp", "consume_timestamp_ms": begins_ms - 1}
+    with member("b", topics=[topic], **named) as consumer:
+        assert read(consumer, 3) == [(0, 1), (0, 2), (0, 3)]
+
+
+def test_closed_by_its_listener(
+    engine: "ScriptedEngine", data_topic: str, set_route: SetRoute, tmp_path: Path
+) -> None:
+    """A listener may close its own consumer: what it has in hand counts, and everything ends."""
+    set_route(data_topic, 1)
+    before = set(threads())
+    took: SimpleQueue[int] = SimpleQueue()
+
+    def listen(messages: Sequence[Message], context: ConsumeContext) -> ConsumeResult:
+        del context
+        one.close()
+        # It leaves at once, in front of what is in these hands, and may close again.
+        assert one.wait(WAIT_SECONDS * 1_000)
+        one.close()
+        took.put(messages[0].offset)
+        return ConsumeResult.CONSUME_SUCCESS
+
+    def make(listener: Listener) -> BroadcastPushConsumer:
+        return BroadcastPushConsumer(
+            bootstrap=engine.bootstrap,
+            prefix=engine.prefix,
+            group="orders",
+            client_id="a",
+            topics=[data_topic],
+            consume_from="first_offset",
+            consume_threads=1,
+            offsets_folder=tmp_path,
+            listener=listener,
+        )
+
+    one = make(listen)
+    one.start()
+    assert one.wait(WAIT_SECONDS * 1_000)
+    _await(lambda: not [thread for thread in set(threads()) - before if thread.is_alive()])
+    assert one.last_error is None
+    # What it was given before the queue had stopped was finished too, and is in the file.
+    first = [took.get_nowait() for _ in range(took.qsize())]
+    assert first == list(range(len(first)))
+    assert first
+    producer = KafkaProducer(bootstrap_servers=engine.bootstrap)
+    producer.send(data_topic, b"more", partition=0).get(WAIT_SECONDS)
+    producer.close()
+    went_on: SimpleQueue[int] = SimpleQueue()
+
+    def note(messages: Sequence[Message], context: ConsumeContext) -> ConsumeResult:
+        del context
+        went_on.put(messages[0].offset)
+        return ConsumeResult.CONSUME_SUCCESS
+
+    with make(note):
+        second = [went_on.get(timeout=WAIT_SECONDS) for _ in range(21 - len(first))]
+    assert second == list(range(len(first), 21))
 
 
 def test_goes_on_after_a_restart(member: Made, data_topic: str, set_route: SetRoute) -> None:
