@@ -7,6 +7,7 @@ half of it comes too late anyway.
 import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from threading import Thread
 from typing import Any, Protocol, TypeVar
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
@@ -150,6 +151,12 @@ def close_producer(producer: KafkaProducer, timeout_ms: int) -> None:
         logger.debug("closing the producer: %s", error)
         with suppress(KafkaError):
             producer.close(timeout=timeout_ms / 1_000)
+
+
+def close_in_background(producer: KafkaProducer | None, timeout_ms: int, name: str) -> None:
+    """Close a producer, if there is one, on a thread of this name; the caller goes on at once."""
+    if producer is not None:
+        Thread(target=close_producer, args=(producer, timeout_ms), name=name, daemon=True).start()
 
 
 def partition_count(consumer: KafkaConsumer, topic: str) -> int:

@@ -17,7 +17,7 @@ from fairlead_client.producer.publish_table import Published, PublishTable
 from fairlead_client.producer.send_error import NoRouteError
 from fairlead_client.transport.connection import (
     Cluster,
-    close_producer,
+    close_in_background,
     connect,
     producer_options,
 )
@@ -79,13 +79,7 @@ class RouteRequester:
         """Close the connection, if there is one, in the background: what is asked may still go."""
         with self._lock:
             producer, self._producer = self._producer, None
-        if producer is not None:
-            Thread(
-                target=close_producer,
-                args=(producer, self._settings.lease_ms),
-                name="fairlead-requester-close",
-                daemon=True,
-            ).start()
+        close_in_background(producer, self._settings.lease_ms, "fairlead-requester-close")
 
 
 class RouteRefresher(Thread):

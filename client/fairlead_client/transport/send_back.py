@@ -1,7 +1,7 @@
 """Writes failed messages to the retry and dead-letter topics of their group, on Kafka."""
 
 import logging
-from threading import Lock, Thread
+from threading import Lock
 from typing import Final
 
 from kafka import KafkaProducer
@@ -14,7 +14,7 @@ from fairlead_client.retry.delay_level import queue_of_level
 from fairlead_client.retry.redelivery import SentBack, reconsume_limit, send_back
 from fairlead_client.settings import Settings
 from fairlead_client.topic_names import kafka_topic
-from fairlead_client.transport.connection import close_producer, connect, producer_options
+from fairlead_client.transport.connection import close_in_background, connect, producer_options
 
 logger = logging.getLogger(__name__)
 
@@ -93,14 +93,8 @@ class KafkaFailedMessages:
     def _disconnect(self) -> None:
         with self._lock:
             producer, self._producer = self._producer, None
-        if producer is not None:
-            # It waits for what is unanswered, and whoever is here must not.
-            Thread(
-                target=close_producer,
-                args=(producer, self._settings.lease_ms),
-                name="fairlead-send-back-close",
-                daemon=True,
-            ).start()
+        # It waits for what is unanswered, and whoever is here must not.
+        close_in_background(producer, self._settings.lease_ms, "fairlead-send-back-close")
 
     def _connected(self) -> KafkaProducer:
         with self._lock:
