@@ -5,30 +5,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Required, TypedDict
 
+from fairlead_client.common_settings import (
+    KAFKA_OPTIONS,
+    check_options,
+    check_who,
+    servers_of,
+)
 from fairlead_client.errors import SettingsError
 from fairlead_client.model import Subscription
-from fairlead_client.topic_names import GROUP, TopicNameError, kafka_topic, retry_topic
+from fairlead_client.topic_names import TopicNameError, kafka_topic, retry_topic
 
 TOPIC: Final = re.compile(r"[A-Za-z0-9_%|.\-]{1,249}")
-PRINTABLE: Final = re.compile(r"[!-~]{1,255}")
 LEASE_MS: Final = (1_000, 600_000)
 CONSUME_FROM: Final = ("last_offset", "first_offset", "timestamp")
 CONSUME_TYPES: Final = ("push", "pull")
 MESSAGE_MODELS: Final = ("clustering", "broadcasting")
 BY_KIND: Final = frozenset({"consume_type", "message_model"})
 """What the kind of client says of itself in its heartbeats; an application chooses the kind."""
-KAFKA_OPTIONS: Final = frozenset(
-    {
-        "api_version", "bootstrap_timeout_ms", "client_dns_lookup", "connections_max_idle_ms",
-        "metadata_max_age_ms", "proxy_url", "receive_buffer_bytes", "reconnect_backoff_max_ms",
-        "reconnect_backoff_ms", "sasl_kerberos_domain_name", "sasl_kerberos_name",
-        "sasl_kerberos_service_name", "sasl_mechanism", "sasl_oauth_token_provider",
-        "sasl_plain_password", "sasl_plain_username", "security_protocol", "send_buffer_bytes",
-        "socket_options", "ssl_cafile", "ssl_certfile", "ssl_check_hostname", "ssl_context",
-        "ssl_crlfile", "ssl_keyfile", "ssl_password",
-    }
-)  # fmt: skip
-"""Connection options of kafka-python that may be given; the others are ours to set."""
 FETCH_OPTIONS: Final = frozenset(
     {
         "check_crcs", "fetch_max_bytes", "fetch_max_wait_ms", "fetch_min_bytes", "isolation_level",
@@ -108,21 +101,13 @@ class Settings:
         self._check_times()
         self._check_words()
         self._check_start()
-        for name, options, known in (
-            ("kafka", self.kafka, KAFKA_OPTIONS),
-            ("fetch", self.fetch, FETCH_OPTIONS),
-        ):
-            unknown = sorted(set(options) - known)
-            if unknown:
-                raise SettingsError(
-                    name, f"unknown option {unknown[0]!r}", f"use one of {', '.join(sorted(known))}"
-                )
+        check_options("kafka", self.kafka, KAFKA_OPTIONS)
+        check_options("fetch", self.fetch, FETCH_OPTIONS)
 
     @property
     def bootstrap_servers(self) -> list[str]:
         """The servers one by one."""
-        given = self.bootstrap.split(",") if isinstance(self.bootstrap, str) else self.bootstrap
-        return [server.strip() for server in given if server.strip()]
+        return servers_of(self.bootstrap)
 
     @property
     def drain_deadline(self) -> int | None:
@@ -162,16 +147,7 @@ class Settings:
         return *wanted, Subscription(retried, sub_version=sub_version)
 
     def _check_names(self) -> None:
-        if not self.bootstrap_servers:
-            raise SettingsError("bootstrap", "names no server", 'give "host:port"')
-        if not GROUP.fullmatch(self.group):
-            raise SettingsError("group", f"{self.group!r} is no group", "1-120 of A-Za-z0-9_%|.-")
-        if self.client_id is not None and not PRINTABLE.fullmatch(self.client_id):
-            raise SettingsError(
-                "client_id",
-                f"{self.client_id!r} is no client id",
-                "1-255 printable ASCII characters without space, unique per process",
-            )
+        check_who(self.bootstrap, self.group, self.client_id, unique=", unique per process")
         if self.capacity < 1:
             raise SettingsError("capacity", f"{self.capacity} is no weight", "1 or more")
         self.subscriptions(0)

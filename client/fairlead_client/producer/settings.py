@@ -4,10 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Required, TypedDict
 
+from fairlead_client.common_settings import (
+    KAFKA_OPTIONS,
+    check_options,
+    check_who,
+    servers_of,
+)
 from fairlead_client.errors import SettingsError
 from fairlead_client.producer.latency_table import TABLE_5, LatencyTable
-from fairlead_client.settings import KAFKA_OPTIONS, PRINTABLE
-from fairlead_client.topic_names import GROUP
 
 DEFAULT_GROUP: Final = "DEFAULT_PRODUCER"
 """RocketMQ's default producer group."""
@@ -60,16 +64,7 @@ class ProducerSettings:
 
     def __post_init__(self) -> None:
         """Check what can be checked without a connection."""
-        if not self.bootstrap_servers:
-            raise SettingsError("bootstrap", "names no server", 'give "host:port"')
-        if not GROUP.fullmatch(self.group):
-            raise SettingsError("group", f"{self.group!r} is no group", "1-120 of A-Za-z0-9_%|.-")
-        if self.client_id is not None and not PRINTABLE.fullmatch(self.client_id):
-            raise SettingsError(
-                "client_id",
-                f"{self.client_id!r} is no client id",
-                "1-255 printable ASCII characters without space",
-            )
+        check_who(self.bootstrap, self.group, self.client_id)
         if self.retries < 0:
             raise SettingsError("retries", f"{self.retries} is no number", "0 or more")
         for name in ("send_timeout_ms", "max_message_bytes", "start_timeout_ms"):
@@ -81,16 +76,12 @@ class ProducerSettings:
                 f"{self.attempt_timeout_ms} is no time",
                 "1 or more, or None for an equal share of send_timeout_ms",
             )
-        unknown = sorted(set(self.kafka) - KAFKA_OPTIONS)
-        if unknown:
-            known = ", ".join(sorted(KAFKA_OPTIONS))
-            raise SettingsError("kafka", f"unknown option {unknown[0]!r}", f"use one of {known}")
+        check_options("kafka", self.kafka, KAFKA_OPTIONS)
 
     @property
     def bootstrap_servers(self) -> list[str]:
         """The servers one by one."""
-        given = self.bootstrap.split(",") if isinstance(self.bootstrap, str) else self.bootstrap
-        return [server.strip() for server in given if server.strip()]
+        return servers_of(self.bootstrap)
 
     @property
     def lease_ms(self) -> int:
