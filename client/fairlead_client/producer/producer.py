@@ -128,7 +128,8 @@ class Producer:
             SendFailedError: no attempt succeeded; names every broker tried.
             LifecycleError: the producer is not started, or closed.
         """
-        return self._begin(message, Mode.SYNC, timeout_ms, selector).result()
+        sending = self._checked(message).begin(message, Mode.SYNC, timeout_ms, selector)
+        return sending.result()
 
     def send_async(
         self,
@@ -143,7 +144,7 @@ class Producer:
             MessageError: the message cannot be sent as it is.
             LifecycleError: the producer is not started, or closed.
         """
-        return self._begin(message, Mode.ASYNC, timeout_ms, selector)
+        return self._checked(message).begin(message, Mode.ASYNC, timeout_ms, selector)
 
     async def asend(
         self,
@@ -153,7 +154,8 @@ class Producer:
         selector: QueueSelector | None = None,
     ) -> SendResult:
         """Send a message without holding up the event loop; errors are those of `send`."""
-        return await asyncio.wrap_future(self._begin(message, Mode.ASYNC, timeout_ms, selector))
+        sending = self._checked(message).begin(message, Mode.ASYNC, timeout_ms, selector)
+        return await asyncio.wrap_future(sending)
 
     def send_one_way(self, message: OutgoingMessage) -> None:
         """Send a message once, and do not wait for what becomes of it.
@@ -162,19 +164,14 @@ class Producer:
             MessageError: the message cannot be sent as it is.
             LifecycleError: the producer is not started, or closed.
         """
-        self._begin(message, Mode.ONE_WAY, None, None)
+        self._checked(message).begin(message, Mode.ONE_WAY, None, None)
 
     def brokers(self) -> dict[str, BrokerState]:
         """Return what is known of each broker that was sent to."""
         return self._selector.states()
 
-    def _begin(
-        self,
-        message: OutgoingMessage,
-        mode: Mode,
-        timeout_ms: int | None,
-        choice: QueueSelector | None,
-    ) -> Future[SendResult]:
+    def _checked(self, message: OutgoingMessage) -> Machinery:
+        """Return what sends the message, if that can be and the message can be sent."""
         self._check_process()
         running = self._running
         if running is None:
@@ -182,7 +179,7 @@ class Producer:
                 raise ClientClosedError("this producer is closed; make a new one")
             raise LifecycleError("this producer is not started; call start() or use `with`")
         check_message(message, self._settings.max_message_bytes)
-        return running.begin(message, mode, timeout_ms, choice)
+        return running
 
     def _check_process(self) -> None:
         if os.getpid() != self._pid:
