@@ -22,6 +22,7 @@ from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
+from fairlead_client.pull.messages import message_of
 from fairlead_client.session.events import LeaveRequested
 from fairlead_client.settings import Settings, SettingsArguments
 from fairlead_client.transport.connection import (
@@ -196,15 +197,7 @@ class Consumer(Member):
             if known is None:
                 continue
             queue, epoch = known
-            message = Message(
-                queue,
-                record.offset,
-                record.key,
-                record.value,
-                tuple(record.headers),
-                record.timestamp,
-                epoch,
-            )
+            message = message_of(queue, epoch, record)
             if self._deliveries.hand_out(message, self.still_mine):
                 return message
             if self._deliveries.may_come_yet(message):

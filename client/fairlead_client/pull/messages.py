@@ -32,7 +32,7 @@ class Messages(Sequence[Message]):
         """Make one after another."""
         queue, epoch = self.queue, self.epoch
         for record in self.records:
-            yield _message(queue, epoch, record)
+            yield message_of(queue, epoch, record)
 
     @overload
     def __getitem__(self, index: int) -> Message: ...
@@ -42,14 +42,15 @@ class Messages(Sequence[Message]):
         """Return one, or some of them."""
         if isinstance(index, slice):
             return Messages(self.queue, self.epoch, self.records[index])
-        return _message(self.queue, self.epoch, self.records[index])
+        return message_of(self.queue, self.epoch, self.records[index])
 
     def __repr__(self) -> str:
         """Name the queue and how many."""
         return f"<{len(self)} messages of {self.queue}>"
 
 
-def _message(queue: Queue, epoch: Epoch, record: Record) -> Message:
+def message_of(queue: Queue, epoch: Epoch, record: Record) -> Message:
+    """Return a message of a queue as it is handed out under an epoch."""
     return Message(
         queue,
         record.offset,
