@@ -10,6 +10,7 @@ import orjson
 
 from fairlead_client.errors import MalformedRecordError
 from fairlead_client.model import Epoch, Holder, Position, Queue
+from fairlead_client.record_object import record_object
 from fairlead_client.records import Add, Assigned, Assignment, Drop, Notice, Release
 
 PARTS_MAX = 10_000
@@ -22,7 +23,7 @@ def decode_assignment(value: bytes) -> Assignment | Notice | None:
     Raises:
         MalformedRecordError: a field is missing or has a wrong type.
     """
-    record = _object(value)
+    record = record_object(value)
     kind = _text(record, "kind")
     if kind == "assignment":
         return _assignment(record)
@@ -35,7 +36,7 @@ def decode_release(value: bytes) -> Release | None:
     Raises:
         MalformedRecordError: a field is missing or has a wrong type.
     """
-    record = _object(value)
+    record = record_object(value)
     if _text(record, "kind") != "release":
         return None
     epoch = _epoch(record.get("epoch"), "epoch")
@@ -55,7 +56,7 @@ def is_generation(value: bytes) -> bool:
     Raises:
         MalformedRecordError: it is no record at all.
     """
-    return _text(_object(value), "kind") == "generation"
+    return _text(record_object(value), "kind") == "generation"
 
 
 def decode_key(key: bytes) -> tuple[str, str] | None:
@@ -142,18 +143,6 @@ def _notice(record: dict[str, Any]) -> Notice:
         if winner is None
         else (_number(winner.get("start_ms"), "winner.start_ms"), _text(winner, "uuid")),
     )
-
-
-def _object(value: bytes) -> dict[str, Any]:
-    try:
-        record = orjson.loads(value)
-    except orjson.JSONDecodeError as error:
-        raise MalformedRecordError("record", f"no JSON: {error}") from error
-    if not isinstance(record, dict):
-        raise MalformedRecordError("record", "is no JSON object")
-    if record.get("v") != 1:
-        raise MalformedRecordError("v", f"version {record.get('v')!r} is not known")
-    return record
 
 
 def _text(record: dict[str, Any], name: str) -> str:

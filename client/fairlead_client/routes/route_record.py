@@ -2,9 +2,8 @@
 
 from typing import Any, NamedTuple
 
-import orjson
-
 from fairlead_client.errors import MalformedRecordError
+from fairlead_client.record_object import record_object
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
 
 
@@ -21,14 +20,7 @@ def decode_route_record(value: bytes) -> TopicRouteRecord | None:
     Raises:
         MalformedRecordError: a field is missing or has a wrong type.
     """
-    try:
-        record = orjson.loads(value)
-    except orjson.JSONDecodeError as error:
-        raise MalformedRecordError("record", f"no JSON: {error}") from error
-    if not isinstance(record, dict):
-        raise MalformedRecordError("record", "is no JSON object")
-    if record.get("v") != 1:
-        raise MalformedRecordError("v", f"version {record.get('v')!r} is not known")
+    record = record_object(value)
     if _text(record, "kind", "") != "route":
         return None
     brokers = record.get("brokers")
