@@ -4,9 +4,9 @@ Unlike RocketMQ's it changes no queue of the list that it was given: where 4.3 a
 the chosen broker into the shared queue, only the result says it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from fairlead_client.model import Queue
 from fairlead_client.producer.java_number import as_int
@@ -49,6 +49,20 @@ class Candidates:
         return -1
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """How a version counts, and which share of a broker it looks at."""
+
+    step: Callable[[int], int]
+    shown: Callable[[int], int]
+    next_queue: Callable[[Sequence[Queue], int], Selection]
+    writable_only: bool
+
+
+_LINE_4_9: Final = _Line(lambda index: as_int(index + 1), shown, next_queue, writable_only=True)
+_LINE_4_3: Final = _Line(next_index_4_3, lambda index: index, next_queue_4_3, writable_only=False)
+
+
 def select_with_latency_4_9(
     candidates: Candidates,
     index: int,
@@ -78,18 +92,9 @@ def select_with_latency_4_9(
         queue = queue_at(queues, shown(index) + step)
         if tolerance.is_available(queue.broker_name, now_ms):
             return WorstSelection(queue, index, worst_index)
-    if len(tolerance.items()) > 1:
-        worst_index = as_int(worst_index + 1)
-    broker = tolerance.pick_one_at_least(shown(worst_index), now_ms)
-    if broker is not None:
-        count = candidates.write_queue_nums(broker, writable_only=True)
-        if count > 0:
-            taken = next_queue(queues, index)
-            index = as_int(taken.index_after + 1)
-            queue = Queue(taken.queue.topic, broker, shown(index) % count)
-            return WorstSelection(queue, index, worst_index)
-        tolerance.remove(broker)
-    return WorstSelection(*next_queue(queues, index), worst_index)
+    return _least_bad(
+        candidates, index, tolerance, _LINE_4_9, worst_index=worst_index, now_ms=now_ms
+    )
 
 
 def select_with_latency_4_3(
@@ -104,18 +109,8 @@ def select_with_latency_4_3(
     """Return the next queue as 4.3 to 4.7.1 do: a repeated attempt takes only the *failed* broker.
 
     A pitfall, kept for showing it. Where two brokers rank alike RocketMQ throws dice; here the
-    order of its table decides.
-
-    Args:
-        candidates: the queues and the shares.
-        index: `sendWhichQueue` as the selection before left it.
-        last_broker: where the attempt before failed; None at the first.
-        tolerance: what is known of the brokers.
-        worst_index: `whichItemWorst` as the selection before left it.
-        now_ms: the present time.
-
-    Raises:
-        NoQueueError: there are no queues.
+    order of its table decides. All is as for `select_with_latency_4_9`, but for the broker where
+    the attempt before failed, None at the first.
     """
     queues = candidates.queues
     index = next_index_4_3(index)
@@ -126,19 +121,9 @@ def select_with_latency_4_3(
             queue.broker_name,
         ):
             return WorstSelection(queue, index, worst_index)
-    if len(tolerance.items()) > 1:
-        worst_index = next_index_4_3(worst_index)
-    broker = tolerance.pick_one_at_least(worst_index, now_ms)
-    if broker is not None:
-        count = candidates.write_queue_nums(broker, writable_only=False)
-        if count > 0:
-            taken = next_queue_4_3(queues, index)
-            index = next_index_4_3(taken.index_after)
-            return WorstSelection(
-                Queue(taken.queue.topic, broker, index % count), index, worst_index
-            )
-        tolerance.remove(broker)
-    return WorstSelection(*next_queue_4_3(queues, index), worst_index)
+    return _least_bad(
+        candidates, index, tolerance, _LINE_4_3, worst_index=worst_index, now_ms=now_ms
+    )
 
 
 def select_with_latency_5(
@@ -182,3 +167,28 @@ def select_with_latency_5(
             lambda queue: queue.broker_name != last_broker,
         )
     return next_queue(queues, index) if queue is None else Selection(queue, index)
+
+
+def _least_bad(
+    candidates: Candidates,
+    index: int,
+    tolerance: LatencyTolerance4,
+    line: _Line,
+    *,
+    worst_index: int,
+    now_ms: int,
+) -> WorstSelection:
+    """Return a queue of a broker of the better half, when none is available."""
+    queues = candidates.queues
+    if len(tolerance.items()) > 1:
+        worst_index = line.step(worst_index)
+    broker = tolerance.pick_one_at_least(line.shown(worst_index), now_ms)
+    if broker is not None:
+        count = candidates.write_queue_nums(broker, writable_only=line.writable_only)
+        if count > 0:
+            taken = line.next_queue(queues, index)
+            index = line.step(taken.index_after)
+            queue = Queue(taken.queue.topic, broker, line.shown(index) % count)
+            return WorstSelection(queue, index, worst_index)
+        tolerance.remove(broker)
+    return WorstSelection(*line.next_queue(queues, index), worst_index)
