@@ -103,7 +103,8 @@ class KafkaSender:
         try:
             if queues is not None:
                 self._create(name, queues, timeout_ms)
-            left_ms = min(max(0, ends_ms - now_ms()), self._attempt_timeout_ms)
+            # One more, for kafka-python cuts a wait down to whole ones: it ends no sooner.
+            left_ms = min(max(0, ends_ms - now_ms()), self._attempt_timeout_ms) + 1
             self._producer._wait_on_metadata(name, left_ms)  # noqa: SLF001 - partitions_for in time
             if queues is not None:
                 self._await_leaders(name, ends_ms)

@@ -93,7 +93,7 @@ def test_a_topic_without_a_route(standing_still: Producer, fragile: "EmbeddedKaf
     begun_ms = now_ms()
     with pytest.raises((NoRouteError, SendFailedError), match="'not-made-yet'"):
         standing_still.send(OutgoingMessage("not-made-yet", b"x"), timeout_ms=BUDGET_MS)
-    assert BUDGET_MS <= now_ms() - begun_ms <= BUDGET_MS + AFTER_MS
+    assert now_ms() - begun_ms <= BUDGET_MS + AFTER_MS
     fragile.resume()
     sent = standing_still.send(OutgoingMessage("not-made-yet", b"x"), timeout_ms=30_000)
     assert sent.queue.topic == "not-made-yet"
