@@ -110,12 +110,12 @@ class KafkaFailedMessages:
     def _partition(self, producer: KafkaProducer, name: str, back: SentBack) -> int | None:
         """Return where the message waits; None in the DLQ: by its key."""
         level = back.redelivery.delay_level
-        if level is None:
-            return None
         try:
             partitions = producer.partitions_for(name)
         except KafkaTimeoutError:
             # It would go on asking for the topic that is not there, many times a second.
             self._disconnect()
             raise
+        if level is None:
+            return None
         return queue_of_level(level, len(partitions), back.redelivery.origin_offset)

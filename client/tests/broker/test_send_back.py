@@ -145,11 +145,14 @@ def test_big_and_under_way_at_the_end(
     assert len(read_one(bootstrap, retry, 2, 1).value) == BIG
 
 
-def test_no_topic(kept: KafkaFailedMessages) -> None:
-    """Without a retry topic the message is not kept, and the error says what to look at."""
+@pytest.mark.parametrize("delay, topic", [(0, "%RETRY%"), (-1, "%DLQ%")])
+def test_no_topic(kept: KafkaFailedMessages, delay: int, topic: str) -> None:
+    """Without its topic a message is not kept, what to look at is said, and nobody asks on."""
     message = Message(Queue("orders", "main", 0), 7, None, b"value", (), 0, Epoch(1, 1))
-    with pytest.raises(SendBackError, match="orders-0@7 was not written to %RETRY%"):
-        kept.send_back(message, 1, 0)
+    with pytest.raises(SendBackError, match=f"orders-0@7 was not written to {topic}"):
+        kept.send_back(message, 1, delay)
+    # A producer that stays asks for its topics without an end.
+    assert kept._producer is None  # noqa: SLF001
 
 
 def test_killed_before_the_commit(
