@@ -6,6 +6,7 @@ both.
 """
 
 from fairlead.core.agreement import kept_profile
+from fairlead.core.consume_from_where import RETRY_TOPIC_PREFIX
 from fairlead.core.draft import GATE, HANDOVER, Draft
 from fairlead.core.growth import queues_without_start
 from fairlead.core.handover import aim
@@ -113,6 +114,8 @@ def ask_for_the_missing(draft: Draft) -> None:
             wanted["route", topic] = None
             if topic in shared:
                 wanted["offsets", topic] = None
+        elif _is_to_be_made_again(state, topic):
+            wanted["route", topic] = None
     for queue in _pending_queues(state):
         wanted["offsets", queue.topic] = (*(wanted.get(("offsets", queue.topic)) or ()), queue)
     requests: dict[tuple[What, str], PendingRequest] = {}
@@ -128,6 +131,14 @@ def ask_for_the_missing(draft: Draft) -> None:
         requests[what, topic] = PendingRequest(clock, times + 1)
         draft.requests.append(_request(draft, what, topic, queues))
     state.requests = requests
+
+
+def _is_to_be_made_again(state: GroupState, topic: str) -> bool:
+    """Whether the group's own retry topic was deleted: whoever makes it does so when it is asked.
+
+    Of any other topic a bridge tells by itself that it is there again.
+    """
+    return topic == RETRY_TOPIC_PREFIX + state.group and not state.routes[topic].brokers
 
 
 def request_wait_ms(request: PendingRequest) -> int:

@@ -1,8 +1,9 @@
 """A group's own retry topic is a topic like others, and holds up none of them."""
 
-from fairlead.core.model import MemberProfile
+from fairlead.core.model import MemberProfile, Position
 from fairlead.core.outputs import Assignment, Request
-from tests.core.world import World
+from fairlead.core.records import Release
+from tests.core.world import GROUP, World, key_of, queue_of
 
 RETRY = "%RETRY%orders"
 TOPICS = ("orders", RETRY)
@@ -96,3 +97,37 @@ def test_no_offsets_yet() -> None:
     world.bounds(2)
     world.run()
     assert adds(world) == {"a": [("orders", 0), ("orders", 1)]}
+
+
+def test_deleted() -> None:
+    """As long as a member reads it, its route is asked for; another topic's bridge tells of it."""
+    world = World()
+    world.beat("a", topics=TOPICS)
+    world.run()
+    for topic in TOPICS:
+        world.route(2, topic)
+        world.bounds(2, topic)
+    world.run()
+    (told,) = [output for output in world.outputs if isinstance(output, Assignment)]
+    held = told.epoch
+    for topic in TOPICS:
+        world.route(None, topic)
+    world.run()
+    assert requested(world) == {("route", RETRY)}
+    world.pass_time(1_000)
+    world.beat("a", topics=TOPICS)
+    world.run()
+    assert requested(world) == {("route", RETRY)}
+    for number in (0, 1):
+        released = Release(GROUP, key_of("a"), queue_of(number, RETRY), held, Position(0, 9))
+        world.add("releases", released)
+    world.route(2, RETRY, identity="two")
+    world.run()
+    assert requested(world) == {("offsets", RETRY)}
+    world.bounds(2, RETRY, identity="two", last=0)
+    world.run()
+    assert adds(world) == {"a": [(RETRY, 0), (RETRY, 1)]}
+    world.route(None, RETRY)
+    world.beat("a", topics=("orders",))
+    world.run()
+    assert requested(world) == set()
