@@ -131,7 +131,7 @@ class KafkaBridge:
             EnvironmentMissingError: a cluster does not answer at start, or Fairlead's topics are
                 not there.
         """
-        retries = RetryTopics(self._maker.create, retry_queue_nums=self._retry_queue_nums)
+        retries = RetryTopics(self._maker, retry_queue_nums=self._retry_queue_nums)
         with (
             contextlib.closing(self._data),
             contextlib.closing(self._maker),

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import structlog
 from kafka import KafkaAdminClient, TopicPartition
+from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import (
     BrokerResponseError,
     KafkaError,
@@ -26,6 +27,7 @@ from kafka.protocol.consumer import OffsetSpec
 from fairlead.bridges.kafka.answer import OffsetLookup
 from fairlead.bridges.kafka.committed import Committed
 from fairlead.bridges.kafka.connection import bridge_connection
+from fairlead.bridges.kafka.message_limits import MessageLimit
 from fairlead.bridges.kafka.snapshot import (
     Racks,
     TopicLook,
@@ -42,6 +44,10 @@ __all__ = ["DataCluster", "TopicsLook"]
 
 _CONFIGS: Final = {"cleanup.policy": "delete", "retention.ms": str(7 * 24 * 3_600 * 1_000)}
 """Of topics made here: no message goes before its time, whatever the brokers do by default."""
+
+_LIMIT: Final = "max.message.bytes"
+_SET: Final = "DYNAMIC_TOPIC_CONFIG"
+"""Where a setting comes from that was made for its topic alone."""
 
 _Result = TypeVar("_Result")
 
@@ -197,6 +203,49 @@ class DataCluster:
             if topic["error_code"] not in (0, TopicAlreadyExistsError.errno)
         }
         return {topic: refused.get(kafka_topic(topic)) for topic in topics}
+
+    def message_limits(self, topics: Sequence[str]) -> dict[str, MessageLimit] | None:
+        """Return how big messages may be in those topics that are there; None: that failed."""
+        names = {}
+        for topic in topics:
+            # One under another's name on Kafka is nobody's to read.
+            with contextlib.suppress(TopicNameError):
+                names[topic] = kafka_topic(topic)
+        wanted = [
+            ConfigResource(ConfigResourceType.TOPIC, name, [_LIMIT]) for name in names.values()
+        ]
+        try:
+            found = self._ask(
+                "limits", lambda admin: admin.describe_configs(wanted, config_filter="all")
+            )
+        except _LookUpError as error:
+            log.warning("look_up_failed", error=str(error))
+            return None
+        told = {topic: found.get("topic", {}).get(name, {}) for topic, name in names.items()}
+        return {
+            topic: MessageLimit(int(one[_LIMIT]["value"]), one[_LIMIT]["config_source"] == _SET)
+            for topic, one in told.items()
+            if _LIMIT in one
+        }
+
+    def raise_message_limits(self, limits: Mapping[str, int]) -> dict[str, str | None]:
+        """Let topics take messages of so many bytes.
+
+        Returns:
+            Per topic why it was refused; None: it was not.
+        """
+        wanted = [
+            ConfigResource(ConfigResourceType.TOPIC, kafka_topic(topic), {_LIMIT: str(limit)})
+            for topic, limit in limits.items()
+        ]
+        try:
+            found = self._ask(
+                "limits", lambda admin: admin.alter_configs(wanted, raise_on_unknown=False)
+            )
+        except _LookUpError as error:
+            return dict.fromkeys(limits, str(error))
+        answers = {topic: found.get("topic", {}).get(kafka_topic(topic)) for topic in limits}
+        return {topic: None if told == "OK" else str(told) for topic, told in answers.items()}
 
     def close(self) -> None:
         """Close the connections; the next look-up makes new ones."""

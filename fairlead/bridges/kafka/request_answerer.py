@@ -68,6 +68,7 @@ class RequestAnswerer:
             if self._published.is_foreign(topic) and not self._watched.is_configured(topic):
                 continue
             self._watched.ask(topic, now_ms=now_ms)
+            self._retries.note(request.group, topic)
             self._book.add(request, now_ms=now_ms)
 
     def answer_due(self, *, now_ms: int) -> None:

@@ -3,22 +3,28 @@
 RocketMQ's broker makes ``%RETRY%<group>`` at a heartbeat of a clustering group
 (ClientManageProcessor#heartBeat) and ``%DLQ%<group>`` with the first message that needs it. Here
 the engine asks for the route of the retry topic when the first clustering member that subscribes to
-it has joined, and that is when both are made.
+it has joined, and again if it is deleted meanwhile; that is when both are made.
 
 A message that failed waits for as long as its delay level says, and a queue is read in order: where
 delays share a queue a short one waits behind a long one. So the retry topic has queues for each
 level, and ``retry_queue_nums`` of them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 
+from fairlead.bridges.kafka.message_limits import (
+    LimitBook,
+    MessageLimit,
+    own_topics,
+    wanted_limits,
+)
 from fairlead.bridges.kafka.topic_names import dead_letter_topic, retried_group
 
-__all__ = ["DELAYS", "RetryTopics"]
+__all__ = ["DELAYS", "Maker", "RetryTopics"]
 
 DELAYS: Final = 18
 """The levels of RocketMQ's messageDelayLevel, 1 s to 2 h; a first failure waits level 3, 10 s."""
@@ -26,30 +32,45 @@ _DEAD_LETTER_QUEUES: Final = 1
 """AbstractSendMessageProcessor.DLQ_NUMS_PER_GROUP."""
 _FIRST_PAUSE_MS: Final = 1_000
 _PAUSE_MS_MAX: Final = 60_000
+_DEAD_LETTER_PAUSE_MS_MAX: Final = 600_000
+"""Nobody waits for a dead-letter topic before a message is dead."""
 
 log = structlog.get_logger(__name__)
 
-Create = Callable[[Mapping[str, int]], Mapping[str, str | None]]
-"""Makes topics of so many queues; tells of each why it was refused, None: it is there."""
+
+class Maker(Protocol):
+    """The cluster on which the topics are made."""
+
+    def create(self, topics: Mapping[str, int]) -> Mapping[str, str | None]:
+        """Make topics of so many queues; tell of each why it was refused, None: it is there."""
+
+    def message_limits(self, topics: Sequence[str]) -> Mapping[str, MessageLimit] | None:
+        """Return how big messages may be in topics that are there; None: it did not answer."""
+
+    def raise_message_limits(self, limits: Mapping[str, int]) -> Mapping[str, str | None]:
+        """Allow bigger messages; tell of each topic why that was refused, None: it is so."""
 
 
 class RetryTopics:
-    """The retry topics that are wanted and not there yet.
+    """The retry and dead-letter topics that are wanted and not there yet, or hold too little.
 
     They are made on a thread of their own, all that wait in one call: whatever a cluster does with
-    it, nothing else waits. After a failure there is a pause, longer each time, for that topic.
+    it, nothing else waits. After a failure there is a pause for that topic, longer each time; why
+    it fails is logged once until that changes.
 
     Args:
-        create: makes topics; called on that thread alone.
+        cluster: where they are made; asked on that thread alone.
         retry_queue_nums: queues of each delay level; 0: this bridge makes no retry topics.
     """
 
-    def __init__(self, create: Create, *, retry_queue_nums: int) -> None:
-        self._create = create
+    def __init__(self, cluster: Maker, *, retry_queue_nums: int) -> None:
+        self._cluster = cluster
         self._queues = retry_queue_nums * DELAYS
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="retry-topics")
         self._wanted: dict[str, _Try] = {}
-        self._under_way: Future[Mapping[str, str | None]] | None = None
+        self._limits = LimitBook()
+        self._making: Future[Mapping[str, str | None]] | None = None
+        self._raising: tuple[Future[Mapping[str, str | None] | None], tuple[str, ...]] | None = None
 
     def want(self, group: str, topic: str) -> None:
         """Make this topic if it is the retry topic of the group that asks for it.
@@ -57,53 +78,103 @@ class RetryTopics:
         A group that reads the retry topic of another one waits until that group has it.
         """
         if self._queues and retried_group(topic) == group:
-            self._wanted.setdefault(topic, _Try())
+            self._wanted.setdefault(topic, _Try(group, self._queues, _PAUSE_MS_MAX))
+            dead = _Try(group, _DEAD_LETTER_QUEUES, _DEAD_LETTER_PAUSE_MS_MAX)
+            self._wanted.setdefault(dead_letter_topic(group), dead)
+
+    def note(self, group: str, topic: str) -> None:
+        """Note that a group reads a topic: what it sends back must fit into its own topics."""
+        if self._queues:
+            self._limits.note(group, topic)
 
     def work(self, *, now_ms: int) -> None:
         """Take what was made, and make what is due; returns at once."""
-        if self._under_way is not None and self._under_way.done():
-            self._take(self._under_way.result(), now_ms)
-            self._under_way = None
-        due = [topic for topic, tried in self._wanted.items() if tried.next_at_ms <= now_ms]
-        if due and self._under_way is None:
-            self._under_way = self._thread.submit(self._create, self._topics(due))
+        if self._making is not None and self._making.done():
+            self._take(self._making.result(), now_ms)
+            self._making = None
+        due = {
+            topic: tried.queues
+            for topic, tried in self._wanted.items()
+            if tried.next_at_ms <= now_ms
+        }
+        if due and self._making is None:
+            self._making = self._thread.submit(self._cluster.create, due)
+        self._work_on_limits(now_ms)
+
+    @property
+    def is_making(self) -> bool:
+        """Whether topics are being made, or it was not taken in yet what came of that."""
+        return self._making is not None
 
     def close(self) -> None:
         """Wait for what is being made, and end."""
         self._thread.shutdown()
 
-    def _topics(self, due: list[str]) -> dict[str, int]:
-        wanted = dict.fromkeys(due, self._queues)
-        for topic in due:
-            group = retried_group(topic)
-            assert group is not None, "nothing else is wanted"
-            wanted[dead_letter_topic(group)] = _DEAD_LETTER_QUEUES
-        return wanted
+    def _work_on_limits(self, now_ms: int) -> None:
+        if self._raising is not None and self._raising[0].done():
+            raised, groups = self._raising[0].result(), self._raising[1]
+            self._raising = None
+            if raised is None:
+                self._limits.failed(groups, now_ms=now_ms)
+            else:
+                self._limits.tell(raised)
+        if self._raising is None and (due := self._limits.take_due(now_ms=now_ms)):
+            self._raising = self._thread.submit(self._raise_limits, due), tuple(due)
+
+    def _raise_limits(self, read: Mapping[str, frozenset[str]]) -> Mapping[str, str | None] | None:
+        """Let the own topics of groups hold what those hold that they read."""
+        topics = {topic for group, held in read.items() for topic in (*held, *own_topics(group))}
+        known = self._cluster.message_limits(sorted(topics))
+        if known is None:
+            return None
+        wanted: dict[str, int] = {}
+        for group, held in read.items():
+            wanted |= wanted_limits(known, held, own_topics(group))
+        return self._cluster.raise_message_limits(wanted) if wanted else {}
 
     def _take(self, made: Mapping[str, str | None], now_ms: int) -> None:
         for topic in [topic for topic in self._wanted if topic in made]:
-            group = retried_group(topic)
-            assert group is not None, "nothing else is wanted"
-            refused = made[topic] or made[dead_letter_topic(group)]
+            tried, refused = self._wanted[topic], made[topic]
             if refused is None:
                 del self._wanted[topic]
-                log.info("retry_topic_made", group=group, topic=topic, queues=self._queues)
-            else:
-                tried = self._wanted[topic]
-                tried.put_off(now_ms)
+                self._limits.recheck(tried.group)
+                _log_made(topic, tried)
+            elif tried.put_off(now_ms, refused):
                 log.warning(
-                    "retry_topic_failed", group=group, topic=topic, times=tried.times, error=refused
+                    "retry_topic_failed",
+                    group=tried.group,
+                    topic=topic,
+                    times=tried.times,
+                    error=refused,
                 )
 
 
-class _Try:
-    """When a topic may be tried, and how often that failed."""
+def _log_made(topic: str, tried: "_Try") -> None:
+    """Say that a topic is there; of a dead-letter topic only if it was refused before."""
+    if tried.times or retried_group(topic) is not None:
+        log.info(
+            "retry_topic_made",
+            group=tried.group,
+            topic=topic,
+            queues=tried.queues,
+            refused=tried.times,
+        )
 
-    def __init__(self) -> None:
+
+class _Try:
+    """A topic that is wanted: when it may be tried, how often that failed, and why."""
+
+    def __init__(self, group: str, queues: int, pause_ms_max: int) -> None:
+        self.group = group
+        self.queues = queues
         self.next_at_ms = 0
         self.times = 0
+        self._pause_ms_max = pause_ms_max
+        self._error = ""
 
-    def put_off(self, now_ms: int) -> None:
-        """Wait, twice as long as the last time."""
-        self.next_at_ms = now_ms + min(_FIRST_PAUSE_MS << min(self.times, 10), _PAUSE_MS_MAX)
+    def put_off(self, now_ms: int, error: str) -> bool:
+        """Wait, twice as long as the last time; return whether the reason is another one."""
+        self.next_at_ms = now_ms + min(_FIRST_PAUSE_MS << min(self.times, 20), self._pause_ms_max)
         self.times += 1
+        changed, self._error = error != self._error, error
+        return changed

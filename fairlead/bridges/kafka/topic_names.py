@@ -12,9 +12,11 @@ from fairlead.wire.texts import GROUP
 __all__ = [
     "TopicNameError",
     "dead_letter_topic",
+    "is_own_topic",
     "kafka_topic",
     "named_topic",
     "retried_group",
+    "retry_topic",
 ]
 
 RETRY_PREFIX: Final = "%RETRY%"
@@ -45,6 +47,16 @@ def dead_letter_topic(group: str) -> str:
     return DEAD_LETTER_PREFIX + group
 
 
+def retry_topic(group: str) -> str:
+    """Return where messages wait that a group failed to consume (MixAll#getRetryTopic)."""
+    return RETRY_PREFIX + group
+
+
+def is_own_topic(topic: str) -> bool:
+    """Tell whether this is the retry or dead-letter topic of a group."""
+    return any(_group_of(topic, prefix) is not None for prefix in PREFIXES)
+
+
 def retried_group(topic: str) -> str | None:
     """Return the group whose retry topic this is; None if it is none."""
     return _group_of(topic, RETRY_PREFIX)
@@ -59,7 +71,7 @@ def kafka_topic(topic: str) -> str:
     Raises:
         TopicNameError: Kafka has another topic under this name.
     """
-    if any(_group_of(topic, prefix) is not None for prefix in PREFIXES):
+    if is_own_topic(topic):
         return "".join(ESCAPES.get(character, character) for character in topic)
     meant = named_topic(topic)
     if meant != topic:
@@ -71,7 +83,7 @@ def named_topic(kafka_name: str) -> str:
     """Return the topic that Kafka calls so; the reverse of ``kafka_topic``."""
     parts = re.findall(r"_.|[^_]", kafka_name)
     topic = "".join(ESCAPED.get(part, part) for part in parts)
-    if any(_group_of(topic, prefix) is not None for prefix in PREFIXES):
+    if is_own_topic(topic):
         # Only what ``kafka_topic`` would write is read back: other names are those of other topics.
         again = "".join(ESCAPES.get(character, character) for character in topic)
         return topic if again == kafka_name else kafka_name

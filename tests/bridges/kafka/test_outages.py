@@ -171,7 +171,7 @@ def make_answerer(data: DataCluster, control: ControlTopics, names: TopicNames) 
         book=RequestBook(pause_ms_max=100, give_up_ms=10_000),
         published=published,
         watched=WatchList(named=[], pattern=None, hidden_prefix="", forget_ms=1_000),
-        retries=RetryTopics(data.create, retry_queue_nums=0),
+        retries=RetryTopics(data, retry_queue_nums=0),
     )
 
 

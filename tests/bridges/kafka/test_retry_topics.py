@@ -2,20 +2,29 @@
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Event
 
 import pytest
 import structlog
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.structs import OffsetAndMetadata
 
 from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+from fairlead.bridges.kafka.message_limits import (
+    GROUPS_MAX,
+    HEADERS_MAX,
+    LimitBook,
+    MessageLimit,
+)
 from fairlead.bridges.kafka.retry_topics import DELAYS, RetryTopics
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Request
 from fairlead.core.records import QueueOffsets
 from tests.bridges.kafka.ledger import Ledger, running
+
+LIMIT = "max.message.bytes"
 
 
 @pytest.fixture
@@ -155,13 +164,30 @@ class SlowCluster:
     def __init__(self) -> None:
         self.let = Event()
         self.refused: set[str] = set()
+        self.reason = "no"
         self.calls: list[dict[str, int]] = []
+        self.limits: dict[str, MessageLimit] | None = None
+        self.raised: list[dict[str, int]] = []
+        self.looks = 0
 
     def create(self, topics: Mapping[str, int]) -> dict[str, str | None]:
         """Make topics."""
         self.calls.append(dict(topics))
         assert self.let.wait(30)
-        return {topic: "no" if topic in self.refused else None for topic in topics}
+        return self._answer(topics)
+
+    def message_limits(self, topics: Sequence[str]) -> dict[str, MessageLimit] | None:
+        """Return the limits; None: this cluster does not answer."""
+        self.looks += 1
+        return None if self.limits is None else {topic: self.limits[topic] for topic in topics}
+
+    def raise_message_limits(self, limits: Mapping[str, int]) -> dict[str, str | None]:
+        """Raise limits."""
+        self.raised.append(dict(limits))
+        return self._answer(limits)
+
+    def _answer(self, topics: Mapping[str, int]) -> dict[str, str | None]:
+        return {topic: self.reason if topic in self.refused else None for topic in topics}
 
 
 @pytest.fixture
@@ -182,7 +208,7 @@ def _until_calls(retries: RetryTopics, cluster: SlowCluster, count: int, now_ms:
 
 def test_nobody_waits(cluster: SlowCluster) -> None:
     """While topics are being made the loop goes on, and those wanted meanwhile go together."""
-    retries = RetryTopics(cluster.create, retry_queue_nums=1)
+    retries = RetryTopics(cluster, retry_queue_nums=1)
     retries.want("a", "%RETRY%a")
     retries.work(now_ms=0)
     retries.want("b", "%RETRY%b")
@@ -198,20 +224,137 @@ def test_nobody_waits(cluster: SlowCluster) -> None:
     ]
 
 
+def _until(retries: RetryTopics, holds: Callable[[], bool], now_ms: int) -> None:
+    """Let the bridge's loop turn until something holds."""
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        retries.work(now_ms=now_ms)
+
+
 def test_pauses(cluster: SlowCluster) -> None:
-    """What was refused is tried again after 1, 2, 4, … s, also if only its DLQ was refused."""
+    """A refused DLQ is tried after 1, 2, 4, … 600 s, told once, and holds up no retry topic."""
     cluster.let.set()
     cluster.refused = {"%DLQ%a"}
-    retries = RetryTopics(cluster.create, retry_queue_nums=1)
+    retries = RetryTopics(cluster, retry_queue_nums=1)
+    retries.want("a", "%RETRY%a")
+    begins = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1_023, 1_623, 2_223]
+    with structlog.testing.capture_logs() as lines:
+        for count, second in enumerate(begins, start=1):
+            retries.work(now_ms=1_000 * second - 1)
+            assert len(cluster.calls) == count - 1
+            _until_calls(retries, cluster, count, 1_000 * second)
+            # Nothing more is under way when another topic's turn has been taken.
+            _until(retries, lambda: not retries.is_making, 1_000 * second)
+        cluster.refused = set()
+        _until(retries, lambda: len(lines) == 3, 1_000 * 2_823)
+    retries.close()
+    assert cluster.calls == [{"%RETRY%a": 18, "%DLQ%a": 1}, *[{"%DLQ%a": 1}] * len(begins)]
+    assert [(line["event"], line["topic"]) for line in lines] == [
+        ("retry_topic_made", "%RETRY%a"),
+        ("retry_topic_failed", "%DLQ%a"),
+        ("retry_topic_made", "%DLQ%a"),
+    ]
+    assert (lines[1]["times"], lines[2]["refused"]) == (1, len(begins))
+
+
+def test_another_reason_is_told(cluster: SlowCluster) -> None:
+    """A topic that is refused for something else than before is in the log again."""
+    cluster.let.set()
+    cluster.refused = {"%RETRY%a"}
+    retries = RetryTopics(cluster, retry_queue_nums=1)
     retries.want("a", "%RETRY%a")
     with structlog.testing.capture_logs() as lines:
-        for count, now_ms in enumerate([0, 1_000, 3_000, 7_000], start=1):
-            retries.work(now_ms=now_ms - 1)
-            assert len(cluster.calls) == count - 1
-            _until_calls(retries, cluster, count, now_ms)
-            deadline = time.monotonic() + 30
-            while sum(line["event"] == "retry_topic_failed" for line in lines) < count:
-                assert time.monotonic() < deadline
-                retries.work(now_ms=now_ms)
+        for second, reason, told in ((0, "no", 1), (1, "no", 1), (3, "never", 2)):
+            cluster.reason = reason
+            _until_calls(retries, cluster, len(cluster.calls) + 1, 1_000 * second)
+            _until(retries, lambda: not retries.is_making, 1_000 * second)
+            assert len(lines) == told
     retries.close()
-    assert [line["times"] for line in lines] == [1, 2, 3, 4]
+    assert [(line["times"], line["error"]) for line in lines] == [(1, "no"), (3, "never")]
+
+
+def test_deleted_under_a_living_group(
+    ledger: Ledger, bootstrap: str, topic: str, group: str
+) -> None:
+    """The engine asks for it again as long as somebody reads it, and it is made again."""
+    retry, kafka = f"%RETRY%{group}", name_on_kafka("RETRY", topic)
+    with running(make_bridge(ledger, bootstrap)):
+        ledger.ask(route_request(group, retry))
+        first = ledger.await_route(retry, DELAYS).route
+        ledger.admin.delete_topics([kafka, name_on_kafka("DLQ", topic)])
+        ledger.await_route(retry, None)
+        before = len(ledger.routes)
+        ledger.ask(route_request(group, retry))
+        second = ledger.await_route(retry, DELAYS, after=before).route
+        assert name_on_kafka("DLQ", topic) in ledger.admin.list_topics()
+    assert first is not None
+    assert second is not None
+    assert first.identity != second.identity
+
+
+def _limits(ledger: Ledger, *names: str) -> list[int]:
+    wanted = [ConfigResource(ConfigResourceType.TOPIC, name, [LIMIT]) for name in names]
+    found = ledger.admin.describe_configs(wanted, config_filter="all")["topic"]
+    return [int(found[name][LIMIT]["value"]) for name in names]
+
+
+def test_big_messages_can_be_sent_back(
+    ledger: Ledger, bootstrap: str, topic: str, group: str
+) -> None:
+    """What a group reads fits into its own topics, whichever is asked for first; none shrinks."""
+    own = [name_on_kafka(prefix, topic) for prefix in ("RETRY", "DLQ")]
+    names = [f"{topic}-{number}" for number in range(3)]
+    for name, limit in zip(names, ("5000", "3000000", "4000000"), strict=True):
+        configs = {"num_partitions": 1, "replication_factor": 1, "configs": {LIMIT: limit}}
+        ledger.admin.create_topics({name: configs})
+    with running(make_bridge(ledger, bootstrap)):
+        ledger.ask(route_request(group, names[0]))
+        ledger.ask(route_request(group, f"%RETRY%{group}"))
+        ledger.await_route(f"%RETRY%{group}", DELAYS)
+        default = _limits(ledger, *own)
+        assert min(default) > 5_000 + HEADERS_MAX
+        for name in (names[2], names[1]):
+            ledger.ask(route_request(group, name))
+            ledger.await_route(name, 1)
+            ledger.await_that(lambda: _limits(ledger, *own) == [4_000_000 + HEADERS_MAX] * 2)
+
+
+def test_a_limit_that_is_refused(cluster: SlowCluster) -> None:
+    """It is told once; a cluster that does not answer is asked again after a pause."""
+    cluster.let.set()
+    retries = RetryTopics(cluster, retry_queue_nums=1)
+    retries.note("a", "%RETRY%a")
+    retries.note("a", "orders")
+    with structlog.testing.capture_logs() as lines:
+        _until(retries, lambda: cluster.looks == 1, 0)
+        retries.work(now_ms=9_000)
+        cluster.limits = {
+            "orders": MessageLimit(2_000_000, is_own=True),
+            "%RETRY%a": MessageLimit(1_000_000, is_own=False),
+            "%DLQ%a": MessageLimit(9_000_000, is_own=True),
+        }
+        cluster.refused = {"%RETRY%a"}
+        _until(retries, lambda: len(lines) == 1, 30_000)
+        retries.note("a", "orders")
+        _until(retries, lambda: cluster.looks == 3, 30_000)
+        cluster.refused = set()
+        retries.note("a", "orders")
+        _until(retries, lambda: len(lines) == 2, 30_000)
+    retries.close()
+    assert [(line["event"], line["topic"]) for line in lines] == [
+        ("message_limit_refused", "%RETRY%a"),
+        ("message_limit_raised", "%RETRY%a"),
+    ]
+    assert cluster.raised == [{"%RETRY%a": 2_000_000 + HEADERS_MAX}] * 3
+
+
+def test_groups_that_are_silent_for_longest_are_forgotten() -> None:
+    """A bridge that runs for years remembers so many groups and no more."""
+    book = LimitBook()
+    for number in range(GROUPS_MAX + 1):
+        book.note(f"group-{number}", f"%RETRY%group-{number}")
+        book.note(f"group-{number}", "orders")
+    due = book.take_due(now_ms=0)
+    assert len(due) == GROUPS_MAX
+    assert "group-0" not in due

@@ -1,0 +1,107 @@
+"""How big a message may be that a group sends back: as big as those that it reads.
+
+Decides which limits of retry and dead-letter topics are raised, and to what. A limit that nobody
+has set on a topic follows the brokers' default; it is raised only for a topic that is read and has
+a greater one of its own. None is ever lowered.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
+
+import structlog
+
+from fairlead.bridges.kafka.topic_names import dead_letter_topic, is_own_topic, retry_topic
+
+__all__ = ["GROUPS_MAX", "HEADERS_MAX", "LimitBook", "MessageLimit", "own_topics", "wanted_limits"]
+
+HEADERS_MAX: Final = 4_096
+"""What a message gains when it is sent back: where it came from, how often it failed."""
+GROUPS_MAX: Final = 10_000
+"""So many groups are remembered."""
+_PAUSE_MS: Final = 10_000
+
+log = structlog.get_logger(__name__)
+
+
+class MessageLimit(NamedTuple):
+    """A topic's max.message.bytes, and whether it was set on the topic itself."""
+
+    limit: int
+    is_own: bool
+
+
+def own_topics(group: str) -> tuple[str, str]:
+    """Return the retry and the dead-letter topic of a group."""
+    return retry_topic(group), dead_letter_topic(group)
+
+
+def wanted_limits(
+    known: Mapping[str, MessageLimit], read: Collection[str], own: Collection[str]
+) -> dict[str, int]:
+    """Return the limits that are too low: topic -> what it must be.
+
+    Args:
+        known: the limits of all topics that are there.
+        read: the topics that a group reads.
+        own: its retry and dead-letter topics.
+    """
+    set_there = [known[topic].limit for topic in read if topic in known and known[topic].is_own]
+    if not set_there:
+        return {}
+    least = max(set_there) + HEADERS_MAX
+    return {topic: least for topic in own if topic in known and known[topic].limit < least}
+
+
+class LimitBook:
+    """Which groups have retry topics and what they read, as far as they asked for it of late."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, set[str]] = {}
+        self._retrying: set[str] = set()
+        self._unchecked: set[str] = set()
+        self._told: dict[str, str] = {}
+        self._next_at_ms = 0
+
+    def note(self, group: str, topic: str) -> None:
+        """Note that a group asked for a topic; if it has retry topics, they are to be looked at."""
+        read = self._read.pop(group, set())
+        # The newest last, so that the group that has been silent for longest is forgotten.
+        self._read[group] = read
+        if topic == retry_topic(group):
+            self._retrying.add(group)
+        elif not is_own_topic(topic):
+            read.add(topic)
+        self.recheck(group)
+        if len(self._read) > GROUPS_MAX:
+            oldest = next(iter(self._read))
+            del self._read[oldest]
+            self._retrying.discard(oldest)
+            self._unchecked.discard(oldest)
+
+    def recheck(self, group: str) -> None:
+        """Have the group's own topics looked at; they were made just now, perhaps."""
+        if group in self._retrying:
+            self._unchecked.add(group)
+
+    def take_due(self, *, now_ms: int) -> dict[str, frozenset[str]]:
+        """Return the groups to look at now, with what they read; they count as looked at."""
+        if now_ms < self._next_at_ms:
+            return {}
+        due = {group: frozenset(self._read[group]) for group in sorted(self._unchecked)}
+        self._unchecked.clear()
+        return {group: read for group, read in due.items() if read}
+
+    def failed(self, groups: Collection[str], *, now_ms: int) -> None:
+        """The cluster did not answer: these groups are looked at again, after a pause."""
+        self._unchecked.update(group for group in groups if group in self._read)
+        self._next_at_ms = now_ms + _PAUSE_MS
+
+    def tell(self, raised: Mapping[str, str | None]) -> None:
+        """Log what was raised, and why a topic was refused once until that changes."""
+        for topic, refused in raised.items():
+            if refused is None:
+                self._told.pop(topic, None)
+                log.info("message_limit_raised", topic=topic)
+            elif self._told.get(topic) != refused:
+                self._told[topic] = refused
+                log.warning("message_limit_refused", topic=topic, error=refused)
