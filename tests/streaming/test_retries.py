@@ -1,23 +1,15 @@
 """The real job, bridge and client: a failed message comes back, and nothing waits for it."""
 
-import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client import ConsumeContext, ConsumeResult, Message, PushConsumer
 from fairlead_client.retry.redelivery import redelivery_of
-from kafka import KafkaAdminClient
 
-from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
-from fairlead.settings import Settings, load_settings
-from fairlead.topics import create_topics, topic_specs
-from tests.bridges.kafka.ledger import running
-from tests.bridges.kafka.test_offsets import fill
-from tests.streaming.log import Log
-from tests.streaming.running import job
+from tests.streaming.bridged import System, bridged
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,42 +19,13 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 120
 
 
-class System(NamedTuple):
-    """The running job and bridge, a topic of one queue with ten messages, and a Kafka to change."""
-
-    settings: Settings
-    topic: str
-    admin: KafkaAdminClient
-
-
 @pytest.fixture
 def system(
     spark_of_the_run: "SparkSession", kafka: "EmbeddedKafka", tmp_path: Path
 ) -> Iterator[System]:
-    """Job and bridge."""
-    place, name = {"bootstrap_servers": kafka.bootstrap}, uuid.uuid4().hex[:8]
-    settings = load_settings(
-        overrides={
-            "kafka.bootstrap": kafka.bootstrap,
-            "kafka.topic_prefix": f"retries-{name}.",
-            "engine.checkpoint": f"{tmp_path}/checkpoint",
-            "metrics.port": 0,
-        }
-    )
-    topic = f"orders-{name}"
-    create_topics(place, settings.kafka.topic_prefix, topic_specs(settings.topics))
-    admin = KafkaAdminClient(**place)
-    admin.create_topics({topic: {"num_partitions": 1}}, wait_for_metadata=True)
-    fill(kafka.bootstrap, topic, 0, [1_780_999_000_000 + number for number in range(10)])
-    bridge = KafkaBridge(
-        control_bootstrap=kafka.bootstrap,
-        prefix=settings.kafka.topic_prefix,
-        cluster_name="main",
-        times=BridgeTimes(poll_ms=500),
-    )
-    with Log(settings.kafka) as log, running(bridge), job(spark_of_the_run, settings, log):
-        yield System(settings, topic, admin)
-    admin.close()
+    """Job and bridge, and a topic of one queue with ten messages."""
+    with bridged(spark_of_the_run, kafka.bootstrap, tmp_path) as found:
+        yield found
 
 
 def test_a_retry_topic_that_comes_late(system: System) -> None:
@@ -82,11 +45,8 @@ def test_a_retry_topic_that_comes_late(system: System) -> None:
         return ConsumeResult.CONSUME_SUCCESS
 
     with PushConsumer(
-        bootstrap=system.settings.kafka.bootstrap,
-        prefix=system.settings.kafka.topic_prefix,
+        **system.client,
         group=group,
-        topics=[system.topic],
-        consume_from="first_offset",
         listener=listen,
     ):
         taken = [consumed.get(timeout=WAIT_SECONDS) for _ in range(9)]
