@@ -10,8 +10,10 @@ from fairlead_client import ConsumeContext, ConsumeResult, Message, PushConsumer
 from fairlead_client.retry.redelivery import redelivery_of
 
 from tests.streaming.bridged import System, bridged
+from tests.streaming.log import body_of
 
 if TYPE_CHECKING:
+    from kafka.consumer.fetcher import ConsumerRecord
     from pyspark.sql import SparkSession
 
     from fairlead.broker import EmbeddedKafka
@@ -60,3 +62,44 @@ def test_a_retry_topic_that_comes_late(system: System) -> None:
     # What failed while it could not be sent back counts too.
     assert told.reconsume_times == failed.qsize()
     assert consumed.empty()
+
+
+def test_a_retry_topic_that_is_deleted(system: System) -> None:
+    """While somebody reads it it is made again, and what fails then comes back all the same."""
+    group = f"{system.topic}-again"
+    retry = f"%RETRY%{group}"
+    failing, back = {3}, SimpleQueue[Message]()
+
+    def listen(messages: Sequence[Message], context: ConsumeContext) -> ConsumeResult:
+        (message,) = messages
+        context.delay = 1
+        if message.topic == system.topic and message.offset in failing:
+            return ConsumeResult.RECONSUME_LATER
+        if message.topic == retry:
+            back.put(message)
+        return ConsumeResult.CONSUME_SUCCESS
+
+    def identity(*others: str) -> str:
+        """Return the life of the retry topic's route, another one than these."""
+
+        def wanted(record: "ConsumerRecord") -> bool:
+            told = body_of(record)
+            return told.get("topic") == retry and told["identity"] not in others
+
+        return str(body_of(system.log.await_record("routes", wanted))["identity"])
+
+    with PushConsumer(**system.client, group=group, listener=listen) as consumer:
+        assert back.get(timeout=WAIT_SECONDS).topic == retry
+        first = identity()
+        named = [name for name in system.admin.list_topics() if name.endswith(f"_-{group}")]
+        assert len(named) == 2
+        system.admin.delete_topics(named)
+        identity(first)
+        failing.add(10)
+        system.write(0, 1)
+        again = redelivery_of(back.get(timeout=WAIT_SECONDS).headers)
+        assert again is not None
+        assert again.origin_offset == 10
+        assert {*named} <= {*system.admin.list_topics()}
+        assert {queue.topic for queue in consumer.assignment()} == {system.topic, retry}
+    assert back.empty()
