@@ -4,8 +4,9 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from operator import index
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Lock, Thread
+from typing import Final
 
 from fairlead_client.errors import CallbackError
 from fairlead_client.model import Epoch, Position, Queue
@@ -16,6 +17,8 @@ logger = logging.getLogger(__name__)
 
 OnAssigned = Callable[[Queue, int], object]
 OnRevoked = Callable[[Queue], int | None]
+UNDECIDED_SECONDS: Final = 0.1
+"""A queue whose lease ran out is renewed or taken away; so soon it is looked which it was."""
 
 
 class Callbacks:
@@ -36,6 +39,7 @@ class Callbacks:
         self._thread = Thread(target=self._serve, name="fairlead-callbacks", daemon=True)
         self._lock = Lock()
         self._held: dict[Queue, Epoch] = {}
+        self._undecided: dict[Queue, tuple[Epoch, int]] = {}
         self._progress: dict[Queue, ProgressMade] = {}
         self._report: Callable[[Event], None] = lambda _event: None
         self._still_mine: Callable[[Queue], Epoch | None] = lambda _queue: None
@@ -104,12 +108,24 @@ class Callbacks:
 
     # What the callbacks' own thread does.
     def _serve(self) -> None:
-        while (task := self._tasks.get()) is not None:
+        while True:
+            try:
+                task = self._tasks.get(timeout=UNDECIDED_SECONDS if self._undecided else None)
+            except Empty:
+                task = self._look_again
+            if task is None:
+                return
             task()
+
+    def _look_again(self) -> None:
+        waiting, self._undecided = self._undecided, {}
+        for queue, (epoch, offset) in waiting.items():
+            self._assign(queue, epoch, offset)
 
     def _assign(self, queue: Queue, epoch: Epoch, offset: int) -> None:
         if self._still_mine(queue) != epoch:
-            # The lease ended before the application was told; it need not know.
+            # The lease ran out before the application was told; if it is lost it need not know.
+            self._undecided[queue] = epoch, offset
             return
         self._held[queue] = epoch
         try:
@@ -122,6 +138,8 @@ class Callbacks:
             self._report(WorkFailed(failure))
 
     def _revoke(self, queue: Queue, epoch: Epoch) -> None:
+        if self._undecided.get(queue, (None,))[0] == epoch:
+            del self._undecided[queue]
         if self._held.get(queue) != epoch:
             # Never told to the application, told and failed, or stopped already.
             self._report(WorkStopped(queue, epoch, None))

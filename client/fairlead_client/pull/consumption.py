@@ -124,7 +124,7 @@ class Consuming:
     def _run(self, work: ProcessQueue) -> None:
         left, until = TURN_MESSAGES, monotonic() + TURN_SECONDS
         while True:
-            if self._is_undecided(work):
+            if not self._mine(work) and self._is_undecided(work):
                 self._when_decided(work, self._run, work)
                 return
             batch = work.take(self._size)

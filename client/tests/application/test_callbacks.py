@@ -66,6 +66,20 @@ def test_order(app: App) -> None:
     assert {thread for _, _, thread in calls} == {app.callbacks.thread}
 
 
+def test_a_lease_that_is_renewed_after_all(app: App) -> None:
+    """A queue that came while the lease had run out is told when it is renewed."""
+    app.mine.clear()
+    app.callbacks.start_work(QUEUE, EPOCH, Position(0, 4))
+    other = QUEUE._replace(queue_id=2)
+    app.callbacks.stop_work(other, EPOCH)
+    assert app.answer() == WorkStopped(other, EPOCH, None)
+    assert app.called() == []
+    app.mine[QUEUE] = EPOCH
+    assert app.calls.get(timeout=WAIT_SECONDS)[0] == "assigned 4"
+    app.callbacks.stop_work(QUEUE, EPOCH)
+    assert app.answer() == WorkStopped(QUEUE, EPOCH, 9)
+
+
 @pytest.mark.parametrize("final", [None, "9", ValueError("no"), 2.5])
 def test_no_offset(app: App, final: object) -> None:
     """None, an exception or what is no offset: the processed position holds."""
