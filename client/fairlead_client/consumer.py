@@ -19,10 +19,11 @@ from fairlead_client.deliveries import Deliveries
 from fairlead_client.errors import ClientClosedError
 from fairlead_client.member import Member
 from fairlead_client.message import Message
-from fairlead_client.model import Epoch, Queue
+from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
 from fairlead_client.pull.messages import message_of
+from fairlead_client.pull.tags import TAG_HEADER, filter_at_once
 from fairlead_client.session.events import LeaveRequested
 from fairlead_client.settings import Settings, SettingsArguments
 from fairlead_client.transport.connection import (
@@ -58,25 +59,32 @@ class Consumer(Member):
     processed, at the next offset. Messages are for one thread: `poll`, iteration and `done` belong
     to it; `stop`, `close`, `still_mine` may be called from any.
 
+    Messages whose tag the subscription does not want are passed over, and count as processed.
+
     Args:
         explicit_done: whether only `done` finishes a message.
+        tag_header: the Kafka header that holds a message's tag.
         offset_store: where positions are committed instead of Kafka's group offsets.
         observer: told what happens, such as a ClientMetrics.
         settings: see `Settings`.
 
     Raises:
-        SettingsError: a setting that cannot work.
+        SettingsError: a setting that cannot work, such as a filter that is no list of tags, or a
+            retry topic: nothing waits here until its messages are due.
     """
 
     def __init__(
         self,
         *,
         explicit_done: bool = False,
+        tag_header: str = TAG_HEADER,
         offset_store: OffsetStore | None = None,
         observer: Observer | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> None:
         chosen = Settings(message_model=self.MESSAGE_MODEL, **settings)
+        self._tag_header = tag_header
+        self._filter = filter_at_once(chosen, chosen.topics, tag_header)
         super().__init__(chosen, offset_store=offset_store, observer=observer)
         self._explicit_done = explicit_done
         self._deliveries = Deliveries(self._observer)
@@ -161,6 +169,16 @@ class Consumer(Member):
         """
         return not self._forked and self._deliveries.done(message, self.still_mine)
 
+    def subscribe(self, topics: Sequence[str | Subscription]) -> None:
+        """Change the subscription and its filters; the engine learns of it at once.
+
+        Raises:
+            SettingsError: as for the setting `topics`; everything stays as it was.
+        """
+        wanted = filter_at_once(self._settings, topics, self._tag_header)
+        super().subscribe(topics)
+        self._filter = wanted
+
     def stop(self) -> None:
         """Begin to leave, and end the iteration at its next turn.
 
@@ -199,7 +217,10 @@ class Consumer(Member):
             queue, epoch = known
             message = message_of(queue, epoch, record)
             if self._deliveries.hand_out(message, self.still_mine):
-                return message
+                if self._filter.wanted(queue.topic, (record,)):
+                    return message
+                self._deliveries.done(message, self.still_mine)
+                continue
             if self._deliveries.may_come_yet(message):
                 self._fetched.appendleft(record)
                 return None

@@ -11,6 +11,7 @@ from fairlead_client.broadcast.keeper import BroadcastKeeper
 from fairlead_client.broadcast.offset_file import DEFAULT_FOLDER
 from fairlead_client.consumer import Consumer
 from fairlead_client.observer import Observer
+from fairlead_client.pull.tags import TAG_HEADER
 from fairlead_client.settings import SettingsArguments
 
 
@@ -24,6 +25,7 @@ class BroadcastConsumer(BroadcastMember, Consumer):
     Args:
         offsets_folder: where the file is, as `<folder>/<client id>/<group>.json`.
         explicit_done: whether only `done` finishes a message.
+        tag_header: the Kafka header that holds a message's tag.
         observer: told what happens, such as a ClientMetrics.
         settings: see `Settings`; `client_id` must be given, and stay over restarts.
 
@@ -36,11 +38,18 @@ class BroadcastConsumer(BroadcastMember, Consumer):
         *,
         offsets_folder: str | Path = DEFAULT_FOLDER,
         explicit_done: bool = False,
+        tag_header: str = TAG_HEADER,
         observer: Observer | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> None:
         settings.setdefault("commit_offsets", False)
-        Consumer.__init__(self, explicit_done=explicit_done, observer=observer, **settings)
+        Consumer.__init__(
+            self,
+            explicit_done=explicit_done,
+            tag_header=tag_header,
+            observer=observer,
+            **settings,
+        )
         self._keep_offsets_in(offsets_folder)
 
     def _reader(self) -> Application:

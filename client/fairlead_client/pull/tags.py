@@ -6,6 +6,8 @@ from typing import Final
 from fairlead_client.errors import SettingsError
 from fairlead_client.model import Subscription
 from fairlead_client.pull.process_queue import Record
+from fairlead_client.settings import Settings
+from fairlead_client.topic_names import retried_group
 
 TAG_HEADER: Final = "TAGS"
 """The header that holds a message's tag, unless the application names another."""
@@ -58,6 +60,25 @@ class TagFilter:
             if name == self._header:
                 found = value
         return found
+
+
+def filter_at_once(
+    settings: Settings, topics: Sequence[str | Subscription], tag_header: str
+) -> TagFilter:
+    """Return the filter of who hands out messages as they come, and never parks one.
+
+    Raises:
+        SettingsError: an expression that cannot be evaluated, or a retry topic.
+    """
+    wanted = settings.subscribing(topics, 0)
+    for one in wanted:
+        if retried_group(one.topic) is not None:
+            raise SettingsError(
+                "retry_topic" if settings.retry_topic else "topics",
+                f"{one.topic} is handed out at once here, due or not",
+                "use a PushConsumer or a PullConsumer, which wait until a message is due",
+            )
+    return TagFilter(wanted, tag_header)
 
 
 def _wanted(subscription: Subscription) -> frozenset[str] | None:

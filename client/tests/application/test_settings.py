@@ -48,6 +48,24 @@ def test_bad(field: str, value: object) -> None:
     assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "field, chosen",
+    [
+        ("topics", {"topics": [Subscription("orders", "a > 5", "sql92")]}),
+        ("topics", {"topics": [Subscription("orders", "||")]}),
+        ("topics", {"topics": ["orders", "%RETRY%orders"]}),
+        ("retry_topic", {"retry_topic": True}),
+    ],
+)
+def test_what_a_consumer_cannot_do(field: str, chosen: dict[str, Any]) -> None:
+    """A filter that nothing evaluates is refused, and a retry topic where nothing waits."""
+    with pytest.raises(SettingsError, match=f"^{field}: .+; .+") as caught:
+        Consumer(**GOOD | chosen)
+    assert caught.value.field == field
+    # A client whose application reads for itself evaluates what it likes.
+    Client(**GOOD | chosen, on_assigned=lambda *_: None, on_revoked=lambda _: None)
+
+
 def test_unknown_setting() -> None:
     """A misspelt setting is not ignored."""
     with pytest.raises(TypeError, match="leese_ms"):

@@ -18,6 +18,7 @@ from fairlead_client import (
     OffsetFileError,
     SettingsError,
     StartFailedError,
+    Subscription,
 )
 from fairlead_client.clock import wall_ms
 from fairlead_client.model import Queue
@@ -317,6 +318,25 @@ def test_one_process_each(member: Made, data_topic: str, set_route: SetRoute) ->
         read(consumer, 1)
 
 
+def test_tags(
+    member: Made, data_topic: str, set_route: SetRoute, write_more: Callable[..., None]
+) -> None:
+    """Messages of other tags are passed over, and the local offsets with them."""
+    set_route(data_topic, 1)
+    for tag, count in ((b"B", 2), (b"A", 1), (b"B", 2)):
+        write_more(0, count, ("TAGS", tag))
+    wanted = [Subscription(data_topic, "A")]
+    queue = Queue(data_topic, "main", 0)
+    with member("a", topics=wanted) as consumer:
+        assert read(consumer, 1) == [(0, 22)]
+        assert consumer.poll(500) is None
+    with member("a") as consumer:
+        _await(lambda: consumer.still_mine(queue) is not None)
+        assert consumer.poll(500) is None
+        write_more(0, 1)
+        assert read(consumer, 1) == [(0, 25)]
+
+
 def test_a_broken_file_is_told(
     member: Made, data_topic: str, set_route: SetRoute, tmp_path: Path
 ) -> None:
@@ -337,6 +357,8 @@ def test_a_broken_file_is_told(
         ({"client_id": None}, "client_id"),
         ({"commit_offsets": True}, "commit_offsets"),
         ({"retry_topic": True}, "retry_topic"),
+        ({"topics": ["%RETRY%g"]}, "topics"),
+        ({"topics": [Subscription("t", "a > 5", "sql92")]}, "topics"),
     ],
 )
 def test_refused(chosen: dict[str, Any], field: str) -> None:

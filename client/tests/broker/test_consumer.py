@@ -16,7 +16,9 @@ from fairlead_client import (
     Message,
     Observer,
     Queue,
+    SettingsError,
     StartFailedError,
+    Subscription,
 )
 from fairlead_client.model import Position
 
@@ -106,6 +108,30 @@ def test_message_in_hand(
     assert first.poll(500) is None
     assert engine.release(queue, 1)["position"] == [0, 5]
     assert take(second, 1)[0].offset == 5
+
+
+def test_tags(
+    engine: "ScriptedEngine",
+    member: Callable[..., Any],
+    data_topic: str,
+    write_more: Callable[..., None],
+) -> None:
+    """Messages of other tags are passed over, and the position with them, also by new filters."""
+    for tag, count in ((b"B", 3), (b"A", 1), (b"B", 2), (b"D", 1), (b"B", 1)):
+        write_more(0, count, ("kind", tag))
+    queue = Queue(data_topic, "main", 0)
+    wanted = [Subscription(data_topic, "A || C")]
+    one = member(Consumer, "a", topics=wanted, tag_header="kind")
+    with pytest.raises(SettingsError, match=r"^topics: .*sql92.*; subscribe by tag"):
+        one.subscribe([Subscription(data_topic, "a > 5", "sql92")])
+    engine.grant(engine.heartbeat("a"), queue, 1)
+    assert take(one, 1)[0].offset == 23
+    one.subscribe([Subscription(data_topic, "D")])
+    assert take(one, 1)[0].offset == 26
+    assert one.poll(300) is None
+    engine.await_record(
+        "progress", lambda record: any(entry["position"] == [0, 28] for entry in record["queues"])
+    )
 
 
 def test_flap_back(
