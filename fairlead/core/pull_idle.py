@@ -41,8 +41,8 @@ def note_idle(draft: Draft, arrival: Arrival, member: MemberKey, entry: QueuePro
 def take_anew(draft: Draft) -> None:
     """Drop each queue that is idle, so that this decision adds it to its target again.
 
-    That is its member, unless the queue is to go elsewhere anyway. The start is known: it is what
-    the report told, or a later one.
+    That is its member, unless the queue is to go elsewhere anyway: targets are computed before,
+    while the queue is still held. The start is known: it is what the report told, or a later one.
     """
     for queue, (grant, source) in sorted(draft.idle.items()):
         value = draft.state.queues.get(queue)

@@ -103,7 +103,6 @@ def step(
     agree(draft, state)
     if known.barrier is None:
         look_for_mute(draft)
-        take_anew(draft)
         _decide(draft)
         grant_again(draft)
         heal_members(draft, heal)
@@ -203,9 +202,12 @@ def _decide(draft: Draft) -> None:
     if triggered:
         state.recomputed_ms = clock
     shares = may_share(draft)
-    if triggered or draft.dirty or state.allocated_by != allocation_text(draft):
+    asked = triggered or draft.dirty or state.allocated_by != allocation_text(draft)
+    if asked:
         (compute_targets if shares else keep_targets)(draft)
-    elif not draft.causes and not draft.moves:
+    # Only now: to a strategy that looks at who owns what, an idle queue is its member's.
+    take_anew(draft)
+    if not asked and not draft.causes and not draft.moves:
         return
     caused = bool(draft.causes)
     moved = len(draft.moves)

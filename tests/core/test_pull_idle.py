@@ -1,10 +1,13 @@
 """A queue that its member holds and does not pull is taken anew, by the same member."""
 
+from collections.abc import Callable
+
 import pytest
 
 from fairlead.core.model import Epoch, MemberProfile
 from fairlead.core.outputs import Decision
 from fairlead.core.records import Progress, QueueProgress
+from tests.core.settling import settle
 from tests.core.world import GROUP, World, key_of, position_of, queue_of, settled
 
 LIMIT_MS = 120_000
@@ -143,3 +146,49 @@ def test_elsewhere() -> None:
     assert _counted(world) == 2
     assert [add.queue for add in world.adds("b")] == [queue_of(2), queue_of(3)]
     assert world.adds("a") == []
+
+
+def _with_trigger(world: World) -> None:
+    """Bring the world to its next trigger, with everybody alive, and do not step it."""
+    for _ in range(20):
+        world.pass_time(1_000)
+        for client in "abc":
+            world.beat(client)
+        if world.clock_ms % 20_000 == 0:
+            return
+        world.run()
+    pytest.fail("no trigger in 20 s")
+
+
+def _with_rule(world: World) -> None:
+    world.rule("timing", {"pull_max_idle_ms": LIMIT_MS})
+
+
+def _with_pause(world: World) -> None:
+    world.rule("pause", value=True)
+
+
+@pytest.mark.parametrize("strategy", ["AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "STICKY"])
+@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("event", [_with_trigger, _with_rule, _with_pause])
+def test_it_stays_with_its_member(
+    strategy: str, number: int, event: Callable[[World], None]
+) -> None:
+    """Whatever has the queues shared anew in the same step, and whoever shares them."""
+    world = World()
+    world.rule("strategy", {"name": strategy})
+    world.beat("c")
+    world.publish(5)
+    for client in "ab":
+        # Not as if all had come together: to STICKY it matters who has what.
+        world.beat(client)
+        settle(world)
+    assert world.state is not None
+    owners = dict(world.state.targets)
+    held = world.epoch_of(number)
+    event(world)
+    world.progress(owners[queue_of(number)], number, held, 9, idle_ms=LIMIT_MS + 1)
+    assert _counted(world) == 1
+    assert world.state.targets == owners
+    assert world.epoch_of(number) > held
+    assert number in world.owned(owners[queue_of(number)])
