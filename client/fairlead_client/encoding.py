@@ -6,7 +6,7 @@ from typing import Any, Final
 import orjson
 
 from fairlead_client.identity import Identity
-from fairlead_client.model import Progress
+from fairlead_client.model import Progress, Subscription
 from fairlead_client.session.actions import (
     Claim,
     SendClaims,
@@ -19,6 +19,7 @@ from fairlead_client.settings import Settings
 
 RECORD_BYTES_MAX: Final = 60_000
 """Of a record on the heartbeats topic, whose limit is 64 KiB; the rest is for key and framing."""
+TAG_LENGTH_MAX: Final = 255
 PARTS_DIGITS: Final = 64
 """Room for what a part says besides its queues and the fixed fields: part and parts."""
 
@@ -71,7 +72,7 @@ class Encoder:
                         "topic": subscription.topic,
                         "expression_type": subscription.expression_type,
                         "expression": subscription.expression,
-                        "tags": subscription.tags,
+                        "tags": _tags(subscription),
                         "sub_version": subscription.sub_version,
                     }
                     for subscription in action.subscriptions
@@ -179,3 +180,11 @@ def commit_metadata(entry: Progress) -> str:
     Which operator's reset it follows, and of which life of its topic it is.
     """
     return _dumps({"v": 1, "reset": entry.position.reset, **_identity(entry.identity)}).decode()
+
+
+def _tags(subscription: Subscription) -> tuple[str, ...]:
+    """Return the tags of a tag expression; one too long for a record is in the expression alone."""
+    if subscription.tags or subscription.expression_type != "tag":
+        return subscription.tags
+    tags = subscription.wanted_tags
+    return tags if all(len(tag) <= TAG_LENGTH_MAX for tag in tags) else ()

@@ -46,6 +46,10 @@ EPOCH_ZERO = Epoch(0, 0)
 """Below every epoch that an engine issues: generations start at 1."""
 
 
+ALL_TAGS = "*"
+"""The tag expression of who wants every message."""
+
+
 POSITION_ZERO = Position(0, 0)
 """The start of a queue that no operator has reset."""
 
@@ -68,10 +72,11 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A topic that the client wants queues of, with RocketMQ's filter; Kafka reads `*`.
+    """A topic that the client wants queues of, with RocketMQ's filter.
 
-    `sub_version` tells a newer subscription of the same topic from an older one, in ms since 1970;
-    0: the client gives one that is greater than each before, also where its clock is set back.
+    `tags` are those of a tag expression where somebody has parted it already. `sub_version` tells
+    a newer subscription of the same topic from an older one, in ms since 1970; 0: the client gives
+    one that is greater than each before, also where its clock is set back.
     """
 
     topic: str
@@ -79,6 +84,16 @@ class Subscription:
     expression_type: str = "tag"
     tags: tuple[str, ...] = field(default=())
     sub_version: int = 0
+
+    @property
+    def wanted_tags(self) -> tuple[str, ...]:
+        """The tags of a tag expression `A || B`, each once; none where all messages are wanted.
+
+        All are wanted by an expression that names no tag, and by one that has `*` among them.
+        """
+        told = self.tags or self.expression.split("||")
+        tags = tuple(dict.fromkeys(tag for each in told if (tag := each.strip())))
+        return () if ALL_TAGS in tags else tags
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,11 @@ BY_KIND: Final = frozenset({"consume_type", "message_model"})
 """What the kind of client says of itself in its heartbeats; an application chooses the kind."""
 FETCH_OPTIONS: Final = frozenset(
     {
-        "check_crcs", "fetch_max_bytes", "fetch_max_wait_ms", "fetch_min_bytes", "isolation_level",
-        "max_partition_fetch_bytes", "max_poll_records",
+        "check_crcs", "client_rack", "fetch_max_bytes", "fetch_max_wait_ms", "fetch_min_bytes",
+        "isolation_level", "max_partition_fetch_bytes", "max_poll_records",
     }
 )  # fmt: skip
-"""Options of kafka-python for reading the messages of a Consumer."""
+"""Options of kafka-python for reading messages, of whichever kind of consumer."""
 BY_ORDER: Final = -1
 """A drain deadline that depends on `ordered`: none for ordered groups, else 30 s."""
 DRAIN_DEADLINE_MS: Final = 30_000

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
+from fairlead_client.model import Subscription as ClientSubscription
+
 from fairlead.codec.group import decode_group, encode_group
 from fairlead.core.agreement import SUBSCRIPTION_DISAGREEMENT, differences
 from fairlead.core.model import MemberProfile, Position, Subscription
@@ -148,6 +151,18 @@ def test_expressions_are_compared_by_what_they_select() -> None:
     world.beat("e", topics=[Subscription("orders", "sql92", "x || y")])
     world.run()
     assert [client for client, _ in _notices(world)] == ["d", "e"]
+
+
+@pytest.mark.parametrize(
+    "expression", ["*", "", "A", "A || *", "*||A", "x||y|| x ||", " A B || C", "||", "**||A"]
+)
+def test_clients_and_engine_read_an_expression_alike(expression: str) -> None:
+    """The tags that a client filters by are those that members are compared by."""
+    world = World()
+    world.beat("a", topics=[Subscription("orders", "tag", expression)])
+    world.run()
+    wanted = ClientSubscription("orders", expression).wanted_tags
+    assert _kept(world, "expression", "orders") == ("tag", *sorted(wanted))
 
 
 def test_a_topic_of_one_member_is_agreed_on() -> None:

@@ -11,21 +11,6 @@ from fairlead_client.topic_names import retried_group
 
 TAG_HEADER: Final = "TAGS"
 """The header that holds a message's tag, unless the application names another."""
-ALL: Final = "*"
-
-
-def tags_of(expression: str) -> frozenset[str] | None:
-    """Return the tags that an expression names: `A || B`; None for `*` or nothing: all.
-
-    Raises:
-        SettingsError: an expression of `||` alone names no tag.
-    """
-    if expression.strip() in ("", ALL):
-        return None
-    tags = frozenset(tag for part in expression.split("||") if (tag := part.strip()))
-    if not tags:
-        raise SettingsError("topics", f"{expression!r} names no tag", "A || B, or *")
-    return tags
 
 
 class TagFilter:
@@ -44,7 +29,7 @@ class TagFilter:
         self._tags = {
             subscription.topic: frozenset(tag.encode() for tag in tags)
             for subscription in subscriptions
-            if (tags := _wanted(subscription)) is not None
+            if (tags := tags_of(subscription)) is not None
         }
 
     def wanted(self, topic: str, records: Sequence[Record]) -> Sequence[Record]:
@@ -81,11 +66,16 @@ def filter_at_once(
     return TagFilter(wanted, tag_header)
 
 
-def _wanted(subscription: Subscription) -> frozenset[str] | None:
+def tags_of(subscription: Subscription) -> frozenset[str] | None:
+    """Return the tags that a subscription wants: `A || B`; None for `*` or nothing: all.
+
+    Raises:
+        SettingsError: it has another kind of expression, or one of `||` alone, which names no tag.
+    """
+    topic, expression = subscription.topic, subscription.expression
     if subscription.expression_type != "tag":
-        raise SettingsError(
-            "topics",
-            f"{subscription.topic}: {subscription.expression_type} is not evaluated here",
-            "subscribe by tag",
-        )
-    return tags_of(subscription.expression)
+        problem = f"{topic}: {subscription.expression_type} is not evaluated here"
+        raise SettingsError("topics", problem, "subscribe by tag")
+    if expression.strip() and not expression.replace("||", "").strip():
+        raise SettingsError("topics", f"{topic}: {expression!r} names no tag", "A || B, or *")
+    return frozenset(subscription.wanted_tags) or None

@@ -22,6 +22,7 @@ from fairlead_client import (
     Subscription,
 )
 from fairlead_client.model import Position
+from kafka.protocol.consumer import FetchRequest
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
@@ -293,6 +294,36 @@ def test_tags(
     )
     assert one.pull_counts["no_matched"] >= 7
     assert seen.nothing()
+
+
+@pytest.mark.parametrize("kind", [Consumer, PushConsumer])
+def test_rack(
+    engine: "ScriptedEngine",
+    member: Callable[..., Any],
+    data_topic: str,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: Any,
+) -> None:
+    """The rack that the application gives is told to the brokers in every fetch."""
+    told: set[str] = set()
+    made = FetchRequest.__init__
+
+    def note(request: FetchRequest, *values: Any, **fields: Any) -> None:
+        if fields.get("rack_id") is not None:
+            told.add(fields["rack_id"])
+        made(request, *values, **fields)
+
+    monkeypatch.setattr(FetchRequest, "__init__", note)
+    seen = Seen()
+    settings = {"listener": seen} if kind is PushConsumer else {}
+    one = member(kind, "a", fetch={"client_rack": "east"}, **settings)
+    engine.grant(engine.heartbeat("a"), Queue(data_topic, "main", 0), 1)
+    if kind is Consumer:
+        assert one.poll(int(WAIT * 1_000)).offset == 0
+    else:
+        assert seen.take(1)[0].offset == 0
+    # Who reads Fairlead's own topics beside it gives none.
+    assert told == {"east", ""}
 
 
 def test_message_queue_changed(

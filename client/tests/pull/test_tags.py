@@ -17,11 +17,15 @@ from fairlead_client.pull.tags import TagFilter, tags_of
         ("A", {"A"}),
         ("A || B", {"A", "B"}),
         ("A||B ||  C|| ", {"A", "B", "C"}),
+        ("A || *", None),
+        ("*||A", None),
     ],
 )
 def test_expression(expression: str, tags: set[str] | None) -> None:
     """Tags are parted by ||, blanks around them do not count; * and nothing mean all."""
-    assert tags_of(expression) == tags
+    assert tags_of(Subscription("orders", expression)) == tags
+    parted = Subscription("orders", "unread", tags=tuple(expression.split("||")))
+    assert tags_of(parted) == tags
 
 
 @pytest.mark.parametrize(

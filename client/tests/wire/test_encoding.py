@@ -83,6 +83,25 @@ def test_subscription(validate: Validate) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "expression, kind, tags",
+    [
+        ("b || a||b|| ", "tag", ["b", "a"]),
+        ("*", "tag", []),
+        ("a || *", "tag", []),
+        ("", "tag", []),
+        ("a > 5", "sql92", []),
+        ("a || " + 256 * "b", "tag", []),
+    ],
+)
+def test_tags(validate: Validate, expression: str, kind: str, tags: list[str]) -> None:
+    """A tag expression is sent with its tags, each once; all is told by none."""
+    wanted = Subscription("orders", expression, kind)
+    record = validate(encoder().heartbeat(heartbeat(subscriptions=(wanted,))))
+    assert record["subscriptions"][0]["tags"] == tags
+    assert record["subscriptions"][0]["expression"] == expression
+
+
 def test_leave(validate: Validate) -> None:
     """A leave has the next sequence number, and tells what was started last."""
     value = validate(encoder().leave(SendLeave(INCARNATION, 18, Epoch(3, 39))))
