@@ -19,6 +19,8 @@ HEADERS_MAX: Final = 4_096
 GROUPS_MAX: Final = 10_000
 """So many groups are remembered."""
 _PAUSE_MS: Final = 10_000
+_LOOKS_MAX: Final = 3
+"""So often topics that were just made are looked for: not every broker knows them at once."""
 
 log = structlog.get_logger(__name__)
 
@@ -58,7 +60,8 @@ class LimitBook:
     def __init__(self) -> None:
         self._read: dict[str, set[str]] = {}
         self._retrying: set[str] = set()
-        self._unchecked: set[str] = set()
+        self._unchecked: dict[str, int] = {}
+        self._looking: dict[str, int] = {}
         self._told: dict[str, str] = {}
         self._next_at_ms = 0
 
@@ -71,30 +74,42 @@ class LimitBook:
             self._retrying.add(group)
         elif not is_own_topic(topic):
             read.add(topic)
-        self.recheck(group)
+        if group in self._retrying:
+            self._unchecked.setdefault(group, 0)
         if len(self._read) > GROUPS_MAX:
             oldest = next(iter(self._read))
             del self._read[oldest]
             self._retrying.discard(oldest)
-            self._unchecked.discard(oldest)
+            self._unchecked.pop(oldest, None)
 
-    def recheck(self, group: str) -> None:
-        """Have the group's own topics looked at; they were made just now, perhaps."""
+    def made(self, group: str) -> None:
+        """Have the group's own topics looked at: one was made just now."""
         if group in self._retrying:
-            self._unchecked.add(group)
+            self._unchecked[group] = _LOOKS_MAX
 
     def take_due(self, *, now_ms: int) -> dict[str, frozenset[str]]:
         """Return the groups to look at now, with what they read; they count as looked at."""
         if now_ms < self._next_at_ms:
             return {}
-        due = {group: frozenset(self._read[group]) for group in sorted(self._unchecked)}
-        self._unchecked.clear()
+        self._looking, self._unchecked = self._unchecked, {}
+        due = {group: frozenset(self._read[group]) for group in sorted(self._looking)}
         return {group: read for group, read in due.items() if read}
 
-    def failed(self, groups: Collection[str], *, now_ms: int) -> None:
-        """The cluster did not answer: these groups are looked at again, after a pause."""
-        self._unchecked.update(group for group in groups if group in self._read)
-        self._next_at_ms = now_ms + _PAUSE_MS
+    def failed(self, *, now_ms: int) -> None:
+        """The cluster did not answer: the groups are looked at again, after a pause."""
+        self._look_again(self._looking, now_ms)
+
+    def missed(self, groups: Collection[str], *, now_ms: int) -> None:
+        """Topics of these groups are not there; if they were just made, they will be."""
+        left = {group: self._looking[group] - 1 for group in groups if self._looking[group] > 0}
+        self._look_again(left, now_ms)
+
+    def _look_again(self, groups: Mapping[str, int], now_ms: int) -> None:
+        if groups:
+            for group, looks in groups.items():
+                if group in self._read:
+                    self._unchecked[group] = max(looks, self._unchecked.get(group, 0))
+            self._next_at_ms = now_ms + _PAUSE_MS
 
     def tell(self, raised: Mapping[str, str | None]) -> None:
         """Log what was raised, and why a topic was refused once until that changes."""

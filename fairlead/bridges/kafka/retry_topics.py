@@ -12,7 +12,7 @@ level, and ``retry_queue_nums`` of them.
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import structlog
 
@@ -70,7 +70,7 @@ class RetryTopics:
         self._wanted: dict[str, _Try] = {}
         self._limits = LimitBook()
         self._making: Future[Mapping[str, str | None]] | None = None
-        self._raising: tuple[Future[Mapping[str, str | None] | None], tuple[str, ...]] | None = None
+        self._raising: Future[_Raised | None] | None = None
 
     def want(self, group: str, topic: str) -> None:
         """Make this topic if it is the retry topic of the group that asks for it.
@@ -102,26 +102,26 @@ class RetryTopics:
         self._work_on_limits(now_ms)
 
     @property
-    def is_making(self) -> bool:
-        """Whether topics are being made, or it was not taken in yet what came of that."""
-        return self._making is not None
+    def is_busy(self) -> bool:
+        """Whether the cluster is being asked, or it was not taken in yet what it said."""
+        return self._making is not None or self._raising is not None
 
     def close(self) -> None:
         """Wait for what is being made, and end."""
         self._thread.shutdown()
 
     def _work_on_limits(self, now_ms: int) -> None:
-        if self._raising is not None and self._raising[0].done():
-            raised, groups = self._raising[0].result(), self._raising[1]
-            self._raising = None
+        if self._raising is not None and self._raising.done():
+            raised, self._raising = self._raising.result(), None
             if raised is None:
-                self._limits.failed(groups, now_ms=now_ms)
+                self._limits.failed(now_ms=now_ms)
             else:
-                self._limits.tell(raised)
+                self._limits.tell(raised.answers)
+                self._limits.missed(raised.missed, now_ms=now_ms)
         if self._raising is None and (due := self._limits.take_due(now_ms=now_ms)):
-            self._raising = self._thread.submit(self._raise_limits, due), tuple(due)
+            self._raising = self._thread.submit(self._raise_limits, due)
 
-    def _raise_limits(self, read: Mapping[str, frozenset[str]]) -> Mapping[str, str | None] | None:
+    def _raise_limits(self, read: Mapping[str, frozenset[str]]) -> "_Raised | None":
         """Let the own topics of groups hold what those hold that they read."""
         topics = {topic for group, held in read.items() for topic in (*held, *own_topics(group))}
         known = self._cluster.message_limits(sorted(topics))
@@ -130,14 +130,16 @@ class RetryTopics:
         wanted: dict[str, int] = {}
         for group, held in read.items():
             wanted |= wanted_limits(known, held, own_topics(group))
-        return self._cluster.raise_message_limits(wanted) if wanted else {}
+        answers = self._cluster.raise_message_limits(wanted) if wanted else {}
+        missed = [group for group in read if not {*own_topics(group)} <= known.keys()]
+        return _Raised(answers, missed)
 
     def _take(self, made: Mapping[str, str | None], now_ms: int) -> None:
         for topic in [topic for topic in self._wanted if topic in made]:
             tried, refused = self._wanted[topic], made[topic]
             if refused is None:
                 del self._wanted[topic]
-                self._limits.recheck(tried.group)
+                self._limits.made(tried.group)
                 _log_made(topic, tried)
             elif tried.put_off(now_ms, refused):
                 log.warning(
@@ -159,6 +161,13 @@ def _log_made(topic: str, tried: "_Try") -> None:
             queues=tried.queues,
             refused=tried.times,
         )
+
+
+class _Raised(NamedTuple):
+    """What a cluster said of limits to be raised, and whose topics it did not know."""
+
+    answers: Mapping[str, str | None]
+    missed: Sequence[str]
 
 
 class _Try:

@@ -179,7 +179,9 @@ class SlowCluster:
     def message_limits(self, topics: Sequence[str]) -> dict[str, MessageLimit] | None:
         """Return the limits; None: this cluster does not answer."""
         self.looks += 1
-        return None if self.limits is None else {topic: self.limits[topic] for topic in topics}
+        if self.limits is None:
+            return None
+        return {topic: self.limits[topic] for topic in topics if topic in self.limits}
 
     def raise_message_limits(self, limits: Mapping[str, int]) -> dict[str, str | None]:
         """Raise limits."""
@@ -245,7 +247,7 @@ def test_pauses(cluster: SlowCluster) -> None:
             assert len(cluster.calls) == count - 1
             _until_calls(retries, cluster, count, 1_000 * second)
             # Nothing more is under way when another topic's turn has been taken.
-            _until(retries, lambda: not retries.is_making, 1_000 * second)
+            _until(retries, lambda: not retries.is_busy, 1_000 * second)
         cluster.refused = set()
         _until(retries, lambda: len(lines) == 3, 1_000 * 2_823)
     retries.close()
@@ -268,7 +270,7 @@ def test_another_reason_is_told(cluster: SlowCluster) -> None:
         for second, reason, told in ((0, "no", 1), (1, "no", 1), (3, "never", 2)):
             cluster.reason = reason
             _until_calls(retries, cluster, len(cluster.calls) + 1, 1_000 * second)
-            _until(retries, lambda: not retries.is_making, 1_000 * second)
+            _until(retries, lambda: not retries.is_busy, 1_000 * second)
             assert len(lines) == told
     retries.close()
     assert [(line["times"], line["error"]) for line in lines] == [(1, "no"), (3, "never")]
@@ -347,6 +349,26 @@ def test_a_limit_that_is_refused(cluster: SlowCluster) -> None:
         ("message_limit_raised", "%RETRY%a"),
     ]
     assert cluster.raised == [{"%RETRY%a": 2_000_000 + HEADERS_MAX}] * 3
+
+
+def test_topics_that_no_broker_knows_yet(cluster: SlowCluster) -> None:
+    """What was just made is looked for three times more; what nobody made once and no more."""
+    cluster.let.set()
+    cluster.limits = {"orders": MessageLimit(2_000_000, is_own=True)}
+    retries = RetryTopics(cluster, retry_queue_nums=1)
+    retries.note("a", "%RETRY%a")
+    retries.note("a", "orders")
+    for now_ms in (0, 100_000, 200_000):
+        _until(retries, lambda: cluster.looks == 1, now_ms)
+        _until(retries, lambda: not retries.is_busy, now_ms)
+    assert cluster.looks == 1
+    retries.want("a", "%RETRY%a")
+    for second in range(300, 400):
+        retries.work(now_ms=1_000 * second)
+        _until(retries, lambda: not retries.is_busy, 1_000 * second)
+    assert (len(cluster.calls), cluster.looks) == (1, 1 + 4)
+    retries.close()
+    assert cluster.raised == []
 
 
 def test_groups_that_are_silent_for_longest_are_forgotten() -> None:
