@@ -79,6 +79,7 @@ class Encoder:
                 ],
                 "applied": action.applied,
                 "digest": action.digest,
+                **({"decide": True} if action.decide else {}),
             }
         )
 

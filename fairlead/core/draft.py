@@ -82,6 +82,8 @@ class Draft:
     """The newest reset that this step has read of a queue that no route had yet."""
     idle: dict[MessageQueue, tuple[Grant, Source]] = field(default_factory=dict)
     """The queues of which this step has read that nobody pulls them: by whose word, and where."""
+    asked: Cause | None = None
+    """The first heartbeat of this step by which a member asked for a decision."""
     gone: list[Gone] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)

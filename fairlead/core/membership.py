@@ -13,13 +13,14 @@ from fairlead.core.draft import Draft
 from fairlead.core.handover import lapse
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
-from fairlead.core.outputs import Gone, Notice
+from fairlead.core.outputs import Cause, Gone, Notice
 from fairlead.core.records import Arrival, Heartbeat
 from fairlead.core.settling import note_change
 from fairlead.core.state import GroupState, Liveness, Member, Tombstone
 from fairlead.core.subscriptions import newest_subscriptions
 
 __all__ = [
+    "DECISION_ASKED",
     "DUPLICATE_CLIENT_ID",
     "absent_members",
     "apply_heartbeat",
@@ -35,6 +36,9 @@ __all__ = [
     "subscribed_topics",
     "tell_duplicates",
 ]
+
+DECISION_ASKED = "decision_asked"
+"""The cause that a member asked for a decision, and there was something to decide."""
 
 DUPLICATE_CLIENT_ID = "duplicate_client_id"
 """The notice and the alarm that two processes use one client id."""
@@ -129,6 +133,8 @@ def apply_heartbeat(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
         before, seen_ms=max(before.seen_ms, clock), sequence=beat.sequence
     )
     _take_over(draft, arrival, beat)
+    if beat.decide and draft.asked is None and not state.members[beat.member].leaving:
+        draft.asked = Cause(DECISION_ASKED, beat.member.client_id, at=arrival.source)
 
 
 def _changes_model(state: GroupState, beat: Heartbeat) -> bool:

@@ -48,7 +48,10 @@ ALL_GROUPS = "*"
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """A member is alive, and says who it is, what it wants and (as a digest) what it holds."""
+    """A member is alive, and says who it is, what it wants and (as a digest) what it holds.
+
+    ``decide``: it asks for a decision now, whatever its group's rule ``react`` says.
+    """
 
     group: str
     member: MemberKey
@@ -60,6 +63,7 @@ class Heartbeat:
     subscriptions: tuple[Subscription, ...]
     applied: Epoch | None
     digest: int
+    decide: bool = False
 
 
 @dataclass(frozen=True, slots=True)

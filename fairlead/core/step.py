@@ -202,7 +202,8 @@ def _decide(draft: Draft) -> None:
     if triggered:
         state.recomputed_ms = clock
     shares = may_share(draft)
-    asked = triggered or draft.dirty or state.allocated_by != allocation_text(draft)
+    asked = triggered or draft.asked is not None
+    asked = asked or draft.dirty or state.allocated_by != allocation_text(draft)
     if asked:
         (compute_targets if shares else keep_targets)(draft)
     # Only now: to a strategy that looks at who owns what, an idle queue is its member's.
@@ -212,7 +213,11 @@ def _decide(draft: Draft) -> None:
     caused = bool(draft.causes)
     moved = len(draft.moves)
     aim_queues(draft)
-    if triggered and not caused and len(draft.moves) > moved:
+    if len(draft.moves) == moved:
+        return
+    if draft.asked is not None:
+        draft.because_of(draft.asked)
+    elif triggered and not caused:
         draft.because("trigger")
 
 

@@ -69,6 +69,7 @@ _RELEASE = frozenset((*_SENDER, "queue", "epoch", "position"))
 _IDENTITY = ("identity",)
 _PROGRESS_OPTIONAL = (*_IDENTITY, "idle_ms")
 _LAST_STARTED = "last_started"
+_DECIDE = "decide"
 _TICK = frozenset(("v", "kind", "generation"))
 _FIRST_TICK = frozenset(("control_end", "input_lost"))
 
@@ -81,7 +82,7 @@ _CLAIM_STATES = ("running", "final")
 
 def read_heartbeat(fields: Fields) -> Heartbeat:
     """Read a heartbeat."""
-    fields.known(_HEARTBEAT)
+    fields.known(_HEARTBEAT, (_DECIDE,))
     process = fields.object("process", _PROCESS)
     applied = fields.get("applied", "the epoch of the newest assignment read, or null")
     return Heartbeat(
@@ -95,6 +96,7 @@ def read_heartbeat(fields: Fields) -> Heartbeat:
         subscriptions=_subscriptions(fields),
         applied=None if applied is None else fields.epoch("applied"),
         digest=int(fields.text("digest", DIGEST), 16),
+        decide=_DECIDE in fields.body and fields.boolean(_DECIDE),
     )
 
 

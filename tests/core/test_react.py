@@ -94,3 +94,47 @@ def test_without_the_rule_a_join_counts_at_once() -> None:
     world.beat("b")
     world.run()
     assert world.owned("b") == [2, 3]
+
+
+def test_a_member_that_asks_has_a_decision_at_once() -> None:
+    """What waits for the trigger counts with the heartbeat that asks; the cause says who asked."""
+    world = _ticking("a")
+    world.beat("b")
+    world.run()
+    world.beat("b")
+    world.run()
+    assert world.owned("b") == []
+    world.beat("b", decide=True)
+    world.run()
+    assert world.owned("b") == [2, 3]
+    (cause,) = world.decision.cause
+    assert (cause.kind, cause.client_id) == ("decision_asked", "b")
+    assert world.decision.triggers == ("decision_asked",)
+
+
+def test_who_asks_for_what_is_in_force_is_told_nothing() -> None:
+    """Nothing is to be decided: nothing is written."""
+    world = _ticking("a", "b")
+    world.beat("b", decide=True)
+    world.run()
+    assert world.outputs == ()
+
+
+def test_who_asks_ends_no_window_and_no_pause() -> None:
+    """An operator's word stands above a member's; of who leaves it counts nothing."""
+    for rule, value in (("pause", True), ("timing", {"settle_ms": 5_000})):
+        world = settled("a")
+        world.rule(rule, value)
+        world.run()
+        world.beat("b")
+        world.run()
+        world.beat("b", decide=True)
+        world.run()
+        assert world.owned("b") == []
+    world = _ticking("a")
+    world.beat("b")
+    world.run()
+    world.leave("b")
+    world.beat("b", decide=True)
+    world.run()
+    assert world.owned("a") == [0, 1, 2, 3]

@@ -121,6 +121,7 @@ class World:
         process: tuple[int, str] | None = None,
         held: int | None = None,
         profile: MemberProfile | None = None,
+        decide: bool = False,
     ) -> None:
         """A client heartbeats, with the digest that the engine expects unless ``held`` is given."""
         key = key_of(client, life)
@@ -141,6 +142,7 @@ class World:
                 tuple(Subscription(topic) if isinstance(topic, str) else topic for topic in topics),
                 None,
                 expected if held is None else held,
+                decide,
             ),
         )
 

@@ -1,5 +1,6 @@
 """What the client library writes the engine reads, and what the engine writes the client reads."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -70,6 +71,13 @@ def test_heartbeat(settings: dict[str, Any]) -> None:
     assert [(entry.topic, entry.tags) for entry in beat.subscriptions] == [("orders", ("a",))]
     for name, value in settings.items():
         assert getattr(beat.profile, name) == value
+
+
+def test_a_heartbeat_that_asks_for_a_decision() -> None:
+    """It says so; no other says anything of it."""
+    action = SendHeartbeat(INCARNATION, 2, 17, 0, (Subscription("orders"),), None, "0" * 16)
+    assert b"decide" not in _encoder().heartbeat(action)
+    assert _decoded(_encoder().heartbeat(replace(action, decide=True))).decide is True
 
 
 def test_work() -> None:

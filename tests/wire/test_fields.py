@@ -54,6 +54,17 @@ def test_heartbeat() -> None:
     )
 
 
+@pytest.mark.parametrize("decide", [True, False])
+def test_a_heartbeat_that_asks_for_a_decision(decide: bool) -> None:  # noqa: FBT001
+    """It may say so; one that does not say anything of it asks for nothing."""
+    beat = _decoded(example("heartbeat", decide=decide))
+    assert isinstance(beat, Heartbeat)
+    assert beat.decide is decide
+    with pytest.raises(WireError) as caught:
+        _decoded(example("heartbeat", decide="now"))
+    assert caught.value.field == "decide"
+
+
 def test_first_heartbeat() -> None:
     """A client that knows nothing yet says so: no generation, nothing applied, no zone."""
     beat = _decoded(example("heartbeat", generation=0, applied=None, zone=None, subscriptions=[]))

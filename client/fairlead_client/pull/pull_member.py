@@ -22,7 +22,7 @@ from fairlead_client.pull.queue_changes import QueueChanges
 from fairlead_client.pull.tags import TAG_HEADER
 from fairlead_client.routes.subscribe_info import subscribe_info
 from fairlead_client.routes.topic_route import TopicRoute
-from fairlead_client.session.events import LeaveRequested, SubscriptionChanged
+from fairlead_client.session.events import DecisionWanted, LeaveRequested
 from fairlead_client.settings import Settings
 from fairlead_client.transport.kafka_source import KafkaSource
 from fairlead_client.transport.offset_store import OffsetStore
@@ -122,12 +122,14 @@ class PullMember(Member):
         self._service.suspend()
 
     def resume(self) -> None:
-        """Pull again, and heartbeat at once, so that the engine decides whatever is to decide."""
+        """Pull again, and have the engine decide at once whatever is to decide.
+
+        What a group gathers by `settle_ms`, or keeps back by `pause`, waits all the same.
+        """
         self._check_fork()
         self._service.resume()
         if self._thread is not None and not self._thread.ended.is_set():
-            # The same subscription once more: nothing changes but the time of the heartbeat.
-            self._thread.report(SubscriptionChanged(self._subscribed))
+            self._thread.report(DecisionWanted())
 
     def subscribe(self, topics: Sequence[str | Subscription]) -> None:
         """Change the subscription and its filters; the engine learns of it at once.

@@ -30,6 +30,8 @@ class SendHeartbeat:
     subscriptions: tuple[Subscription, ...]
     applied: Epoch | None
     digest: str
+    decide: bool = False
+    """It asks the engine for a decision."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,6 +174,11 @@ class SubscriptionChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class DecisionWanted:
+    """The application wants the engine to decide now whatever is to decide."""
+
+
+@dataclass(frozen=True, slots=True)
 class LeaveRequested:
     """The application closes the client."""
 
@@ -221,6 +226,7 @@ Event = (
     | LeaveAppended
     | LeaveFailed
     | SubscriptionChanged
+    | DecisionWanted
     | LeaveRequested
     | TimePassed
     | LeaseEnded

@@ -50,6 +50,7 @@ def start(memory: Memory, event: Started) -> SessionState:
     memory.new_incarnation_asked = False
     memory.generation = max(memory.generation, event.generation)
     memory.sequence = 0
+    memory.decision_asked = None
     memory.applied = None
     memory.queues.clear()
     memory.pending.clear()
@@ -68,6 +69,8 @@ def start(memory: Memory, event: Started) -> SessionState:
 def send_heartbeat(memory: Memory) -> None:
     """Write a heartbeat now."""
     memory.sequence += 1
+    if memory.decision_wanted and memory.decision_asked is None:
+        memory.decision_asked = memory.sequence
     memory.heartbeat_sent_ms = memory.now_ms
     memory.heartbeat_at_ms = memory.now_ms + memory.settings.heartbeat_ms
     memory.actions.append(
@@ -79,6 +82,7 @@ def send_heartbeat(memory: Memory) -> None:
             subscriptions=memory.subscriptions,
             applied=memory.applied,
             digest=held_digest(memory),
+            decide=memory.decision_wanted,
         ),
     )
 
@@ -112,6 +116,8 @@ def extend_lease(memory: Memory, event: HeartbeatAppended) -> SessionState:
     if event.incarnation == memory.incarnation:
         until_ms = event.sent_at_ms + memory.settings.lease_ms
         memory.lease_until_ms = max(memory.lease_until_ms, until_ms)
+        if memory.decision_asked is not None and event.sequence >= memory.decision_asked:
+            memory.decision_wanted, memory.decision_asked = False, None
     return memory.state
 
 
@@ -142,6 +148,16 @@ def read_to_end(memory: Memory, event: AssignmentsReadToEnd) -> SessionState:
 def change_subscription(memory: Memory, event: SubscriptionChanged) -> SessionState:
     """Tell the engine at once."""
     memory.subscriptions = event.subscriptions
+    memory.heartbeat_at_ms = memory.now_ms
+    return memory.state
+
+
+def want_decision(memory: Memory, _event: object) -> SessionState:
+    """Ask the engine for a decision in a heartbeat at once, and until one that asks is appended.
+
+    One that is under way may be read before what the application waits for: another is sent.
+    """
+    memory.decision_wanted, memory.decision_asked = True, None
     memory.heartbeat_at_ms = memory.now_ms
     return memory.state
 

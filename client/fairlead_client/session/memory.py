@@ -141,6 +141,9 @@ class Memory:
     closing: bool = False
     error: Exception | None = None
     counts: Counter[str] = field(default_factory=Counter)
+    decision_wanted: bool = False
+    decision_asked: int | None = None
+    """The sequence of the first heartbeat that asks for the decision that is wanted."""
     # What is due when.
     heartbeat_at_ms: int = 0
     heartbeat_sent_ms: int = 0

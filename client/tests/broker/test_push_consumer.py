@@ -203,7 +203,7 @@ def test_suspend(
     data_topic: str,
     write_more: Callable[..., None],
 ) -> None:
-    """Suspended it pulls nothing and keeps queue and lease; resumed it heartbeats at once."""
+    """Suspended it pulls nothing and keeps all; resumed it asks for a decision at once."""
     seen = Seen()
     times = {"heartbeat_ms": 9_000, "lease_ms": 30_000}
     one = member(PushConsumer, "a", listener=seen, **times)
@@ -226,7 +226,8 @@ def test_suspend(
     begun = monotonic()
     one.resume()
     later = max([*sequences, applied["sequence"]])
-    engine.await_record("heartbeat", lambda record: record["sequence"] > later)
+    asked = engine.await_record("heartbeat", lambda record: record["sequence"] > later)
+    assert asked["decide"] is True
     assert [message.offset for message in seen.take(5)] == list(range(20, 25))
     assert monotonic() - begun < 8
 

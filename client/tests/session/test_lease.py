@@ -151,6 +151,34 @@ def test_subscription(script: "Script") -> None:
     assert done[0].subscriptions == subscriptions
 
 
+def test_decision_wanted(script: "Script") -> None:
+    """Asked for at once, and again until a heartbeat that asks is appended; then no more."""
+
+    def beat(event: events.Event, *, after: int = 0) -> actions.SendHeartbeat:
+        script.feed(event)
+        (sent,) = script.wait(after) if after else script.feed(events.TimePassed())
+        assert isinstance(sent, actions.SendHeartbeat)
+        return sent
+
+    before = beat(events.SubscriptionChanged(()))
+    assert not before.decide
+    first = beat(events.DecisionWanted())
+    assert first.decide
+    # That an earlier one is in the log says nothing, and that it failed is no end of it.
+    script.feed(events.HeartbeatAppended("me-1", before.sequence, script.now))
+    again = beat(events.HeartbeatFailed("me-1", first.sequence), after=200)
+    assert again.decide
+    script.feed(events.HeartbeatAppended("me-1", again.sequence, script.now))
+    assert not beat(events.SubscriptionChanged(())).decide
+    # What is asked for while one that asks is under way is asked for anew.
+    one = beat(events.DecisionWanted())
+    other = beat(events.DecisionWanted())
+    script.feed(events.HeartbeatAppended("me-1", one.sequence, script.now))
+    assert beat(events.SubscriptionChanged(())).decide
+    script.feed(events.HeartbeatAppended("me-1", other.sequence, script.now))
+    assert not beat(events.SubscriptionChanged(())).decide
+
+
 def test_lapsed_notice(script: "Script") -> None:
     """The engine took the client for dead: it stops and begins anew."""
     script.add(1)
