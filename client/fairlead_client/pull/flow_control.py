@@ -2,13 +2,16 @@
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from fairlead_client.errors import SettingsError
+from fairlead_client.model import Queue
 from fairlead_client.pull.process_queue import ProcessQueue
+from fairlead_client.retry.delay_level import LEVELS
+from fairlead_client.topic_names import RETRY_PREFIX
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +38,7 @@ class FlowLimits:
         consume_concurrently_max_span: offsets between the first and the last message that are not
             consumed, of queues that are consumed concurrently.
         pull_threshold_for_topic: messages of all queues together, shared out among the queues
-            held; None: no such limit.
+            held, of a retry topic one for all its delays; None: no such limit.
         pull_threshold_size_for_topic: whole MiB likewise.
 
     Raises:
@@ -86,9 +89,15 @@ class FlowControl:
         """The limit of MiB of one queue now."""
         return self._mib
 
-    def share_out(self, queues: int) -> None:
-        """The client holds so many queues now, of all topics: limits of a topic are shared."""
+    def share_out(self, held: Iterable[Queue]) -> None:
+        """The client holds these queues now, of all topics: limits of a topic are shared.
+
+        A retry topic has a queue here for each delay where RocketMQ has one: together they count
+        as one, so that joining it leaves a topic's limit as it was.
+        """
         limits = self._limits
+        own = Counter(queue.topic.startswith(RETRY_PREFIX) for queue in held)
+        queues = own[False] + -(-own[True] // LEVELS)
         if queues and limits.pull_threshold_for_topic is not None:
             self._messages = max(1, limits.pull_threshold_for_topic // queues)
         if queues and limits.pull_threshold_size_for_topic is not None:

@@ -9,7 +9,7 @@ from fairlead_client.application import Application
 from fairlead_client.clock import now_ms
 from fairlead_client.errors import RouteError
 from fairlead_client.member import Member
-from fairlead_client.model import Queue, Subscription
+from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.observer import Observer
 from fairlead_client.pull.delays import Delays
 from fairlead_client.pull.flow_control import FlowControl, FlowLimits
@@ -221,10 +221,11 @@ class PullMember(Member):
 
     def _every(self, topic: str) -> Sequence[Queue]:
         """Return the readable queues of a topic, those of this client in any case."""
-        mine = self._mine_of(topic)
+        mine = [queue for queue, _ in self._mine_of(topic)]
         if self._routes is None or not self._routes.ready.wait(ROUTES_SECONDS):
             return mine
         return sorted({*self._readable.get(topic, ()), *mine})
 
-    def _mine_of(self, topic: str) -> Sequence[Queue]:
-        return [queue for queue in self.assignment() if queue.topic == topic]
+    def _mine_of(self, topic: str) -> Sequence[tuple[Queue, Epoch]]:
+        works = self._book.works()
+        return [(work.queue, work.epoch) for work in works if work.queue.topic == topic]

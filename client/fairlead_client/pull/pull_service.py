@@ -221,7 +221,7 @@ class PullService(Thread):
             self._held[work.queue] = work
             self._schedule.now(work)
         if gone or added:
-            self._flow.share_out(len(self._held))
+            self._flow.share_out(self._held)
             self._followed = False
         if not self._followed:
             self._source.follow(self._held.keys())

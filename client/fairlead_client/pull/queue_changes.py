@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Final
 
-from fairlead_client.model import Queue
+from fairlead_client.model import Epoch, Queue
 from fairlead_client.pull.delays import Delays
 from fairlead_client.pull.listener import QueueListener
 
@@ -18,11 +18,15 @@ GATHER_MS: Final = 50
 class QueueChanges:
     """Gathers changes, and tells of each topic what it is after them.
 
+    A queue changes when its work begins or ends here, not when the engine decides it: the queues
+    of one decision begin as their former owners release them. One that came back under another
+    epoch has changed, as one that RocketMQ drops and adds again in one run has.
+
     Args:
         listener: the application's function.
         delays: on whose thread it is called.
         every: returns all readable queues of a topic, in order.
-        mine: returns those of them that this client works on, in order.
+        mine: returns those of them that this client works on, in order, each with its epoch.
     """
 
     def __init__(
@@ -30,7 +34,7 @@ class QueueChanges:
         listener: QueueListener,
         delays: Delays,
         every: Callable[[str], Sequence[Queue]],
-        mine: Callable[[str], Sequence[Queue]],
+        mine: Callable[[str], Sequence[tuple[Queue, Epoch]]],
     ) -> None:
         self._listener = listener
         self._delays = delays
@@ -38,7 +42,7 @@ class QueueChanges:
         self._mine = mine
         self._lock = Lock()
         self._topics: dict[str, None] = {}
-        self._told: dict[str, tuple[Queue, ...]] = {}
+        self._told: dict[str, tuple[tuple[Queue, Epoch], ...]] = {}
 
     def changed(self, topic: str) -> None:
         """A queue of the topic came or went. From any thread, without waiting."""
@@ -54,10 +58,9 @@ class QueueChanges:
         for topic in topics:
             mine = tuple(self._mine(topic))
             if self._told.get(topic, ()) == mine:
-                # It went and came back: there is nothing to do for who looks at the queues.
                 continue
             self._told[topic] = mine
             try:
-                self._listener(topic, tuple(self._every(topic)), mine)
+                self._listener(topic, tuple(self._every(topic)), tuple(queue for queue, _ in mine))
             except Exception:
                 logger.exception("message_queue_changed(%s) raised", topic)

@@ -56,19 +56,32 @@ def test_lock(work: ProcessQueue) -> None:
     assert FlowControl(FlowLimits(), ordered=False).hold_back(work, locked=False) is Gate.LOCK
 
 
+def queues_of(topic: str, count: int) -> list[Queue]:
+    """Return so many queues of a topic."""
+    return [Queue(topic, "main", number) for number in range(count)]
+
+
 @pytest.mark.parametrize("queues, each", [(1, 10), (3, 3), (10, 1), (11, 1)])
 def test_limit_of_a_topic(queues: int, each: int) -> None:
     """A topic's limit is shared by all queues held, and leaves each at least one."""
     limits = FlowLimits(pull_threshold_for_topic=10, pull_threshold_size_for_topic=10)
     flow = FlowControl(limits, ordered=False)
-    flow.share_out(queues)
+    flow.share_out(queues_of("orders", queues))
     assert (flow.messages, flow.size_mib) == (each, each)
+
+
+@pytest.mark.parametrize("retried, each", [(0, 25), (1, 20), (18, 20), (19, 16), (36, 16)])
+def test_queues_of_a_retry_topic(retried: int, each: int) -> None:
+    """The queues of a retry topic's delays count as the one that RocketMQ has for all of them."""
+    flow = FlowControl(FlowLimits(pull_threshold_for_topic=100), ordered=False)
+    flow.share_out(queues_of("orders", 4) + queues_of("%RETRY%group", retried))
+    assert flow.messages == each
 
 
 def test_no_limit_of_a_topic() -> None:
     """Without one the limits of a queue stay."""
     flow = FlowControl(FlowLimits(pull_threshold_for_queue=7), ordered=False)
-    flow.share_out(3)
+    flow.share_out(queues_of("orders", 3))
     assert (flow.messages, flow.size_mib) == (7, 100)
 
 
