@@ -3,11 +3,13 @@
 In RocketMQ whichever member heartbeats last overwrites what its group subscribes to
 (ConsumerGroupInfo#updateSubscription) and how it consumes (#updateChannel). Here a value is
 established by the longest standing member and stands as long as any member has it; a member with
-another value is told so once, and an alarm stands while it is there. Nothing else is done to it.
+another value is told so once for each value of its own, and an alarm stands while it is there.
+Nothing else is done to it.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Final
 
 from fairlead.core.draft import Draft
@@ -21,6 +23,7 @@ __all__ = [
     "Difference",
     "agree",
     "any_odd",
+    "compared",
     "differences",
     "kept_profile",
     "traits_of",
@@ -52,6 +55,15 @@ class Difference:
         """What it is of, in words, such as ``expression of orders``."""
         topic = self.trait.topic
         return f"{self.trait.name} of {topic}" if topic else self.trait.name
+
+    @property
+    def mark(self) -> str:
+        """By what the member is known to have been told of it: what it is of, and its own value.
+
+        The value is a hash, as an expression may be long.
+        """
+        own = compared(self.trait, self.own)
+        return f"{self.name} {sha256(worded(own).encode()).hexdigest()[:16]}"
 
     @property
     def text(self) -> str:
@@ -110,9 +122,10 @@ def agree(draft: Draft, before: GroupState | None) -> None:
     state.established = _established(state)
     for _, member in sorted(effective_members(state.members).items()):
         now = differences(state, member)
+        marks = {each.mark for each in now}
         # What it has agreed on since may come to differ again, and is told again then.
-        told = tuple(name for name in member.told_odd if name in {each.name for each in now})
-        found = [each for each in now if each.name not in told]
+        told = tuple(mark for mark in member.told_odd if mark in marks)
+        found = [each for each in now if each.mark not in told]
         if not found:
             if told != member.told_odd:
                 draft.update_member(member, told_odd=told)
@@ -120,8 +133,8 @@ def agree(draft: Draft, before: GroupState | None) -> None:
         draft.counts["member", "disagrees"] += 1
         message = _message(found)
         draft.notices.append(notice_to(draft, member.key, SUBSCRIPTION_DISAGREEMENT, message))
-        names = tuple(each.name for each in found)
-        draft.update_member(member, told_odd=(*told, *names))
+        fresh = tuple(each.mark for each in found)
+        draft.update_member(member, told_odd=(*told, *fresh))
 
 
 def _message(found: Iterable[Difference]) -> str:
@@ -158,11 +171,11 @@ def differences(state: GroupState, member: Member) -> tuple[Difference, ...]:
     return tuple(
         Difference(trait, own, state.established[trait])
         for trait, own in sorted(traits_of(member).items())
-        if _compared(trait, state.established.get(trait, own)) != _compared(trait, own)
+        if compared(trait, state.established.get(trait, own)) != compared(trait, own)
     )
 
 
-def _compared(trait: Trait, value: TraitValue) -> TraitValue:
+def compared(trait: Trait, value: TraitValue) -> TraitValue:
     """Return what of a value members are compared by.
 
     Of `consume_from` not its time: left out it is counted from each process's own start.

@@ -69,7 +69,7 @@ class Member:
     told_rival: bool = False
     """It was told that a lesser process uses its client id."""
     told_odd: tuple[str, ...] = ()
-    """Of what it was told that its group has another value, in the order in which it was told."""
+    """Of what, with which own value, it was told that its group has another; oldest first."""
 
     @property
     def topics(self) -> frozenset[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from fairlead.core.agreement import SUBSCRIPTION_DISAGREEMENT, traits_of, worded
+from fairlead.core.agreement import SUBSCRIPTION_DISAGREEMENT, compared, traits_of, worded
 from fairlead.core.membership import effective_members, shared_topics
 from fairlead.core.model import MemberKey, MessageQueue, Process
 from fairlead.core.ordering import java_order, queue_order
@@ -103,7 +103,8 @@ def _disagreements(live: LiveGroup, odd: frozenset[MemberKey]) -> Iterator[Findi
         member = members[client_id]
         name = f"{client_id} (told)" if member.key in odd else client_id
         for trait, value in traits_of(member).items():
-            values.setdefault(trait, {}).setdefault(value, []).append(name)
+            # As the engine compares: a start by time is one value, whatever the time.
+            values.setdefault(trait, {}).setdefault(compared(trait, value), []).append(name)
     for trait, held in sorted(values.items()):
         if len(held) > 1:
             subject = f"{trait.name} of {trait.topic}" if trait.topic else trait.name

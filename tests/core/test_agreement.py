@@ -116,6 +116,19 @@ def test_a_difference_that_comes_again_is_told_again() -> None:
         assert len(_notices(world)) == (expression != "*")
 
 
+def test_another_odd_value_is_told_too() -> None:
+    """Each value of its own that differs is told once, whatever it was told of another before."""
+    world = settled("a")
+    for number, (expression, told) in enumerate(
+        (("paid", True), ("open", True), (" open ", False), ("A || *", False), ("open", True)), 1
+    ):
+        world.beat("b", topics=[Subscription("orders", "tag", expression, (), number)])
+        world.run()
+        (said,) = _notices(world) or [("", "")]
+        assert bool(said[1]) is told
+        assert not told or f"expression of orders is tag {expression}, " in said[1]
+
+
 def test_default_times_are_no_difference() -> None:
     """A time that each process counts from its own start is kept, and nobody is odd for it."""
     profile = replace(FIRST, consume_from="timestamp", consume_timestamp_ms=1_780_000_000_000)

@@ -46,6 +46,16 @@ def test_who_disagrees() -> None:
     ]
 
 
+def test_times_that_are_counted_from_each_start() -> None:
+    """A start by time is one value, as the engine has it, whatever moment each member gives."""
+    world = world_of("c1", "c2")
+    world.pass_seconds(8)
+    for number, client in enumerate(world.clients):
+        client.beat(consume_from="timestamp", consume_timestamp_ms=1_780_000_000_000 + number)
+    world.run_all()
+    assert _found(world) == []
+
+
 def test_a_broadcasting_member() -> None:
     """One that reads everything itself is odd among those that share, and owns nothing."""
     world = world_of("c1", "c2")
