@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 
@@ -24,12 +25,14 @@ class AnsweredLine(NamedTuple):
 
 
 def answer_lines(lines: Iterable[bytes]) -> Iterator[AnsweredLine]:
-    """Answer each line, in order; empty lines are left out.
+    """Answer each line, in order.
 
-    A line that is no JSON object has no id: its answer has its number, counted from 1.
+    A line that is no JSON object, an empty one too, has no id: its answer has its number, counted
+    from 1.
     """
     for number, line in enumerate(lines, start=1):
         if not line.strip():
+            yield _no_case(number, "it is empty")
             continue
         try:
             case = _read(line.decode("utf-8"))
@@ -69,7 +72,23 @@ def _no_case(number: int, message: str) -> AnsweredLine:
 
 
 def _written(answered: dict[str, Any]) -> bytes:
-    return _WRITER.encode(answered).encode("ascii")
+    return _LONG_AS_WRITTEN.sub(r"\1", _WRITER.encode(answered)).encode("ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class _Long:
+    """A whole number of more digits than Python reads: it can only be handed back."""
+
+    digits: str
+
+
+def _whole(text: str) -> int | _Long:
+    return _Long(text) if len(text) > _DIGITS_MAX else int(text)
+
+
+def _as_text(value: object) -> str:
+    assert isinstance(value, _Long)
+    return f"{_LONG}{value.digits}"
 
 
 def _finite(text: str) -> float:
@@ -84,5 +103,12 @@ def _refuse_constant(text: str) -> float:
 
 
 _BARE_NAME: Final = re.compile(r"[{,]\s*-?[0-9]+\s*:")
-_READER: Final = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse_constant)
-_WRITER: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+_DIGITS_MAX: Final = 640
+"""The least limit that `sys.set_int_max_str_digits` takes: so many digits are always read."""
+_LONG: Final = "\x00long:"
+_LONG_AS_WRITTEN: Final = re.compile(r'"\\u0000long:(-?[0-9]{640,})"')
+"""A `_Long` as the writer leaves it."""
+_READER: Final = json.JSONDecoder(
+    parse_int=_whole, parse_float=_finite, parse_constant=_refuse_constant
+)
+_WRITER: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_as_text)

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from fairlead.conformance.lines import answer_lines
 
 QUEUES = [["orders", "main", number] for number in range(3)]
@@ -17,13 +19,14 @@ def test_order_and_bad_lines() -> None:
     """Every line is answered in its place; a bad one has its number and stops nothing."""
     case = {"kind": "allocate", "strategy": "AVG", "queues": QUEUES, "clients": ["a", "b"]}
     found = answered({"id": 7, **case}, b"{", b"\n", b"[1]", {"id": [1], **case, "clients": ["b"]})
-    assert [is_case for _, is_case in found] == [True, False, False, True]
+    assert [is_case for _, is_case in found] == [True, False, False, False, True]
     assert found[0][0] == {"id": 7, "result": {"a": QUEUES[:2], "b": QUEUES[2:]}}
     assert [(each["id"], each["line"]) for each, is_case in found if not is_case] == [
         (None, 2),
+        (None, 3),
         (None, 4),
     ]
-    assert found[3][0] == {"id": [1], "result": {"b": QUEUES}}
+    assert found[4][0] == {"id": [1], "result": {"b": QUEUES}}
 
 
 def test_fields_that_cannot_be() -> None:
@@ -146,6 +149,21 @@ def test_whatever_json_can_say() -> None:
     (line,) = answer_lines([json.dumps(case).encode()])
     assert line.text.isascii()
     assert json.loads(line.text) == {"id": case["id"], "result": [ids[2], ids[0], ids[1], ids[3]]}
+
+
+@pytest.mark.parametrize("digits", [640, 641, 4_301, 100_000])
+def test_an_id_of_many_digits(digits: int) -> None:
+    """Any number of digits is handed back as written; elsewhere such a number is a bad case."""
+    number = b"-" + b"9" * digits
+    sort, allocate = b',"kind":"sort_clients","clients":["b","a"]}', b',"kind":"allocate"'
+    (line,) = answer_lines([b'{"id":{"n":[' + number + b"]}" + sort])
+    assert line == (b'{"id":{"n":[' + number + b']},"result":["a","b"]}', True)
+    case = b'{"id":1' + allocate + b',"strategy":"AVG","clients":["a"],"queues":[["t","b",'
+    (bad,) = answer_lines([case + number + b"]]}"])
+    assert not bad.is_case
+    # No text is taken for one.
+    (text,) = answer_lines([b'{"id":"\\u0000long:5"' + sort])
+    assert text.text.startswith(b'{"id":"\\u0000long:5"')
 
 
 def test_no_json() -> None:
