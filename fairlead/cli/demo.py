@@ -8,6 +8,7 @@ import typer
 from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import OutputOption, OwnBrokerOption
 from fairlead.cli.output import OutputFormat, write_document
+from fairlead.demo.consumers import Consumers
 from fairlead.errors import ExitCode
 
 
@@ -24,9 +25,13 @@ def demo(
     keep: Annotated[
         bool, typer.Option("--keep", help="Leave topics, journals and logs behind.")
     ] = False,
-    push: Annotated[
-        bool, typer.Option("--push", help="Consume through PushConsumers, with a listener.")
-    ] = False,
+    consumers: Annotated[
+        Consumers,
+        typer.Option(
+            "--consumers",
+            help="How clients consume: in a loop of their own, by a listener (push), or mixed.",
+        ),
+    ] = Consumers.MIXED,
     report: Annotated[
         Path, typer.Option("--report", help="Where the verdict is written as JSON.")
     ] = Path("report.json"),
@@ -43,7 +48,7 @@ def demo(
     from fairlead.demo.screen import Screen
 
     console = make_console(to_stderr=output is not OutputFormat.TABLE)
-    options = DemoOptions(duration_s=duration, seed=seed, bootstrap=bootstrap, keep=keep, push=push)
+    options = DemoOptions(duration, seed, bootstrap, keep, consumers)
     stop_once_on_signals()
     try:
         with Screen(console) as screen:

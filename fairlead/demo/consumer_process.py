@@ -9,10 +9,10 @@ what it writes into its journal, after it is written there:
 - ``{"do": "leave"}``, SIGTERM, or the end of the input: stop, release, leave, end.
 
 A message is processed when its CONSUMED record is written; only then does the loop ask for the
-next one, which is what tells the client that this one is done; with ``--push true`` the listener
-returns only then. So no progress is ever reported of
-what is not in the journal. Before it writes, it asks the client whether the queue is still its own:
-a message of a queue that was lost meanwhile is left to the next owner.
+next one, which is what tells the client that this one is done; a listener returns only then. So no
+progress is ever reported of what is not in the journal. Before it writes, it asks the client
+whether the queue is still its own: a message of a queue that was lost meanwhile is left to the next
+owner.
 """
 
 import argparse
@@ -36,6 +36,7 @@ from fairlead_client import (
 from fairlead_client import Epoch as ClientEpoch
 from fairlead_client import Queue as ClientQueue
 
+from fairlead.demo.consumers import Consumers
 from fairlead.errors import ExitCode
 from fairlead.verify.history import Epoch, Queue
 from fairlead.verify.journal import JournalWriter
@@ -134,7 +135,7 @@ def main() -> None:
     for name in ("bootstrap", "prefix", "group", "topic", "client-id", "journal"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--settings", type=json.loads, default={}, help="of the client, as JSON")
-    parser.add_argument("--push", type=json.loads, default=False, help="be a PushConsumer")
+    parser.add_argument("--consumers", type=Consumers, default=Consumers.LOOP, help="what it is")
     arguments = parser.parse_args()
     with JournalWriter(Path(arguments.journal), echo=say) as journal:
         try:
@@ -147,7 +148,8 @@ def main() -> None:
 def _consume(arguments: argparse.Namespace, journal: JournalWriter) -> None:
     hands, joined = Hands(), threading.Event()
     diary = Diary(journal, hands)
-    consumer = _pushed(arguments, diary) if arguments.push else _iterated(arguments, diary)
+    pushes = arguments.consumers.pushes(arguments.client_id)
+    consumer = _pushed(arguments, diary) if pushes else _iterated(arguments, diary)
 
     def leave() -> None:
         hands.let_go()

@@ -1,7 +1,6 @@
 """One run of the demo: everything started, the script played, everything judged and cleaned up."""
 
 import contextlib
-import json
 import random
 import shutil
 import sys
@@ -17,6 +16,7 @@ import orjson
 from kafka import KafkaConsumer, TopicPartition
 from rich.console import Console
 
+from fairlead.demo.consumers import Consumers
 from fairlead.demo.fleet import Fleet
 from fairlead.demo.judge import Requirements, judge
 from fairlead.demo.memory import MemoryWatch
@@ -55,14 +55,14 @@ class DemoOptions:
         seed: chooses who leaves and who dies.
         bootstrap: an existing cluster; None for an embedded broker.
         keep: leave topics, journals and logs behind.
-        push: the consumers are PushConsumers.
+        consumers: what the clients are.
     """
 
     duration_s: float
     seed: int
     bootstrap: str | None
     keep: bool
-    push: bool = False
+    consumers: Consumers = Consumers.MIXED
 
 
 class Demo:
@@ -110,7 +110,7 @@ class Demo:
             "prefix": plan.prefix,
             "group": GROUP,
             "topic": plan.source,
-            "push": json.dumps(self._options.push),
+            "consumers": self._options.consumers.value,
         }
         fleet = Fleet(plan.folder, arguments, condition)
         stack.callback(fleet.stop)

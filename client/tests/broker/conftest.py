@@ -15,6 +15,7 @@ from kafka.admin import NewTopic
 from kafka.structs import TopicPartition
 
 WAIT_SECONDS = 30.0
+WAIT_MS = 30_000
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
@@ -35,7 +36,9 @@ class ScriptedEngine:
         self.prefix = prefix
         self.group = group
         self.generation = 0
-        self._producer = KafkaProducer(bootstrap_servers=bootstrap, max_block_ms=WAIT_SECONDS * 1_000)
+        self._producer = KafkaProducer(
+            bootstrap_servers=bootstrap, max_block_ms=WAIT_SECONDS * 1_000
+        )
         self._partitions = {
             name: len(self._producer.partitions_for(f"{prefix}{name}"))
             for name in ("heartbeats", "releases", "handovers", "assignments", "routes")
@@ -249,7 +252,7 @@ def data_topic(bootstrap: str, topic_prefix: str) -> str:
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     admin.create_topics([NewTopic(name=topic, num_partitions=2, replication_factor=1)])
     admin.close()
-    producer = KafkaProducer(bootstrap_servers=bootstrap, max_block_ms=WAIT_SECONDS * 1_000)
+    producer = KafkaProducer(bootstrap_servers=bootstrap, max_block_ms=WAIT_MS)
     for number in range(40):
         producer.send(topic, str(number // 2).encode(), partition=number % 2)
     producer.close()
@@ -264,7 +267,7 @@ def grow(bootstrap: str) -> Callable[[str, int], None]:
         admin = KafkaAdminClient(bootstrap_servers=bootstrap)
         admin.create_partitions({topic: partitions})
         admin.close()
-        producer = KafkaProducer(bootstrap_servers=bootstrap, max_block_ms=WAIT_SECONDS * 1_000)
+        producer = KafkaProducer(bootstrap_servers=bootstrap, max_block_ms=WAIT_MS)
         producer.send(topic, b"new", partition=partitions - 1).get(timeout=WAIT_SECONDS)
         producer.close()
 
@@ -314,7 +317,7 @@ def write_more(bootstrap: str, data_topic: str) -> Callable[..., None]:
     """Write so many messages more into a partition, with these headers."""
 
     def write(partition: int, count: int, *headers: tuple[str, bytes]) -> None:
-        producer = KafkaProducer(bootstrap_servers=bootstrap, max_block_ms=WAIT_SECONDS * 1_000)
+        producer = KafkaProducer(bootstrap_servers=bootstrap, max_block_ms=WAIT_MS)
         for _ in range(count):
             producer.send(data_topic, b"more", partition=partition, headers=list(headers))
         producer.close()

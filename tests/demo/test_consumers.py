@@ -1,0 +1,14 @@
+"""Which of the demo's clients push."""
+
+import pytest
+
+from fairlead.demo.consumers import Consumers
+
+
+@pytest.mark.parametrize(
+    "consumers, pushing",
+    [(Consumers.MIXED, ["c2", "c10"]), (Consumers.LOOP, []), (Consumers.PUSH, ["c1", "c2", "c10"])],
+)
+def test_who_pushes(consumers: Consumers, pushing: list[str]) -> None:
+    """Where both are mixed, every second client is told its messages by a listener."""
+    assert [name for name in ("c1", "c2", "c10") if consumers.pushes(name)] == pushing
