@@ -18,6 +18,7 @@ from fairlead.settings import Settings, load_settings
 from fairlead.topics import create_topics, topic_specs
 from tests.bridges.kafka.ledger import running
 from tests.bridges.kafka.test_offsets import fill
+from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.streaming.log import Log
 from tests.streaming.running import job
 
@@ -73,6 +74,7 @@ def bridged(
             "kafka.topic_prefix": f"bridged-{name}.",
             "engine.checkpoint": f"{folder}/checkpoint",
             "metrics.port": free_ports(1)[0],
+            **FEW_PARTITIONS,
         }
     )
     place = {"bootstrap_servers": bootstrap}

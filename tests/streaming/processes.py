@@ -27,8 +27,10 @@ class EngineProcess:
         command += ["--checkpoint", str(settings.engine.checkpoint)]
         command += ["--metrics-port", str(settings.metrics.port), *options]
         self._log_file = log_file
+        partitions = str(settings.topics.assignments_partitions)
+        environment = os.environ | {"FAIRLEAD__TOPICS__ASSIGNMENTS_PARTITIONS": partitions}
         with log_file.open("wb") as output:
-            self._process = subprocess.Popen(command, stdout=output, stderr=output)
+            self._process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
 
     def __enter__(self) -> Self:
         return self

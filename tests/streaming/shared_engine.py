@@ -10,6 +10,7 @@ from fairlead.core.allocation import Strategy
 from fairlead.settings import Settings, load_settings
 from fairlead.topics import create_topics, topic_specs
 from strategies.registry import STRATEGIES
+from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.streaming.fleet import Fleet
 from tests.streaming.log import Log
 from tests.streaming.running import job
@@ -44,6 +45,7 @@ def shared_engine(
             "kafka.topic_prefix": f"shared-{uuid.uuid4().hex[:8]}.",
             "engine.checkpoint": str(folder / "checkpoint"),
             "metrics.port": metrics_port,
+            **FEW_PARTITIONS,
         }
     )
     connection = {"bootstrap_servers": bootstrap}

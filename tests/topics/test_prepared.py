@@ -10,6 +10,7 @@ from fairlead.errors import RefusedError
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
 from streaming.cluster import prepare_topics
+from tests.fixtures.kafka import FEW_PARTITIONS
 
 pytestmark = pytest.mark.broker
 
@@ -24,8 +25,8 @@ def _delete(admin: KafkaAdminClient, names: list[str]) -> None:
 
 def test_beside_a_checkpoint(bootstrap: str, topics: TopicNames) -> None:
     """Handovers, of which no state knows, are made by any start; nothing else that is missing."""
-    overrides = {"kafka": {"bootstrap": bootstrap, "topic_prefix": topics.prefix}}
-    settings = load_settings(overrides=overrides)
+    place = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topics.prefix}
+    settings = load_settings(overrides={**place, **FEW_PARTITIONS})
     handovers, releases = topics.name("handovers"), topics.name("releases")
     with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
         _delete(admin, [handovers])
