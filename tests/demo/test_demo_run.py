@@ -43,12 +43,18 @@ def _processes_naming(text: str) -> list[str]:
 @pytest.mark.broker
 @pytest.mark.timeout(SECONDS + 60)
 @pytest.mark.parametrize(
-    "seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)]
+    "seed, chosen",
+    [
+        (1, []),
+        pytest.param(2, [], marks=pytest.mark.slow),
+        pytest.param(3, [], marks=pytest.mark.slow),
+        pytest.param(4, ["--push"], marks=pytest.mark.slow),
+    ],
 )
-def test_verdict(tmp_path: Path, seed: int) -> None:
-    """The demo passes its own judge, whoever leaves and whoever is killed, and leaves nothing."""
+def test_verdict(tmp_path: Path, seed: int, chosen: list[str]) -> None:
+    """The demo passes its own judge, whoever leaves or is killed, also through push consumers."""
     report, temporary = tmp_path / "report.json", tmp_path / "tmp"
-    flags = ["--check", "--seed", str(seed), "--report", str(report), "-o", "json"]
+    flags = [*chosen, "--check", "--seed", str(seed), "--report", str(report), "-o", "json"]
     ended = subprocess.run(
         _command(*flags),
         env=_environment(temporary),

@@ -1,6 +1,9 @@
 """A setting that cannot work is an error that names it and the remedy, before anything starts."""
 
+import os
+import socket
 from dataclasses import fields
+from ipaddress import ip_address
 from typing import Any
 
 import pytest
@@ -134,8 +137,19 @@ def test_subscription_versions() -> None:
     assert unsaid.subscriptions(7) == (Subscription("orders", expression="a", sub_version=7),)
 
 
+def test_times_by_default() -> None:
+    """A heartbeat goes every 3 s and renews 10 s; progress every second, commits every 5 s."""
+    times = Settings(**GOOD)
+    assert (times.heartbeat_ms, times.lease_ms) == (3_000, 10_000)
+    assert (times.progress_ms, times.commit_ms) == (1_000, 5_000)
+
+
 def test_client_ids() -> None:
-    """Default client ids are unique, printable, and name this process."""
+    """Default client ids are unique, printable, and name host, address and process."""
+    identity = new_identity()
+    address = ip_address(identity.address)
+    host = socket.gethostname()
+    assert identity.client_id.startswith(f"{host}-{address}@{os.getpid()}#")
     ids = {new_identity().client_id for _ in range(50)}
     assert len(ids) == 50
     assert all(Settings(**GOOD, client_id=client_id) for client_id in ids)

@@ -55,7 +55,7 @@ def test_nothing_there(tmp_path: Path) -> None:
 
 
 def test_over_a_restart(tmp_path: Path) -> None:
-    """What was written last is there after a restart, and nothing else is left but its backup."""
+    """What was written last is there after a restart, in its place, with its backup alone."""
     file = opened(tmp_path)
     for offset in (1, 2, 3):
         file.write(offsets(offset))
@@ -63,6 +63,7 @@ def test_over_a_restart(tmp_path: Path) -> None:
     again = OffsetFile(tmp_path, "g", "c")
     assert again.open() == (offsets(3), None)
     again.close()
+    assert file.path == tmp_path / "c" / "g.json"
     names = sorted(path.name for path in file.path.parent.iterdir())
     assert names == ["g.json", "g.json.bak", "g.json.lock"]
 

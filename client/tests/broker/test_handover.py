@@ -101,6 +101,31 @@ def test_handover(
     assert committed(engine.group, data_topic, 0) == (7, '{"v":1,"reset":0}')
 
 
+def test_groups_in_one_process(
+    engine: "ScriptedEngine", app: Callable[..., App], data_topic: str
+) -> None:
+    """Clients of two groups under one id know nothing of each other: each has its own queues."""
+    bills = type(engine)(engine.bootstrap, engine.prefix, "bills")
+    bills.generation = engine.generation
+    queue = Queue(data_topic, "main", 0)
+    one, other = app("a"), App(bills, "a", data_topic)
+    with other.client:
+        # One partition may have the records of both.
+        first = engine.await_record("heartbeat", lambda record: record["group"] == engine.group)
+        second = bills.await_record("heartbeat", lambda record: record["group"] == bills.group)
+        bills.grant(second, queue, 1, Position(0, 4))
+        assert other.assigned.get(timeout=WAIT_SECONDS) == (queue, 4, (1, 1))
+        engine.grant(first, queue, 1, Position(0, 9))
+        assert one.assigned.get(timeout=WAIT_SECONDS) == (queue, 9, (1, 1))
+        engine.revoke(first, queue, 1, record=2)
+        assert engine.release(queue, 1)["position"] == [0, 9]
+        one.client.close()
+        assert (other.client.state, other.client.assigned) == ("running", {queue: (1, 1)})
+        assert other.revoked.empty()
+        assert other.assigned.empty()
+    bills.close()
+
+
 @pytest.mark.parametrize("named", [True, False])
 def test_handed_to_whom_it_may_concern(
     engine: "ScriptedEngine",
@@ -210,6 +235,10 @@ def test_progress_and_commits(
     one.client.processed(queue, 8, end=11)
     told = engine.await_record("progress", lambda record: record["queues"][0]["position"] == [4, 8])
     assert told["queues"][0]["end"] == 11
+    # While the client lives, not only when it gives the queue up.
+    deadline = time.monotonic() + WAIT_SECONDS
+    while committed(engine.group, data_topic, 1)[0] != 8:
+        assert time.monotonic() < deadline
     engine.await_record("heartbeat", lambda record: record["sequence"] > 2)
     one.client.close()
     assert committed(engine.group, data_topic, 1) == (8, '{"v":1,"reset":4}')

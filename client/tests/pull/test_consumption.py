@@ -2,6 +2,7 @@
 
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from fairlead_client.model import Queue
 from fairlead_client.pull import consumption
 from fairlead_client.pull.consumption import (
     ConcurrentConsuming,
+    Consuming,
     OrderlyConsuming,
     Workers,
 )
@@ -231,6 +233,11 @@ def test_buried(
     ]
 
 
+@pytest.mark.parametrize(
+    "consuming_of",
+    [ConcurrentConsuming, partial(OrderlyConsuming, max_reconsume_times=None)],
+    ids=["concurrent", "orderly"],
+)
 @pytest.mark.parametrize("seconds, turn", [(WAIT, consumption.TURN_MESSAGES), (0.0, 1)])
 def test_queues_take_turns(
     scene: "Callable[..., Scene]",
@@ -239,6 +246,7 @@ def test_queues_take_turns(
     pulled: Pull,
     *,
     monkeypatch: pytest.MonkeyPatch,
+    consuming_of: Callable[..., Consuming],
     seconds: float,
     turn: int,
 ) -> None:
@@ -250,7 +258,7 @@ def test_queues_take_turns(
     many = 2 * consumption.TURN_MESSAGES
     work.put(pulled(range(10, 10 + many)), 10, 10 + many)
     other.put(pulled([0]), 0, 1)
-    consuming = ConcurrentConsuming(one.listen, **one.common)
+    consuming = consuming_of(one.listen, **one.common)
     consuming.deliver(work, many)
     consuming.deliver(other, 1)
     alone.start()

@@ -78,6 +78,16 @@ def test_queues_of_a_retry_topic(retried: int, each: int) -> None:
     assert flow.messages == each
 
 
+def test_no_gate_over_all_queues(queue: Queue, pulled: Pull) -> None:
+    """However much all queues have together, each is held back by what it has itself alone."""
+    flow = FlowControl(FlowLimits(), ordered=False)
+    works = [ProcessQueue(queue._replace(queue_id=number), Epoch(1, 1), 0) for number in range(12)]
+    flow.share_out(work.queue for work in works)
+    for work in works:
+        work.put(pulled(range(1_000)), 0, 1_000)
+    assert [held(flow, work) for work in works] == [None] * 12
+
+
 def test_no_limit_of_a_topic() -> None:
     """Without one the limits of a queue stay."""
     flow = FlowControl(FlowLimits(pull_threshold_for_queue=7), ordered=False)

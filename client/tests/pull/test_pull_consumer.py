@@ -67,9 +67,13 @@ class HeldSource:
 class Detached(PullConsumer):
     """A pull consumer whose queues a test gives and takes; its session is not started."""
 
-    def __init__(self, source: HeldSource) -> None:
+    def __init__(self, source: HeldSource, *, auto_commit: bool = True) -> None:
         super().__init__(
-            bootstrap="localhost:1", group="g", topics=["orders"], message_source=source
+            bootstrap="localhost:1",
+            group="g",
+            topics=["orders"],
+            message_source=source,
+            auto_commit=auto_commit,
         )
         self._thread = super(PullMember, self)._new_thread()
 
@@ -142,6 +146,22 @@ def test_a_backlog_starves_nobody(one: Detached, queue: Queue, pulled: Pull) -> 
     assert {polled() for _ in range(20)} == {full.queue}
     one.fill(other, pulled([0]))
     assert other.queue in {polled(), polled()}
+
+
+@pytest.mark.parametrize("auto_commit, counts", [(True, 2), (False, 0)])
+def test_what_counts_as_processed(
+    source: HeldSource, queue: Queue, pulled: Pull, *, auto_commit: bool, counts: int
+) -> None:
+    """Asking for more says it of what was polled before, and of nothing else; or commit() does."""
+    one = Detached(source, auto_commit=auto_commit)
+    work = one.give(queue)
+    one.fill(work, pulled(range(4)))
+    assert [message.offset for message in one.poll(0, 2)] == [0, 1]
+    assert work.position == 0
+    assert [message.offset for message in one.poll(0, 2)] == [2, 3]
+    assert work.position == counts
+    one.commit()
+    assert work.position == 4
 
 
 def test_polled_dry(one: Detached, queue: Queue, pulled: Pull) -> None:

@@ -17,6 +17,7 @@ from fairlead_client import (
 )
 from fairlead_client.clock import now_ms
 from fairlead_client.model import Epoch, Queue
+from fairlead_client.pull import pull_service
 from fairlead_client.pull.flow_control import FlowControl, FlowLimits
 from fairlead_client.pull.message_source import PullResult, PullStatus
 from fairlead_client.pull.process_queue import ProcessQueue
@@ -157,6 +158,18 @@ def test_all_in_one_turn(scene: Callable[..., Scene], queue: Queue) -> None:
             offsets += [record.offset for record in batch.records]
         assert offsets == list(range(30))
     assert one.source.followed == sorted(work.queue for work in held)
+
+
+def test_first_pull(
+    scene: Callable[..., Scene], queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A queue that comes is due at once: it is asked for while the clock stands still."""
+    at_ms = now_ms()
+    monkeypatch.setattr(pull_service, "now_ms", lambda: at_ms)
+    one, (work,) = scene(), works(queue, 1)
+    one.source.ends = {work.queue: 10}
+    one.service.add(work)
+    assert one.arrived.get(timeout=WAIT) == (work.queue, 10)
 
 
 def test_held_back(scene: Callable[..., Scene], queue: Queue) -> None:
