@@ -107,7 +107,7 @@ class Machinery:
         attempts = SendAttempts(
             attempts_max=1 if once else 1 + settings.retries,
             timeout_ms=settings.send_timeout_ms if timeout_ms is None else timeout_ms,
-            attempt_timeout_ms=settings.attempt_ms,
+            attempt_timeout_ms=settings.attempt_timeout_ms,
             begun_ms=now_ms(),
         )
         sending = Sending(self._ways, message, attempts, choice)

@@ -195,5 +195,6 @@ def _kafka_sender(settings: ProducerSettings, client_id: str) -> Sender:
         settings,
         client_id,
         attempt_timeout_ms=settings.attempt_ms,
+        longest_attempt_ms=settings.longest_attempt_ms,
         max_message_bytes=settings.max_message_bytes,
     )

@@ -18,7 +18,7 @@ class Fault(Enum):
     looked at anew, and no broker is blamed (TOPIC_NOT_EXIST).
     BUSY: the broker answered that it cannot at present (SYSTEM_BUSY, SERVICE_NOT_AVAILABLE, …); it
     is avoided for a while.
-    OUT_OF_TIME: the message's own time ended before the broker's share of it; nobody is blamed.
+    OUT_OF_TIME: no answer, but too little of the message's time was left for one; nobody is blamed.
     REFUSED: the broker answered that it never will; no other attempt is made.
     """
 

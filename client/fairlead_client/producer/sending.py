@@ -116,8 +116,7 @@ class Sending:
         if self._is_current(number):
             # What has not left yet stays here.
             ended.cancel()
-            has_time = self._attempts.left_ms(now_ms()) > 0
-            fault = Fault.UNREACHABLE if has_time else Fault.OUT_OF_TIME
+            fault = self._attempts.silent(now_ms())
             self._failed(SendingError(fault, f"no answer within {timeout_ms} ms"))
 
     def _ended(self, number: int, ended: Future[Accepted]) -> None:

@@ -90,7 +90,12 @@ class ProducerSettings:
 
     @property
     def attempt_ms(self) -> int:
-        """The longest that one attempt may take."""
+        """The longest that an attempt may take which others may follow."""
         if self.attempt_timeout_ms is not None:
             return self.attempt_timeout_ms
         return max(1, self.send_timeout_ms // (1 + self.retries))
+
+    @property
+    def longest_attempt_ms(self) -> int:
+        """The longest that any attempt may take: the last one has all the time that is left."""
+        return max(self.send_timeout_ms, self.attempt_ms)

@@ -54,7 +54,9 @@ class KafkaSender:
     Args:
         settings: where the messages go.
         client_id: what the connection is called.
-        attempt_timeout_ms: how long one sending may take.
+        attempt_timeout_ms: how long an attempt may take which others may follow; so long a look-up
+            may take too.
+        longest_attempt_ms: how long any attempt may take.
         max_message_bytes: the longest value.
 
     Raises:
@@ -67,6 +69,7 @@ class KafkaSender:
         client_id: str,
         *,
         attempt_timeout_ms: int,
+        longest_attempt_ms: int,
         max_message_bytes: int,
     ) -> None:
         self._options = connection_options(settings, client_id)
@@ -77,8 +80,8 @@ class KafkaSender:
             # it, and would refuse what follows the gap.
             "enable_idempotence": False,
             "retries": 0,
-            "request_timeout_ms": attempt_timeout_ms,
-            "delivery_timeout_ms": attempt_timeout_ms,
+            "request_timeout_ms": longest_attempt_ms,
+            "delivery_timeout_ms": longest_attempt_ms,
             "max_block_ms": attempt_timeout_ms,
             "max_request_size": max_message_bytes + OVERHEAD_BYTES,
         }

@@ -335,3 +335,37 @@ def delete_before(bootstrap: str, data_topic: str) -> Callable[[int, int], None]
         admin.close()
 
     return delete
+
+
+@pytest.fixture
+def publish(bootstrap: str, topics: Any, topic_prefix: str) -> Iterator[Callable[..., None]]:
+    """Write the route of a topic: its leaders by partition, or None for a deleted one."""
+    del topics
+    producer = KafkaProducer(bootstrap_servers=bootstrap)
+
+    def write(topic: str, leaders: list[str | None], **fields: Any) -> None:
+        broker = {
+            "broker_name": "main",
+            "cluster": "main",
+            "perm": 6,
+            "read_queue_nums": len(leaders),
+            "write_queue_nums": len(leaders),
+            "addresses": {"0": bootstrap},
+            "leaders": leaders,
+            "zones": None,
+            **fields,
+        }
+        record = {
+            "v": 1,
+            "kind": "route",
+            "topic": topic,
+            "identity": "one",
+            "order_topic_conf": None,
+            "brokers": [broker],
+        }
+        producer.send(f"{topic_prefix}routes", orjson.dumps(record), key=topic.encode()).get(
+            timeout=WAIT_SECONDS
+        )
+
+    yield write
+    producer.close()

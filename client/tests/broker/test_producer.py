@@ -1,7 +1,7 @@
 """A producer on a real broker: what it says is stored is there; what it lacks it asks for."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import closing
 from threading import Thread
@@ -18,45 +18,11 @@ from fairlead_client.producer.queue_choice import by_hash
 from fairlead_client.producer.send_error import NoRouteError, SendFailedError
 from fairlead_client.producer.sender import Accepted
 from fairlead_client.producer.target import Target
-from kafka import KafkaConsumer, KafkaProducer
+from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
 WAIT_SECONDS = 30
 Publish = Callable[..., None]
-
-
-@pytest.fixture
-def publish(bootstrap: str, topics: Any, topic_prefix: str) -> Iterator[Publish]:
-    """Write the route of a topic: its leaders by partition, or None for a deleted one."""
-    del topics
-    producer = KafkaProducer(bootstrap_servers=bootstrap)
-
-    def write(topic: str, leaders: list[str | None], **fields: Any) -> None:
-        broker = {
-            "broker_name": "main",
-            "cluster": "main",
-            "perm": 6,
-            "read_queue_nums": len(leaders),
-            "write_queue_nums": len(leaders),
-            "addresses": {"0": bootstrap},
-            "leaders": leaders,
-            "zones": None,
-            **fields,
-        }
-        record = {
-            "v": 1,
-            "kind": "route",
-            "topic": topic,
-            "identity": "one",
-            "order_topic_conf": None,
-            "brokers": [broker],
-        }
-        producer.send(f"{topic_prefix}routes", orjson.dumps(record), key=topic.encode()).get(
-            timeout=WAIT_SECONDS
-        )
-
-    yield write
-    producer.close()
 
 
 class Outcomes(ProducerObserver):

@@ -103,7 +103,13 @@ def test_a_topic_without_a_route(standing_still: Producer, fragile: "EmbeddedKaf
 def test_what_the_sender_asks(fragile: "EmbeddedKafka", queues: int | None) -> None:
     """To ask for a topic, and to make one, takes no longer than is given."""
     settings = ProducerSettings(bootstrap=fragile.bootstrap, prefix=PREFIX)
-    sender = KafkaSender(settings, "asking", attempt_timeout_ms=5_000, max_message_bytes=1_000)
+    sender = KafkaSender(
+        settings,
+        "asking",
+        attempt_timeout_ms=5_000,
+        longest_attempt_ms=5_000,
+        max_message_bytes=1_000,
+    )
     try:
         fragile.pause()
         begun_ms = now_ms()

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from fairlead_client.errors import SettingsError
+from fairlead_client.producer.outgoing import MessageError, OutgoingMessage, check_message
 from fairlead_client.producer.settings import ProducerSettings
 
 
@@ -28,13 +29,25 @@ def test_refused(given: dict[str, Any], field: str) -> None:
     assert caught.value.field == field
 
 
+def test_defaults_of_rocketmq() -> None:
+    """A message has RocketMQ's time, its attempts and its size, unless somebody says otherwise."""
+    settings = ProducerSettings(bootstrap="a:1")
+    assert (settings.send_timeout_ms, settings.retries) == (3_000, 2)
+    assert settings.max_message_bytes == 4 * 1024 * 1024
+    check_message(OutgoingMessage("T", bytes(4 * 1024 * 1024)), settings.max_message_bytes)
+    with pytest.raises(MessageError, match="4194305 bytes are more than 4194304"):
+        check_message(OutgoingMessage("T", bytes(4 * 1024 * 1024 + 1)), settings.max_message_bytes)
+
+
 def test_share_of_an_attempt() -> None:
     """Unless it is set, an attempt may take an equal share of the message's time."""
     settings = ProducerSettings(bootstrap="a:1, b:2")
     assert settings.bootstrap_servers == ["a:1", "b:2"]
     assert settings.attempt_ms == 1_000
     assert ProducerSettings(bootstrap="a:1", retries=0).attempt_ms == 3_000
-    assert ProducerSettings(bootstrap="a:1", attempt_timeout_ms=250).attempt_ms == 250
+    short = ProducerSettings(bootstrap="a:1", attempt_timeout_ms=250)
+    assert (short.attempt_ms, short.longest_attempt_ms) == (250, 3_000)
+    assert ProducerSettings(bootstrap="a:1", attempt_timeout_ms=5_000).longest_attempt_ms == 5_000
 
 
 def test_passwords_are_not_shown() -> None:

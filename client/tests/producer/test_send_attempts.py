@@ -12,7 +12,7 @@ GONE = SendingError(Fault.UNREACHABLE, "gone")
 
 def attempts(**given: int) -> SendAttempts:
     """Return the loop of RocketMQ's defaults: three attempts in 3,000 ms."""
-    settings = {"attempts_max": 3, "timeout_ms": 3_000, "attempt_timeout_ms": 3_000, "begun_ms": 0}
+    settings = {"attempts_max": 3, "timeout_ms": 3_000, "begun_ms": 0}
     return SendAttempts(**settings | given)
 
 
@@ -47,11 +47,56 @@ def test_time_is_shared() -> None:
     assert loop.begin(B, 1_200) == 1_200
     loop.failed(GONE, 2_400)
     assert loop.begin(C, 2_400) == 600
+    loop = attempts(attempt_timeout_ms=2_000)
+    assert loop.begin(A, 0) == 2_000
+    loop.failed(GONE, 1_500)
+    assert loop.begin(B, 1_500) == 1_500
+
+
+def test_the_last_attempt_has_all_that_is_left() -> None:
+    """Nothing comes after it that time would have to be kept for; nor after the only one."""
+    loop = attempts()
+    for now_ms, target in ((0, A), (10, B)):
+        assert loop.begin(target, now_ms) == 1_000
+        loop.failed(GONE, now_ms + 5)
+    assert loop.begin(C, 20) == 2_980
+    assert attempts(attempts_max=1).begin(A, 0) == 3_000
+    assert attempts(attempts_max=1, attempt_timeout_ms=500).begin(A, 0) == 3_000
+
+
+def test_a_share_is_of_the_messages_own_time() -> None:
+    """Unless a limit is set, an attempt has its share of the time that this very message has."""
+    assert attempts(timeout_ms=10_000).begin(A, 0) == 3_333
+    assert attempts(timeout_ms=2).begin(A, 0) == 1
+
+
+@pytest.mark.parametrize(
+    "given, begun_ms, ended_ms, fault",
+    [
+        ({}, 0, 1_000, Fault.UNREACHABLE),
+        ({}, 2_900, 3_000, Fault.OUT_OF_TIME),
+        # Half of a share, at least.
+        ({}, 2_500, 3_000, Fault.UNREACHABLE),
+        ({}, 2_501, 3_000, Fault.OUT_OF_TIME),
+        ({"attempts_max": 1}, 0, 3_000, Fault.UNREACHABLE),
+        ({"timeout_ms": 900}, 0, 300, Fault.UNREACHABLE),
+        ({"attempt_timeout_ms": 100}, 2_950, 3_000, Fault.UNREACHABLE),
+        # No broker is slow that takes less than 50 ms.
+        ({"timeout_ms": 60}, 0, 20, Fault.OUT_OF_TIME),
+    ],
+)
+def test_who_is_blamed_for_silence(
+    given: dict[str, int], begun_ms: int, ended_ms: int, fault: Fault
+) -> None:
+    """A broker that had its time, whether or not the message has any left; else nobody."""
+    loop = attempts(**given)
+    loop.begin(A, begun_ms)
+    assert loop.silent(ended_ms) is fault
 
 
 def test_out_of_time() -> None:
     """When the budget is used up no attempt is left, however few were made."""
-    loop = attempts()
+    loop = attempts(attempt_timeout_ms=3_000)
     loop.begin(A, 0)
     with pytest.raises(SendFailedError, match="out of time after 1 attempts in 3000 ms") as caught:
         loop.failed(GONE, 3_000)

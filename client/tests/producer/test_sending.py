@@ -82,7 +82,7 @@ def sending(
 
     def begin() -> Sending:
         attempts = SendAttempts(
-            attempts_max=3,
+            attempts_max=given.get("attempts_max", 3),
             timeout_ms=given.get("timeout_ms", 30_000),
             attempt_timeout_ms=attempt_ms,
             begun_ms=now_ms(),
@@ -175,9 +175,19 @@ def test_silent_broker() -> None:
         held.append(ended)
 
     plane = Plane(A=leaves)
-    with sending(plane, attempt_ms=20) as (begin, selector, _):
+    with sending(plane, attempt_ms=60) as (begin, selector, _):
         assert begin().result.result(WAIT_SECONDS).broker == "B"
         held[0].set_result(Accepted(3, "A"))
+        assert not selector.states()["A"].reachable
+
+
+def test_silent_broker_and_a_single_attempt() -> None:
+    """A broker is blamed for its silence also where the message had no more time than that."""
+    plane = Plane(A=lambda _, __: None)
+    with sending(plane, attempts_max=1, timeout_ms=100) as (begin, selector, _):
+        with pytest.raises(SendFailedError, match="no answer within"):
+            begin().result.result(WAIT_SECONDS)
+        assert [begin().result.result(WAIT_SECONDS).broker for _ in range(4)].count("A") == 0
         assert not selector.states()["A"].reachable
 
 

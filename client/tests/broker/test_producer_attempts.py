@@ -1,0 +1,114 @@
+"""What a started producer makes of its settings: how often a message is tried, and for how long."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+from fairlead_client.clock import now_ms
+from fairlead_client.producer.outgoing import MessageError, OutgoingMessage
+from fairlead_client.producer.producer import Producer
+from fairlead_client.producer.queue_choice import by_hash
+from fairlead_client.producer.send_error import Fault, SendFailedError, SendingError
+from fairlead_client.producer.sender import Accepted
+from fairlead_client.producer.target import Target
+
+pytestmark = pytest.mark.broker
+WAIT_SECONDS = 30
+TOPIC = "three-brokers"
+MESSAGE = OutgoingMessage(TOPIC, b"x")
+Started = Callable[..., Producer]
+
+
+class Busy:
+    """A data plane whose brokers are busy, but for some that answer nothing."""
+
+    def __init__(self, *, silent: str = "") -> None:
+        self.met: list[tuple[str | None, int]] = []
+        self._silent = silent
+
+    def knows(self, topic: str) -> bool:
+        """All topics."""
+        return bool(topic)
+
+    def learn(self, topic: str, timeout_ms: int, queues: int | None = None) -> None:
+        """Nothing to learn."""
+
+    def send(self, target: Target, message: OutgoingMessage, timeout_ms: int) -> Future[Accepted]:
+        """Be busy, or silent."""
+        assert message.value
+        self.met.append((target.broker, timeout_ms))
+        ended: Future[Accepted] = Future()
+        if target.broker is None or target.broker not in self._silent:
+            ended.set_exception(SendingError(Fault.BUSY, "busy"))
+        return ended
+
+    def close(self, timeout_ms: int) -> None:
+        """Nothing to close."""
+
+
+@pytest.fixture
+def started(
+    bootstrap: str, topic_prefix: str, publish: Callable[..., None]
+) -> Iterator[Callable[..., Producer]]:
+    """Start producers of a topic of three brokers with one queue each."""
+    publish(TOPIC, ["1", "2", "3"])
+    producers: list[Producer] = []
+
+    def start(plane: Busy, **settings: Any) -> Producer:
+        made = Producer(
+            bootstrap=bootstrap, prefix=topic_prefix, make_sender=lambda _, __: plane, **settings
+        )
+        producers.append(made)
+        return made.start()
+
+    yield start
+    for producer in producers:
+        producer.close()
+
+
+def test_attempts_of_each_way(started: Started) -> None:
+    """Three in 3,000 ms, each elsewhere; one if one-way or chosen; the last takes what is left."""
+    plane = Busy()
+    producer = started(plane)
+    ways: list[tuple[Callable[[], object], int]] = [
+        (lambda: producer.send(MESSAGE), 3),
+        (lambda: producer.send_async(MESSAGE).result(WAIT_SECONDS), 3),
+        (lambda: producer.send(MESSAGE, selector=by_hash("k")), 1),
+        (lambda: producer.send_async(MESSAGE, selector=by_hash("k")).result(WAIT_SECONDS), 1),
+    ]
+    for send, count in ways:
+        plane.met.clear()
+        with pytest.raises(SendFailedError, match=f"gave up after {count} attempts"):
+            send()
+        brokers, times_ms = zip(*plane.met, strict=True)
+        assert len(set(brokers)) == len(brokers) == count
+        assert all(time_ms == 1_000 for time_ms in times_ms[:-1])
+        assert 2_000 < times_ms[-1] <= 3_000
+    plane.met.clear()
+    producer.send_one_way(MESSAGE)
+    producer.close()
+    assert len(plane.met) == 1
+
+
+def test_one_budget(started: Started) -> None:
+    """Three silent brokers take 3,000 ms together, or the time that the call gives."""
+    producer = started(Busy(silent="123"))
+    for timeout_ms, budget_ms in ((None, 3_000), (600, 600)):
+        begun_ms = now_ms()
+        with pytest.raises(SendFailedError) as caught:
+            producer.send(MESSAGE, timeout_ms)
+        assert budget_ms <= now_ms() - begun_ms < 2 * budget_ms
+        assert len({attempt.broker for attempt in caught.value.attempts}) == 3
+        assert len(caught.value.attempts) == 3
+
+
+def test_the_longest_message(started: Started) -> None:
+    """A message of more than 4 MiB is refused before anything is tried, one of 4 MiB is not."""
+    plane = Busy()
+    producer = started(plane, retries=0)
+    with pytest.raises(MessageError, match="4194305 bytes"):
+        producer.send(OutgoingMessage(TOPIC, bytes(4 * 1024 * 1024 + 1)))
+    assert plane.met == []
+    with pytest.raises(SendFailedError):
+        producer.send(OutgoingMessage(TOPIC, bytes(4 * 1024 * 1024)))
