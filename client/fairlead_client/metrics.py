@@ -122,6 +122,11 @@ class ProducerMetrics(ProducerObserver):
         """Count."""
         self._families.messages.labels(self._group, "failed").inc()
 
+    def route_unreadable(self, topic: str) -> None:
+        """Count."""
+        del topic
+        self._families.unreadable_routes.labels(self._group).inc()
+
 
 class ProducerFamilies:
     """The metric families of producers; make one per registry and a ProducerMetrics for each."""
@@ -145,6 +150,12 @@ class ProducerFamilies:
             ["group", "broker"],
             registry=registry,
             buckets=SEND_SECONDS,
+        )
+        self.unreadable_routes = Counter(
+            "fairlead_producer_unreadable_routes",
+            "Changed routes that are no good: the topic's queues stay what they were.",
+            ["group"],
+            registry=registry,
         )
         self.avoided_until = Gauge(
             "fairlead_producer_avoided_until_timestamp_seconds",

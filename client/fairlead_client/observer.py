@@ -60,3 +60,6 @@ class ProducerObserver:
 
     def failed(self) -> None:
         """A message was given up."""
+
+    def route_unreadable(self, topic: str) -> None:
+        """A topic's new route is no good, so its queues stay what they were."""

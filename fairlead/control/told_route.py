@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from fairlead_client.errors import RouteError
+from fairlead_client.routes.publish_info import publish_info
 from fairlead_client.routes.static_topic import endpoints
 from fairlead_client.routes.topic_route import PERM_READ, PERM_WRITE, QueueMapping, TopicRoute
 
@@ -38,8 +39,11 @@ def told_route(topic: str, told: TopicRoute, identity: str) -> Route:
         identity: which life of the topic it is of; RocketMQ does not know.
 
     Raises:
-        RouteError: it has no queueDatas, or two shares of one broker.
+        RouteError: it has no queueDatas, two shares of one broker, or an orderTopicConf at which
+            RocketMQ's clients throw.
     """
+    if told.order_topic_conf:
+        publish_info(topic, told)
     brokers = _logical(topic, told.mappings) if told.mappings else _physical(told)
     ordered = sorted(brokers, key=lambda broker: java_order(broker.broker_name))
     return Route(topic, identity, tuple(ordered), told.order_topic_conf or None)

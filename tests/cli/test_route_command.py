@@ -130,6 +130,7 @@ def test_warnings(command: Command, told: Path) -> None:
         ("{}", "FILE: queueDatas: it is missing"),
         ('{"queueDatas":[{"perm":6}]}', "FILE: queueDatas[0].brokerName"),
         ('{"queueDatas":[{"brokerName":"a b"}]}', "FILE: brokers[0].broker_name"),
+        ('{"queueDatas":[{"brokerName":"b"}],"orderTopicConf":"b:x"}', "FILE: orderTopicConf"),
     ],
 )
 def test_refused(command: Command, log: "Log", told: Path, text: str, said: str) -> None:

@@ -72,10 +72,15 @@ def test_a_static_topic() -> None:
 
 @pytest.mark.parametrize(
     "told, field",
-    [({}, "queueDatas"), (TOLD | {"queueDatas": [SHARE, SHARE]}, "queueDatas")],
+    [
+        ({}, "queueDatas"),
+        (TOLD | {"queueDatas": [SHARE, SHARE]}, "queueDatas"),
+        (TOLD | {"orderTopicConf": "b:x"}, "orderTopicConf"),
+        (TOLD | {"orderTopicConf": "b"}, "orderTopicConf"),
+    ],
 )
 def test_refused_as_a_route(told: dict[str, Any], field: str) -> None:
-    """What is no route, or has a broker twice, cannot be one of ours."""
+    """What is no route, has a broker twice, or stops RocketMQ's clients, cannot be one of ours."""
     with pytest.raises(RouteError) as caught:
         told_route("orders", read_topic_route(told), "life-1")
     assert caught.value.field == field

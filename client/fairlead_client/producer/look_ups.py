@@ -45,7 +45,7 @@ class _LookUp:
     def fail(self, why: str, *, out_of_time: bool = False) -> None:
         """End the message with an error that names the look-up."""
         failed = self.attempts.failure(
-            now_ms(), out_of_time=out_of_time, look_up=f"looking up topic {self.topic!r}: {why}"
+            now_ms(), out_of_time=out_of_time, why=f"looking up topic {self.topic!r}: {why}"
         )
         self.sending.give_up(failed)
 

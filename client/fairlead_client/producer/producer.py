@@ -55,15 +55,16 @@ class Producer:
     ) -> None:
         self._settings = ProducerSettings(**settings)
         self.client_id = new_identity(self._settings.client_id).client_id
+        observer = observer or ProducerObserver()
         health = BrokerHealth(self._settings.latency_table, self._settings.attempt_ms)
         self._selector = Selector(health, avoid=self._settings.avoid_slow)
         self._parts = Parts(
             self._settings,
             self.client_id,
-            PublishTable(_random_start, self._settings.zone),
+            PublishTable(_random_start, self._settings.zone, observer.route_unreadable),
             self._selector,
             make_sender or _kafka_sender,
-            observer or ProducerObserver(),
+            observer,
         )
         self._running: Machinery | None = None
         self._started = False

@@ -1,16 +1,20 @@
 """What a producer knows of its topics: each topic's queues as a snapshot that is never changed."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Condition
 from typing import Final
 
+from fairlead_client.errors import RouteError
 from fairlead_client.model import Queue
 from fairlead_client.producer.fair_selection import FairRoundRobin
 from fairlead_client.producer.target import Target, targets
 from fairlead_client.routes.default_route import from_default_route
 from fairlead_client.routes.publish_info import TopicPublishInfo, publish_info
 from fairlead_client.routes.topic_route import TopicRoute
+
+logger = logging.getLogger(__name__)
 
 DEFAULT_TOPIC: Final = "TBW102"
 """The topic whose route stands for that of topics which do not exist yet."""
@@ -35,16 +39,24 @@ class PublishTable:
     """Routes as they become known, and what they say to a producer. Safe for several threads.
 
     A topic's publish info is made when somebody sends to it, so a producer that lacks one gets it
-    although the route has not changed since; it is made anew when the route changes.
+    although the route has not changed since; it is made anew when the route changes. A changed
+    route that cannot be read changes nothing for those who have queues, as in RocketMQ.
 
     Args:
         random_start: returns where a topic's first turn begins, any whole number.
         zone: the producer's own.
+        unreadable: is told of each topic that keeps its queues because its new route is no good.
     """
 
-    def __init__(self, random_start: Callable[[], int], zone: str | None = None) -> None:
+    def __init__(
+        self,
+        random_start: Callable[[], int],
+        zone: str | None = None,
+        unreadable: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._random_start = random_start
         self._zone = zone
+        self._unreadable = unreadable
         self._routes: dict[str, TopicRoute] = {}
         self._published: dict[str, Published] = {}
         self._wanted: set[str] = set()
@@ -59,9 +71,11 @@ class PublishTable:
             else:
                 self._routes[topic] = route
             if before != route:
-                self._published.pop(topic, None)
+                self._renew(topic, route, is_default=False)
                 if topic == DEFAULT_TOPIC:
-                    self._drop_defaults()
+                    for other in [name for name, at in self._published.items() if at.is_default]:
+                        default = None if route is None else from_default_route(route)
+                        self._renew(other, default, is_default=True)
             self._changed.notify_all()
 
     def note_leader(self, queue: Queue, broker: str | None) -> None:
@@ -156,7 +170,14 @@ class PublishTable:
         made = self._published[topic] = Published(info, turns, is_default)
         return made
 
-    def _drop_defaults(self) -> None:
-        self._published = {
-            topic: known for topic, known in self._published.items() if not known.is_default
-        }
+    def _renew(self, topic: str, route: TopicRoute | None, *, is_default: bool) -> None:
+        """Make the publish info of a topic anew that somebody has sent to; None: it has none."""
+        known = self._published.pop(topic, None)
+        if known is None or route is None:
+            return
+        try:
+            self._publish(topic, route, is_default=is_default)
+        except RouteError as error:
+            logger.warning("topic %s keeps its queues, its new route is no good: %s", topic, error)
+            self._published[topic] = known
+            self._unreadable(topic)

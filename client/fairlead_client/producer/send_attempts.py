@@ -119,15 +119,13 @@ class SendAttempts:
         if self.left_ms(now_ms) == 0:
             raise self.failure(now_ms, out_of_time=True)
 
-    def failure(
-        self, now_ms: int, *, out_of_time: bool = False, look_up: str = ""
-    ) -> SendFailedError:
+    def failure(self, now_ms: int, *, out_of_time: bool = False, why: str = "") -> SendFailedError:
         """Return the final error, which names every broker tried and its time.
 
         Args:
             now_ms: the present time.
             out_of_time: whether the time is over, and not the number of attempts.
-            look_up: what the look-up of the topic came to, when no attempt was begun.
+            why: what kept the next attempt, or the first one, from being begun.
         """
         total_ms = now_ms - self._begun_ms
-        return SendFailedError(self._failed, total_ms, out_of_time=out_of_time, look_up=look_up)
+        return SendFailedError(self._failed, total_ms, out_of_time=out_of_time, why=why)

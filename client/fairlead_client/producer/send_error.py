@@ -77,7 +77,8 @@ class SendFailedError(FairleadClientError):
     """A message was not acknowledged. Unless every attempt was refused, it may be stored.
 
     Attributes:
-        attempts: every attempt, in order; none when already the look-up of its topic failed.
+        attempts: every attempt, in order; none when already the look-up of its topic failed. When
+            no other could be begun, the cause (`__cause__`) is what kept it.
         out_of_time: whether the time was over, and not the number of attempts.
     """
 
@@ -87,15 +88,17 @@ class SendFailedError(FairleadClientError):
         total_ms: int,
         *,
         out_of_time: bool = False,
-        look_up: str = "",
+        why: str = "",
     ) -> None:
-        tried = "; ".join(
+        told = [
             f"{attempt.queue.topic}/{attempt.queue.queue_id} on broker {attempt.broker}: "
             f"{attempt.error} after {attempt.took_ms} ms"
             for attempt in attempts
-        )
+        ]
+        if why:
+            told.append(why)
         ended = "out of time" if out_of_time else "gave up"
         counted = f"{ended} after {len(attempts)} attempts in {total_ms} ms"
-        super().__init__(f"{counted}: {tried or look_up}")
+        super().__init__(f"{counted}: {'; '.join(told)}")
         self.attempts = tuple(attempts)
         self.out_of_time = out_of_time

@@ -17,7 +17,7 @@ from fairlead_client.producer.publish_table import PublishTable
 from fairlead_client.producer.queue_choice import QueueSelector, choose
 from fairlead_client.producer.selector import Selector
 from fairlead_client.producer.send_attempts import SendAttempts
-from fairlead_client.producer.send_error import Fault, NoRouteError, SendingError
+from fairlead_client.producer.send_error import Fault, NoRouteError, SendFailedError, SendingError
 from fairlead_client.producer.sender import Accepted, Sender
 from fairlead_client.producer.target import Target
 
@@ -80,10 +80,10 @@ class Sending:
             number = self._number
             ended = ways.sender.send(target, self._message, timeout_ms)
             ways.agenda.at(now + timeout_ms, partial(self._late, number, timeout_ms, ended))
-        except FairleadClientError as error:
-            self.give_up(error)
+        except SendFailedError as final:
+            self.give_up(final)
         except Exception as error:  # noqa: BLE001 - whatever a sender raises is the message's end
-            self.give_up(error)
+            self.give_up(self._final(error))
         else:
             ended.add_done_callback(partial(self._ended, number))
 
@@ -92,6 +92,14 @@ class Sending:
         with suppress(InvalidStateError):
             self.result.set_exception(error)
             self._tell(self._ways.observer.failed)
+
+    def _final(self, error: Exception) -> Exception:
+        """Return the error itself, or one that names the brokers tried before it came."""
+        if not self._attempts.number:
+            return error
+        final = self._attempts.failure(now_ms(), why=f"{type(error).__name__}: {error}")
+        final.__cause__ = error
+        return final
 
     def _select(self, now: int) -> Target:
         topic = self._message.topic

@@ -45,6 +45,7 @@ def test_producer() -> None:
     metrics.avoided("2", 0)
     metrics.acknowledged(3)
     metrics.failed()
+    metrics.route_unreadable("orders")
     text = generate_latest(registry).decode()
     for line in (
         'fairlead_producer_attempts_total{broker="1",group="billing",outcome="unreachable"} 1.0',
@@ -55,5 +56,6 @@ def test_producer() -> None:
         'fairlead_producer_avoided_until_timestamp_seconds{broker="2",group="billing"} 0.0',
         'fairlead_producer_messages_total{group="billing",outcome="acknowledged"} 1.0',
         'fairlead_producer_messages_total{group="billing",outcome="failed"} 1.0',
+        'fairlead_producer_unreadable_routes_total{group="billing"} 1.0',
     ):
         assert line in text

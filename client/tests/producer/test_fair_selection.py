@@ -18,10 +18,12 @@ BROKERS = st.sets(st.sampled_from("ABC"))
 
 
 def test_next_broker_after_a_failure() -> None:
-    """Of A1, A2, B1, B2, C1, C2 the queue after a failed A1 is B1."""
-    turns = FairRoundRobin(SIX, 0)
-    assert turns.select() == A1
-    assert turns.select(tried=("A",)) == B1
+    """Of A1, A2, B1, B2, C1, C2 the queue after a failed A1 is B1; each later time another."""
+    turns, after = FairRoundRobin(SIX, 0), list[Target]()
+    while len(after) < 5:
+        if turns.select() == A1:
+            after.append(turns.select(tried=("A",)))
+    assert after == [B1, B2, C1, C2, B1]
 
 
 def test_neighbours_of_an_avoided_broker_share_its_load() -> None:

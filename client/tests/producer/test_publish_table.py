@@ -1,5 +1,6 @@
 """What a producer knows of its topics, as routes come and go."""
 
+from dataclasses import replace
 from threading import Thread
 
 import pytest
@@ -179,6 +180,28 @@ def test_unreadable_route() -> None:
     known.note("orders", route(QueueData("A", 4, 4, 6), conf="A:x"))
     with pytest.raises(RouteError, match="orderTopicConf"):
         known.find("orders")
+
+
+@pytest.mark.parametrize("topic", ["orders", "TBW102"])
+def test_a_change_that_cannot_be_read(topic: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Who has queues keeps them, and it is told; the next good route is taken, and a deletion."""
+    told: list[str] = []
+    known = PublishTable(lambda: 0, unreadable=told.append)
+    known.note(topic, DEFAULT)
+    name = "bills" if topic == "TBW102" else topic
+    before = known.find(name) or known.find_default(name)
+    assert before is not None
+    known.note(topic, replace(DEFAULT, order_topic_conf="A:x"))
+    assert known.find(name) is before
+    assert told == [name]
+    assert f"topic {name} keeps its queues" in caplog.text
+    known.note(topic, route(QueueData("A", 1, 1, 7)))
+    after = known.find(name)
+    assert after is not None
+    assert [target.queue for target in after.turns.targets] == [Queue(name, "A", 0)]
+    known.note(topic, replace(DEFAULT, order_topic_conf="A:x"))
+    known.note(topic, None)
+    assert known.find(name) is None
 
 
 def test_awaited_route() -> None:

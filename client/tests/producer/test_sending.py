@@ -1,8 +1,10 @@
 """One message on its way, against a data plane that fails as it is told."""
 
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -15,6 +17,7 @@ from fairlead_client.producer.agenda import Agenda
 from fairlead_client.producer.broker_health import BrokerHealth
 from fairlead_client.producer.outgoing import OutgoingMessage, SendResult
 from fairlead_client.producer.publish_table import PublishTable
+from fairlead_client.producer.queue_selection import NoQueueError
 from fairlead_client.producer.selector import Selector
 from fairlead_client.producer.send_attempts import SendAttempts
 from fairlead_client.producer.send_error import Fault, NoRouteError, SendFailedError, SendingError
@@ -75,6 +78,7 @@ def sending(
     """Give what begins a message on a plane, the selector that learns, and topics asked for."""
     table = PublishTable(lambda: 0)
     table.note("T", ROUTE)
+    given.get("tables", []).append(table)
     selector, agenda, asked = Selector(BrokerHealth()), Agenda(), list[str]()
     agenda.start()
     observer = given.get("observer", ProducerObserver())
@@ -240,6 +244,31 @@ def test_topic_that_is_gone() -> None:
     """A topic without route ends in its error."""
     with sending(Plane(), topic="gone") as (begin, _, _):
         assert isinstance(begin().result.exception(WAIT_SECONDS), NoRouteError)
+
+
+@pytest.mark.parametrize(
+    "after, cause",
+    [
+        (None, NoRouteError),
+        (replace(ROUTE, queue_datas=()), NoQueueError),
+    ],
+)
+def test_topic_that_goes_between_two_attempts(
+    after: TopicRoute | None, cause: type[Exception]
+) -> None:
+    """The brokers that were tried are named although no other attempt can be begun."""
+    tables: list[PublishTable] = []
+
+    def changes(_target: Target, ended: Future[Accepted]) -> None:
+        tables[0].note("T", after)
+        ended.set_exception(SendingError(Fault.UNREACHABLE, "gone"))
+
+    with sending(Plane(A=changes), tables=tables) as (begin, _, _):
+        error = begin().result.exception(WAIT_SECONDS)
+    assert isinstance(error, SendFailedError)
+    assert [attempt.broker for attempt in error.attempts] == ["A"]
+    assert isinstance(error.__cause__, cause)
+    assert re.search(rf"T/0 on broker A: gone after \d+ ms; {cause.__name__}: ", str(error))
 
 
 def test_chosen_queue() -> None:
