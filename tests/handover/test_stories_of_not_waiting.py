@@ -89,6 +89,27 @@ def test_an_ordered_client_has_no_deadline() -> None:
     assert story.owner() == "b"
 
 
+def test_an_ordered_successor_starts_at_the_release() -> None:
+    """No tick and no lock round lie between: it begins in the moment in which it reads it."""
+    story = Story()
+    a = story.joins("a", ordered=True)
+    story.engine()
+    a.reads_all()
+    a.processes(3)
+    b = story.joins("b", ordered=True)
+    story.engine()
+    story.moves(0, "b")
+    a.reads()
+    b.reads_all()
+    begun_ms = story.now_ms
+    assert (story.owner(), len(b.may_work())) == ("a", 0)
+    a.stops()
+    # The engine has not read it either: the release alone opens the gate.
+    b.reads_releases()
+    assert (story.owner(), start_of(b)) == ("b", 3)
+    assert story.now_ms == begun_ms
+
+
 def test_a_mute_member_keeps_its_queue_and_is_an_alarm() -> None:
     """A heartbeats and never reads: B waits, and everybody may know."""
     story, _, b = gated_b()
