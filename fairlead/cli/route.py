@@ -2,6 +2,7 @@
 
 import sys
 import uuid
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +16,12 @@ from fairlead.cli.output import write_rows
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairlead.control.told_offsets import Answers
     from fairlead.core.model import Route, RouteBroker
+    from fairlead.core.outputs import Request
+    from fairlead.settings import KafkaSettings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -31,6 +37,14 @@ IdentityFlag = Annotated[
     typer.Option(
         "--identity",
         help="Which life of the topic; default: that of the route in force, else a new one.",
+    ),
+]
+OffsetsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--offsets",
+        metavar="FILE",
+        help="The bounds of the queues, as `mqadmin topicStatus` prints them; default: Kafka's.",
     ),
 ]
 DryRunFlag = Annotated[
@@ -55,16 +69,19 @@ def put_route(
     file: FileArgument,
     *,
     identity: IdentityFlag = None,
+    offsets: OffsetsOption = None,
     dry_run: DryRunFlag = False,
     shared: GroupOptions,
 ) -> None:
     """Publish the route that a file says, in place of the one in force.
 
-    A route that is in force already is not written again. docs/bridges.md has more.
+    A route that is in force already is written again only if a group has asked for it lately; who
+    has asked for the bounds of its queues is answered. docs/bridges.md has more.
     """
     _need_client()
     from fairlead.control.strange_queues import read_routes
-    from fairlead.wire.encode_bridge import encode_route
+    from fairlead.control.told_offsets import recent_requests
+    from fairlead.wire.encode_bridge import encode_offsets, encode_route
     from fairlead.wire.topics import TopicNames
     from streaming.record_writer import write_records
 
@@ -74,13 +91,20 @@ def put_route(
     known = None if present is None else present.identity
     changed = _checked(topic, told, identity or known or uuid.uuid4().hex)
     assert changed.route is not None
+    requests = [] if dry_run else recent_requests(kafka, topic)
     outcome = "not_written" if dry_run else "written"
     if changed.route == present:
-        outcome = "unchanged"
-    elif not dry_run:
-        write_records(kafka, [encode_route(changed, TopicNames(kafka.topic_prefix))])
+        outcome = "repeated" if any(each.what == "route" for each in requests) else "unchanged"
+    answered = _answers(requests, changed.route, offsets, kafka)
+    names = TopicNames(kafka.topic_prefix)
+    records = [encode_route(changed, names)] if outcome in ("written", "repeated") else []
+    records += [record for each in answered.records for record in encode_offsets(each, names)]
+    if records:
+        write_records(kafka, records)
     write_rows(_rows(changed.route, outcome), COLUMNS, shared.output)
     _warn_of_odd(changed.route)
+    for group, number in answered.left.items():
+        warn(f"{group}: it waits for the bounds of {number} queues; give them with --offsets")
 
 
 @app.command("show")
@@ -121,16 +145,42 @@ def _in_force(topic: str, shared: GroupOptions) -> "Route":
     return present
 
 
+def _answers(
+    requests: "Sequence[Request]", route: "Route", file: Path | None, kafka: "KafkaSettings"
+) -> "Answers":
+    """Answer what groups have asked of the topic, by what a file says or by what Kafka has."""
+    from fairlead.cli.bridge import connection_options, log_to_stderr
+    from fairlead.control import told_offsets
+
+    if file is not None:
+        try:
+            look_up = told_offsets.told_lookup(_read(file, "--offsets").decode("utf-8", "replace"))
+        except told_offsets.StatusError as error:
+            raise UsageError(
+                f"--offsets: {error}.", remedy="Give what mqadmin topicStatus prints."
+            ) from error
+        return told_offsets.answers(requests, route, look_up)
+    if not requests:
+        return told_offsets.Answers((), {})
+    log_to_stderr()
+    with closing(told_offsets.data_cluster(kafka, connection_options(kafka.security))) as cluster:
+        return told_offsets.answers(requests, route, told_offsets.kafka_lookup(cluster, route))
+
+
+def _read(file: Path, name: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"{name}: {file} cannot be read ({error.strerror}).", remedy="Name a file, or -."
+        ) from error
+
+
 def _told(file: Path) -> Any:
     from fairlead_client.errors import RouteError
     from fairlead_client.routes.route_reading import decode_topic_route
 
-    try:
-        text = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    except OSError as error:
-        raise UsageError(
-            f"FILE: {file} cannot be read ({error.strerror}).", remedy="Name a file, or -."
-        ) from error
+    text = _read(file, "FILE")
     try:
         return decode_topic_route(text)
     except RouteError as error:
