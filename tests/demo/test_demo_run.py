@@ -48,7 +48,7 @@ def _processes_naming(text: str) -> list[str]:
         (1, []),
         pytest.param(2, [], marks=pytest.mark.slow),
         pytest.param(3, [], marks=pytest.mark.slow),
-        pytest.param(4, ["--push"], marks=pytest.mark.slow),
+        pytest.param(4, ["--consumers", "push"], marks=pytest.mark.slow),
     ],
 )
 def test_verdict(tmp_path: Path, seed: int, chosen: list[str]) -> None:
