@@ -1,0 +1,38 @@
+"""What a producer knows of a broker goes with the last route that names it."""
+
+from collections.abc import Callable
+from threading import Event
+
+import pytest
+from fairlead_client.producer.outgoing import OutgoingMessage
+from fairlead_client.producer.producer import Producer
+from fairlead_client.producer.selector import Selector
+from fairlead_client.transport.route_refresher import RouteRefresher
+
+WAIT_SECONDS = 30
+
+
+def test_forgotten(
+    bootstrap: str,
+    topic_prefix: str,
+    data_topic: str,
+    publish: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next round after the route has changed keeps no state of a broker that left it."""
+    kept, gone = Selector.forget_except, Event()
+
+    def forget(self: Selector, brokers: frozenset[str]) -> None:
+        kept(self, brokers)
+        if "7" in brokers:
+            gone.set()
+
+    monkeypatch.setattr(RouteRefresher, "interval_ms", 50)
+    monkeypatch.setattr(Selector, "forget_except", forget)
+    publish(data_topic, ["1", "1"])
+    with Producer(bootstrap=bootstrap, prefix=topic_prefix) as producer:
+        producer.send(OutgoingMessage(data_topic, b"x"), timeout_ms=20_000)
+        assert set(producer.brokers()) == {"1"}
+        publish(data_topic, ["7", "7"])
+        assert gone.wait(WAIT_SECONDS)
+        assert producer.brokers() == {}
