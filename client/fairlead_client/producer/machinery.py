@@ -14,7 +14,7 @@ from fairlead_client.producer.look_ups import LookUps
 from fairlead_client.producer.outgoing import OutgoingMessage, SendResult
 from fairlead_client.producer.publish_table import PublishTable
 from fairlead_client.producer.queue_choice import QueueSelector
-from fairlead_client.producer.selector import Selector
+from fairlead_client.producer.selector import Chooser
 from fairlead_client.producer.send_attempts import Mode, SendAttempts
 from fairlead_client.producer.sender import Sender
 from fairlead_client.producer.sending import Sending, Ways
@@ -30,7 +30,7 @@ class Parts:
     settings: ProducerSettings
     client_id: str
     table: PublishTable
-    selector: Selector
+    selector: Chooser
     make_sender: Callable[[ProducerSettings, str], Sender]
     observer: ProducerObserver
 

@@ -22,7 +22,8 @@ from fairlead_client.producer.machinery import Machinery, Parts
 from fairlead_client.producer.outgoing import OutgoingMessage, SendResult, check_message
 from fairlead_client.producer.publish_table import PublishTable
 from fairlead_client.producer.queue_choice import QueueSelector
-from fairlead_client.producer.selector import Selector
+from fairlead_client.producer.rocketmq_selector import Line, RocketMQSelector
+from fairlead_client.producer.selector import Chooser, Selector
 from fairlead_client.producer.send_attempts import Mode
 from fairlead_client.producer.sender import Sender
 from fairlead_client.producer.settings import ProducerArguments, ProducerSettings
@@ -56,8 +57,7 @@ class Producer:
         self._settings = ProducerSettings(**settings)
         self.client_id = new_identity(self._settings.client_id).client_id
         observer = observer or ProducerObserver()
-        health = BrokerHealth(self._settings.latency_table, self._settings.attempt_ms)
-        self._selector = Selector(health, avoid=self._settings.avoid_slow)
+        self._selector = _selector(self._settings)
         self._parts = Parts(
             self._settings,
             self.client_id,
@@ -185,6 +185,14 @@ class Producer:
     def _check_process(self) -> None:
         if os.getpid() != self._pid:
             raise ForkedClientError("the process was forked; make the producer in the child")
+
+
+def _selector(settings: ProducerSettings) -> Chooser:
+    if settings.selection == "fair":
+        health = BrokerHealth(settings.table, settings.attempt_ms)
+        return Selector(health, avoid=settings.avoid_slow)
+    line: Line = "5" if settings.selection == "rocketmq-5" else "4.9"
+    return RocketMQSelector(line, settings.table, _random_start, avoid=settings.avoid_slow)
 
 
 def _random_start() -> int:

@@ -1,7 +1,8 @@
 """RocketMQ's own round robin over the queues of a topic, exactly, line by line of its versions.
 
-For comparison and for whoever wants to change over without a difference; a Producer's default is
-`fair_selection`. The index is an argument and a result: RocketMQ keeps one per thread and topic.
+For whoever wants to change over without a difference: a Producer chooses so with `selection`
+(`rocketmq_selector`); its default is `fair_selection`. The index is an argument and a
+result: RocketMQ keeps one per thread and topic.
 """
 
 from collections.abc import Callable, Sequence

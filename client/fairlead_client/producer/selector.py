@@ -2,12 +2,32 @@
 
 from collections.abc import Sequence
 from threading import Lock
+from typing import Protocol
 
 from fairlead_client.producer.broker_health import BrokerHealth, BrokerState
 from fairlead_client.producer.fair_selection import FairRoundRobin
 from fairlead_client.producer.target import Target
 
 _NOBODY: frozenset[str] = frozenset()
+
+
+class Chooser(Protocol):
+    """What a producer asks: which queue is next, and what is known of the brokers."""
+
+    def select(self, turns: FairRoundRobin, tried: Sequence[str], now_ms: int) -> Target:
+        """Return the next queue of a topic for a message that failed at these brokers."""
+
+    def succeeded(self, broker: str, latency_ms: int, *, now_ms: int) -> int:
+        """Learn that a message was acknowledged; return for how long the broker is avoided."""
+
+    def failed(self, broker: str, latency_ms: int, *, reachable: bool, now_ms: int) -> int:
+        """Learn that a sending failed; return for how long the broker is avoided."""
+
+    def forget_except(self, brokers: frozenset[str]) -> None:
+        """Forget every broker but these."""
+
+    def states(self) -> dict[str, BrokerState]:
+        """Return what is known of each broker."""
 
 
 class Selector:

@@ -15,7 +15,7 @@ from fairlead_client.producer.agenda import Agenda
 from fairlead_client.producer.outgoing import OutgoingMessage, SendResult
 from fairlead_client.producer.publish_table import PublishTable
 from fairlead_client.producer.queue_choice import QueueSelector, choose
-from fairlead_client.producer.selector import Selector
+from fairlead_client.producer.selector import Chooser
 from fairlead_client.producer.send_attempts import SendAttempts
 from fairlead_client.producer.send_error import Fault, NoRouteError, SendFailedError, SendingError
 from fairlead_client.producer.sender import Accepted, Sender
@@ -38,7 +38,7 @@ class Ways:
     """
 
     table: PublishTable
-    selector: Selector
+    selector: Chooser
     sender: Sender
     agenda: Agenda
     ask_route: Callable[[str], None]

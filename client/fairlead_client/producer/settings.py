@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Required, TypedDict
+from typing import Any, Final, Literal, Required, TypedDict, get_args
 
 from fairlead_client.common_settings import (
     KAFKA_OPTIONS,
@@ -11,10 +11,12 @@ from fairlead_client.common_settings import (
     servers_of,
 )
 from fairlead_client.errors import SettingsError
-from fairlead_client.producer.latency_table import TABLE_5, LatencyTable
+from fairlead_client.producer.latency_table import TABLE_4, TABLE_5, LatencyTable
 
 DEFAULT_GROUP: Final = "DEFAULT_PRODUCER"
 """RocketMQ's default producer group."""
+Selection = Literal["fair", "rocketmq-4", "rocketmq-5"]
+"""How a queue is chosen: our own way, or as RocketMQ's 4.9.8 or its line 5 does."""
 ANSWER_MS: Final = 10_000
 """What the time limits of connecting follow; a producer has no lease."""
 
@@ -30,8 +32,9 @@ class ProducerArguments(TypedDict, total=False):
     send_timeout_ms: int
     retries: int
     attempt_timeout_ms: int | None
+    selection: Selection
     avoid_slow: bool
-    latency_table: LatencyTable
+    latency_table: LatencyTable | None
     max_message_bytes: int
     create_topics: bool
     start_timeout_ms: int
@@ -54,8 +57,9 @@ class ProducerSettings:
     send_timeout_ms: int = 3_000
     retries: int = 2
     attempt_timeout_ms: int | None = None
+    selection: Selection = "fair"
     avoid_slow: bool = True
-    latency_table: LatencyTable = TABLE_5
+    latency_table: LatencyTable | None = None
     max_message_bytes: int = 4 * 1024 * 1024
     create_topics: bool = False
     start_timeout_ms: int = 30_000
@@ -76,6 +80,12 @@ class ProducerSettings:
                 f"{self.attempt_timeout_ms} is no time",
                 "1 or more, or None for an equal share of send_timeout_ms",
             )
+        if self.selection not in get_args(Selection):
+            raise SettingsError(
+                "selection",
+                f"{self.selection!r} is unknown",
+                f"one of {', '.join(get_args(Selection))}",
+            )
         check_options("kafka", self.kafka, KAFKA_OPTIONS)
 
     @property
@@ -87,6 +97,11 @@ class ProducerSettings:
     def lease_ms(self) -> int:
         """What the time limits of connecting follow."""
         return ANSWER_MS
+
+    @property
+    def table(self) -> LatencyTable:
+        """How long a latency makes a broker avoided: what was chosen, else the selection's own."""
+        return self.latency_table or (TABLE_4 if self.selection == "rocketmq-4" else TABLE_5)
 
     @property
     def attempt_ms(self) -> int:

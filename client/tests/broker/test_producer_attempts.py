@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from fairlead_client.clock import now_ms
+from fairlead_client.model import Queue
 from fairlead_client.producer.outgoing import MessageError, OutgoingMessage
 from fairlead_client.producer.producer import Producer
 from fairlead_client.producer.queue_choice import by_hash
@@ -21,10 +23,11 @@ Started = Callable[..., Producer]
 
 
 class Busy:
-    """A data plane whose brokers are busy, but for some that answer nothing."""
+    """A data plane some of whose brokers are busy, and some answer nothing."""
 
-    def __init__(self, *, silent: str = "") -> None:
+    def __init__(self, *, busy: str = "123", silent: str = "") -> None:
         self.met: list[tuple[str | None, int]] = []
+        self.busy = busy
         self._silent = silent
 
     def knows(self, topic: str) -> bool:
@@ -35,12 +38,17 @@ class Busy:
         """Nothing to learn."""
 
     def send(self, target: Target, message: OutgoingMessage, timeout_ms: int) -> Future[Accepted]:
-        """Be busy, or silent."""
+        """Be busy, or silent, or store it."""
         assert message.value
         self.met.append((target.broker, timeout_ms))
         ended: Future[Accepted] = Future()
-        if target.broker is None or target.broker not in self._silent:
+        broker = target.broker or ""
+        if broker in self._silent:
+            return ended
+        if broker in self.busy:
             ended.set_exception(SendingError(Fault.BUSY, "busy"))
+        else:
+            ended.set_result(Accepted(1, broker))
         return ended
 
     def close(self, timeout_ms: int) -> None:
@@ -112,3 +120,35 @@ def test_the_longest_message(started: Started) -> None:
     assert plane.met == []
     with pytest.raises(SendFailedError):
         producer.send(OutgoingMessage(TOPIC, bytes(4 * 1024 * 1024)))
+
+
+def test_rocketmqs_own_selection(started: Started) -> None:
+    """A producer chooses and learns as it is told: 4 frees a broker that is fast again, 5 not."""
+    until_ms = {}
+    for selection in ("rocketmq-4", "rocketmq-5"):
+        plane = Busy(busy="1")
+        producer = started(plane, selection=selection)
+        sent = [producer.send(MESSAGE) for _ in range(9)]
+        # By its table a failed broker is passed over, so it was met once.
+        assert [broker for broker, _ in plane.met].count("1") == 1
+        assert {result.broker for result in sent} == {"2", "3"}
+        until_ms[selection] = producer.brokers()["1"].avoided_until_ms - now_ms()
+        plane.busy = ""
+        producer.send(MESSAGE, selector=lambda _: Queue(TOPIC, "main", 0))
+        sent = [producer.send(MESSAGE) for _ in range(6)]
+        assert ("1" in {result.broker for result in sent}) == (selection == "rocketmq-4")
+    assert 540_000 < until_ms["rocketmq-4"] <= 600_000
+    assert until_ms["rocketmq-5"] <= 10_000
+
+
+def test_rocketmqs_own_selection_without_avoidance(started: Started) -> None:
+    """Without avoidance the next after a failed broker is the next in its order, each time."""
+    for selection in ("rocketmq-4", "rocketmq-5"):
+        plane = Busy(busy="1")
+        producer = started(plane, selection=selection, avoid_slow=False)
+        for _ in range(9):
+            producer.send(MESSAGE)
+        brokers = [broker for broker, _ in plane.met]
+        after = [then for failed, then in pairwise(brokers) if failed == "1"]
+        assert len(after) >= 3
+        assert set(after) == {"2"}

@@ -75,6 +75,23 @@ def test_4_9_forgets_a_broker_without_writable_queues(datas: tuple[QueueData, ..
     assert not tolerance.is_available("B", 5)
 
 
+@pytest.mark.parametrize("last_broker", [None, "A"])
+def test_4_rewrites_nothing(last_broker: str | None) -> None:
+    """A pitfall of early 4.x that is none here: its list of queues stays as it was."""
+    shared, worst = list(SIX), 0
+    candidates, tolerance = Candidates(shared, DATAS), _tolerance_4("ABC")
+    for index in range(24):
+        for found in (
+            select_with_latency_4_3(
+                candidates, index, last_broker, tolerance, worst_index=worst, now_ms=5
+            ),
+            select_with_latency_4_9(candidates, index, tolerance, worst_index=worst, now_ms=5),
+        ):
+            worst = found.worst_index
+            assert found.queue in SIX
+    assert shared == list(SIX)
+
+
 def test_4_9_single_avoided_broker() -> None:
     """Of a single known broker no dice are thrown: the index of the worst stays."""
     only = Candidates((A0, A1), DATAS)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from fairlead_client.errors import SettingsError
+from fairlead_client.producer.latency_table import TABLE_4, TABLE_5
 from fairlead_client.producer.outgoing import MessageError, OutgoingMessage, check_message
 from fairlead_client.producer.settings import ProducerSettings
 
@@ -20,6 +21,7 @@ from fairlead_client.producer.settings import ProducerSettings
         ({"max_message_bytes": 0}, "max_message_bytes"),
         ({"start_timeout_ms": 0}, "start_timeout_ms"),
         ({"kafka": {"acks": 0}}, "kafka"),
+        ({"selection": "rocketmq-3"}, "selection"),
     ],
 )
 def test_refused(given: dict[str, Any], field: str) -> None:
@@ -37,6 +39,14 @@ def test_defaults_of_rocketmq() -> None:
     check_message(OutgoingMessage("T", bytes(4 * 1024 * 1024)), settings.max_message_bytes)
     with pytest.raises(MessageError, match="4194305 bytes are more than 4194304"):
         check_message(OutgoingMessage("T", bytes(4 * 1024 * 1024 + 1)), settings.max_message_bytes)
+
+
+def test_table_of_a_selection() -> None:
+    """A selection goes by the latency table of its line, unless another one is chosen."""
+    for selection, table in (("fair", TABLE_5), ("rocketmq-4", TABLE_4), ("rocketmq-5", TABLE_5)):
+        chosen: Any = {"bootstrap": "a:1", "selection": selection}
+        assert ProducerSettings(**chosen).table is table
+        assert ProducerSettings(**chosen, latency_table=TABLE_4).table is TABLE_4
 
 
 def test_share_of_an_attempt() -> None:
