@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_client import Client, ClientClosedError, ClientStartedError, Queue
 from fairlead_client.model import Epoch, Position
+from fairlead_client.partitioner import partition_of
 from kafka import KafkaAdminClient
 
 if TYPE_CHECKING:
@@ -108,7 +109,16 @@ def test_groups_in_one_process(
     bills = type(engine)(engine.bootstrap, engine.prefix, "bills")
     bills.generation = engine.generation
     queue = Queue(data_topic, "main", 0)
-    one, other = app("a"), App(bills, "a", data_topic)
+    # Both follow one partition, and read each other's records there.
+    partitions = KafkaAdminClient(bootstrap_servers=engine.bootstrap)
+    (told,) = partitions.describe_topics([f"{engine.prefix}assignments"])
+    partitions.close()
+    shared = next(
+        name
+        for name in map(str, range(1_000))
+        if len({partition_of(of + name, len(told["partitions"])) for of in ("orders", "bills")}) < 2
+    )
+    one, other = app(shared), App(bills, shared, data_topic)
     with other.client:
         # One partition may have the records of both.
         first = engine.await_record("heartbeat", lambda record: record["group"] == engine.group)
