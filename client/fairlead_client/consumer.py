@@ -165,9 +165,9 @@ class Consumer(Member):
     def done(self, message: Message) -> bool:
         """This message is processed; False when its queue was taken away meanwhile.
 
-        It does not count then, and is read again.
+        It does not count then, and is read again; nor after `still_mine` of its queue was None.
         """
-        return not self._forked and self._deliveries.done(message, self.still_mine)
+        return not self._forked and self._deliveries.done(message, self._epoch_of)
 
     def subscribe(self, topics: Sequence[str | Subscription]) -> None:
         """Change the subscription and its filters; the engine learns of it at once.
@@ -202,10 +202,10 @@ class Consumer(Member):
     def _finish_last(self) -> None:
         message, self._last = self._last, None
         if message is not None and not self._explicit_done:
-            self._deliveries.done(message, self.still_mine)
+            self._deliveries.done(message, self._epoch_of)
 
     def _next_fetched(self) -> Message | None:
-        for queue in self._deliveries.take_again(self.still_mine):
+        for queue in self._deliveries.take_again(self._epoch_of):
             # As if it had just begun: what was fetched is behind what comes again.
             self._reading.pop(partition_of_queue(queue), None)
         self._follow_changes()
@@ -216,10 +216,10 @@ class Consumer(Member):
                 continue
             queue, epoch = known
             message = message_of(queue, epoch, record)
-            if self._deliveries.hand_out(message, self.still_mine):
+            if self._deliveries.hand_out(message, self._epoch_of):
                 if self._filter.wanted(queue.topic, (record,)):
                     return message
-                self._deliveries.done(message, self.still_mine)
+                self._deliveries.done(message, self._epoch_of)
                 continue
             if self._deliveries.may_come_yet(message):
                 self._fetched.appendleft(record)
@@ -328,7 +328,7 @@ class Consumer(Member):
 
     def _may_read(self) -> bool:
         """Test the lease, before each poll: the process may have stood still for longer."""
-        return any(self.still_mine(queue) == epoch for queue, epoch in self._reading.values())
+        return any(self._epoch_of(queue) == epoch for queue, epoch in self._reading.values())
 
     def _watch_assignments(self, kafka: KafkaConsumer) -> None:
         """Let this client's assignments end a fetch: nothing else can.
@@ -349,6 +349,9 @@ class Consumer(Member):
         if self._kafka is not None:
             self._kafka.close(autocommit=False, timeout_ms=0)
             self._kafka = None
+
+    def _doubt(self, queue: Queue) -> None:
+        self._deliveries.doubt(queue)
 
     def _application(self) -> Application:
         return self._deliveries

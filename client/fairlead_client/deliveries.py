@@ -20,14 +20,17 @@ from fairlead_client.session.events import Event, ProgressMade, WorkStopped
 class Work:
     """One queue under one epoch; `in_hand` are offsets handed out and not finished, in order.
 
-    `given_back` is the first offset that came out of hand after the lease: nobody knows whether it
-    was processed, and it is handed out again if the lease is renewed after all. `end` is the next
-    offset to be written, as the last fetch said.
+    Each with the `doubt` of that time: there is another one after each answer to the application
+    that the queue is not its. `given_back` is the first offset that came out of hand after the
+    lease, or under another doubt: nobody knows whether it was processed, and it is handed out again
+    if the lease is renewed after all. `end` is the next offset to be written, as the last fetch
+    said.
     """
 
     epoch: Epoch
     next_offset: int
-    in_hand: list[int] = field(default_factory=list)
+    in_hand: list[tuple[int, object]] = field(default_factory=list)
+    doubt: object = field(default_factory=object)
     given_back: int | None = None
     end: int | None = None
     stopping_since: float | None = None
@@ -35,7 +38,7 @@ class Work:
     @property
     def position(self) -> int:
         """Everything below is finished."""
-        reached = min([self.next_offset, *self.in_hand])
+        reached = min([self.next_offset, *(offset for offset, _ in self.in_hand)])
         return reached if self.given_back is None else min(reached, self.given_back)
 
 
@@ -145,7 +148,7 @@ class Deliveries:
                 or still_mine(message.queue) != message.epoch
             ):
                 return False
-            work.in_hand.append(message.offset)
+            work.in_hand.append((message.offset, work.doubt))
             work.next_offset = message.offset + 1
             return True
 
@@ -200,22 +203,32 @@ class Deliveries:
                 work.next_offset = offset
                 self._progress.add(queue)
 
+    def doubt(self, queue: Queue) -> None:
+        """The application heard that a queue is not its: what is in hand of it does not count."""
+        work = self._works.get(queue)
+        if work is not None:
+            work.doubt = object()
+
     def done(self, message: Message, still_mine: Callable[[Queue], Epoch | None]) -> bool:
-        """Finish a message; False when its queue is not this client's any more.
+        """Finish a message; False when its queue is not this client's any more, or was in doubt.
 
         After the lease the message does not count: an application that asked `still_mine` before
-        its side effect has left it out, and a release behind it would skip it for good.
+        its side effect has left it out, and a release behind it would skip it for good. Nor if the
+        lease was renewed after the application was told so.
         """
         with self._changed:
             work = self._works.get(message.queue)
-            if work is None or work.epoch != message.epoch or message.offset not in work.in_hand:
+            if work is None or work.epoch != message.epoch:
                 return False
-            mine = still_mine(message.queue) == message.epoch
+            held = next((one for one in work.in_hand if one[0] == message.offset), None)
+            if held is None:
+                return False
+            mine = held[1] is work.doubt and still_mine(message.queue) == message.epoch
             if not mine:
                 known = work.given_back
                 work.given_back = message.offset if known is None else min(known, message.offset)
                 self._given_back.add(message.queue)
-            work.in_hand.remove(message.offset)
+            work.in_hand.remove(held)
             self._progress.add(message.queue)
             if work.stopping_since is not None and not work.in_hand:
                 self._stopped(message.queue, work)

@@ -121,10 +121,23 @@ class Member:
 
         Ask before each side effect, and store the epoch with it: it only grows for a queue, so
         whoever writes with a lower one comes too late. From any thread, without waiting.
+
+        After None what is in hand of the queue does not count as processed: if the lease is renewed
+        after all, it comes again.
         """
+        mine = self._epoch_of(queue)
+        if mine is None:
+            self._doubt(queue)
+        return mine
+
+    def _epoch_of(self, queue: Queue) -> Epoch | None:
+        """Answer `still_mine` to the client itself."""
         if self._thread is None or self._forked:
             return None
         return self._thread.still_mine(queue)
+
+    def _doubt(self, queue: Queue) -> None:
+        """The application heard that a queue is not its: it leaves out what it has in hand."""
 
     def start(self) -> None:
         """Join the group; return when the first heartbeat is acknowledged.

@@ -128,16 +128,19 @@ class PullConsumer(PullMember):
     def commit(self) -> None:
         """All that was polled is processed; of a queue taken away meanwhile it does not count.
 
-        Nor of one whose lease ran out; if the queue turns out to be this client's still, it is
-        polled again.
+        Nor of one whose lease ran out, or of which `still_mine` was None meanwhile; if the queue
+        turns out to be this client's still, it is polled again.
         """
         batches, self._in_hand = self._in_hand, []
         mine = {batch.work: self._mine(batch.work) for batch in batches}
+        again = set()
         for batch in batches:
-            if mine[batch.work]:
+            if batch.doubtful or not mine[batch.work]:
+                again.add(batch.work)
+            else:
                 batch.work.finish(batch)
-        for work, counts in mine.items():
-            if not counts:
+        for work in mine:
+            if work in again:
                 work.recall()
                 self._arrived(work, 0)
             self._book.settle(work)
@@ -202,7 +205,7 @@ class PullConsumer(PullMember):
         super().close(timeout_ms)
 
     def _mine(self, work: ProcessQueue) -> bool:
-        return self.still_mine(work.queue) == work.epoch
+        return self._epoch_of(work.queue) == work.epoch
 
     def _own(self, queue: Queue) -> ProcessQueue:
         work = self._book.work(queue)

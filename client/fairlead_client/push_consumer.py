@@ -100,7 +100,7 @@ class PushConsumer(PullMember):
             batch_max_size=consume_message_batch_max_size,
             workers=self._workers,
             delays=self._delays,
-            still_mine=self.still_mine,
+            still_mine=self._epoch_of,
             settled=self._book.settle,
             failed_messages=failed_messages,
         )

@@ -59,8 +59,7 @@ class BroadcastMember(Member):
         """What went wrong last, in any thread of the client."""
         return super().last_error or (None if self._keeper is None else self._keeper.last_error)
 
-    def still_mine(self, queue: Queue) -> Epoch | None:
-        """Return the epoch of a queue that this member reads, else None."""
+    def _epoch_of(self, queue: Queue) -> Epoch | None:
         return None if self._keeper is None or self._forked else self._keeper.epoch_of(queue)
 
     def start(self) -> None:

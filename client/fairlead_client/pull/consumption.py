@@ -163,9 +163,11 @@ class Consuming:
     def _put_back(self, batch: Batch) -> None:
         """Let a batch that does not count, for its lease ran out meanwhile, come again.
 
-        An application that asked `still_mine` before its side effect has left it out.
+        An application that asked `still_mine` before its side effect has left it out. Nothing has
+        failed: it is the same attempt.
         """
         if batch.work.put_back(batch):
+            batch.attempt -= 1
             self._when_decided(batch.work, self._again, batch)
 
     def _call(self, batch: Batch, context: ConsumeContext) -> ConsumeResult:
@@ -224,7 +226,7 @@ class ConcurrentConsuming(Consuming):
         context = ConsumeContext(work.queue, batch.attempt)
         result = self._call(batch, context)
         consumed = context.ack_index + 1 if result is ConsumeResult.CONSUME_SUCCESS else 0
-        if not self._mine(work):
+        if batch.doubtful or not self._mine(work):
             self._put_back(batch)
         elif consumed >= len(batch.records):
             work.finish(batch)
@@ -281,7 +283,7 @@ class OrderlyConsuming(Consuming):
         context = ConsumeContext(work.queue, batch.attempt)
         result = self._call(batch, context)
         goes_on = False
-        if not self._mine(work):
+        if batch.doubtful or not self._mine(work):
             self._put_back(batch)
         elif result is ConsumeResult.CONSUME_SUCCESS or self._buried(batch):
             goes_on = work.finish(batch)

@@ -40,18 +40,25 @@ class Batch:
     """Messages that are consumed together: those of one queue, one after another.
 
     Attributes:
-        attempt: how often they were handed out here, the present time included.
+        attempt: how often they were handed out here, the present time included; a time that did not
+            count is left out.
     """
 
-    __slots__ = ("attempt", "finished", "in_hand", "records", "size_bytes", "work")
+    __slots__ = ("attempt", "doubt", "finished", "in_hand", "records", "size_bytes", "work")
 
     def __init__(self, work: "ProcessQueue", records: Sequence[Record]) -> None:
         self.work = work
         self.records = records
         self.size_bytes = body_bytes(records)
         self.attempt = 1
+        self.doubt = work.doubt
         self.in_hand = True
         self.finished = False
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the application heard meanwhile that the queue is not its, and left it out."""
+        return self.doubt is not self.work.doubt
 
 
 def body_bytes(records: Sequence[Record]) -> int:
@@ -77,6 +84,8 @@ class ProcessQueue:
         self.end: int | None = None
         self.last_pull_ms: int | None = None
         self.stopping_since: float | None = None
+        # Another one after each answer to the application that the queue is not its.
+        self.doubt = object()
         self._lock = Lock()
         self._next_offset = offset
         self._taken: deque[Batch] = deque()
@@ -182,6 +191,7 @@ class ProcessQueue:
             if self._stopping or self._dropped or batch.in_hand or batch.finished:
                 return False
             batch.in_hand = True
+            batch.doubt = self.doubt
             batch.attempt += 1
             self._in_hand += 1
             return True

@@ -153,6 +153,12 @@ class PullBook:
                 if self._works.get(work.queue) is work:
                     self._stopped(work)
 
+    def doubt(self, queue: Queue) -> None:
+        """The application heard that a queue is not its: what is in hand of it does not count."""
+        work = self._works.get(queue)
+        if work is not None:
+            work.doubt = object()
+
     def give_up(self) -> None:
         """Nothing in hand will be finished: whatever stops, stops where it is."""
         with self._lock:

@@ -70,8 +70,8 @@ class PullMember(Member):
         self._service = PullService(
             message_source or KafkaSource(settings, self.client_id, tag_header=tag_header),
             self._flow,
-            still_mine=self.still_mine,
-            is_locked=self.is_locked,
+            still_mine=self._epoch_of,
+            is_locked=self._is_locked,
             arrived=self._arrived,
             touched=self._touched,
             failed=self._pull_failed,
@@ -162,6 +162,12 @@ class PullMember(Member):
     def is_locked(self, queue: Queue) -> bool:
         """Return whether nobody else may consume the queue now, and this client may."""
         return self.still_mine(queue) is not None and queue not in self._unlocked
+
+    def _is_locked(self, queue: Queue) -> bool:
+        return self._epoch_of(queue) is not None and queue not in self._unlocked
+
+    def _doubt(self, queue: Queue) -> None:
+        self._book.doubt(queue)
 
     def stop(self) -> None:
         """Begin to leave; `wait` returns when it is done. May be called from a signal handler."""

@@ -362,8 +362,13 @@ def test_grown_topic(
     assert (message.queue, message.value) == (added, b"new")
 
 
+@pytest.mark.parametrize("left_out", [False, True])
 def test_a_lease_that_is_renewed_after_all(
-    engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
+    engine: "ScriptedEngine",
+    consumer: Callable[..., Consumer],
+    data_topic: str,
+    *,
+    left_out: bool,
 ) -> None:
     """What was in hand or fetched while the lease had run out is handed out when it is renewed."""
     one = consumer("a")
@@ -374,8 +379,13 @@ def test_a_lease_that_is_renewed_after_all(
     thread = one._thread  # noqa: SLF001 - only its own thread renews or ends a lease
     assert thread is not None
     # As it is seen between the end of a lease and the answer that renews it; then a heartbeat does.
-    thread.ownership = replace(thread.ownership, until_ms=0)
-    assert one.poll(0) is None
+    held = thread.ownership
+    thread.ownership = replace(held, until_ms=0)
+    if left_out:
+        assert one.still_mine(queue) is None
+        thread.ownership = held
+    else:
+        assert one.poll(0) is None
     assert [message.offset for message in take(one, 18)] == list(range(2, 20))
     assert one.poll(0) is None
     engine.revoke(beat, queue, 1, record=2)

@@ -189,6 +189,37 @@ def test_a_lease_that_is_renewed_after_all(one: Detached, queue: Queue, pulled: 
     assert (work.position, work.count) == (6, 0)
 
 
+def test_what_was_left_out(one: Detached, queue: Queue, pulled: Pull) -> None:
+    """What was polled before `still_mine` was None comes again, though the lease is renewed."""
+    work = one.give(queue)
+    one.fill(work, pulled(range(6)))
+    assert [[message.offset for message in one.poll(0, 2)] for _ in range(2)] == [[0, 1], [2, 3]]
+    one.renew(0)
+    assert one.still_mine(queue) is None
+    one.renew(600_000)
+    again = [[message.offset for message in one.poll(0, 2)] for _ in range(2)]
+    assert again == [[2, 3], [4, 5]]
+    one.commit()
+    assert (work.position, work.count) == (6, 0)
+
+
+def test_what_was_polled_after_it(source: HeldSource, queue: Queue, pulled: Pull) -> None:
+    """What was polled after `still_mine` was None counts; what was in hand before does not."""
+    one = Detached(source, auto_commit=False)
+    work = one.give(queue)
+    one.fill(work, pulled(range(4)))
+    assert [message.offset for message in one.poll(0, 2)] == [0, 1]
+    one.renew(0)
+    assert not one.is_locked(queue)
+    one.renew(600_000)
+    assert [message.offset for message in one.poll(0, 2)] == [2, 3]
+    one.commit()
+    assert (work.position, work.count) == (0, 2)
+    assert [message.offset for message in one.poll(0, 4)] == [0, 1]
+    one.commit()
+    assert (work.position, work.count) == (4, 0)
+
+
 def test_a_lease_that_was_lost(one: Detached, queue: Queue, pulled: Pull) -> None:
     """Once the queue is taken away nothing of it comes again."""
     work = one.give(queue)
