@@ -148,6 +148,9 @@ class LookUps:
         if published is None:
             published = self._finder.look_up(topic, attempts.left_ms(now_ms()))
         look_up.step = _DATA_PLANE
+        if look_up.sending.result.done():
+            # Nothing is made for a message that was given up while its route was asked for.
+            return
         left_ms = attempts.left_ms(now_ms())
         if left_ms > 0 and not self._sender.knows(topic):
             makes = published.is_default and self._creates

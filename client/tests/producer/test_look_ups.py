@@ -3,16 +3,18 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from threading import Event
+from threading import enumerate as enumerate_threads
 
 import pytest
 from fairlead_client.clock import now_ms
+from fairlead_client.errors import ClientClosedError
 from fairlead_client.model import Queue
 from fairlead_client.observer import ProducerObserver
 from fairlead_client.producer.agenda import Agenda
 from fairlead_client.producer.broker_health import BrokerHealth
-from fairlead_client.producer.look_ups import LOOK_UPS_MAX, LookUps
+from fairlead_client.producer.look_ups import LOOK_UPS_MAX, THREAD_NAME, LookUps
 from fairlead_client.producer.outgoing import OutgoingMessage, SendResult
-from fairlead_client.producer.publish_table import PublishTable
+from fairlead_client.producer.publish_table import DEFAULT_TOPIC, Published, PublishTable
 from fairlead_client.producer.selector import Selector
 from fairlead_client.producer.send_attempts import SendAttempts
 from fairlead_client.producer.send_error import Fault, NoRouteError, SendFailedError, SendingError
@@ -25,6 +27,7 @@ from fairlead_client.transport.route_refresher import RouteRefresher
 WAIT_SECONDS = 30
 PLENTY_MS = WAIT_SECONDS * 1_000
 ROUTE = TopicRoute((QueueData("A", 1, 1, 6),), (BrokerData("A", addresses={0: "A"}),))
+DEFAULT_ROUTE = TopicRoute((QueueData("A", 1, 1, 7),), (BrokerData("A", addresses={0: "A"}),))
 
 
 class Plane:
@@ -44,8 +47,8 @@ class Plane:
     def learn(self, topic: str, timeout_ms: int, queues: int | None = None) -> None:
         """Learn of "good" at once, refuse "bad", and hang with all others."""
         assert timeout_ms > 0
-        assert queues is None
         self.learning.append(topic)
+        assert queues is None
         if topic == "bad":
             raise SendingError(Fault.REFUSED, "no such partition")
         if topic != "good":
@@ -184,3 +187,40 @@ def test_after_the_end(plane: Plane, look_ups: tuple[LookUps, Send]) -> None:
     left = send("good", PLENTY_MS, waited_for=False)
     assert not left.done()
     assert plane.learning == []
+
+
+class Held:
+    """A finder that answers with the default route when it is let."""
+
+    def __init__(self, table: PublishTable) -> None:
+        self._table = table
+        self.asked, self.let = Event(), Event()
+
+    def look_up(self, topic: str, timeout_ms: int) -> Published:
+        """Wait, then return the topic by the default route."""
+        assert timeout_ms > 0
+        self.asked.set()
+        assert self.let.wait(WAIT_SECONDS)
+        found = self._table.find_default(topic)
+        assert found is not None
+        return found
+
+
+def test_nothing_is_made_for_who_was_given_up(plane: Plane) -> None:
+    """A message that is given up while its route is asked for has no topic made afterwards."""
+    table, agenda = PublishTable(lambda: 0), Agenda()
+    table.note(DEFAULT_TOPIC, DEFAULT_ROUTE)
+    finder = Held(table)
+    looking = LookUps(table, finder, plane, agenda, creates=True)
+    ways = Ways(table, Selector(BrokerHealth()), plane, agenda, lambda _: None, ProducerObserver())
+    attempts = SendAttempts(attempts_max=1, timeout_ms=PLENTY_MS, begun_ms=now_ms())
+    sending = Sending(ways, OutgoingMessage("good", b"x"), attempts, None)
+    looking.begin(sending, "good", attempts, waited_for=True)
+    assert finder.asked.wait(WAIT_SECONDS)
+    sending.give_up(ClientClosedError("closed"))
+    finder.let.set()
+    for thread in enumerate_threads():
+        if thread.name == THREAD_NAME:
+            thread.join(WAIT_SECONDS)
+    assert plane.learning == []
+    assert plane.sent == []
