@@ -180,4 +180,11 @@ class PublishTable:
         except RouteError as error:
             logger.warning("topic %s keeps its queues, its new route is no good: %s", topic, error)
             self._published[topic] = known
+            self._tell_unreadable(topic)
+
+    def _tell_unreadable(self, topic: str) -> None:
+        """Tell who wants to know; whatever is raised, the routes behind this one are taken."""
+        try:
             self._unreadable(topic)
+        except Exception:
+            logger.exception("the producer's observer raised")

@@ -204,6 +204,20 @@ def test_a_change_that_cannot_be_read(topic: str, caplog: pytest.LogCaptureFixtu
     assert known.find(name) is None
 
 
+def test_an_observer_that_raises(caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever it raises at a change that cannot be read, who notes the route goes on."""
+
+    def told(topic: str) -> None:
+        raise ValueError(topic)
+
+    known = PublishTable(lambda: 0, unreadable=told)
+    known.note("orders", ORDERS)
+    before = known.find("orders")
+    known.note("orders", replace(ORDERS, order_topic_conf="A:x"))
+    assert known.find("orders") is before is not None
+    assert "the producer's observer raised" in caplog.text
+
+
 def test_awaited_route() -> None:
     """Who waits for a route goes on as soon as it is there, and without one when time is over."""
     known = table()
