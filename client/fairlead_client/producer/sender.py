@@ -36,8 +36,7 @@ class Sender(Protocol):
         """Begin to send; return at once what tells the end.
 
         It fails with SendingError; the message may be stored all the same when its fault is
-        UNREACHABLE. When the time is over it is cancelled: what has not left by then must not leave
-        (Future.set_running_or_notify_cancel).
+        UNREACHABLE. When the time is over it is cancelled: what has not left by then must stay.
         """
 
     def close(self, timeout_ms: int) -> None:

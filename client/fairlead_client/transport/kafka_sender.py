@@ -4,10 +4,10 @@ kafka-python retries, waits and looks for leaders by itself. Here it does not: w
 within an attempt's time fails, and the producer decides what is tried next.
 """
 
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import closing, suppress
 from functools import partial
-from threading import Event
+from threading import Event, Thread
 from typing import Any, Final
 
 from kafka import KafkaAdminClient, KafkaProducer
@@ -29,6 +29,7 @@ from fairlead_client.transport.connection import (
     connection_options,
 )
 from fairlead_client.transport.queue_partition import partition_of_queue
+from fairlead_client.transport.withdrawal import Withdrawal
 
 OVERHEAD_BYTES: Final = 64 * 1024
 """What a message's key, headers and frame may have beside its value."""
@@ -86,7 +87,9 @@ class KafkaSender:
             "max_request_size": max_message_bytes + OVERHEAD_BYTES,
         }
         self._attempt_timeout_ms = attempt_timeout_ms
+        self._longest_attempt_ms = longest_attempt_ms
         self._producer = connect(KafkaProducer, options, ())
+        self._withdrawal = Withdrawal(self._producer)
         self._cluster = self._producer._metadata  # noqa: SLF001 - who leads is told nowhere else
 
     def knows(self, topic: str) -> bool:
@@ -140,8 +143,8 @@ class KafkaSender:
     def send(self, target: Target, message: OutgoingMessage, timeout_ms: int) -> Future[Accepted]:
         """Begin to send to the partition's leader, whoever that is by now.
 
-        When nobody is known to lead it, the cluster is asked once more; the returned future can be
-        cancelled until the answer is there.
+        When nobody is known to lead it, the cluster is asked once more. A returned future that is
+        cancelled takes the message back, unless it has left.
         """
         del timeout_ms
         ended: Future[Accepted] = Future()
@@ -167,13 +170,13 @@ class KafkaSender:
         message: OutgoingMessage,
         *_: object,
     ) -> None:
-        if not ended.set_running_or_notify_cancel():
+        if ended.cancelled():
             return
         broker = self._leader(partition)
         if broker is None:
             # Its broker is gone, and nobody took its place.
             why = f"nobody leads partition {partition.partition} of {partition.topic}"
-            ended.set_exception(SendingError(Fault.UNREACHABLE, why, target.broker))
+            _fail(ended, SendingError(Fault.UNREACHABLE, why, target.broker))
             return
         try:
             sent = self._producer.send(
@@ -185,14 +188,28 @@ class KafkaSender:
                 timestamp_ms=message.timestamp_ms,
             )
         except Exception as error:  # noqa: BLE001 - it may be the connection's own thread
-            ended.set_exception(sending_error(error, broker))
+            _fail(ended, sending_error(error, broker))
             return
         sent.add_callback(partial(_accepted, ended, broker))
         sent.add_errback(partial(_refused, ended, broker))
+        ended.add_done_callback(partial(self._given_up, sent))
+
+    def _given_up(self, sent: Any, ended: Future[Accepted]) -> None:
+        if ended.cancelled():
+            self._withdrawal.take_back(sent)
 
     def close(self, timeout_ms: int) -> None:
-        """Let what is under way end, then close; an attempt's time at least."""
-        close_producer(self._producer, max(timeout_ms, self._attempt_timeout_ms))
+        """Let what is under way end, an attempt's time at least, then close.
+
+        What a broker leaves unanswered for longer ends on a thread of its own, with its time.
+        """
+        closing_ms = max(timeout_ms, self._longest_attempt_ms)
+        name = f"{self._options['client_id']}-closing"
+        closer = Thread(
+            target=close_producer, args=(self._producer, closing_ms), name=name, daemon=True
+        )
+        closer.start()
+        closer.join(max(timeout_ms, self._attempt_timeout_ms) / 1_000)
 
 
 def sending_error(error: BaseException, broker: str | None) -> SendingError:
@@ -208,8 +225,14 @@ def sending_error(error: BaseException, broker: str | None) -> SendingError:
 
 
 def _accepted(ended: Future[Accepted], broker: str, metadata: Any) -> None:
-    ended.set_result(Accepted(metadata.offset, broker))
+    with suppress(InvalidStateError):  # it was given up
+        ended.set_result(Accepted(metadata.offset, broker))
 
 
 def _refused(ended: Future[Accepted], broker: str, error: BaseException) -> None:
-    ended.set_exception(sending_error(error, broker))
+    _fail(ended, sending_error(error, broker))
+
+
+def _fail(ended: Future[Accepted], error: SendingError) -> None:
+    with suppress(InvalidStateError):  # it was given up
+        ended.set_exception(error)

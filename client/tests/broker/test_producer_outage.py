@@ -1,23 +1,29 @@
 """A producer whose only broker stands still: what is not known yet costs no more than its time."""
 
+import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 from fairlead_client.clock import now_ms
+from fairlead_client.model import Queue
 from fairlead_client.producer.outgoing import OutgoingMessage
 from fairlead_client.producer.producer import Producer
 from fairlead_client.producer.send_error import Fault, NoRouteError, SendFailedError, SendingError
 from fairlead_client.producer.settings import ProducerSettings
+from fairlead_client.producer.target import Target
 from fairlead_client.transport.kafka_sender import KafkaSender
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka.structs import TopicPartition
 
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka
 
 PREFIX = "outage."
+WAIT_SECONDS = 30
 BUDGET_MS = 300
+TARGET = Target(Queue("orders", "main", 0), "1", None)
 pytestmark = pytest.mark.broker
 AFTER_MS = 1_500
 """So long after its budget a message ends at the latest; each look-up by itself takes longer."""
@@ -120,3 +126,70 @@ def test_what_the_sender_asks(fragile: "EmbeddedKafka", queues: int | None) -> N
     finally:
         fragile.resume()
         sender.close(1_000)
+
+
+def sender_of(cluster: "EmbeddedKafka", attempt_ms: int, longest_ms: int) -> KafkaSender:
+    """Return a sender that knows the partition of `orders` and is connected to its leader."""
+    made = KafkaSender(
+        ProducerSettings(bootstrap=cluster.bootstrap, prefix=PREFIX),
+        "outage",
+        attempt_timeout_ms=attempt_ms,
+        longest_attempt_ms=longest_ms,
+        max_message_bytes=100_000,
+    )
+    made.learn("orders", WAIT_SECONDS * 1_000)
+    made.send(TARGET, OutgoingMessage("orders", b"first"), attempt_ms).result(WAIT_SECONDS)
+    return made
+
+
+def test_what_was_given_up_never_leaves(fragile: "EmbeddedKafka") -> None:
+    """What waits behind unanswered requests and is given up is not stored later; the rest is."""
+    sender = sender_of(fragile, WAIT_SECONDS * 1_000, WAIT_SECONDS * 1_000)
+    # Each of these fills a batch; five are under way at a time, the others wait for an answer.
+    long = [bytes([number]) * 20_000 for number in range(5)]
+    waiting = [b"a", b"kept", b"c", b"d" * 20_000, b"last"]
+    try:
+        fragile.pause()
+        sent = {}
+        for value in [*long, *waiting]:
+            message = OutgoingMessage("orders", value, b"key", headers=(("h", b"v"),))
+            sent[value] = sender.send(TARGET, message, WAIT_SECONDS * 1_000)
+        for value in (b"a", b"c", b"d" * 20_000):
+            assert sent.pop(value).cancel()
+        fragile.resume()
+        offsets = [ended.result(WAIT_SECONDS).offset for ended in sent.values()]
+    finally:
+        fragile.resume()
+        sender.close(WAIT_SECONDS * 1_000)
+    partition = TopicPartition("orders", 0)
+    reader = KafkaConsumer(bootstrap_servers=fragile.bootstrap, enable_auto_commit=False)
+    try:
+        reader.assign([partition])
+        end = reader.end_offsets([partition])[partition]
+        assert offsets == list(range(end - len(sent), end))
+        reader.seek(partition, offsets[0])
+        stored = [next(reader) for _ in offsets]
+    finally:
+        reader.close(autocommit=False)
+    assert [record.value for record in stored] == list(sent)
+    assert {(record.key, tuple(record.headers)) for record in stored} == {(b"key", (("h", b"v"),))}
+
+
+def test_nothing_stays_of_a_sender(fragile: "EmbeddedKafka") -> None:
+    """Closed while the broker is silent it returns soon, and ends with the longest attempt."""
+    before = set(threading.enumerate())
+    sender = sender_of(fragile, BUDGET_MS, 5 * BUDGET_MS)
+    try:
+        fragile.pause()
+        sent = sender.send(TARGET, OutgoingMessage("orders", b"x"), BUDGET_MS)
+        begun_ms = now_ms()
+        sender.close(0)
+        assert now_ms() - begun_ms <= BUDGET_MS + AFTER_MS
+        for thread in set(threading.enumerate()) - before:
+            thread.join(WAIT_SECONDS)
+            assert not thread.is_alive()
+        error = sent.exception(WAIT_SECONDS)
+        assert isinstance(error, SendingError)
+        assert error.fault is Fault.UNREACHABLE
+    finally:
+        fragile.resume()
