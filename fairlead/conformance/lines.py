@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import count
 from typing import Any, Final, NamedTuple
 
 from fairlead.conformance.answer import BAD_CASE, answer
@@ -72,7 +73,25 @@ def _no_case(number: int, message: str) -> AnsweredLine:
 
 
 def _written(answered: dict[str, Any]) -> bytes:
-    return _LONG_AS_WRITTEN.sub(r"\1", _WRITER.encode(answered)).encode("ascii")
+    longs: list[str] = []
+    text = _encoded(answered, "", longs)
+    if longs:
+        # By a mark with which no text of this answer begins.
+        mark = next(mark for each in count() if f'"{(mark := f"{each}:")}' not in text)
+        text = re.sub(rf'"{mark}(-?[0-9]+)"', r"\1", _encoded(answered, mark, longs))
+    return text.encode("ascii")
+
+
+def _encoded(answered: dict[str, Any], mark: str, longs: list[str]) -> str:
+    """Return an answer as JSON, each `_Long` as a text that begins with the mark; collect those."""
+
+    def as_text(value: object) -> str:
+        assert isinstance(value, _Long)
+        longs.append(value.digits)
+        return f"{mark}{value.digits}" if mark else ""
+
+    writer = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=as_text)
+    return writer.encode(answered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +103,6 @@ class _Long:
 
 def _whole(text: str) -> int | _Long:
     return _Long(text) if len(text) > _DIGITS_MAX else int(text)
-
-
-def _as_text(value: object) -> str:
-    assert isinstance(value, _Long)
-    return f"{_LONG}{value.digits}"
 
 
 def _finite(text: str) -> float:
@@ -105,10 +119,6 @@ def _refuse_constant(text: str) -> float:
 _BARE_NAME: Final = re.compile(r"[{,]\s*-?[0-9]+\s*:")
 _DIGITS_MAX: Final = 640
 """The least limit that `sys.set_int_max_str_digits` takes: so many digits are always read."""
-_LONG: Final = "\x00long:"
-_LONG_AS_WRITTEN: Final = re.compile(r'"\\u0000long:(-?[0-9]{640,})"')
-"""A `_Long` as the writer leaves it."""
 _READER: Final = json.JSONDecoder(
     parse_int=_whole, parse_float=_finite, parse_constant=_refuse_constant
 )
-_WRITER: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=_as_text)

@@ -161,9 +161,13 @@ def test_an_id_of_many_digits(digits: int) -> None:
     case = b'{"id":1' + allocate + b',"strategy":"AVG","clients":["a"],"queues":[["t","b",'
     (bad,) = answer_lines([case + number + b"]]}"])
     assert not bad.is_case
-    # No text is taken for one.
-    (text,) = answer_lines([b'{"id":"\\u0000long:5"' + sort])
-    assert text.text.startswith(b'{"id":"\\u0000long:5"')
+    # No text is taken for one, whatever it begins with, also beside one.
+    for begin in (b"\\u0000long:", b"0:", b""):
+        text = b'"' + begin + number + b'"'
+        (line,) = answer_lines([b'{"id":[' + text + b"," + number + b"," + text + b"]" + sort])
+        assert line.text.startswith(b'{"id":[' + text + b"," + number + b"," + text + b"],")
+        (line,) = answer_lines([b'{"id":' + text + sort])
+        assert line.text.startswith(b'{"id":' + text + b",")
 
 
 def test_no_json() -> None:
