@@ -1,9 +1,9 @@
 """The rows that wait for a group in quarantine, and how few of them are enough.
 
 A newer record that says the same thing again replaces the older one: of a member's heartbeats the
-newest is enough, of a topic's routes the newest, and so on. So the rows that wait are bounded by
-the size of the group; a cap bounds them for good. Above it the oldest of the least costly kind go
-first: what its sender repeats anyway.
+newest is enough (and the newest that asks for a decision), of a topic's routes the newest, and so
+on. So the rows that wait are bounded by the size of the group; a cap bounds them for good. Above it
+the oldest of the least costly kind go first: what its sender repeats anyway.
 """
 
 from collections.abc import Hashable, Sequence
@@ -71,7 +71,8 @@ def _subject(record: GroupRecord) -> Hashable:
     """Return what a record speaks of: a newer record with the same subject replaces it."""
     match record:
         case Heartbeat() | Leave():
-            return (type(record), record.member)
+            # A heartbeat that asks for a decision has asked, whatever its member says later.
+            return (type(record), record.member, isinstance(record, Heartbeat) and record.decide)
         case Progress():
             return (Progress, record.member, tuple(entry[:2] for entry in _grants(record)))
         case Claims():

@@ -1,5 +1,7 @@
 """Of the rows that wait for a group only the newest of each subject are kept, and not too many."""
 
+from dataclasses import replace
+
 import pytest
 
 from fairlead.codec.quarantine import HeldRow
@@ -35,10 +37,11 @@ E1, E2 = Epoch(1, 1), Epoch(1, 2)
 P0 = Position(0, 0)
 
 
-def _beat(member: MemberKey, sequence: int) -> Heartbeat:
-    return Heartbeat(
+def _beat(member: MemberKey, sequence: int, *, decide: bool = False) -> Heartbeat:
+    beat = Heartbeat(
         "orders", member, Process(1, "u"), 1, sequence, 1, MemberProfile(), (), None, 0
     )
+    return replace(beat, decide=decide)
 
 
 def _progress(*queues: MessageQueue, epoch: Epoch = E1) -> Progress:
@@ -73,6 +76,7 @@ def _lines(*records: GroupRecord) -> list[Line]:
     "older, newer",
     [
         (_beat(A, 1), _beat(A, 2)),
+        (_beat(A, 1, decide=True), _beat(A, 2, decide=True)),
         (Leave("orders", A, 3), Leave("orders", A, 3)),
         (_progress(Q0, Q1), _progress(Q0, Q1)),
         (_claims(2), _claims(2)),
@@ -95,6 +99,7 @@ def test_a_newer_one_replaces(older: GroupRecord, newer: GroupRecord) -> None:
     [
         (_beat(A, 1), _beat(B, 2)),
         (_beat(A, 1), Leave("orders", A, 2)),
+        (_beat(A, 1, decide=True), _beat(A, 2)),
         (_progress(Q0), _progress(Q0, Q1)),
         (_progress(Q0), _progress(Q0, epoch=E2)),
         (_claims(2), _claims(2, part=1)),
