@@ -124,7 +124,10 @@ def agree(draft: Draft, before: GroupState | None) -> None:
         now = differences(state, member)
         marks = {each.mark for each in now}
         # What it has agreed on since may come to differ again, and is told again then.
-        told = tuple(mark for mark in member.told_odd if mark in marks)
+        # Version 5 of the state says it by the names alone: of the values of today.
+        named = {each.name: each.mark for each in now}
+        known = (named.get(mark, mark) for mark in member.told_odd)
+        told = tuple(mark for mark in known if mark in marks)
         found = [each for each in now if each.mark not in told]
         if not found:
             if told != member.told_odd:
