@@ -129,6 +129,7 @@ def _plain(state: GroupState) -> dict[str, Any]:
         "settling": plain_settling(state.settling),
         "established": [[*trait, [*value]] for trait, value in sorted(state.established.items())],
         "growing_since_ms": state.growing_since_ms,
+        "remade": [*state.remade],
     }
 
 
@@ -160,15 +161,19 @@ def _read_3(plain: dict[str, Any]) -> GroupState:
 
 
 def _read_5(plain: dict[str, Any]) -> GroupState:
-    """Read what version 4 has, the values that the group keeps, and what a route has brought.
-
-    Version 6 differs in the rows alone, which may say that a queue was added to a known life.
-    """
+    """Read what version 4 has, the values that the group keeps, and what a route has brought."""
     state = _read_3(plain)
     state.established = {
         Trait(name, topic): tuple(value) for name, topic, value in plain["established"]
     }
     state.growing_since_ms = plain["growing_since_ms"]
+    return state
+
+
+def _read_6(plain: dict[str, Any]) -> GroupState:
+    """Read what version 5 has, which queues are new in a known life, which topics were remade."""
+    state = _read_5(plain)
+    state.remade = tuple(plain["remade"])
     return state
 
 
@@ -178,6 +183,7 @@ def _read(plain: dict[str, Any], queues: list[MessageQueue]) -> GroupState:
     members = [read_member(row, keys) for row in plain["members"]]
     routes = [read_route(row) for row in plain["routes"]]
     generation, number = plain["epoch"]
+    # Versions before 6 do not say which topics were made anew: each may have been.
     return GroupState(
         group=plain["group"],
         created_ms=plain["created_ms"],
@@ -200,6 +206,7 @@ def _read(plain: dict[str, Any], queues: list[MessageQueue]) -> GroupState:
         },
         empty_since_ms=plain["empty_since_ms"],
         allocated_by=plain["allocated_by"],
+        remade=tuple(sorted(route.topic for route in routes)),
     )
 
 
@@ -209,5 +216,5 @@ _DECODERS: Mapping[int, Callable[[dict[str, Any]], GroupState]] = {
     3: _read_3,
     4: _read_3,
     5: _read_5,
-    6: _read_5,
+    6: _read_6,
 }

@@ -5,6 +5,7 @@ nothing about what follows (targets, commands): that is done once, after all rec
 """
 
 from dataclasses import replace
+from typing import Final
 
 from fairlead.core.agreement import kept_profile
 from fairlead.core.barrier import (
@@ -57,6 +58,9 @@ KINDS = {
     OffsetsKnown: "offsets",
 }
 """Record class -> its kind on the wire, by which it is counted."""
+
+_BEFORE_ALL: Final = Epoch(0, 1)
+"""Older than any grant, and no `NOTHING`: a queue is known as new before the first generation."""
 
 
 def apply_record(draft: Draft, arrival: Arrival) -> None:
@@ -149,7 +153,7 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
         # There may be grants that this state does not know: all of before are void.
         void = Epoch(state.barrier.generation, 0)
     settle_lives(draft, route, former, void, arrival.source.append_ms)
-    void = NOTHING if known is None else void
+    void = NOTHING if known is None else max(void, _BEFORE_ALL)
     # To RocketMQ a queue that was added later is one like any other.
     added = known is not None and draft.rules.start_policy != ROCKETMQ
     late = (
@@ -166,7 +170,7 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
         or any(queue.topic == changed.topic for queue in state.queues)
     )
     brought = [queue for queue in readable_queues(route) if shared and queue not in state.queues]
-    grown = known is not None and former == route.identity
+    grown = known is not None and changed.topic not in state.remade
     for queue in brought:
         draft.set_queue(queue, QueueState(late=late, void=void, grown=grown))
     if brought and draft.engine.switch_ms:

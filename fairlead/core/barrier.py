@@ -16,7 +16,7 @@ from dataclasses import replace
 from fairlead.core.adoption import adopt_queue, is_from_before_its_reset, with_its_reset
 from fairlead.core.draft import Draft
 from fairlead.core.handover import credit
-from fairlead.core.lives import in_its_life, lives_told, note_told, of_newest
+from fairlead.core.lives import in_its_life, lives_told, note_remade, note_told, of_newest
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.overtaking import marks, may_be_forced, settle_late_claims
@@ -289,7 +289,10 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
     for queue in sorted(set(draft.state.queues) | set(claimed) | set(told)):
         value = draft.state.queues.get(queue) or _unknown(draft.state)
         present = draft.state.identity_of(queue.topic)
-        alive = in_its_life(value, present, told.get(queue, {}), lost=lost)
+        lives = told.get(queue, {})
+        if len({*lives, present} - {None}) > 1:
+            note_remade(draft, queue.topic)
+        alive = in_its_life(value, present, lives, lost=lost)
         life = present or alive.identity
         claims = claimed.get(queue, [])
         adopted = adopt_queue(alive, claims, facts.get(queue, {}), life, lost=lost)

@@ -17,6 +17,7 @@ __all__ = [
     "in_its_life",
     "is_of_another_life",
     "lives_told",
+    "note_remade",
     "note_told",
     "of_newest",
     "with_set_aside",
@@ -50,6 +51,15 @@ def lives_told(state: GroupState) -> dict[MessageQueue, dict[str, Told]]:
     for queue, identity in sorted(told):
         found.setdefault(queue, {})[identity] = told[queue, identity]
     return found
+
+
+def note_remade(draft: Draft, topic: str) -> None:
+    """Remember that the group has known another life of a topic, for as long as it lives itself.
+
+    Queues that the present life gains later may have stood in that one, whatever the state still
+    knows of them then.
+    """
+    draft.state.remade = tuple(sorted({*draft.state.remade, topic}))
 
 
 def is_of_another_life(state: GroupState, queue: MessageQueue, identity: str | None) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from fairlead.core.draft import Draft
+from fairlead.core.lives import note_remade
 from fairlead.core.model import Epoch, MessageQueue, Route
 from fairlead.core.resets import follow_set_aside
 from fairlead.core.scales import forget
@@ -24,10 +25,13 @@ def settle_lives(
     ``former`` is the identity that was known before, None if no route was. All grants up to
     ``void`` are of a former life. ``append_ms``: when the route was appended.
     """
+    if former not in (None, route.identity):
+        note_remade(draft, route.topic)
     for queue, value in list(draft.state.queues.items()):
         if queue.topic != route.topic:
             continue
         if (value.identity or former) not in (None, route.identity):
+            note_remade(draft, route.topic)
             _start_anew(draft, queue, value, void, append_ms)
         elif value.identity is not None:
             draft.set_queue(queue, replace(value, identity=None))

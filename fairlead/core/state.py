@@ -170,8 +170,8 @@ class QueueState:
     anything was known of the queue: it may have been carried out already. ``identity`` is the life
     of its topic that all this is of, where no route tells it; ``set_aside`` is a reset that was
     asked for another life than the known one: (its identity, position). ``grown``: it was added to
-    the life of its topic that was known, and has no base yet; what is committed in it is its own,
-    although clients may tell positions of a queue of its name in a former life.
+    the only life of its topic that the group has known, and has no base yet; what is committed in
+    it is its own, although clients may tell positions of a queue of its name in a former life.
     """
 
     base: Position | None = None
@@ -305,6 +305,11 @@ class GroupState:
     """What the members are meant to agree on -> the value that the group keeps."""
     growing_since_ms: int | None = None
     """The clock at which a route brought queues whose bounds are waited for; None: none did."""
+    remade: tuple[str, ...] = ()
+    """Topics of which the group has known another life than the present one, sorted.
+
+    A commit that names no life may be of that one, in whichever queue it is.
+    """
 
     @property
     def epoch(self) -> Epoch:

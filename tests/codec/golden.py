@@ -47,7 +47,7 @@ _LEAVER = Member(
     parts=1,
     joined_ms=77,
     told_rival=True,
-    told_odd=("ordered", "expression of orders"),
+    told_odd=("ordered 8a39d2abd3999ab7", "expression of orders 3f5a1e9fd3a2c4b6"),
 )
 
 
@@ -128,6 +128,7 @@ def golden_state() -> GroupState:
             Trait("expression", "orders"): ("tag", "a", "b"),
         },
         growing_since_ms=94,
+        remade=("payments",),
     )
 
 
@@ -135,7 +136,11 @@ def state_of(version: int) -> GroupState:
     """Return of the state what a body of this version holds."""
     state = golden_state()
     if version < 6:
+        # It cannot be told of which topics another life was known.
+        state.remade = ("orders",)
         state.queues = {queue: replace(value, grown=False) for queue, value in state.queues.items()}
+        names = ("ordered", "expression of orders")
+        state.members[B] = replace(state.members[B], told_odd=names)
     if version < 5:
         state.established, state.growing_since_ms = {}, None
         state.members = {key: replace(member, told_odd=()) for key, member in state.members.items()}
@@ -253,26 +258,27 @@ BODY_5 = bytes.fromhex("05ecb8459d") + (
     b'id0",["id2",9,4]]],"targets":[[0,1],[1,0]],"tombstones":[[1,500,true,true]],"weights":['
     b"[0,2.5],[1,0.0]]}"
 )
-GOLDEN_BODY = bytes.fromhex("06140fcd75") + (
-    b'{"allocated_by":"AVG {} subscribers","awaited":[[88,[3,3,"u3",1,0,false,false,0,["push'
-    b'","clustering","last_offset",null,false,"other","0","",null,1,10000],[],0,false]]],"ba'
-    b'rrier":[3,50,60,true,[[0,0,2,1,0,6],[1,0,2,2]],true,true,[[1,"id1",2,2,0,7,"release"]]'
-    b'],"claims":[[0,3,2,[[1,[[0,2,1,0,5,true],[1,2,1,0,5,true,"id1"]]]]]],"clients":["c1","'
-    b'c2"],"created_ms":1,"empty_since_ms":null,"epoch":[3,41],"established":[["consume_from'
-    b'","",["timestamp",5]],["expression","orders",["tag","a","b"]],["ordered","",[true]]],"'
-    b'failures":[["orders","no_members","nobody"]],"group":"orders","growing_since_ms":94,"k'
-    b'eys":[["c1","i1"],["c2","i0"],["c2","i1"],["c3","i1"]],"late_topics":["payments"],"mea'
-    b'sures":[[0,10,90,26,6,0.25,5.5]],"members":[[0,1,"u1",1,3,false,true,0,["push","cluste'
-    b'ring","timestamp",5,true,"other","0","",null,1,10000],[["orders","tag","a||b",["a","b"'
-    b'],7]],0,false],[2,2,"u2",2,0,true,false,1,["push","clustering","last_offset",null,fals'
-    b'e,"other","0","","z",1,10000],[],77,true,["ordered","expression of orders"]]],"queues"'
-    b':[["orders","main",[0,1]]],"requests":[["offsets","orders",70,2]],"routes":[["orders",'
-    b'"id1","main:2",[["main",6,2,2,"main",{"0":"h:1"},["1",null],[null,"z"]],["other",4,0,0'
-    b',"",{},null,null]]]],"rules":{"pause":null,"timing":{"lease_ms":1000,"margin_ms":5}},"'
-    b'settling":[91,{"client_joined":2,"client_left":1}],"states":[[0,[1,20],"release",true,'
-    b'[2,9],[[0,3,40,true,77,false],[2,3,41,false]]],[1,null,"",false,[0,0],[],[[0,3,7,true,'
-    b'75,true]],[8,3],"id0",["id2",9,4],true]],"targets":[[0,1],[1,0]],"tombstones":[[1,500,'
-    b'true,true]],"weights":[[0,2.5],[1,0.0]]}'
+GOLDEN_BODY = bytes.fromhex("064193f89a") + (
+    b'{"allocated_by":"AVG {} subscribers","awaited":[[88,[3,3,"u3",1,0,false,false,0,["pu'
+    b'sh","clustering","last_offset",null,false,"other","0","",null,1,10000],[],0,false]]]'
+    b',"barrier":[3,50,60,true,[[0,0,2,1,0,6],[1,0,2,2]],true,true,[[1,"id1",2,2,0,7,"rele'
+    b'ase"]]],"claims":[[0,3,2,[[1,[[0,2,1,0,5,true],[1,2,1,0,5,true,"id1"]]]]]],"clients"'
+    b':["c1","c2"],"created_ms":1,"empty_since_ms":null,"epoch":[3,41],"established":[["co'
+    b'nsume_from","",["timestamp",5]],["expression","orders",["tag","a","b"]],["ordered","'
+    b'",[true]]],"failures":[["orders","no_members","nobody"]],"group":"orders","growing_s'
+    b'ince_ms":94,"keys":[["c1","i1"],["c2","i0"],["c2","i1"],["c3","i1"]],"late_topics":['
+    b'"payments"],"measures":[[0,10,90,26,6,0.25,5.5]],"members":[[0,1,"u1",1,3,false,true'
+    b',0,["push","clustering","timestamp",5,true,"other","0","",null,1,10000],[["orders","'
+    b'tag","a||b",["a","b"],7]],0,false],[2,2,"u2",2,0,true,false,1,["push","clustering","'
+    b'last_offset",null,false,"other","0","","z",1,10000],[],77,true,["ordered 8a39d2abd39'
+    b'99ab7","expression of orders 3f5a1e9fd3a2c4b6"]]],"queues":[["orders","main",[0,1]]]'
+    b',"remade":["payments"],"requests":[["offsets","orders",70,2]],"routes":[["orders","i'
+    b'd1","main:2",[["main",6,2,2,"main",{"0":"h:1"},["1",null],[null,"z"]],["other",4,0,0'
+    b',"",{},null,null]]]],"rules":{"pause":null,"timing":{"lease_ms":1000,"margin_ms":5}}'
+    b',"settling":[91,{"client_joined":2,"client_left":1}],"states":[[0,[1,20],"release",t'
+    b'rue,[2,9],[[0,3,40,true,77,false],[2,3,41,false]]],[1,null,"",false,[0,0],[],[[0,3,7'
+    b',true,75,true]],[8,3],"id0",["id2",9,4],true]],"targets":[[0,1],[1,0]],"tombstones":'
+    b'[[1,500,true,true]],"weights":[[0,2.5],[1,0.0]]}'
 )
 GOLDEN_LIVENESS = bytes.fromhex(
     "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"

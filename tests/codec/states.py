@@ -190,4 +190,5 @@ def group_states(draw: st.DrawFn, group: str = "orders") -> GroupState:
         settling=draw(st.none() | settlings),
         established=draw(st.dictionaries(traits, values, max_size=3)),
         growing_since_ms=draw(st.none() | clocks),
+        remade=tuple(draw(st.lists(names, max_size=2))),
     )

@@ -44,7 +44,8 @@ from tests.hash_seeds import printed_under
 WRITTEN = {
     GroupState: "group created_ms generation number members liveness tombstones routes queues "
     "targets failures rules claims barrier requests recomputed_ms empty_since_ms allocated_by "
-    "measures weights late_topics awaited settling established growing_since_ms",
+    "measures weights late_topics awaited settling established growing_since_ms "
+    "remade",
     Member: "key process incarnations profile subscriptions generation_acked leaving "
     "told_duplicate parts joined_ms told_rival told_odd",
     Awaited: "member since_ms",

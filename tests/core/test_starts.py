@@ -2,9 +2,10 @@
 
 import pytest
 
+from fairlead.codec.group import decode_group, encode_group
 from fairlead.core.model import MemberProfile, Position
 from fairlead.core.outputs import Request
-from tests.core.world import World, queue_of, settled
+from tests.core.world import GROUP, World, queue_of, settled
 
 
 def test_a_new_queue_of_an_existing_group_starts_at_its_minimum() -> None:
@@ -209,3 +210,62 @@ def test_a_grown_topic_that_is_made_anew_before_its_bounds_are_told() -> None:
     world.run()
     starts = [(add.queue.queue_id, add.position.offset, add.why) for add in world.adds("a")]
     assert starts == [(0, 0, "minimum"), (1, 0, "minimum")]
+
+
+@pytest.mark.parametrize("released", ["before", "after"])
+def test_a_topic_that_is_made_anew_with_fewer_queues_and_grows(released: str) -> None:
+    """Queues of a former life's numbers skip nothing, whenever its holders let them go."""
+    world = settled("a", queues=4)
+    held = [world.epoch_of(number) for number in range(4)]
+
+    def release() -> None:
+        for number, epoch in enumerate(held):
+            world.release("a", number, epoch, 77)
+        world.run()
+
+    world.route(1, identity="two")
+    world.run()
+    if released == "before":
+        release()
+    assert world.state is not None
+    world.state = decode_group(*encode_group(world.state), GROUP)
+    world.route(4, identity="two")
+    world.run()
+    if released == "after":
+        release()
+    world.bounds(4, identity="two", last=90, committed=Position(0, 77))
+    world.run()
+    starts = [(add.queue.queue_id, add.position.offset, add.why) for add in world.adds("a")]
+    assert starts == [(number, 0, "minimum") for number in range(4)]
+
+
+@pytest.mark.parametrize(
+    "lives, committed, start",
+    [
+        (["one"], 9, (9, "committed")),
+        (["one"], 10, (3, "minimum")),
+        (["one", "two"], 9, (3, "minimum")),
+    ],
+)
+def test_a_topic_that_grows_before_the_first_generation(
+    lives: list[str], committed: int, start: tuple[int, str]
+) -> None:
+    """A queue is known as new also where nothing was ever granted that its state knows."""
+    world = World()
+    world.recovering, world.generation, world.marker = True, 1, 1
+    world.beat("a")
+    world.run()
+    for identity in lives:
+        world.route(1, identity=identity)
+        world.run()
+    world.route(2, identity=lives[-1])
+    world.run()
+    world.claims("a")
+    for _ in range(40):
+        world.pass_time(1_000)
+        world.beat("a")
+        world.run()
+    world.bounds(2, identity=lives[-1], first=3, last=9, committed=Position(0, committed))
+    world.run()
+    adds = {add.queue.queue_id: (add.position.offset, add.why) for add in world.adds("a")}
+    assert adds[1] == start
