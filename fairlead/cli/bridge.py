@@ -3,6 +3,8 @@
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any
@@ -149,3 +151,16 @@ def log_to_stderr() -> None:
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+
+
+@contextmanager
+def logged_to_stderr() -> Iterator[None]:
+    """Log to the standard error in the context, and as before after it."""
+    import structlog
+
+    before = structlog.get_config()
+    log_to_stderr()
+    try:
+        yield
+    finally:
+        structlog.configure(**before)

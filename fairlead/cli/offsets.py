@@ -73,10 +73,8 @@ class QueueOptions:
         """
         import contextlib
 
-        import structlog
-
         from fairlead.bridges.kafka.data_cluster import DataCluster
-        from fairlead.cli.bridge import connection_options, log_to_stderr
+        from fairlead.cli.bridge import connection_options, logged_to_stderr
         from fairlead.control.group_offsets import GroupOffsets
         from fairlead.wire.texts import GROUP, TOPIC
 
@@ -91,10 +89,8 @@ class QueueOptions:
             timeout_ms=_LOOK_UP_MS_MAX,
             options=connection_options(kafka.security),
         )
-        with contextlib.closing(data), contextlib.ExitStack() as on_end:
-            # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
-            on_end.callback(structlog.configure, **structlog.get_config())
-            log_to_stderr()
+        # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
+        with contextlib.closing(data), logged_to_stderr():
             places = GroupOffsets(kafka, data, group)
             if known:
                 places.require_known()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 from fairlead_client import Consumer
 from kafka import KafkaAdminClient
 
@@ -71,7 +72,9 @@ def test_put_again_answers_who_came_later(
         consume_from="first_offset",
     ) as consumer:
         system.log.await_record("requests", lambda record: body_of(record)["group"] == group)
+        logs = structlog.get_config()
         (row,) = command(*put)
+        assert structlog.get_config() == logs
         assert row["outcome"] == "repeated"
         assert "waits for" not in command.text
         for offset in range(5):
