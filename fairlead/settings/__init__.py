@@ -10,6 +10,7 @@ from fairlead.settings.sections import (
     KafkaSettings,
     MetricsSettings,
     SecuritySettings,
+    ServeSettings,
     Settings,
     TopicsSettings,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "MetricsSettings",
     "Problem",
     "SecuritySettings",
+    "ServeSettings",
     "Settings",
     "SettingsError",
     "TopicsSettings",

@@ -127,10 +127,28 @@ class GroupsSettings(_Section):
 
 
 class MetricsSettings(_Section):
-    """Where ``/metrics`` is served. Port 0 takes a free one, which is logged."""
+    """Where the engine serves ``/metrics``. Port 0 takes a free one, which is logged."""
 
     host: Annotated[str, Field(min_length=1)]
     port: Port
+
+
+class ServeSettings(_Section):
+    """``fairlead serve``: the view of all groups, over HTTP.
+
+    ``url`` is where commands look for it; empty: they read the topics. More groups than
+    ``max_groups`` are folded into one in ``/metrics``; ``queue_series`` names the groups that have
+    series of single queues. Lag of groups that say nothing is asked of the brokers each
+    ``lag_period_ms``. Decisions are kept, to answer why, for ``history_ms``.
+    """
+
+    host: Annotated[str, Field(min_length=1)]
+    port: Port
+    url: Annotated[str, Field(pattern=r"^(https?://[^\s/]+)?$")]
+    max_groups: Annotated[int, Field(ge=1, le=20_000)]
+    queue_series: tuple[GroupName, ...]
+    lag_period_ms: Annotated[int, Field(ge=1_000, le=3_600_000)]
+    history_ms: Annotated[int, Field(ge=60_000)]
 
 
 class ClientSettings(_Section):
@@ -157,6 +175,7 @@ class Settings(BaseSettings):
     group_defaults: GroupRules
     group: dict[GroupName, GroupOverrides]
     metrics: MetricsSettings
+    serve: ServeSettings
     client: ClientSettings
 
     @classmethod
