@@ -168,6 +168,59 @@ def read_newest(kafka: KafkaSettings, topic: str, partition: int) -> ConsumerRec
     raise _unreadable(topic, "it stopped to answer")
 
 
+def read_places(
+    kafka: KafkaSettings,
+    places: Collection[tuple[str, int, int]],
+    bounds: Mapping[tuple[str, int], tuple[int, int]],
+) -> dict[tuple[str, int, int], ConsumerRecord]:
+    """Return the records at some places (topic, partition, offset), where there is one.
+
+    Args:
+        kafka: the cluster.
+        places: the places.
+        bounds: what `read_bounds` says of their partitions.
+
+    Raises:
+        EnvironmentMissingError: a topic cannot be read.
+    """
+    wanted: dict[TopicPartition, list[int]] = {}
+    for topic, partition, offset in sorted(places):
+        first, end = bounds[topic, partition]
+        if first <= offset < end:
+            wanted.setdefault(TopicPartition(topic, partition), []).append(offset)
+    found: dict[tuple[str, int, int], ConsumerRecord] = {}
+    if not wanted:
+        return found
+    topics = ", ".join(sorted({each.topic for each in wanted}))
+    try:
+        with contextlib.closing(consumer_of(kafka, "reader")) as consumer:
+            for partition, offsets in wanted.items():
+                for record in _read_offsets(consumer, partition, offsets):
+                    found[record.topic, record.partition, record.offset] = record
+    except KafkaError as error:
+        raise _unreadable(topics, str(error)) from error
+    return found
+
+
+def _read_offsets(
+    consumer: KafkaConsumer, partition: TopicPartition, offsets: Sequence[int]
+) -> Iterator[ConsumerRecord]:
+    """Yield the records of a partition at some offsets, ascending and below its end."""
+    consumer.assign([partition])
+    wanted, left, idle = frozenset(offsets), list(offsets), 0
+    while left:
+        if idle == 0:
+            consumer.seek(partition, left[0])
+        records = consumer.poll(timeout_ms=_POLL_MS).get(partition, ())
+        yield from (record for record in records if record.offset in wanted)
+        # By position and not by record: an offset of a compacted topic may be empty.
+        reached = consumer.position(partition)
+        idle = 0 if reached > left[0] else idle + 1
+        if idle > _IDLE_POLLS_MAX:
+            raise _unreadable(partition.topic, "it stopped to answer")
+        left = [offset for offset in left if offset >= reached]
+
+
 def _unreadable(topic: str, reason: str) -> EnvironmentMissingError:
     return EnvironmentMissingError(
         f"kafka.bootstrap: {topic} cannot be read ({reason}).",

@@ -1,15 +1,13 @@
 """``fairlead group check``: what is wrong with a live group, as far as its topics tell."""
 
-import time
-
 import typer
 
 from fairlead.cli import rule_flags as flags
-from fairlead.cli.group_options import GroupOptions
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, write_rows
-from fairlead.cli.plan_start import live_group
+from fairlead.cli.plan_start import live_group, tick_ms_of
+from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import VerdictError
 
 __all__ = ["check"]
@@ -18,7 +16,7 @@ COLUMNS = ("problem", "for", "says")
 
 
 @takes_sets
-def check(name: flags.GroupArgument, *, shared: GroupOptions) -> None:
+def check(name: flags.GroupArgument, *, shared: SourceOptions) -> None:
     """List queues with two owners or none, members that disagree, client ids used twice.
 
     Reads Fairlead's topics and writes nothing. Exit code 1 if anything is wrong.
@@ -27,9 +25,10 @@ def check(name: flags.GroupArgument, *, shared: GroupOptions) -> None:
     from fairlead.planning.remarks import remarks_on
 
     settings = shared.settings()
-    source, live = live_group(name, settings)
+    source = shared.open(settings)
+    live = live_group(name, source, settings)
     found = findings_of(live, told_odd(source, name))
-    for remark in remarks_on(live, settings.engine.tick_ms, time.time_ns() // 1_000_000):
+    for remark in remarks_on(live, tick_ms_of(source, settings), source.now_ms()):
         warn(remark)
     if found or shared.output is not OutputFormat.TABLE:
         write_rows([each.document() for each in found], COLUMNS, shared.output)

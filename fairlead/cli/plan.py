@@ -9,11 +9,11 @@ import typer
 from fairlead.cli import rule_flags as flags
 from fairlead.cli.group_options import NamedOptions
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import OutputOption, SettingsOptions
 from fairlead.cli.output import OutputFormat, write_document
 from fairlead.cli.plan_flags import joins_of, routes_of, rules_of
 from fairlead.cli.plan_start import save, start_of
 from fairlead.cli.rule_words import given_rules, sentence
+from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from fairlead.planning.picture import Picture
     from fairlead.planning.plan import Plan
 
-GroupArgument = Annotated[
-    str | None, typer.Argument(help="A live group, read from Fairlead's topics.")
-]
+GroupArgument = Annotated[str | None, typer.Argument(help="A group, read from Fairlead's topics.")]
 FileOption = Annotated[
     Path | None,
     typer.Option("--file", "-f", help="A group as a JSON document instead; - is standard input."),
@@ -62,21 +60,19 @@ def plan(
     named: NamedOptions,
     unset: UnsetOption = None,
     save_to: SaveOption = None,
-    shared: SettingsOptions,
-    output: OutputOption = OutputFormat.TABLE,
+    shared: SourceOptions,
 ) -> None:
     """Show who would get what, how many queues move, and how even it would be.
 
-    The group is a live one, or a document (docs/planning.md). All changes count at once, in one
-    decision. Nothing is written anywhere but the file of --save.
+    The group is a live one, one of a recording, or a document (docs/planning.md). All changes
+    count at once, in one decision. Nothing is written anywhere but the file of --save.
     """
     from fairlead.planning.changes import Changes
 
     given = given_rules(
         strategy=strategy, options=options, slots=slots, weigh_by=weigh_by, **vars(named)
     )
-    settings = shared.settings()
-    start = start_of(group, file, settings, measured=weigh_by is not None)
+    start = start_of(group, file, shared, measured=weigh_by is not None)
     before = start.picture
     if save_to is not None:
         save(before, save_to)
@@ -88,7 +84,7 @@ def plan(
     )
     found = _work_out(before, changes)
     remarks = (*start.remarks, *found.remarks)
-    _show(replace(found, passing=start.passing, remarks=remarks), output)
+    _show(replace(found, passing=start.passing, remarks=remarks), shared.output)
 
 
 def _work_out(before: "Picture", changes: "Changes") -> "Plan":

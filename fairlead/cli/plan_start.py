@@ -1,25 +1,25 @@
 """The group that `fairlead plan` starts from: a live one, or a document."""
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
 from fairlead.cli.documents import read_document
+from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairlead.core.allocation import Strategy
-    from fairlead.planning.kafka_source import KafkaSource
     from fairlead.planning.live_group import LiveGroup
     from fairlead.planning.picture import Picture
     from fairlead.planning.plan import Passing
     from fairlead.settings import Settings
+    from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["Start", "live_group", "save", "start_of"]
+__all__ = ["Start", "live_group", "save", "start_of", "tick_ms_of"]
 
 
 class Start(NamedTuple):
@@ -31,10 +31,11 @@ class Start(NamedTuple):
 
 
 def start_of(
-    group: str | None, file: Path | None, settings: "Settings", *, measured: bool
+    group: str | None, file: Path | None, shared: SourceOptions, *, measured: bool
 ) -> Start:
     """Return the group that is named, or that of the file.
 
+    ``shared``: where the topics of a named group are.
     ``measured``: what the queues of a live group weigh is found out in any case.
 
     Raises:
@@ -45,10 +46,15 @@ def start_of(
 
     if (group is None) == (file is None):
         raise UsageError("plan: it is of one group.", remedy="Name a live group, or give --file.")
+    settings = shared.settings()
     if file is not None:
+        if shared.dump is not None:
+            raise UsageError(
+                "--dump: the group is that of --file.", remedy="Leave --dump or --file out."
+            )
         return Start(_read(file, all_strategies(settings.engine.strategies)))
     assert group is not None, "one of the two is given"
-    return _look_at(group, settings, measured=measured)
+    return _look_at(group, shared.open(settings), settings, measured=measured)
 
 
 def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "Picture":
@@ -60,40 +66,41 @@ def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "Picture":
         raise UsageError(f"--file: {error}.", remedy="See docs/planning.md.") from error
 
 
-def _look_at(group: str, settings: "Settings", *, measured: bool) -> Start:
+def _look_at(group: str, source: "TopicSource", settings: "Settings", *, measured: bool) -> Start:
     from fairlead.planning.remarks import remarks_on
 
-    _, live = live_group(group, settings, measured=measured)
-    now_ms = time.time_ns() // 1_000_000
-    remarks = remarks_on(live, settings.engine.tick_ms, now_ms)
+    live = live_group(group, source, settings, measured=measured)
+    remarks = remarks_on(live, tick_ms_of(source, settings), source.now_ms())
     return Start(live.picture, live.passing, remarks)
 
 
+def tick_ms_of(source: "TopicSource", settings: "Settings") -> int:
+    """Return the period of the engine's ticks."""
+    return source.tick_ms or settings.engine.tick_ms
+
+
 def live_group(
-    group: str, settings: "Settings", *, measured: bool = False
-) -> "tuple[KafkaSource, LiveGroup]":
-    """Return a live group, and where it was read from.
+    group: str, source: "TopicSource", settings: "Settings", *, measured: bool = False
+) -> "LiveGroup":
+    """Return a group as its topics say it is at their end.
 
     Raises:
         UsageError: there is no such group, or it needs a strategy that is not known here.
         EnvironmentMissingError: its topics cannot be read.
     """
-    from fairlead.planning.kafka_source import KafkaSource
     from fairlead.planning.live_group import UnknownGroupError, read_live_group
     from fairlead.wire.texts import GROUP
     from streaming.own_strategies import all_strategies
 
     if not GROUP.allows(group):
         raise UsageError(f"GROUP: {group!r} is no group.", remedy=f"Give {GROUP.words}.")
-    tick_ms, strategies = settings.engine.tick_ms, all_strategies(settings.engine.strategies)
+    tick_ms, strategies = tick_ms_of(source, settings), all_strategies(settings.engine.strategies)
     try:
-        source = KafkaSource(settings.kafka)
         live = read_live_group(source, group, strategies, tick_ms, measured=measured)
     except UnknownGroupError as error:
         known = ", ".join(sorted(error.known)) or "none"
         raise UsageError(
-            f"GROUP: there is no group {group} at {settings.kafka.bootstrap}, "
-            f"topics {settings.kafka.topic_prefix}….",
+            f"GROUP: there is no group {group} {source.place}.",
             remedy=f"Check the name, kafka.bootstrap and kafka.topic_prefix. Groups: {known}.",
         ) from error
     for refused in live.in_force.refused.values():
@@ -103,7 +110,7 @@ def live_group(
                 f"{refused.error.detail}.",
                 remedy="Give --config as to `fairlead run`, so that its own strategies are known.",
             )
-    return source, live
+    return live
 
 
 def save(picture: "Picture", path: Path) -> None:

@@ -18,7 +18,7 @@ from fairlead.core.model import MemberKey, MessageQueue, Process
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.state import Trait, TraitValue
 from fairlead.planning.live_group import LiveGroup
-from fairlead.planning.topic_source import TopicSource
+from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["Finding", "findings_of", "told_odd"]

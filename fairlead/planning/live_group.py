@@ -25,7 +25,7 @@ from fairlead.planning.picture import SOMEWHERE, Picture
 from fairlead.planning.plan import Passing
 from fairlead.planning.roll_call import RollCall, call_roll
 from fairlead.planning.sets import Sets, ToldSet, holders_before, newest_entries, read_sets
-from fairlead.planning.topic_source import TopicSource
+from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.assignment_records import HeldEntry
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError

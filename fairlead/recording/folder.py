@@ -3,6 +3,7 @@
 import gzip
 import io
 import zlib
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,21 @@ class RecordingFolder:
         if count != part.records:
             detail = f"it holds {count:,} records, and the manifest says {part.records:,}"
             raise RecordingError(path, detail)
+
+    def newest(self, suffix: str, number: int) -> RawRecord | None:
+        """Return the last record of a partition, without a look at the others; None: it is empty.
+
+        Raises:
+            RecordingError: the file is missing, damaged or cut off, or ends in no record.
+        """
+        path = self.folder / self.manifest.topics[suffix][number].file
+        last = deque(_lines(path), maxlen=1)
+        try:
+            name = self.manifest.names.name(suffix)
+            return record_of(last.pop(), name, number) if last else None
+        except (ValueError, KeyError, TypeError) as error:
+            detail = f"the last line is no record ({type(error).__name__}: {error})"
+            raise RecordingError(path, detail) from error
 
     def all_rows(self, suffix: str) -> Iterator[RawRecord]:
         """Yield the records of all partitions of a topic, one partition after the other."""

@@ -1,7 +1,8 @@
 """The topics of an engine in memory, as a plan reads them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from fairlead.sources.missing_record import Place, WhyMissing, why_missing
 from fairlead.wire.raw import RawRecord
 from tests.engine.topics import NAMES, PARTITIONS, Topics
 
@@ -11,11 +12,40 @@ class MemorySource:
 
     names = NAMES
     partitions = PARTITIONS
+    place = "in memory"
+    tick_ms = None
 
     def __init__(self, topics: Topics) -> None:
         self._topics = topics
         self.reads: list[tuple[str, int | None]] = []
         """Topic and begin of each read."""
+
+    def now_ms(self) -> int:
+        """Return the time of the world."""
+        return self._topics.now_ms
+
+    def partitions_of(self, suffix: str) -> range:
+        """Return the partitions of a topic."""
+        shards, assignments = PARTITIONS
+        counts = dict.fromkeys(("heartbeats", "releases", "control"), shards)
+        return range({**counts, "assignments": assignments}.get(suffix, 1))
+
+    def records_at(self, places: Collection[Place]) -> Mapping[Place, RawRecord | WhyMissing]:
+        """Return the record at each place."""
+        return {place: self._record_at(*place) for place in places}
+
+    def _record_at(self, topic: str, partition: int, offset: int) -> RawRecord | WhyMissing:
+        suffix = self.names.suffix(topic)
+        log = self._log(suffix, partition) if suffix is not None else []
+        found = [row for row in log if row.offset == offset]
+        end = log[-1].offset + 1 if log else 0
+        return found[0] if found else why_missing(suffix, offset, (0, end))
+
+    def rows(
+        self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
+    ) -> Iterator[RawRecord]:
+        """Yield what stands in some partitions."""
+        yield from self.read(suffix, partitions, since_ms)
 
     def read(
         self, suffix: str, partitions: Sequence[int], since_ms: int | None = None

@@ -1,0 +1,67 @@
+"""Where a command that only reads has Fairlead's topics from: a live cluster, or a recording."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairlead.cli.options import (
+    BootstrapOption,
+    ConfigOption,
+    OutputOption,
+    ProfileOption,
+    TopicPrefixOption,
+    settings_of,
+)
+from fairlead.cli.output import OutputFormat
+from fairlead.errors import UsageError
+
+if TYPE_CHECKING:
+    from fairlead.settings import Settings
+    from fairlead.sources.topic_source import TopicSource
+
+__all__ = ["DumpOption", "SourceOptions"]
+
+DumpOption = Annotated[
+    Path | None,
+    typer.Option("--dump", help="Read a folder of `fairlead record` instead of live topics."),
+]
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """Where the topics are, and how results are written."""
+
+    dump: DumpOption = None
+    bootstrap: BootstrapOption = None
+    topic_prefix: TopicPrefixOption = None
+    profile: ProfileOption = None
+    config: ConfigOption = None
+    output: OutputOption = OutputFormat.TABLE
+
+    def settings(self) -> "Settings":
+        """Return the settings under these options; `settings_of` has what it raises."""
+        return settings_of(self.bootstrap, self.topic_prefix, self.profile, self.config)
+
+    def open(self, settings: "Settings") -> "TopicSource":
+        """Return the topics, to be read and nothing else.
+
+        Raises:
+            UsageError: the folder is no recording, or a cluster is named beside it.
+            EnvironmentMissingError: the cluster does not answer, or a topic is not there.
+        """
+        if self.dump is None:
+            from fairlead.sources.kafka_source import KafkaSource
+
+            return KafkaSource(settings.kafka)
+        from fairlead.recording import open_recording
+        from fairlead.sources.dump_source import DumpSource
+
+        for flag, given in (("bootstrap", self.bootstrap), ("topic-prefix", self.topic_prefix)):
+            if given is not None:
+                raise UsageError(
+                    f"--dump: the topics are read from a folder, and --{flag} is of a cluster.",
+                    remedy=f"Leave --dump or --{flag} out.",
+                )
+        return DumpSource(open_recording(self.dump))
