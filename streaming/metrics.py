@@ -5,10 +5,11 @@ a group, a client or a queue, so the number of series does not grow with the fle
 """
 
 import threading
+import time
 from collections import Counter as Counts
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 from wsgiref.simple_server import WSGIServer
 
 import prometheus_client
@@ -18,69 +19,16 @@ from prometheus_client.registry import Collector
 
 from fairlead import __version__
 from fairlead.engine.outgoing import TRIGGERED_MS
+from fairlead.engine.round import READ_UNTIL_MS
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import MetricsSettings
+from streaming.ages import EventAges
 from streaming.clock import TickerCounts
+from streaming.families import COUNTED
 from streaming.recovery import Recovery
 
 _SECONDS_BUCKETS: Final = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 10.0, 30.0)
 
-
-class CountedFamily(NamedTuple):
-    """A counter that the shards fill."""
-
-    name: str
-    text: str
-    labels: tuple[str, ...] = ()
-
-
-COUNTED: Final[Mapping[str, CountedFamily]] = {
-    "rows": CountedFamily("rows_total", "Rows handed to shards, by what was done.", ("outcome",)),
-    "events": CountedFamily(
-        "events_total", "Records by kind and what became of them.", ("type", "outcome")
-    ),
-    "fenced": CountedFamily(
-        "fenced_total", "Releases and progress without effect, by reason.", ("type", "reason")
-    ),
-    "handovers": CountedFamily("handovers_total", "Drops, by what became of them.", ("outcome",)),
-    "handover_ms": CountedFamily(
-        "handover_milliseconds_total", "From drops to their ends, on the clock of the log."
-    ),
-    "slow_handovers": CountedFamily(
-        "slow_handovers_total", "Drops that took long to end, by the bound they passed.", ("over",)
-    ),
-    "pull_idle": CountedFamily(
-        "pull_idle_total", "Queues taken anew because their members did not pull them."
-    ),
-    "gates": CountedFamily("gates_total", "Gates of successors that opened.", ("opened",)),
-    "rejects": CountedFamily("rejects_total", "Records refused, by reason.", ("reason",)),
-    "ignored_fields": CountedFamily(
-        "ignored_fields_total", "Fields that the protocol does not know, by kind.", ("kind",)
-    ),
-    "decisions": CountedFamily("decisions_total", "Decisions written."),
-    "rebalances": CountedFamily(
-        "rebalances_total", "Decisions, once for each of their triggers.", ("trigger",)
-    ),
-    "trigger_wait_ms": CountedFamily(
-        "trigger_wait_milliseconds_total",
-        "From the first record of a trigger to the newest that its decision had read.",
-        ("trigger",),
-    ),
-    "moves": CountedFamily(
-        "queue_moves_total", "Steps of queues, by the first trigger.", ("stage", "trigger")
-    ),
-    "allocation_failures": CountedFamily(
-        "allocation_failures_total", "Failed attempts to allocate a topic, by code.", ("code",)
-    ),
-    "alarms": CountedFamily("alarms_total", "Alarms in decisions.", ("alarm",)),
-    "clock_jumps": CountedFamily(
-        "clock_jumps_total", "Jumps of a broker's clock by more than two ticks."
-    ),
-    "steps": CountedFamily("steps_total", "Steps that did not go well.", ("outcome",)),
-    "groups": CountedFamily("group_steps_total", "Groups, by what happened.", ("outcome",)),
-    "written": CountedFamily("records_written_total", "Records handed to the sink.", ("topic",)),
-}
-"""What shards count -> the family that shows it."""
 
 GROUPS_NOW: Final = "groups_now"
 """The word under which a shard tells how many groups it has in each state."""
@@ -102,10 +50,36 @@ class GroupsByState(Collector):
         for groups in self._shards.values():
             total.update(groups)
         family = GaugeMetricFamily(
-            "fairlead_groups", "Groups that the engine remembers.", labels=["state"]
+            "fairlead_groups",
+            "Groups that the engine remembers, by the phase in their last decision.",
+            labels=["state"],
         )
         for state, count in sorted(total.items()):
             family.add_metric([state], count)
+        yield family
+
+
+class WatermarkGap(Collector):
+    """How far behind the shard is that has read least: asked at each scrape, by the wall clock."""
+
+    def __init__(self) -> None:
+        self._read_until_ms: dict[int, int] = {}
+
+    def take(self, shard: int, read_until_ms: int) -> None:
+        """Take the append time of the newest record of heartbeats that a shard has read."""
+        self._read_until_ms = {**self._read_until_ms, shard: read_until_ms}
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the gauge; without a number until a batch has told one."""
+        family = GaugeMetricFamily(
+            "fairlead_watermark_gap_seconds",
+            "From the append time of the newest heartbeat or tick that the shard farthest behind "
+            "has read, until now. A second or two is well; it grows while batches stand still or "
+            "no tick can be appended, whatever the reason.",
+        )
+        if self._read_until_ms:
+            gap = time.time() - min(self._read_until_ms.values()) / 1_000
+            family.add_metric([], max(0.0, gap))
         yield family
 
 
@@ -124,7 +98,9 @@ class TicksByOutcome(Collector):
         counts = self._counts()
         family = CounterMetricFamily(
             "fairlead_ticks",
-            "Ticks of this driver, one per partition and period.",
+            "Ticks sent to a partition: appended, or lost because no broker took them in five "
+            "seconds. Without appended ticks the clock of the log stands still: nothing is lost, "
+            "and nobody lapses.",
             labels=["outcome"],
         )
         family.add_metric(["appended"], counts.appended)
@@ -150,43 +126,76 @@ class EngineMetrics:
         self.registry.register(self.recovery)
         self.ticks = TicksByOutcome()
         self.registry.register(self.ticks)
-        self._gauge("build_info", "Constant 1.", "version", "spark").labels(
-            __version__, spark_version
-        ).set(1)
-        self.generation = self._gauge("generation", "The generation of this driver.")
-        self.triggered = self._gauge(
-            "trigger_timestamp_seconds", "When a trigger last led to a decision.", "trigger"
-        )
-        self._triggered_ms: dict[str, int] = {}
-        self.query_restarts = self._counter(
-            "query_restarts_total", "Times the supervisor has started the driver again."
-        )
-        self.query_restarts.inc(restarts)
+        self.ages = EventAges()
+        self.registry.register(self.ages)
+        self.watermark = WatermarkGap()
+        self.registry.register(self.watermark)
+        self._make_driver_families(spark_version, restarts)
         self._make_batch_families()
         self._counted = {
             word: self._counter(family.name, family.text, *family.labels)
             for word, family in COUNTED.items()
         }
+        for word, family in COUNTED.items():
+            for value in family.known:
+                self._counted[word].labels(value)
+
+    def _make_driver_families(self, spark_version: str, restarts: int) -> None:
+        self._gauge(
+            "build_info", "Constant 1; the versions are in the labels.", "version", "spark"
+        ).labels(__version__, spark_version).set(1)
+        self.generation = self._gauge(
+            "generation", "The generation of this driver; 0 until it has claimed one."
+        )
+        self.triggered = self._gauge(
+            "trigger_timestamp_seconds",
+            "When each trigger last led to a decision: the append time of the newest record that "
+            "it had read, Unix time. The trigger named trigger is the periodic one (trigger_ms), "
+            "which leads to a decision only if it finds something to heal.",
+            "trigger",
+        )
+        self._triggered_ms: dict[str, int] = {}
+        self.query_restarts = self._counter(
+            "query_restarts_total", "Times that --supervise has started the driver again."
+        )
+        self.query_restarts.inc(restarts)
 
     def _make_batch_families(self) -> None:
-        self.batches = self._counter("batches_total", "Micro-batches by their end.", "outcome")
+        self.batches = self._counter(
+            "batches_total",
+            "Micro-batches that were committed, and queries that failed in one.",
+            "outcome",
+        )
         for outcome in ("committed", "failed"):
             self.batches.labels(outcome)
         self.batch_duration = Histogram(
             "fairlead_batch_duration_seconds",
-            "Time of a committed micro-batch and of its phases.",
+            "Committed micro-batches and their parts: total, latest_offset (asking for the ends), "
+            "planning, offset_log, execution (reading, deciding, writing), commit.",
             ["phase"],
             buckets=_SECONDS_BUCKETS,
             registry=self.registry,
         )
         self.last_batch = self._gauge(
-            "last_batch_timestamp_seconds", "When the last micro-batch was committed, Unix time."
+            "last_batch_timestamp_seconds",
+            "When the last micro-batch was committed, Unix time; 0 before the first. A batch is "
+            "committed at least at each tick.",
         )
         self.input_lag = self._gauge(
-            "input_lag_records", "Records behind the end of an input topic.", "topic"
+            "input_lag_records",
+            "Records of an input topic that the last batch left unread.",
+            "topic",
         )
-        self.state_rows = self._gauge("state_rows", "Shards with state.")
-        self.state_bytes = self._gauge("state_bytes", "Memory of the state store.")
+        self.state_rows = self._gauge(
+            "state_rows",
+            "Rows in Spark's state store, by the operator they belong to: one per shard.",
+            "operator",
+        )
+        self.state_bytes = self._gauge(
+            "state_bytes",
+            "Memory of the state store, as Spark estimates it, by operator.",
+            "operator",
+        )
 
     def take_counts(self, shard: int, counts: Mapping[str, int]) -> None:
         """Add what one shard counted in one batch.
@@ -204,8 +213,10 @@ class EngineMetrics:
                 newest = max(number, self._triggered_ms.get(labels[0], 0))
                 self._triggered_ms[labels[0]] = newest
                 self.triggered.labels(labels[0]).set(newest / 1_000)
+            elif word == READ_UNTIL_MS:
+                self.watermark.take(shard, number)
             elif counter is not None:
-                (counter.labels(*labels) if labels else counter).inc(number)
+                (counter.labels(*labels) if labels else counter).inc(number * COUNTED[word].unit)
         self.groups.replace(shard, now)
         self.recovery.take(shard, counts)
 

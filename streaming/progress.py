@@ -116,8 +116,8 @@ def take_progress(progress: Mapping[str, Any], metrics: EngineMetrics) -> None:
         for topic, records in lag(source.get("endOffset"), source.get("latestOffset")).items():
             metrics.input_lag.labels(topic).set(records)
     for operator in progress.get("stateOperators", ()):
-        metrics.state_rows.set(operator["numRowsTotal"])
-        metrics.state_bytes.set(operator["memoryUsedBytes"])
+        metrics.state_rows.labels(operator["operatorName"]).set(operator["numRowsTotal"])
+        metrics.state_bytes.labels(operator["operatorName"]).set(operator["memoryUsedBytes"])
     for shard, text in progress.get("observedMetrics", {}).get(OBSERVED, {}).items():
         if text is not None:
             take_report(int(shard), read_report(text), metrics)
@@ -127,6 +127,7 @@ def take_progress(progress: Mapping[str, Any], metrics: EngineMetrics) -> None:
 def take_report(shard: int, report: ShardReport, metrics: EngineMetrics) -> None:
     """Add what one shard told of a batch."""
     metrics.take_counts(shard, report.counts)
+    metrics.ages.take(report.ages)
     for failure in report.failures:
         log.error(
             "a step failed, its group was set back",

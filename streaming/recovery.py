@@ -45,7 +45,8 @@ class Recovery(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the gauge."""
         family = GaugeMetricFamily(
-            "fairlead_recovering_shards", "Shards that recover, or some group of which does."
+            "fairlead_recovering_shards",
+            "Shards that recover, or some group of which does: what recovers does not move.",
         )
         family.add_metric([], sum(self._shards.values()))
         yield family

@@ -1,4 +1,4 @@
-"""What one shard tells the driver of one batch: counts for the metrics, failures for the log.
+"""What one shard tells the driver of one batch: numbers for the metrics, failures for the log.
 
 It travels as the last output row of the shard, because nothing else comes back from a worker with
 the batch that it belongs to.
@@ -11,6 +11,7 @@ from typing import Final
 import orjson
 
 from fairlead.engine import ShardResult
+from streaming.ages import Ages, ages_at
 
 _FAILURES_MAX: Final = 5
 _TRACEBACK_CHARACTERS_MAX: Final = 4_000
@@ -27,23 +28,34 @@ class FailureReport:
 
 @dataclass(frozen=True, slots=True)
 class ShardReport:
-    """The counts of a batch by the names of ``fairlead.engine``, and the first few failures."""
+    """The counts of a batch by the names of ``fairlead.engine``, and the first few failures.
+
+    ``ages``: how old the records were that it read, by kind.
+    """
 
     counts: Mapping[str, int]
     failures: tuple[FailureReport, ...]
+    ages: Mapping[str, Ages]
 
 
-def write_report(result: ShardResult) -> bytes:
-    """Return the value of the report's row."""
+def write_report(result: ShardResult, now_ms: int) -> bytes:
+    """Return the value of the report's row, written at this time of the worker's wall clock."""
+    ages = {kind: ages_at(now_ms, times) for kind, times in result.append_times.items()}
     failures = [
         (each.group, each.error, each.traceback[-_TRACEBACK_CHARACTERS_MAX:])
         for each in result.failures[:_FAILURES_MAX]
     ]
-    return orjson.dumps({"counts": dict(result.counts), "failures": failures})
+    body = {
+        "counts": dict(result.counts),
+        "failures": failures,
+        "ages": {kind: (each.numbers, each.sum_ms) for kind, each in ages.items()},
+    }
+    return orjson.dumps(body)
 
 
 def read_report(text: str) -> ShardReport:
     """Read what `write_report` wrote."""
     body = orjson.loads(text)
     failures = tuple(FailureReport(*failure) for failure in body["failures"])
-    return ShardReport(body["counts"], failures)
+    ages = {kind: Ages(tuple(numbers), sum_ms) for kind, (numbers, sum_ms) in body["ages"].items()}
+    return ShardReport(body["counts"], failures, ages)

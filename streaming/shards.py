@@ -5,6 +5,7 @@ and offsets concern every shard and go to all. What a shard decides is ``fairlea
 is only the way in and out of Spark.
 """
 
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -115,6 +116,6 @@ def _frame(shard: int, result: ShardResult) -> pd.DataFrame:
 
     The last row is the shard's report. It has no topic: the driver reads it, no sink does.
     """
-    report = (None, shard, None, write_report(result))
+    report = (None, shard, None, write_report(result, time.time_ns() // 1_000_000))
     columns = zip(*result.records, report, strict=True)
     return pd.DataFrame(dict(zip(OUTPUT_COLUMNS, columns, strict=True)))

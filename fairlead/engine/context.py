@@ -55,10 +55,12 @@ class ShardResult:
     """The shard after a run, what is to be written in this order, and what was counted.
 
     ``counts`` are by names like ``events/heartbeat/applied``; docs/adr/0041-shard-machine.md lists
-    them. ``failures`` are for the engine's log.
+    them. ``failures`` are for the engine's log. ``append_times``: when each record that was read
+    for the first time had been appended, by kind; whoever has a clock tells how old they were.
     """
 
     stored: StoredShard
     records: tuple[OutgoingRecord, ...]
     counts: Mapping[str, int]
     failures: tuple[StepFailure, ...] = field(default=(), compare=False)
+    append_times: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)

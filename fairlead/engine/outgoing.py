@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairlead.codec.quarantine import HeldRow
-from fairlead.core.outputs import Decision, Notice, Origin, Output, Rejection
+from fairlead.core.outputs import Assignment, Decision, Gone, Notice, Origin, Output, Rejection
 from fairlead.engine.context import ShardContext
 from fairlead.engine.line import Line, raw_of, source_of
 from fairlead.engine.reading import Refused
@@ -19,6 +19,7 @@ from fairlead.wire.raw import OutgoingRecord
 from fairlead.wire.reasons import notice_code
 
 __all__ = [
+    "PUBLISHED",
     "STEP_FAILED",
     "TRIGGERED_MS",
     "Stamp",
@@ -45,6 +46,11 @@ class Stamp:
 
 TRIGGERED_MS = "triggered_ms"
 """The word under which a shard tells when a kind of trigger last led to a decision."""
+
+PUBLISHED = "published"
+"""The word under which a shard counts what it tells members."""
+
+_PUBLISHED_KINDS: Mapping[type, str] = {Assignment: "assignment", Notice: "notice", Gone: "gone"}
 
 STEP_FAILED = "step_failed"
 """The reason and the alarm of a record or a group on which a step fails."""
@@ -115,8 +121,11 @@ def _stamped(decision: Decision, stamp: Stamp) -> Decision:
 
 
 def count_outputs(outputs: Iterable[Output], counts: Counter[str]) -> None:
-    """Count what operators ask about decisions: triggers, moves, alarms."""
+    """Count what members are told, and what operators ask about decisions."""
     for output in outputs:
+        kind = _PUBLISHED_KINDS.get(type(output))
+        if kind is not None:
+            counts[f"{PUBLISHED}/{kind}"] += 1
         if isinstance(output, Rejection):
             counts[f"rejects/{output.reason}"] += 1
         elif isinstance(output, Decision):
@@ -126,7 +135,7 @@ def count_outputs(outputs: Iterable[Output], counts: Counter[str]) -> None:
 def _count_decision(decision: Decision, counts: Counter[str]) -> None:
     counts["decisions"] += 1
     first = decision.triggers[0] if decision.triggers else "none"
-    counts.update(f"rebalances/{trigger}" for trigger in decision.triggers)
+    counts.update(f"decision_triggers/{trigger}" for trigger in decision.triggers)
     for trigger in decision.triggers:
         told = [each.at.append_ms for each in decision.cause if each.kind == trigger and each.at]
         counts[f"{TRIGGERED_MS}/{trigger}"] = max(
@@ -134,7 +143,7 @@ def _count_decision(decision: Decision, counts: Counter[str]) -> None:
         )
         waited_ms = decision.at_ms - min(told, default=decision.at_ms)
         counts[f"trigger_wait_ms/{trigger}"] += max(waited_ms, 0)
-    counts.update(f"moves/{move.stage}/{first}" for move in decision.moves)
+    counts.update(f"queue_steps/{move.stage}/{first}" for move in decision.moves)
     counts.update(f"alarms/{alarm}" for alarm in decision.alarms)
 
 

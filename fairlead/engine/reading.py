@@ -4,12 +4,13 @@ Decides what is read at all: rows that were read before are skipped, records tha
 protocol says are refused and counted. It decides nothing about what a record leads to.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fairlead.codec.quarantine import HeldRow
 from fairlead.codec.shard import OpenShard
+from fairlead.core.apply import KINDS
 from fairlead.core.records import (
     ALL_GROUPS,
     Generation,
@@ -59,7 +60,7 @@ class Batch:
     ``lines`` has the records of each group, ``routes`` those of each topic,
     ``defaults`` the rules for all groups; ``beats`` are heartbeats of each group whose content was
     refused: they count for their member's lease all the same (rule H10). ``input_lost``: a driver
-    has begun behind records that are gone.
+    has begun behind records that are gone. ``append_times`` are those of the records, by kind.
     """
 
     clock: ShardClock
@@ -72,6 +73,7 @@ class Batch:
     refused: list[Refused] = field(default_factory=list)
     input_lost: bool = False
     counts: Counter[str] = field(default_factory=Counter)
+    append_times: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
 
 def order_of(context: ShardContext, row: RawRecord | HeldRow) -> tuple[int, str, int, int]:
@@ -155,6 +157,7 @@ def _read(
             raise HigherGenerationError(record.generation, context.generation)
         late = record.generation < clock.marker
         batch.counts["events/tick/stale" if late else "events/tick/applied"] += 1
+        batch.append_times["tick"].append(row.append_ms)
         if record.generation > clock.marker:
             batch.input_lost = record.input_lost
         clock.tick(record.generation, record.control_end)
@@ -177,12 +180,15 @@ def _refuse(
 
 
 def _lay_out(batch: Batch, line: Line, record: GroupRecord, context: ShardContext) -> None:
+    if isinstance(record, OffsetsKnown) and not _is_own(record.group, context):
+        return
+    # Every shard reads routes; one of them speaks for all.
+    if not isinstance(record, RouteChanged) or context.shard == 0:
+        batch.append_times[KINDS[type(record)]].append(line.row.append_ms)
     if isinstance(record, RouteChanged):
         batch.routes.setdefault(record.topic, []).append(line)
     elif isinstance(record, RuleSet) and record.group == ALL_GROUPS:
         batch.defaults.append(line)
-    elif isinstance(record, OffsetsKnown) and not _is_own(record.group, context):
-        return
     else:
         batch.lines.setdefault(record.group, []).append(line)
 

@@ -19,6 +19,7 @@ from fairlead.engine.defaults import defaults_change, rules_for_all, set_default
 from fairlead.engine.isolation import Visit, advance, set_aside
 from fairlead.engine.line import Line
 from fairlead.engine.outgoing import (
+    PUBLISHED,
     Stamp,
     count_outputs,
     count_written,
@@ -28,10 +29,13 @@ from fairlead.engine.outgoing import (
 from fairlead.engine.reading import Batch, Refused, order_of, reread
 from fairlead.wire.raw import OutgoingRecord
 
-__all__ = ["CLOCK_JUMP", "Round"]
+__all__ = ["CLOCK_JUMP", "READ_UNTIL_MS", "Round"]
 
 CLOCK_JUMP = "clock_jump"
 """The alarm that a broker's clock jumped ahead since the decision before."""
+
+READ_UNTIL_MS = "read_until_ms"
+"""The word under which a shard tells the append time of the newest record that moved its clock."""
 
 
 class Round:
@@ -83,6 +87,7 @@ class Round:
         for entry in refused:
             self._records += records_of_refused(entry, self._context)
             self._counts[f"rejects/{entry.error.reason}"] += 1
+            self._counts[f"{PUBLISHED}/notice"] += entry.error.sender is not None
 
     def set_defaults(self) -> None:
         """Put the rules for all groups in force."""
@@ -190,9 +195,11 @@ class Round:
         )
         self._count_groups()
         self._counts["recovering_now"] = int(header.recovering)
+        self._counts[READ_UNTIL_MS] = clock.append_ms or 0
         count_written(self._records, self._context, self._counts)
         counts = {name: self._counts[name] for name in sorted(self._counts) if self._counts[name]}
-        return ShardResult(stored, tuple(self._records), counts, tuple(self._failures))
+        read = {kind: tuple(times) for kind, times in self._batch.append_times.items()}
+        return ShardResult(stored, tuple(self._records), counts, tuple(self._failures), read)
 
     def _is_recovered(self) -> bool:
         """Tell whether whoever may be working was heard since the marker of this driver."""

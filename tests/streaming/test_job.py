@@ -17,7 +17,7 @@ from tests.engine.client import Client
 from tests.streaming.faulty import FaultyStrategy
 from tests.streaming.log import SHARDS, body_of
 from tests.streaming.processes import children_of, kill_at_once
-from tests.streaming.scrape import await_metric, documented, scrape
+from tests.streaming.scrape import Scrape, await_metric, documented, scrape
 from tests.streaming.shared_engine import Engine, shared_engine
 
 if TYPE_CHECKING:
@@ -174,18 +174,23 @@ def test_metrics(engine: Engine) -> None:
     """While the job runs /metrics tells of its batches, records, groups and decisions."""
     client = engine.fleet.join("c1", "metrics")
     engine.log.await_record("assignments", _adds(client, "metrics"))
-    joined = ("fairlead_rebalances_total", {"trigger": "client_joined"})
-    found = await_metric(
-        engine.settings.metrics, lambda found: found.value(*joined) > 0, engine.log.check
-    )
+
+    def decided(found: Scrape) -> bool:
+        joined = found.value("fairlead_decision_triggers_total", {"trigger": "client_joined"})
+        return joined > 0 and found.value("fairlead_groups", {"state": "stable"}) > 0
+
+    found = await_metric(engine.settings.metrics, decided, engine.log.check)
     assert found.value("fairlead_generation") == 1
     assert found.value("fairlead_batches_total", {"outcome": "committed"}) > 0
     assert found.value("fairlead_batch_duration_seconds_count", {"phase": "execution"}) > 0
-    assert found.value("fairlead_state_rows") == SHARDS
-    assert found.value("fairlead_state_bytes") > 0
+    operator = {"operator": "applyInPandasWithState"}
+    assert found.value("fairlead_state_rows", operator) == SHARDS
+    assert found.value("fairlead_state_bytes", operator) > 0
+    assert found.value("fairlead_event_age_seconds_count", {"type": "heartbeat"}) > 0
+    assert 0 < found.value("fairlead_watermark_gap_seconds") < 60
+    assert found.value("fairlead_assignments_published_total", {"kind": "assignment"}) > 0
     assert found.value("fairlead_events_total", {"type": "heartbeat", "outcome": "applied"}) > 0
     assert found.value("fairlead_records_written_total", {"topic": "assignments"}) > 0
-    assert found.value("fairlead_groups", {"state": "stable"}) > 0
     assert found.value("fairlead_ticks_total", {"outcome": "appended"}) >= SHARDS
     topics = found.labels("fairlead_input_lag_records", "topic")
     assert topics == set(input_topics(engine.log.names))

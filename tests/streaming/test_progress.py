@@ -9,17 +9,17 @@ from streaming.metrics import EngineMetrics
 from streaming.progress import take_progress
 from tests.streaming.scrape import Scrape
 
-REPORT = '{"counts": {"decisions": 2, "rows/read": 5}, "failures": []}'
+REPORT = '{"counts": {"decisions": 2, "rows/read": 5}, "failures": [], "ages": {}}'
 PROGRESS: dict[str, Any] = {
     "durationMs": {"triggerExecution": 250, "addBatch": 200},
     "sources": [{"endOffset": {"a": {"0": 5}}, "latestOffset": {"a": {"0": 7}}}],
-    "stateOperators": [{"numRowsTotal": 4, "memoryUsedBytes": 1_000}],
+    "stateOperators": [{"operatorName": "a", "numRowsTotal": 4, "memoryUsedBytes": 1_000}],
     "observedMetrics": {"shards": {"0": REPORT, "1": None}},
 }
 SHOWN = {
     "durationMs": ("fairlead_batch_duration_seconds_count", {"phase": "total"}, 1.0),
     "sources": ("fairlead_input_lag_records", {"topic": "a"}, 2.0),
-    "stateOperators": ("fairlead_state_rows", None, 4.0),
+    "stateOperators": ("fairlead_state_rows", {"operator": "a"}, 4.0),
     "observedMetrics": ("fairlead_decisions_total", None, 2.0),
 }
 """Per key of the report, a number that comes from it."""

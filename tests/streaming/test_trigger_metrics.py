@@ -34,8 +34,8 @@ def test_when_and_how_long() -> None:
         metrics.take_counts(shard, counts)
     text = generate_latest(metrics.registry).decode()
     assert 'fairlead_trigger_timestamp_seconds{trigger="client_joined"} 9.0' in text
-    assert 'fairlead_trigger_wait_milliseconds_total{trigger="client_joined"} 500.0' in text
-    assert 'fairlead_rebalances_total{trigger="client_joined"} 3.0' in text
+    assert 'fairlead_trigger_wait_seconds_total{trigger="client_joined"} 0.5' in text
+    assert 'fairlead_decision_triggers_total{trigger="client_joined"} 3.0' in text
 
 
 def test_slow_releases() -> None:
