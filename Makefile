@@ -29,11 +29,13 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
 	  while IFS=$$'\t' read -r name text; do printf '  make %-16s %s\n' "$$name" "$$text"; done
 
-setup: java $(STAMP) ## .venv with the fairlead command, jars, class-data archives
+setup: java $(STAMP) ## .venv with the fairlead command, jars, class-data archives, Prometheus
 	@$(say) "jars: fetched once, checked by SHA-256"
 	@$(BIN)/fairlead setup jars
 	@$(say) "class-data archives: halve the starts of engine and broker"
 	@$(BIN)/fairlead setup archive || $(say) "without archives: all works, starts take longer"
+	@$(say) "prometheus and promtool: for the tests of the alerts, fetched once with apt, without root"
+	@$(BIN)/fairlead setup prometheus || $(say) "without Prometheus: all works but make test"
 
 java:
 	@deploy/check-java "$(JAVA)"

@@ -63,7 +63,9 @@ COMMANDS: dict[str, CommandEntry] = {
     "conform": CommandEntry(
         "fairlead.cli.conform:conform", "Answer cases as RocketMQ's own classes answer them."
     ),
-    "setup": CommandEntry("fairlead.cli.setup:app", "Fetch the jars, make the class-data archive."),
+    "setup": CommandEntry(
+        "fairlead.cli.setup:app", "Fetch the jars, make the class-data archives, fetch Prometheus."
+    ),
     "bench": CommandEntry(
         "fairlead.cli.bench:bench", "Measure joins and leaves on the real broker and job."
     ),

@@ -1,0 +1,1 @@
+"""What watches a Fairlead from outside: Prometheus, its alerts, dashboards."""

@@ -1,0 +1,243 @@
+"""The package is brought by the machine's real apt, here from a repository in a folder."""
+
+import fcntl
+import gzip
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairlead.errors import EnvironmentMissingError
+from fairlead.monitoring.prometheus import ensure_programs, find_program
+from fairlead.monitoring.prometheus.store import ProgramStore
+
+ANSWER = "#!/bin/sh\necho '{name}, version {version} (branch: x, revision: y)'\n"
+
+
+class Repository:
+    """A repository of one package in a folder, and an apt that knows no other."""
+
+    def __init__(self, root: Path) -> None:
+        self.served = root / "served"
+        self.served.mkdir()
+        self.configuration = root / "apt.conf"
+        sources = root / "sources.list"
+        sources.write_text(f"deb [trusted=yes] file:{self.served} ./\n")
+        (root / "lists" / "partial").mkdir(parents=True)
+        places = {
+            "Dir::Etc::sourcelist": sources,
+            "Dir::Etc::sourceparts": root / "none",
+            "Dir::State::Lists": root / "lists",
+            "Dir::Cache": root / "cache",
+        }
+        text = "".join(f'{key} "{place}";\n' for key, place in places.items())
+        self.configuration.write_text(text)
+
+    def offer(self, version: str, programs: tuple[str, ...] = ("prometheus", "promtool")) -> Path:
+        """Offer a package that holds programs of a version, and nothing else; return its file."""
+        tree = self.served.parent / f"tree-{version}"
+        for folder in ("DEBIAN", "usr/bin", "etc"):
+            (tree / folder).mkdir(parents=True)
+        (tree / "etc" / "prometheus.yml").write_text("global: {}\n")
+        for name in programs:
+            (tree / "usr/bin" / name).write_text(ANSWER.format(name=name, version=version))
+            (tree / "usr/bin" / name).chmod(0o755)
+        control = (
+            f"Package: prometheus\nVersion: {version}\nArchitecture: all\n"
+            "Maintainer: nobody <nobody@example.org>\nDescription: for a test\n"
+        )
+        (tree / "DEBIAN" / "control").write_text(control)
+        for old in self.served.glob("*.deb"):
+            old.unlink()
+        package = self.served / f"prometheus_{version}_all.deb"
+        command = ["dpkg-deb", "--root-owner-group", "--build", str(tree), str(package)]
+        subprocess.run(command, check=True, capture_output=True)
+        content = package.read_bytes()
+        index = (
+            f"{control}Filename: ./{package.name}\nSize: {len(content)}\n"
+            f"SHA256: {hashlib.sha256(content).hexdigest()}\n"
+        )
+        (self.served / "Packages").write_text(index)
+        (self.served / "Packages.gz").write_bytes(gzip.compress(index.encode()))
+        return package
+
+    def read_lists(self) -> None:
+        """Let apt read what is on offer now, as the machine's owner would."""
+        environment = {**os.environ, "APT_CONFIG": str(self.configuration)}
+        command = ["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "update"]
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+
+
+@pytest.fixture
+def said() -> list[str]:
+    """What is told while programs are fetched."""
+    return []
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A repository, an empty cache, and no Prometheus on this machine."""
+    made = Repository(tmp_path)
+    monkeypatch.setenv("APT_CONFIG", str(made.configuration))
+    monkeypatch.setenv("FAIRLEAD_CACHE", str(tmp_path / "fairlead"))
+    _forget_the_machines_own(tmp_path, monkeypatch)
+    return made
+
+
+def _forget_the_machines_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave on the PATH what apt needs, and no Prometheus."""
+    monkeypatch.delenv("PROMETHEUS", raising=False)
+    monkeypatch.delenv("PROMTOOL", raising=False)
+    kept = tmp_path / "bin"
+    kept.mkdir()
+    for folder in ("/usr/sbin", "/sbin", "/usr/bin", "/bin"):
+        for program in Path(folder).iterdir():
+            if program.name not in ("prometheus", "promtool"):
+                (kept / program.name).unlink(missing_ok=True)
+                (kept / program.name).symlink_to(program)
+    monkeypatch.setenv("PATH", str(kept))
+
+
+def test_brought_once(repository: Repository, tmp_path: Path, said: list[str]) -> None:
+    """Both programs are unpacked and nothing else; after that nothing is asked of apt."""
+    repository.offer("2.45.0")
+    repository.read_lists()
+    programs = ensure_programs(said.append)
+    folder = tmp_path / "fairlead" / "prometheus" / "prometheus_2.45.0_all"
+    assert programs == {name: folder / name for name in ("prometheus", "promtool")}
+    assert sorted(folder.parent.rglob("*")) == sorted(
+        [folder.parent / ".lock", folder, *programs.values()]
+    )
+    assert "reading" not in "".join(said)
+    repository.configuration.write_text("nothing that apt could read {")
+    said.clear()
+    assert ensure_programs(said.append) == programs
+    assert said == []
+    assert find_program("promtool") == folder / "promtool"
+
+
+def test_without_lists(repository: Repository, said: list[str]) -> None:
+    """Where apt has never read what is on offer, it does so for us, and keeps nothing of it."""
+    repository.offer("2.45.0")
+    assert ensure_programs(said.append)["promtool"].is_file()
+    assert "reading apt's lists anew" in said[0]
+    lists = repository.configuration.parent / "lists"
+    assert [path.name for path in lists.rglob("*")] == ["partial"]
+
+
+def test_with_old_lists(repository: Repository, said: list[str]) -> None:
+    """A package that the lists name and the mirror no longer has: its successor is taken."""
+    repository.offer("2.45.0")
+    repository.read_lists()
+    repository.offer("2.46.0")
+    assert ensure_programs(said.append)["promtool"].parent.name == "prometheus_2.46.0_all"
+
+
+def test_another_file(repository: Repository, tmp_path: Path, said: list[str]) -> None:
+    """A file that is not the one whose checksum apt knows is not unpacked."""
+    package = repository.offer("2.45.0")
+    package.write_bytes(package.read_bytes().replace(b"debian-binary", b"debian-bINARY"))
+    with pytest.raises(EnvironmentMissingError, match=r"not fetched: .*(Hash Sum|unexpected size)"):
+        ensure_programs(said.append)
+    assert [path.name for path in (tmp_path / "fairlead" / "prometheus").iterdir()] == [".lock"]
+
+
+def test_too_old(repository: Repository, said: list[str]) -> None:
+    """A distribution whose Prometheus is older than 2.42: the message says so, and the remedy."""
+    repository.offer("2.24.1")
+    for _ in range(2):
+        with pytest.raises(EnvironmentMissingError, match=r"is version 2\.24; 2\.42 or") as told:
+            ensure_programs(said.append)
+    assert "PROMETHEUS and PROMTOOL" in told.value.remedy
+
+
+def test_no_such_package(repository: Repository, said: list[str]) -> None:
+    """Apt's own reason is told, with what else can be done."""
+    repository.offer("2.45.0", ("prometheus",))
+    with pytest.raises(EnvironmentMissingError, match=r"holds no promtool") as told:
+        ensure_programs(said.append)
+    assert "set PROMETHEUS and PROMTOOL" in told.value.remedy
+    for path in repository.served.iterdir():
+        path.unlink()
+    with pytest.raises(EnvironmentMissingError, match="not fetched: apt-get"):
+        ensure_programs(said.append)
+
+
+def test_no_apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:
+    """Another distribution: one message with the remedy, for the set-up and for the tests."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("FAIRLEAD_CACHE", str(tmp_path / "fairlead"))
+    monkeypatch.delenv("PROMETHEUS", raising=False)
+    monkeypatch.delenv("PROMTOOL", raising=False)
+    with pytest.raises(EnvironmentMissingError, match="this machine has no apt-get"):
+        ensure_programs(said.append)
+    with pytest.raises(EnvironmentMissingError, match="promtool: there is none") as told:
+        find_program("promtool")
+    assert "fairlead setup prometheus" in told.value.remedy
+
+
+def test_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that a variable names goes before the cache, and a wrong one is told."""
+    own = tmp_path / "promtool"
+    monkeypatch.setenv("PROMTOOL", str(own))
+    with pytest.raises(EnvironmentMissingError, match="PROMTOOL leads to"):
+        find_program("promtool")
+    own.write_text(ANSWER.format(name="promtool", version="3.5.0"))
+    own.chmod(0o755)
+    assert find_program("promtool") == own
+    other = tmp_path / "other"
+    other.write_text("#!/bin/sh\necho I am something else\n")
+    other.chmod(0o755)
+    monkeypatch.setenv("PROMTOOL", str(other))
+    with pytest.raises(EnvironmentMissingError, match="code 0 and said: I am something else"):
+        find_program("promtool")
+
+
+def test_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine's own is taken if it will do; an old one is passed over."""
+    for variable in ("PROMETHEUS", "PROMTOOL"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("FAIRLEAD_CACHE", str(tmp_path / "fairlead"))
+    for version in ("2.50.1", "2.15.2"):
+        folder = tmp_path / version
+        folder.mkdir()
+        (folder / "promtool").write_text(ANSWER.format(name="promtool", version=version))
+        (folder / "promtool").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / '2.50.1'}:{os.environ['PATH']}")
+    assert find_program("promtool") == tmp_path / "2.50.1" / "promtool"
+    monkeypatch.setenv("PATH", str(tmp_path / "2.15.2"))
+    with pytest.raises(EnvironmentMissingError, match="none on the PATH"):
+        find_program("promtool")
+
+
+def test_two_at_once(repository: Repository) -> None:
+    """Of two set-ups at once the second says that it waits, and then has what the first one has."""
+    repository.offer("2.45.0")
+    store = ProgramStore(repository.configuration.parent / "fairlead")
+    store.folder.mkdir(parents=True)
+    command = [sys.executable, "-m", "fairlead", "setup", "prometheus"]
+    with (store.folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as second:
+            assert second.stderr is not None
+            assert "waiting for it" in second.stderr.readline()
+            folder = store.folder / "by-the-first"
+            folder.mkdir()
+            for name in ("prometheus", "promtool"):
+                (folder / name).write_text(ANSWER.format(name=name, version="2.45.0"))
+                (folder / name).chmod(0o755)
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            output, errors = second.communicate()
+    assert (second.returncode, errors) == (0, "")
+    assert output == f"prometheus: {folder / 'prometheus'}\npromtool: {folder / 'promtool'}\n"
+
+
+def test_the_programs_of_these_tests() -> None:
+    """The tests of the alerts need both programs: without them this fails, and says what to do."""
+    for name in ("prometheus", "promtool"):
+        assert find_program(name).is_file()
