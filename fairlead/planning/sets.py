@@ -11,7 +11,7 @@ from fairlead.wire.assignment_records import AssignmentPart, HeldEntry, read_ass
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Sets", "ToldSet", "holders_before", "newest_entries", "read_sets"]
+__all__ = ["Sets", "ToldSet", "holders_before", "joined_set", "newest_entries", "read_sets"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def read_sets(rows: Iterable[RawRecord], group: str) -> Sets:
         part = _part(row.value) if _group_of(key) == group else None
         if part is not None:
             parts.setdefault(part.member, {})[part.part] = part
-    told = {member: _joined(found) for member, found in sorted(parts.items()) if 0 in found}
+    told = {member: joined_set(found) for member, found in sorted(parts.items()) if 0 in found}
     return Sets(told, frozenset(groups - {""}))
 
 
@@ -104,7 +104,11 @@ def _part(value: bytes) -> AssignmentPart | None:
         return None
 
 
-def _joined(parts: Mapping[int, AssignmentPart]) -> ToldSet:
+def joined_set(parts: Mapping[int, AssignmentPart]) -> ToldSet:
+    """Return the set that these parts are, of which the first must be there.
+
+    Parts of another set than the first are left out.
+    """
     first = parts[0]
     same = [
         part

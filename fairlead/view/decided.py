@@ -1,0 +1,309 @@
+"""What the decisions of one group add up to: where it stands, who was granted what, and when.
+
+A decision counts when all its parts were read (docs/protocol.md §2). Of the grants of a queue
+those stay that no decision has called resolved.
+"""
+
+import zlib
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.view.reading import (
+    Place,
+    body_of,
+    epoch_of,
+    integer_of,
+    queue_of,
+    text_of,
+    words_of,
+)
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["Decided", "Decision", "Grant", "GroupCounts", "Step", "Tenure", "read_part"]
+
+_KEPT_MAX: Final = 1_000
+"""So many decisions of a group are kept at most, however young they are."""
+_ADDED: Final = ("gated", "granted")
+_STAGES: Final = (*_ADDED, "dropped", "resolved")
+_JOINED: Final = ("members", "moves", "cause", "failures")
+"""The lists of a decision, which may be cut into parts."""
+
+
+class Step(NamedTuple):
+    """One line of a decision: what it did to one queue."""
+
+    queue: MessageQueue
+    stage: str
+    client_id: str
+    epoch: Epoch
+    why: str | None
+
+
+class GroupCounts(NamedTuple):
+    """The counters in the ``state`` of a decision."""
+
+    queues: int = 0
+    unassigned: int = 0
+    in_handover: int = 0
+    pending: int = 0
+    unsafe: int = 0
+
+
+class Grant(NamedTuple):
+    """An unresolved grant of a queue. ``stage`` is gated, granted or dropped."""
+
+    client_id: str
+    epoch: Epoch
+    stage: str
+
+
+class Tenure(NamedTuple):
+    """Who has been granted a queue last.
+
+    Attributes:
+        client_id: who.
+        epoch: of the grant.
+        decision: the place of the record that granted it.
+        decided_ms: when that was appended.
+        since_ms: when the first grant was appended since when nobody else was granted the queue.
+    """
+
+    client_id: str
+    epoch: Epoch
+    decision: Place
+    decided_ms: int
+    since_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One complete decision. What it says in full is unpacked when it is asked for.
+
+    Attributes:
+        place: of its first part.
+        append_ms: when its last part was appended.
+        at_ms: when the newest record was appended that it had read.
+        moves: how many queues it gave to a client that did not have them.
+        packed: all its parts, joined and compressed.
+    """
+
+    group: str
+    place: Place
+    append_ms: int
+    at_ms: int
+    epoch: Epoch
+    previous_epoch: Epoch
+    triggers: tuple[str, ...]
+    strategy: str
+    members: tuple[str, ...]
+    phase: str
+    counts: GroupCounts
+    alarms: tuple[str, ...]
+    moves: int
+    packed: bytes
+
+    def body(self) -> dict[str, Any]:
+        """Return the record as docs/protocol.md §3.14 has it, its parts joined."""
+        found: dict[str, Any] = orjson.loads(zlib.decompress(self.packed))
+        return found
+
+    def document(self) -> dict[str, Any]:
+        """Return the record with its place (``at``) and when it was appended."""
+        return {"at": self.place.document(), "append_ms": self.append_ms, **self.body()}
+
+
+class Part(NamedTuple):
+    """One part of a decision, as it was read."""
+
+    number: int
+    parts: int
+    epoch: Epoch
+    body: dict[str, Any]
+    steps: tuple[Step, ...]
+    counts: GroupCounts
+    row: RawRecord
+
+
+def read_part(row: RawRecord) -> tuple[str, Part]:
+    """Return the group of a record of the decisions topic, and what it says.
+
+    Raises:
+        ValueError, KeyError, TypeError, IndexError, AttributeError: it is no decision.
+    """
+    assert row.value is not None
+    body = body_of(row.value)
+    if body["kind"] != "decision":
+        raise ValueError("no decision")
+    for name in _JOINED:
+        if type(body[name]) is not list:
+            raise ValueError(f"{name} is no list")
+    state = body["state"]
+    text_of(state["phase"])
+    epoch_of(body["previous_epoch"])
+    text_of(body["strategy"])
+    integer_of(body["at_ms"])
+    for name in ("members", "triggers", "alarms"):
+        words_of(body[name])
+    if not all(type(cause) is dict for cause in body["cause"]):
+        raise ValueError("a cause is no object")
+    counts = GroupCounts(*(integer_of(state[name]) for name in GroupCounts._fields[:-1]))
+    unsafe = integer_of(state.get("unsafe", 0))
+    part = Part(
+        number=integer_of(body["part"]),
+        parts=integer_of(body["parts"]),
+        epoch=epoch_of(body["epoch"]),
+        body=body,
+        steps=tuple(_step(move) for move in body["moves"]),
+        counts=counts._replace(unsafe=unsafe),
+        row=row,
+    )
+    return text_of(body["group"]), part
+
+
+def _step(move: Mapping[str, Any]) -> Step:
+    stage = move["stage"]
+    if stage not in _STAGES:
+        raise ValueError("no stage")
+    why = move.get("why")
+    return Step(
+        queue_of(move["queue"]),
+        stage,
+        text_of(move["client_id"]),
+        epoch_of(move["epoch"]),
+        None if why is None else text_of(why),
+    )
+
+
+@dataclass(slots=True)
+class Decided:
+    """The decisions of one group, in the order of the topic.
+
+    Attributes:
+        newest: the last one; None: none was read.
+        history: the last ones, oldest first.
+        grants: per queue its unresolved grants, oldest first.
+        tenures: per queue who was granted it last.
+        ended: per queue the epochs of the grants that were resolved last.
+    """
+
+    newest: Decision | None = None
+    history: deque[Decision] = field(default_factory=lambda: deque(maxlen=_KEPT_MAX))
+    grants: dict[MessageQueue, tuple[Grant, ...]] = field(default_factory=dict)
+    tenures: dict[MessageQueue, Tenure] = field(default_factory=dict)
+    ended: dict[MessageQueue, tuple[Epoch, ...]] = field(default_factory=dict)
+    _parts: list[Part] = field(default_factory=list)
+
+    def take(self, group: str, part: Part) -> tuple[Decision, tuple[Step, ...]] | None:
+        """Return the decision that this record completes, and its steps; None: it completes none.
+
+        A decision that is not newer than one before it, of an engine that was superseded, stands in
+        the history and changes nothing.
+        """
+        if part.number == 0:
+            self._parts = []
+        if part.number != len(self._parts):
+            return None
+        if self._parts and _whole(part) != _whole(self._parts[0]):
+            self._parts = []
+            return None
+        self._parts.append(part)
+        if len(self._parts) < part.parts:
+            return None
+        parts, self._parts = self._parts, []
+        steps = tuple(step for each in parts for step in each.steps)
+        decision = _decision(group, parts, self._changed(steps))
+        self.history.append(decision)
+        if self.newest is not None and decision.epoch.generation < self.newest.epoch.generation:
+            return None
+        self.newest = decision
+        for step in steps:
+            self._apply(step, decision)
+        return decision, steps
+
+    def forget_before(self, oldest_ms: int) -> None:
+        """Forget the decisions that were appended before this time, as history."""
+        while self.history and self.history[0].append_ms < oldest_ms:
+            self.history.popleft()
+
+    def _changed(self, steps: tuple[Step, ...]) -> int:
+        return len({step.queue for step in steps if self.is_move(step)})
+
+    def is_move(self, step: Step) -> bool:
+        """Tell whether a step gives a queue to a client that was not granted it last."""
+        if step.stage not in _ADDED:
+            return False
+        known = self.tenures.get(step.queue)
+        return known is None or known.client_id != step.client_id
+
+    def _apply(self, step: Step, decision: Decision) -> None:
+        queue, stage = step.queue, step.stage
+        others = [grant for grant in self.grants.get(queue, ()) if grant.epoch != step.epoch]
+        if stage == "resolved":
+            self.ended[queue] = (*self.ended.get(queue, ())[-3:], step.epoch)
+        else:
+            others.append(Grant(step.client_id, step.epoch, stage))
+            others.sort(key=lambda grant: grant.epoch)
+        if others:
+            self.grants[queue] = tuple(others)
+        else:
+            self.grants.pop(queue, None)
+        if stage in _ADDED:
+            self._own(step, decision)
+
+    def _own(self, step: Step, decision: Decision) -> None:
+        known = self.tenures.get(step.queue)
+        if known is not None and known.epoch >= step.epoch:
+            return
+        since_ms = decision.append_ms
+        if known is not None and known.client_id == step.client_id:
+            since_ms = known.since_ms
+        self.tenures[step.queue] = Tenure(
+            step.client_id, step.epoch, decision.place, decision.append_ms, since_ms
+        )
+
+    def is_over(self, queue: MessageQueue, epoch: Epoch) -> bool:
+        """Tell whether the grant of a queue under this epoch is known to be resolved."""
+        if epoch in self.ended.get(queue, ()):
+            return True
+        known = self.tenures.get(queue)
+        if known is None or known.epoch < epoch:
+            return False
+        return all(grant.epoch != epoch for grant in self.grants.get(queue, ()))
+
+    def causes(self) -> Iterator[Mapping[str, Any]]:
+        """Yield the causes of the newest decision."""
+        if self.newest is not None:
+            yield from self.newest.body()["cause"]
+
+
+def _whole(part: Part) -> tuple[Any, ...]:
+    return part.epoch, part.parts, part.body["at_ms"], part.row.topic, part.row.partition
+
+
+def _decision(group: str, parts: list[Part], moves: int) -> Decision:
+    first, last = parts[0], parts[-1]
+    body = dict(first.body)
+    for name in _JOINED:
+        body[name] = [entry for each in parts for entry in each.body[name]]
+    body["part"], body["parts"] = 0, 1
+    return Decision(
+        group=group,
+        place=Place(first.row.topic, first.row.partition, first.row.offset),
+        append_ms=last.row.append_ms,
+        at_ms=body["at_ms"],
+        epoch=first.epoch,
+        previous_epoch=epoch_of(body["previous_epoch"]),
+        triggers=tuple(body["triggers"]),
+        strategy=body["strategy"],
+        members=tuple(body["members"]),
+        phase=body["state"]["phase"],
+        counts=first.counts,
+        alarms=tuple(body["alarms"]),
+        moves=moves,
+        packed=zlib.compress(orjson.dumps(body), 1),
+    )

@@ -1,0 +1,97 @@
+"""Records as quickly as they can be read: what the engine reads strictly is only looked at here.
+
+A view passes over what is no record, as a client would; it refuses nobody. So a value is read with
+orjson, and of its fields only those that are shown are looked at.
+"""
+
+from typing import Any, NamedTuple
+
+import orjson
+
+from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
+
+__all__ = [
+    "NO_RECORD",
+    "Place",
+    "body_of",
+    "epoch_of",
+    "integer_of",
+    "member_of",
+    "position_of",
+    "queue_of",
+    "text_of",
+    "words_of",
+]
+
+NO_RECORD = (KeyError, TypeError, ValueError, IndexError, AttributeError)
+"""What reading a value raises that is not what the protocol says."""
+
+
+class Place(NamedTuple):
+    """Where a record stands in the log."""
+
+    topic: str
+    partition: int
+    offset: int
+
+    def document(self) -> list[str | int]:
+        """Return the place as ``at`` of a cause has it."""
+        return [self.topic, self.partition, self.offset]
+
+
+def body_of(value: bytes) -> dict[str, Any]:
+    """Return the fields of a value; ValueError if it is no object."""
+    body = orjson.loads(value)
+    if type(body) is not dict:
+        raise ValueError("the value is no object")
+    return body
+
+
+def text_of(value: object) -> str:
+    """Return a text; ValueError if it is none."""
+    if type(value) is not str:
+        raise ValueError("no text")
+    return value
+
+
+def words_of(value: object) -> tuple[str, ...]:
+    """Return a list of texts; ValueError if it is none."""
+    if type(value) is not list or not all(type(word) is str for word in value):
+        raise ValueError("no list of texts")
+    return tuple(value)
+
+
+def integer_of(value: object) -> int:
+    """Return a whole number; ValueError if it is none."""
+    if type(value) is not int:
+        raise ValueError("no whole number")
+    return value
+
+
+def epoch_of(value: Any) -> Epoch:
+    """Return an epoch from ``[generation, number]``; ValueError if it is none."""
+    generation, number = value
+    if type(generation) is not int or type(number) is not int:
+        raise ValueError("no epoch")
+    return Epoch(generation, number)
+
+
+def position_of(value: Any) -> Position:
+    """Return a position from ``[reset, offset]``; ValueError if it is none."""
+    reset, offset = value
+    if type(reset) is not int or type(offset) is not int:
+        raise ValueError("no position")
+    return Position(reset, offset)
+
+
+def queue_of(value: Any) -> MessageQueue:
+    """Return a queue from ``[topic, broker_name, queue_id]``; ValueError if it is none."""
+    topic, broker_name, queue_id = value
+    if type(topic) is not str or type(broker_name) is not str or type(queue_id) is not int:
+        raise ValueError("no queue")
+    return MessageQueue(topic, broker_name, queue_id)
+
+
+def member_of(body: dict[str, Any]) -> MemberKey:
+    """Return whom a record names; ValueError if it names nobody."""
+    return MemberKey(text_of(body["client_id"]), text_of(body["incarnation"]))
