@@ -4,6 +4,7 @@
 <checkpoint>/jvm.lock      held by that driver's JVM, which outlives a killed driver by a moment
 <checkpoint>/layout.json   what can never change while this state is used
 <checkpoint>/topics.json   the ids of the topics that were read
+<checkpoint>/errors.json   how often what could not be published, over all drivers
 <checkpoint>/query/        Spark's own
 """
 
@@ -80,6 +81,11 @@ class Checkpoint:
     def jvm_lock(self) -> Path:
         """The file that the JVM locks."""
         return self.folder / "jvm.lock"
+
+    @property
+    def publish_errors(self) -> Path:
+        """The file with the counts of what could not be published; nothing rests on it."""
+        return self.folder / "errors.json"
 
     @contextlib.contextmanager
     def owned(self) -> Iterator[None]:

@@ -40,6 +40,7 @@ from streaming.generation import GenerationWatch, claim_generation, earlier_gene
 from streaming.lost_input import check_input
 from streaming.metrics import EngineMetrics, serve_metrics
 from streaming.progress import ProgressListener
+from streaming.publish_errors import PublishErrors
 from streaming.query import QueryPlan, shard_context, start_query
 from streaming.rules import publish_rules, wanted_rules
 from streaming.starting import SessionSource
@@ -222,11 +223,16 @@ class Run:
             facts = ClusterFacts(layout.cluster_id, layout.shards, layout.assignments_partitions)
             guard = PartitionGuard(settings, facts, ending.fail)
             _run_while_open(stack, guard.start, guard.stop)
-            listener = ProgressListener(self._metrics, ending.note_query_end)
+            errors = PublishErrors(self._metrics.publish_errors, self._checkpoint.publish_errors)
+            listener = ProgressListener(
+                self._metrics, ending.note_query_end, lambda run: errors.look(spark, run)
+            )
             listener.register(spark)
             stack.callback(_quietly, lambda: listener.unregister(spark))
             query = start_query(spark, self._checkpoint, self._plan(generation, begin))
             log.info("engine runs", generation=generation, shards=layout.shards)
+            # Before the listener goes and the JVM with it.
+            stack.callback(_quietly, lambda: errors.look(spark, str(query.runId)))
             self._wait_for_end(query, ending, ticker)
 
     def _wait_for_end(self, query: StreamingQuery, ending: Ending, ticker: Ticker) -> None:

@@ -176,6 +176,14 @@ class EngineMetrics:
             buckets=_SECONDS_BUCKETS,
             registry=self.registry,
         )
+        self.publish_errors = self._counter(
+            "publish_errors_total",
+            "Tries of a task that failed because Kafka did not take its records: none answered in "
+            "time (timeout), they were too_large or not_allowed, had too_few_replicas, or it was "
+            "something other. Spark tries eight times by default; then the query dies. Counted "
+            "over all drivers of a checkpoint, from 0 on.",
+            "reason",
+        )
         self.last_batch = self._gauge(
             "last_batch_timestamp_seconds",
             "When the last micro-batch was committed, Unix time; 0 before the first. A batch is "

@@ -55,9 +55,22 @@ class ProgressListener:
     batch; here the report crosses once, as JSON.
     """
 
-    def __init__(self, metrics: EngineMetrics, on_end: Callable[[], None]) -> None:
-        """Describe the listener; `on_end` is called on Spark's thread."""
+    def __init__(
+        self,
+        metrics: EngineMetrics,
+        on_end: Callable[[], None],
+        on_tries: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Describe the listener.
+
+        Args:
+            metrics: what is filled.
+            on_end: called on Spark's thread when the query has ended.
+            on_tries: called there with the id of the query's run when a task of a batch had failed
+                before it went well.
+        """
         self._metrics = metrics
+        self._on_tries = on_tries
         self._on_end = on_end
         self._registered: Any = None
 
@@ -82,7 +95,9 @@ class ProgressListener:
     def onQueryProgress(self, event: Any) -> None:  # noqa: N802 - Spark's name
         """Take over the numbers of a batch."""
         try:
-            take_progress(json.loads(event.progress().json()), self._metrics)
+            progress = json.loads(event.progress().json())
+            if take_progress(progress, self._metrics):
+                self._on_tries(progress["runId"])
         except Exception:
             log.exception("a report of a batch could not be read; its numbers are lost")
 
@@ -98,10 +113,13 @@ class ProgressListener:
         implements: ClassVar = ["org.apache.spark.sql.streaming.PythonStreamingQueryListener"]
 
 
-def take_progress(progress: Mapping[str, Any], metrics: EngineMetrics) -> None:
+def take_progress(progress: Mapping[str, Any], metrics: EngineMetrics) -> bool:
     """Add one batch to the metrics, from the JSON of Spark's ``StreamingQueryProgress``.
 
     Spark leaves out what is empty. What is missing adds nothing, and the rest counts all the same.
+
+    Returns:
+        Whether a task of the batch had failed before.
 
     Raises:
         KeyError, ValueError: the report of a shard is none.
@@ -118,10 +136,12 @@ def take_progress(progress: Mapping[str, Any], metrics: EngineMetrics) -> None:
     for operator in progress.get("stateOperators", ()):
         metrics.state_rows.labels(operator["operatorName"]).set(operator["numRowsTotal"])
         metrics.state_bytes.labels(operator["operatorName"]).set(operator["memoryUsedBytes"])
-    for shard, text in progress.get("observedMetrics", {}).get(OBSERVED, {}).items():
-        if text is not None:
-            take_report(int(shard), read_report(text), metrics)
+    observed = progress.get("observedMetrics", {}).get(OBSERVED, {})
+    reports = {int(shard): read_report(text) for shard, text in observed.items() if text}
+    for shard, report in reports.items():
+        take_report(shard, report, metrics)
     metrics.recovery.tell()
+    return any(report.tries_before for report in reports.values())
 
 
 def take_report(shard: int, report: ShardReport, metrics: EngineMetrics) -> None:

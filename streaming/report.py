@@ -30,15 +30,17 @@ class FailureReport:
 class ShardReport:
     """The counts of a batch by the names of ``fairlead.engine``, and the first few failures.
 
-    ``ages``: how old the records were that it read, by kind.
+    ``ages``: how old the records were that it read, by kind. ``tries_before``: how often its task
+    had failed in this batch.
     """
 
     counts: Mapping[str, int]
     failures: tuple[FailureReport, ...]
     ages: Mapping[str, Ages]
+    tries_before: int
 
 
-def write_report(result: ShardResult, now_ms: int) -> bytes:
+def write_report(result: ShardResult, now_ms: int, tries_before: int = 0) -> bytes:
     """Return the value of the report's row, written at this time of the worker's wall clock."""
     ages = {kind: ages_at(now_ms, times) for kind, times in result.append_times.items()}
     failures = [
@@ -49,6 +51,7 @@ def write_report(result: ShardResult, now_ms: int) -> bytes:
         "counts": dict(result.counts),
         "failures": failures,
         "ages": {kind: (each.numbers, each.sum_ms) for kind, each in ages.items()},
+        "tries_before": tries_before,
     }
     return orjson.dumps(body)
 
@@ -58,4 +61,4 @@ def read_report(text: str) -> ShardReport:
     body = orjson.loads(text)
     failures = tuple(FailureReport(*failure) for failure in body["failures"])
     ages = {kind: Ages(tuple(numbers), sum_ms) for kind, (numbers, sum_ms) in body["ages"].items()}
-    return ShardReport(body["counts"], failures, ages)
+    return ShardReport(body["counts"], failures, ages, body["tries_before"])

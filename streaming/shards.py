@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pandas as pd
+from pyspark import TaskContext
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark reader knows
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
@@ -116,6 +117,8 @@ def _frame(shard: int, result: ShardResult) -> pd.DataFrame:
 
     The last row is the shard's report. It has no topic: the driver reads it, no sink does.
     """
-    report = (None, shard, None, write_report(result, time.time_ns() // 1_000_000))
+    task = TaskContext.get()
+    tries_before = 0 if task is None else task.attemptNumber()
+    report = (None, shard, None, write_report(result, time.time_ns() // 1_000_000, tries_before))
     columns = zip(*result.records, report, strict=True)
     return pd.DataFrame(dict(zip(OUTPUT_COLUMNS, columns, strict=True)))

@@ -9,7 +9,9 @@ from streaming.metrics import EngineMetrics
 from streaming.progress import take_progress
 from tests.streaming.scrape import Scrape
 
-REPORT = '{"counts": {"decisions": 2, "rows/read": 5}, "failures": [], "ages": {}}'
+REPORT = (
+    '{"counts": {"decisions": 2, "rows/read": 5}, "failures": [], "ages": {}, "tries_before": 0}'
+)
 PROGRESS: dict[str, Any] = {
     "durationMs": {"triggerExecution": 250, "addBatch": 200},
     "sources": [{"endOffset": {"a": {"0": 5}}, "latestOffset": {"a": {"0": 7}}}],

@@ -1,0 +1,94 @@
+"""What could not be published is counted, although Spark tries again and the driver may die."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from prometheus_client import CollectorRegistry, Counter
+
+from streaming.metrics import EngineMetrics
+from streaming.progress import take_progress
+from streaming.publish_errors import REASONS, PublishErrors, reason_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+KAFKA = "org.apache.kafka.common.errors."
+TRIES = 8
+
+
+def _errors(folder: Path) -> tuple[CollectorRegistry, PublishErrors]:
+    registry = CollectorRegistry()
+    counter = Counter("fairlead_publish_errors", "-", ["reason"], registry=registry)
+    return registry, PublishErrors(counter, folder / "errors.json")
+
+
+def _shown(registry: CollectorRegistry) -> dict[str, float]:
+    names = "fairlead_publish_errors_total"
+    return {reason: registry.get_sample_value(names, {"reason": reason}) or 0 for reason in REASONS}
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        (f"{KAFKA}TimeoutException: Expiring 1 record(s) for a-0: 120000 ms", "timeout"),
+        (f"{KAFKA}RecordTooLargeException: The message is 2 bytes", "too_large"),
+        (f"{KAFKA}NotEnoughReplicasAfterAppendException: fewer", "too_few_replicas"),
+        (f"{KAFKA}TopicAuthorizationException: Not authorized: [a]", "not_allowed"),
+        (f"{KAFKA}SaslAuthenticationException: Authentication failed", "not_allowed"),
+        ("org.apache.kafka.common.KafkaException: Failed to construct kafka producer", "other"),
+        ("org.apache.spark.api.python.PythonException: ValueError: kafka", None),
+        ("", None),
+    ],
+)
+def test_reasons(text: str, reason: str | None) -> None:
+    """Few words, whatever Kafka's classes are; what is not Kafka's is no publish error."""
+    assert reason_of(text) == reason
+
+
+def test_over_drivers(tmp_path: Path) -> None:
+    """All reasons are there from 0 on; the next driver begins with what killed the last one."""
+    registry, errors = _errors(tmp_path)
+    assert _shown(registry) == dict.fromkeys(REASONS, 0)
+    errors.count([(3, f"{KAFKA}TimeoutException: x"), (3, ""), (4, "ValueError")])
+    assert _shown(registry)["timeout"] == 1
+    registry, errors = _errors(tmp_path)
+    errors.count([(1, f"{KAFKA}TimeoutException: x")])
+    assert _shown(registry) == {**dict.fromkeys(REASONS, 0), "timeout": 2}
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"timeout": "x"}'])
+def test_damaged_counts(tmp_path: Path, text: str) -> None:
+    """Counts that cannot be read stop nothing: they begin anew."""
+    (tmp_path / "errors.json").write_text(text, encoding="ascii")
+    registry, _ = _errors(tmp_path)
+    assert _shown(registry) == dict.fromkeys(REASONS, 0)
+
+
+def test_a_report_of_tries() -> None:
+    """A batch of which a task had failed before says so, by any of its shards."""
+    report = '{{"counts": {{}}, "failures": [], "ages": {{}}, "tries_before": {}}}'
+    for tries, told in ((0, False), (2, True)):
+        observed = {"shards": {"0": report.format(0), "1": report.format(tries), "2": None}}
+        assert take_progress({"observedMetrics": observed}, EngineMetrics("4")) is told
+
+
+def test_spark_tells(spark: "SparkSession", tmp_path: Path) -> None:
+    """Each try of a task that no broker answers is counted, once; Spark keeps them all."""
+    from pyspark.sql import functions as F  # noqa: N812 - the name every Spark reader knows
+
+    rows = spark.readStream.format("rate").option("numPartitions", 1).load()
+    record = rows.select(F.lit("nobody").alias("topic"), F.lit(b"x").alias("value"))
+    query = (
+        record.writeStream.format("kafka")
+        .option("kafka.bootstrap.servers", "127.0.0.1:1")
+        .option("kafka.max.block.ms", "100")
+        .option("checkpointLocation", str(tmp_path / "query"))
+        .start()
+    )
+    with pytest.raises(Exception, match="TimeoutException"):
+        query.awaitTermination(120)
+    registry, errors = _errors(tmp_path)
+    for _ in range(2):
+        errors.look(spark, str(query.runId))
+        assert _shown(registry)["timeout"] == TRIES
