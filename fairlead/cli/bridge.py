@@ -101,7 +101,7 @@ def kafka(
         data_options=options,
     )
     log_to_stderr()
-    carrier.run(_stop_on_signals())
+    carrier.run(stop_on_signals())
 
 
 def connection_options(security: SecuritySettings) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def connection_options(security: SecuritySettings) -> dict[str, Any]:
     }
 
 
-def _stop_on_signals() -> threading.Event:
+def stop_on_signals() -> threading.Event:
     """Return an event that SIGTERM and SIGINT set."""
     stop = threading.Event()
 

@@ -23,6 +23,9 @@ COMMANDS: dict[str, CommandEntry] = {
         "Slow one broker and kill another under a producer, and judge it.",
     ),
     "run": CommandEntry("fairlead.cli.run:run", "Run the engine: the streaming job."),
+    "serve": CommandEntry(
+        "fairlead.cli.serve:serve", "Keep a view of all groups: metrics, JSON, health, over HTTP."
+    ),
     "bridge": CommandEntry(
         "fairlead.cli.bridge:app", "Carry routes and bounds of a live cluster into the topics."
     ),

@@ -4,6 +4,8 @@ import contextlib
 import socket
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,7 @@ from fairlead.topics import create_topics, topic_specs
 BROKER_NAME: Final = "main"
 _BRIDGE_POLL_MS: Final = 500
 _ENGINE_SECONDS: Final = 120.0
+_SERVE_SECONDS: Final = 60.0
 _POLL_MS: Final = 200
 
 
@@ -62,6 +65,7 @@ class LocalSystem:
         """
         self.plan = plan
         self.metrics_port = _free_port()
+        self.serve_port = _free_port()
         self._say = say
         self._progress = progress
         self._broker: EmbeddedKafka | None = None
@@ -69,6 +73,7 @@ class LocalSystem:
         self._engines: list[Child] = []
         self._generations = 0
         self._bridge: Child | None = None
+        self._serve: Child | None = None
         self._created: list[str] = []
 
     @property
@@ -179,17 +184,50 @@ class LocalSystem:
         self._say(f"engine: generation {self._generations} claimed")
         return self._generations
 
+    @property
+    def serve_url(self) -> str:
+        """Where the view of all groups is served."""
+        return f"http://127.0.0.1:{self.serve_port}"
+
+    def start_serve(self, *flags: str) -> None:
+        """Start the view of all groups as a process with these flags of `fairlead serve`."""
+        self._serve = self.fairlead("serve", "serve", *flags)
+        self._say(f"serve: process {self._serve.pid}, {self.serve_url}")
+
+    def await_serve(self) -> None:
+        """Return when the view follows the topics and has read what stood in them.
+
+        Raises:
+            EnvironmentMissingError: it died, or was not ready in time.
+        """
+        deadline = time.monotonic() + _SERVE_SECONDS
+        reason = "it does not answer"
+        while time.monotonic() < deadline:
+            self.check()
+            try:
+                with urllib.request.urlopen(f"{self.serve_url}/readyz", timeout=1):  # noqa: S310 - our own
+                    return
+            except urllib.error.HTTPError as error:
+                reason = error.read().decode()
+            except OSError as error:
+                reason = str(error)
+            time.sleep(_POLL_MS / 1_000)
+        raise EnvironmentMissingError(
+            f"serve: not ready in {_SERVE_SECONDS:.0f} s ({reason}).",
+            remedy=f"Read {self.plan.folder / 'serve.log'}.",
+        )
+
     def kill_engine(self) -> Killing:
         """SIGKILL to the engine, its JVM included; return when nothing of it runs."""
         return self.engine.kill()
 
     def check(self) -> None:
-        """Make sure that engine and bridge run.
+        """Make sure that engine, bridge and serve run.
 
         Raises:
             EnvironmentMissingError: one died by itself; its last lines are in the message.
         """
-        for child in (*self._engines[-1:], self._bridge):
+        for child in (*self._engines[-1:], self._bridge, self._serve):
             if child is not None and child.exit_code is not None:
                 raise EnvironmentMissingError(
                     f"{child.name}: it ended with code {child.exit_code}. Its log ends:\n"
@@ -198,8 +236,8 @@ class LocalSystem:
                 )
 
     def stop(self) -> None:
-        """Stop engine, bridge and broker."""
-        for child in (*self._engines, self._bridge):
+        """Stop engine, bridge, serve and broker."""
+        for child in (*self._engines, self._bridge, self._serve):
             if child is not None:
                 child.stop()
         if self._broker is not None:
@@ -217,6 +255,8 @@ class LocalSystem:
             "kafka.topic_prefix": self.plan.prefix,
             "engine.checkpoint": str(self.plan.folder / "checkpoint"),
             "metrics.port": str(self.metrics_port),
+            "serve.port": str(self.serve_port),
+            "serve.url": self.serve_url,
             **self.plan.settings,
         }
 

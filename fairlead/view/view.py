@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from fairlead.view.decided import read_part
+from fairlead.view.decided import Decision, read_part
 from fairlead.view.group_fold import GroupFold
 from fairlead.view.group_view import GroupView
 from fairlead.view.reading import NO_RECORD
@@ -66,6 +66,14 @@ class View:
             return None
         found.decided.forget_before(self.as_of_ms - self._history_ms)
         return found.view(self.as_of_ms)
+
+    def decisions(self, name: str) -> tuple[Decision, ...] | None:
+        """Return what is remembered of a group's decisions, oldest first; None: no such group."""
+        found = self._groups.get(name)
+        if found is None:
+            return None
+        found.decided.forget_before(self.as_of_ms - self._history_ms)
+        return tuple(found.decided.history)
 
     def _group(self, name: str) -> GroupFold:
         found = self._groups.get(name)

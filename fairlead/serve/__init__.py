@@ -1,0 +1,1 @@
+"""``fairlead serve``: the view of all groups, followed from the topics and told over HTTP."""

@@ -1,0 +1,85 @@
+"""What ``fairlead serve`` answers, from the view that it keeps: one lock, short holds.
+
+Decides how old an answer may be: lists and metrics are made at most once in `FRESH_S`, however
+many ask.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
+
+from fairlead.view.view import View
+from fairlead.wire.raw import Partitions, RawRecord
+from fairlead.wire.topics import TopicNames
+
+__all__ = ["FRESH_S", "HeldView"]
+
+FRESH_S: Final = 0.5
+"""An answer about all groups is given again for so long."""
+
+_Answer = TypeVar("_Answer")
+
+
+class HeldView:
+    """The view, shared by the thread that follows the topics and those that answer."""
+
+    def __init__(self, history_ms: int) -> None:
+        """Begin with nothing known; ``history_ms`` is how long decisions are kept."""
+        self._history_ms = history_ms
+        self._lock = threading.Lock()
+        self._view: View | None = None
+        self._groups_at = 0.0
+        self._groups: list[dict[str, Any]] = []
+
+    def begin(self, names: TopicNames, partitions: Partitions) -> None:
+        """Forget everything: the topics are read again."""
+        with self._lock:
+            self._view = View(names, partitions, self._history_ms)
+
+    def take(self, rows: Sequence[RawRecord]) -> None:
+        """Take what was read."""
+        with self._lock:
+            assert self._view is not None, "the follower begins before it takes"
+            self._view.take(rows)
+
+    def asked(self, question: Callable[[View], _Answer], otherwise: _Answer) -> _Answer:
+        """Return what the view answers; ``otherwise`` while there is none."""
+        with self._lock:
+            return otherwise if self._view is None else question(self._view)
+
+    def groups(self) -> list[dict[str, Any]]:
+        """Return the summaries of all groups, sorted by name."""
+        if time.monotonic() - self._groups_at > FRESH_S:
+            self._groups = self.asked(lambda view: [each.document() for each in view.groups()], [])
+            self._groups_at = time.monotonic()
+        return self._groups
+
+    def group(self, name: str) -> dict[str, Any] | None:
+        """Return the description of one group; None: nobody has heard of it."""
+        found = self.asked(lambda view: view.group(name), None)
+        return None if found is None else found.document()
+
+    def decisions(
+        self, name: str, since_ms: int = 0, after: int = -1
+    ) -> list[dict[str, Any]] | None:
+        """Return what was decided for a group, oldest first; None: nobody has heard of it.
+
+        Args:
+            name: the group.
+            since_ms: leave out what was appended before.
+            after: leave out what stands at this offset or before it.
+        """
+        found = self.asked(lambda view: view.decisions(name), None)
+        if found is None:
+            return None
+        return [
+            each.document()
+            for each in found
+            if each.append_ms >= since_ms and each.place.offset > after
+        ]
+
+    def newest_offset(self, name: str) -> int:
+        """Return where the newest decision of a group stands; −1: there is none."""
+        found = self.asked(lambda view: view.decisions(name), None)
+        return max((each.place.offset for each in found or ()), default=-1)

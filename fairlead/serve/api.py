@@ -1,0 +1,199 @@
+"""The HTTP side of ``fairlead serve``: JSON for commands and programs, text for Prometheus.
+
+Everything is read; nothing can be changed over HTTP. Errors are JSON too: what is wrong, and what
+to do about it.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Final
+
+import orjson
+from prometheus_client.exposition import choose_encoder
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from fairlead.control.known_groups import nearest_groups
+from fairlead.serve.answers import HeldView
+from fairlead.serve.following import Following
+from fairlead.serve.readiness import readiness_of
+from fairlead.serve.requests_metrics import ServeMetrics
+
+__all__ = ["application"]
+
+_LOOK_S: Final = 0.25
+"""A stream of events tells what is new at most four times a second."""
+_ALIVE_S: Final = 15.0
+"""So often a stream says something, so that proxies keep it."""
+
+
+def application(
+    held: HeldView,
+    following: Callable[[], Following],
+    metrics: ServeMetrics,
+) -> Starlette:
+    """Return the application.
+
+    Args:
+        held: the view.
+        following: how far the topics were read.
+        metrics: the numbers of this process and of the groups; requests are counted there.
+    """
+    answers = _Answers(held, following, metrics)
+    return Starlette(
+        routes=[
+            Route("/", answers.index),
+            Route("/healthz", answers.healthz),
+            Route("/readyz", answers.readyz),
+            Route("/metrics", answers.metrics),
+            Route("/api/v1/groups", answers.groups),
+            Route("/api/v1/groups/{group}", answers.group),
+            Route("/api/v1/groups/{group}/decisions", answers.decisions),
+            Route("/api/v1/groups/{group}/events", answers.events),
+        ],
+        middleware=[
+            Middleware(_Counting, metrics=metrics),
+            Middleware(GZipMiddleware, minimum_size=2_000),
+        ],
+    )
+
+
+class _Counting(BaseHTTPMiddleware):
+    """Counts requests by the route's own path, so that no name of a group becomes a label."""
+
+    def __init__(self, app: Any, metrics: ServeMetrics) -> None:
+        super().__init__(app)
+        self._metrics = metrics
+
+    async def dispatch(
+        self, request: Request, call_next: Callable[[Request], Awaitable[Response]]
+    ) -> Response:
+        begun = time.monotonic()
+        response = await call_next(request)
+        route = request.scope.get("route")
+        path = route.path if isinstance(route, Route) else "unknown"
+        self._metrics.requests.labels(path, str(response.status_code)).inc()
+        self._metrics.request_seconds.labels(path).observe(time.monotonic() - begun)
+        return response
+
+
+class _Answers:
+    def __init__(
+        self, held: HeldView, following: Callable[[], Following], metrics: ServeMetrics
+    ) -> None:
+        self._held = held
+        self._following = following
+        self._metrics = metrics
+
+    async def index(self, request: Request) -> Response:
+        """Tell what there is to ask."""
+        return _json({"program": "fairlead serve", "paths": _paths(request)})
+
+    async def healthz(self, request: Request) -> Response:
+        """Tell that the process lives."""
+        del request
+        return _json({"alive": True})
+
+    async def readyz(self, request: Request) -> Response:
+        """Tell whether the view may be asked; 503 if not."""
+        del request
+        found = readiness_of(self._following())
+        return _json(found.document(), 200 if found.ready else 503)
+
+    async def metrics(self, request: Request) -> Response:
+        """Write every series, in the format that the scraper asks for."""
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+        text = await run_in_threadpool(encode, self._metrics.registry)
+        return Response(text, media_type=None, headers={"content-type": content_type})
+
+    async def groups(self, request: Request) -> Response:
+        """List the groups."""
+        del request
+        groups = await run_in_threadpool(self._held.groups)
+        found = readiness_of(self._following())
+        return _json(
+            {
+                "as_of_ms": time.time_ns() // 1_000_000,
+                "ready": found.ready,
+                "reason": found.reason,
+                "behind_records": found.behind,
+                "groups": groups,
+            }
+        )
+
+    async def group(self, request: Request) -> Response:
+        """Describe a group."""
+        name = request.path_params["group"]
+        found = await run_in_threadpool(self._held.group, name)
+        return await self._unknown(name) if found is None else _json(found)
+
+    async def decisions(self, request: Request) -> Response:
+        """List what was decided for a group, oldest first; ``since_ms`` leaves out older ones."""
+        name = request.path_params["group"]
+        try:
+            since_ms = int(request.query_params.get("since_ms", "0"))
+        except ValueError:
+            return _refusal(
+                400, "since_ms: it is no whole number.", "Give milliseconds since 1970."
+            )
+        found = await run_in_threadpool(self._held.decisions, name, since_ms)
+        return await self._unknown(name) if found is None else _json({"decisions": found})
+
+    async def events(self, request: Request) -> Response:
+        """Tell decisions as they come, as server-sent events; ``Last-Event-ID`` goes on behind it.
+
+        An event's id is the decision's offset in the log.
+        """
+        name = request.path_params["group"]
+        try:
+            after = int(request.headers.get("last-event-id", "-1"))
+        except ValueError:
+            return _refusal(400, "Last-Event-ID: it is no offset.", "Leave it out.")
+        if await run_in_threadpool(self._held.group, name) is None:
+            return await self._unknown(name)
+        return StreamingResponse(
+            self._told(name, after),
+            media_type="text/event-stream",
+            headers={"cache-control": "no-store"},
+        )
+
+    async def _told(self, name: str, after: int) -> AsyncIterator[bytes]:
+        with self._metrics.streams.track_inprogress():
+            if after < 0:
+                after = await run_in_threadpool(self._held.newest_offset, name)
+            said = time.monotonic()
+            yield b": connected\n\n"
+            while True:
+                found = await run_in_threadpool(self._held.decisions, name, 0, after)
+                for each in found or ():
+                    after, said = each["at"][2], time.monotonic()
+                    yield b"id: %d\nevent: decision\ndata: %s\n\n" % (after, orjson.dumps(each))
+                if time.monotonic() - said > _ALIVE_S:
+                    said = time.monotonic()
+                    yield b": alive\n\n"
+                await asyncio.sleep(_LOOK_S)
+
+    async def _unknown(self, name: str) -> Response:
+        known = [each["group"] for each in await run_in_threadpool(self._held.groups)]
+        nearest = nearest_groups(name, known)
+        remedy = f"The nearest known are {', '.join(nearest)}." if nearest else "No group is known."
+        return _refusal(404, f"{name}: no record in the topics is of this group.", remedy)
+
+
+def _paths(request: Request) -> list[str]:
+    return [each.path for each in request.app.routes if isinstance(each, Route)]
+
+
+def _json(document: Any, status: int = 200) -> Response:
+    return Response(orjson.dumps(document), status, media_type="application/json")
+
+
+def _refusal(status: int, error: str, remedy: str) -> Response:
+    return _json({"error": error, "remedy": remedy}, status)

@@ -1,0 +1,243 @@
+"""Follows Fairlead's topics on a thread, and hands what it reads to whoever holds the view.
+
+Decides from where each topic is read, and when what stood in the log at the start has been read.
+Nothing is written and no offset committed: several may follow the same topics.
+"""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+from kafka import KafkaConsumer, TopicPartition
+from kafka.errors import KafkaError
+
+from fairlead.errors import EnvironmentMissingError
+from fairlead.settings import KafkaSettings
+from fairlead.wire.raw import Partitions, RawRecord, raw_record
+from fairlead.wire.topics import TopicNames
+from streaming.connection import REQUEST_TIMEOUT_MS
+from streaming.reading import consumer_of, partition_counts
+
+__all__ = ["WINDOWS_MS", "FollowedTopic", "Following", "TopicFollower"]
+
+WINDOWS_MS: Final[Mapping[str, int | None]] = {
+    "generations": None,
+    "control": None,
+    "routes": None,
+    "offsets": None,
+    "assignments": None,
+    "heartbeats": 120_000,
+    "releases": 600_000,
+    "rejects": 86_400_000,
+}
+"""Topic -> how long before its newest record it is read from; None: from its first.
+
+What is compacted is read whole. A member heartbeats at least three times in its lease, so two
+minutes tell of each whose lease is not longer than six. Decisions have a setting of their own.
+"""
+
+DECISIONS_MIN: Final = 100_000
+"""So many of the newest decisions are read however old they are, so that quiet groups are told."""
+
+_POLL_MS: Final = 100
+_SILENT_S: Final = 5.0
+"""A broker that answers nothing for so long is said to be unreachable."""
+_RETRY_S: Final = 2.0
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedTopic:
+    """How far a topic was read.
+
+    Attributes:
+        behind: records between what was read and the end, as the last answer of a broker told it.
+        newest_ms: when the newest record that was read was appended; 0: none was.
+    """
+
+    behind: int
+    newest_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What a follower is at.
+
+    Attributes:
+        caught_up: everything that stood in the topics when it last connected has been read.
+        trouble: why it does not follow, in words; empty: it does.
+        topics: suffix -> how far.
+        read: records since it began, of ``wanted`` that stood there when it last connected.
+    """
+
+    caught_up: bool
+    trouble: str
+    topics: Mapping[str, FollowedTopic]
+    read: int
+    wanted: int
+
+
+class TopicFollower:
+    """Reads the topics until it is stopped; connects again whenever that fails."""
+
+    def __init__(
+        self,
+        kafka: KafkaSettings,
+        history_ms: int,
+        begin: Callable[[TopicNames, Partitions], None],
+        take: Callable[[Sequence[RawRecord]], None],
+        caught_up: Callable[[], None],
+    ) -> None:
+        """Describe the follower.
+
+        Args:
+            kafka: the cluster with Fairlead's topics.
+            history_ms: how far back decisions are read, in milliseconds.
+            begin: called before the first rows, and again where it cannot go on after a break:
+                forget what was taken.
+            take: called with rows, those of one partition in their order.
+            caught_up: called once after each ``begin``, behind the rows that stood there then.
+        """
+        self._kafka = kafka
+        self._names = TopicNames(kafka.topic_prefix)
+        self._windows = {**WINDOWS_MS, "decisions": history_ms}
+        self._begin, self._take, self._caught_up = begin, take, caught_up
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
+        self._trouble = "not connected yet"
+        self._topics: dict[str, FollowedTopic] = {}
+        self._ready = self._counted = False
+        self._read = self._wanted = 0
+        self._positions: dict[TopicPartition, int] = {}
+
+    def start(self) -> None:
+        """Begin to follow."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it, and wait until it has ended."""
+        self._stop.set()
+        self._thread.join()
+
+    @property
+    def following(self) -> Following:
+        """What it is at, now."""
+        return Following(self._ready, self._trouble, dict(self._topics), self._read, self._wanted)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self._follow()
+            except (EnvironmentMissingError, KafkaError, OSError) as error:
+                self._tell_trouble(str(error))
+                self._stop.wait(_RETRY_S)
+
+    def _tell_trouble(self, trouble: str) -> None:
+        if trouble != self._trouble:
+            log.warning("not_following", reason=trouble)
+        self._trouble, self._ready = trouble, False
+
+    def _follow(self) -> None:
+        counts = partition_counts(self._kafka, [self._names.name(each) for each in self._windows])
+        places = [TopicPartition(topic, each) for topic, n in counts.items() for each in range(n)]
+        with contextlib.closing(consumer_of(self._kafka, "serve")) as consumer:
+            consumer.assign(places)
+            ends = consumer.end_offsets(places, timeout_ms=REQUEST_TIMEOUT_MS)
+            firsts = consumer.beginning_offsets(places, timeout_ms=REQUEST_TIMEOUT_MS)
+            if not self._goes_on(firsts, ends):
+                self._positions = self._starts(consumer, firsts, ends)
+                self._begin(
+                    self._names,
+                    Partitions(
+                        shards=counts[self._names.name("heartbeats")],
+                        assignments=counts[self._names.name("assignments")],
+                    ),
+                )
+                self._read, self._counted = 0, False
+            for place, position in self._positions.items():
+                consumer.seek(place, position)
+            self._wanted = self._read + sum(
+                end - self._positions[place] for place, end in ends.items()
+            )
+            self._trouble = ""
+            log.info("following", topics=len(counts), records=self._wanted - self._read)
+            self._poll(consumer, ends)
+
+    def _goes_on(
+        self, firsts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+    ) -> bool:
+        """Tell whether it can go on where it was: the topics are the same, and nothing is gone."""
+        return self._positions.keys() == ends.keys() and all(
+            firsts[place] <= position <= ends[place] for place, position in self._positions.items()
+        )
+
+    def _starts(
+        self,
+        consumer: KafkaConsumer,
+        firsts: Mapping[TopicPartition, int],
+        ends: Mapping[TopicPartition, int],
+    ) -> dict[TopicPartition, int]:
+        """Return from where each partition is read."""
+        now_ms = time.time_ns() // 1_000_000
+        windowed = {
+            place: max(now_ms - window_ms, 0)
+            for place in ends
+            if (window_ms := self._windows[self._suffix(place.topic)]) is not None
+        }
+        found = consumer.offsets_for_times(windowed)
+        starts = dict(firsts)
+        for place in windowed:
+            since = ends[place] if found.get(place) is None else found[place].offset
+            least = DECISIONS_MIN if self._suffix(place.topic) == "decisions" else 0
+            starts[place] = max(firsts[place], min(since, ends[place] - least))
+        return starts
+
+    def _poll(self, consumer: KafkaConsumer, ends: Mapping[TopicPartition, int]) -> None:
+        heard_s = time.monotonic()
+        while not self._stop.is_set():
+            polled = consumer.poll(timeout_ms=_POLL_MS, max_records=5_000)
+            rows = [raw_record(record) for records in polled.values() for record in records]
+            if rows:
+                heard_s = time.monotonic()
+                self._take(rows)
+                self._read += len(rows)
+            self._positions = {place: consumer.position(place) for place in ends}
+            self._note(consumer, rows)
+            if not self._ready and all(self._positions[each] >= end for each, end in ends.items()):
+                self._reached()
+            if time.monotonic() - heard_s > _SILENT_S:
+                # Nothing to read, or nobody who answers: only a question tells the two apart.
+                consumer.end_offsets([next(iter(ends))], timeout_ms=REQUEST_TIMEOUT_MS)
+                heard_s = time.monotonic()
+
+    def _reached(self) -> None:
+        if not self._counted:
+            self._caught_up()
+            self._counted = True
+        self._ready = True
+        log.info("caught_up", records=self._read)
+
+    def _note(self, consumer: KafkaConsumer, rows: Iterable[RawRecord]) -> None:
+        behind = dict.fromkeys(self._windows, 0)
+        newest = {suffix: told.newest_ms for suffix, told in self._topics.items()}
+        for place, position in self._positions.items():
+            high = consumer.highwater(place)
+            if high is not None:
+                behind[self._suffix(place.topic)] += max(high - position, 0)
+        for row in rows:
+            suffix = self._suffix(row.topic)
+            newest[suffix] = max(newest.get(suffix, 0), row.append_ms)
+        self._topics = {
+            suffix: FollowedTopic(number, newest.get(suffix, 0))
+            for suffix, number in behind.items()
+        }
+
+    def _suffix(self, topic: str) -> str:
+        suffix = self._names.suffix(topic)
+        assert suffix is not None, "only our own topics are followed"
+        return suffix

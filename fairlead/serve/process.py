@@ -1,0 +1,33 @@
+"""The parts of ``fairlead serve``, put together."""
+
+import threading
+from contextlib import ExitStack
+
+from fairlead.serve.answers import HeldView
+from fairlead.serve.api import application
+from fairlead.serve.following import TopicFollower
+from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.serve.server import listening_socket, serve_until_stopped
+from fairlead.settings import Settings
+
+__all__ = ["run_serve"]
+
+
+def run_serve(settings: Settings, stop: threading.Event) -> None:
+    """Follow and answer until ``stop`` is set.
+
+    Raises:
+        EnvironmentMissingError: the port cannot be had. A cluster that is not there is no error:
+            the view says so, and goes on to try.
+    """
+    held = HeldView(settings.serve.history_ms)
+    follower = TopicFollower(
+        settings.kafka, settings.serve.history_ms, held.begin, held.take, lambda: None
+    )
+    metrics = ServeMetrics(lambda: follower.following)
+    with ExitStack() as ending:
+        listening = ending.enter_context(listening_socket(settings.serve))
+        follower.start()
+        ending.callback(follower.stop)
+        app = application(held, lambda: follower.following, metrics)
+        serve_until_stopped(listening, app, stop)

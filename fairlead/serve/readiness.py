@@ -1,0 +1,49 @@
+"""Whether the view may be asked: decided from how far the topics were read.
+
+A view that is behind is told to be so and goes on to answer: an old answer at night is better than
+none, as long as it says how old it is.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fairlead.serve.following import Following
+
+__all__ = ["BEHIND_MAX", "Readiness", "readiness_of"]
+
+BEHIND_MAX: Final = 50_000
+"""A view that is further behind is not ready: it tells of what was, seconds ago and more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """The answer of ``/readyz``: whether, and why not, in words."""
+
+    ready: bool
+    reason: str
+    behind: int
+    read: int
+    wanted: int
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "ready": self.ready,
+            "reason": self.reason,
+            "behind_records": self.behind,
+            "read_records": self.read,
+            "records_at_start": self.wanted,
+        }
+
+
+def readiness_of(following: Following) -> Readiness:
+    """Return whether a view that follows like this is ready."""
+    behind = sum(each.behind for each in following.topics.values())
+    reason = ""
+    if following.trouble:
+        reason = f"the topics are not followed: {following.trouble}"
+    elif not following.caught_up:
+        reason = f"reading what stood in the topics: {following.read:,} of {following.wanted:,}"
+    elif behind > BEHIND_MAX:
+        reason = f"{behind:,} records behind the topics"
+    return Readiness(not reason, reason, behind, following.read, following.wanted)

@@ -1,0 +1,139 @@
+"""``fairlead serve`` as a process: what it answers over HTTP, before and after there are topics."""
+
+import contextlib
+import http.client
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kafka import KafkaProducer
+
+from fairlead.broker.ports import free_ports
+from fairlead.wire.topics import TopicNames
+
+WAIT_S = 60.0
+CLIENT = "10.0.0.7@4121#1"
+QUEUE = ["orders", "main", 2]
+
+
+def decision(number: int, moves: list[dict[str, Any]]) -> bytes:
+    """Return a decision of the group orders."""
+    places = {"fairlead.heartbeats": {"0": number}}
+    body = {
+        "v": 1, "kind": "decision", "group": "orders", "epoch": [3, number],
+        "previous_epoch": [3, number - 1], "part": 0, "parts": 1, "triggers": ["client_joined"],
+        "cause": [{"kind": "client_joined", "client_id": CLIENT}], "strategy": "AVG",
+        "members": [CLIENT], "moves": moves, "failures": [], "alarms": [], "clock_ms": 1,
+        "state": {"phase": "stable", "queues": 1, "unassigned": 0, "in_handover": 0, "pending": 0},
+        "at_ms": 1_781_000_000_000,
+        "cut": {"generation": 3, "shard": 0, "step": number, "begin": places, "positions": places},
+    }  # fmt: skip
+    return json.dumps(body).encode()
+
+
+class Served:
+    """A serve process, and its answers."""
+
+    def __init__(self, port: int, process: "subprocess.Popen[bytes]") -> None:
+        self.port = port
+        self.process = process
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        """Return status and body."""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+
+    def wait(self, path: str, status: int) -> Any:
+        """Return the JSON of a path as soon as it has this status."""
+        deadline = time.monotonic() + WAIT_S
+        found: tuple[int, bytes] = (0, b"")
+        while time.monotonic() < deadline:
+            assert self.process.poll() is None, "it ended"
+            with contextlib.suppress(OSError):
+                found = self.get(path)
+                if found[0] == status:
+                    return json.loads(found[1])
+        raise AssertionError(found)
+
+
+@contextlib.contextmanager
+def serving(folder: Path, bootstrap: str, prefix: str) -> Iterator[Served]:
+    """Run it while the context is open."""
+    port = free_ports(1)[0]
+    command = [
+        sys.executable, "-m", "fairlead", "serve", "--port", str(port), "--bootstrap", bootstrap,
+        "--topic-prefix", prefix,
+    ]  # fmt: skip
+    with (folder / "serve.log").open("wb") as log:
+        process = subprocess.Popen(command, stderr=log)
+        try:
+            yield Served(port, process)
+        finally:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.broker
+def test_groups_are_told_over_http(bootstrap: str, topics: TopicNames, tmp_path: Path) -> None:
+    """It lists and describes groups, tells decisions, and streams those that come, until TERM."""
+    granted = {"queue": QUEUE, "stage": "granted", "client_id": CLIENT, "epoch": [3, 1]}
+    with (
+        contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer,
+        serving(tmp_path, bootstrap, topics.prefix) as served,
+    ):
+        producer.send(topics.name("decisions"), key=b"orders", value=decision(1, [granted]))
+        producer.flush()
+        served.wait("/readyz", 200)
+        served.wait("/api/v1/groups/orders", 200)
+        (group,) = served.wait("/api/v1/groups", 200)["groups"]
+        assert (group["group"], group["phase"], group["epoch"]) == ("orders", "stable", [3, 1])
+        (told,) = served.wait("/api/v1/groups/orders/decisions", 200)["decisions"]
+        assert told["at"] == [topics.name("decisions"), 0, 0]
+        assert served.get("/api/v1/groups/orders/decisions?since_ms=x")[0] == 400
+        assert "orders" in served.wait("/api/v1/groups/order", 404)["remedy"]
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", served.port)) as stream:
+            stream.request("GET", "/api/v1/groups/orders/events")
+            events = stream.getresponse()
+            assert events.readline().startswith(b": connected")
+            producer.send(topics.name("decisions"), key=b"orders", value=decision(2, []))
+            producer.flush()
+            lines = [events.readline() for _ in range(4)]
+        assert lines[1:3] == [b"id: 1\n", b"event: decision\n"]
+        assert json.loads(lines[3].removeprefix(b"data: "))["epoch"] == [3, 2]
+        text = served.get("/metrics")[1].decode()
+        assert 'fairlead_view_lag_records{topic="decisions"} 0.0' in text
+        assert 'fairlead_api_requests_total{code="404",route="/api/v1/groups/{group}"} 1.0' in text
+        served.process.send_signal(signal.SIGTERM)
+        assert served.process.wait(WAIT_S) == 0
+
+
+def test_without_a_cluster_it_says_so_and_lives(tmp_path: Path) -> None:
+    """It is alive and not ready, names the address, and has no groups."""
+    lost = f"127.0.0.1:{free_ports(1)[0]}"
+    with serving(tmp_path, lost, "fairlead.") as served:
+        assert served.wait("/healthz", 200) == {"alive": True}
+        reason = served.wait("/readyz", 503)["reason"]
+        deadline = time.monotonic() + WAIT_S
+        while lost not in reason and time.monotonic() < deadline:
+            reason = served.wait("/readyz", 503)["reason"]
+        assert lost in reason
+        found = served.wait("/api/v1/groups", 200)
+        assert (found["ready"], found["groups"]) == (False, [])
+
+
+def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:
+    """Two on one port: the second ends with the code of the environment and names the setting."""
+    with serving(tmp_path, "127.0.0.1:1", "fairlead.") as served:
+        served.wait("/healthz", 200)
+        command = [sys.executable, "-m", "fairlead", "serve", "--port", str(served.port)]
+        second = subprocess.run(command, capture_output=True, timeout=WAIT_S, check=False)
+    assert second.returncode == 3
+    assert b"serve.port" in second.stderr
