@@ -45,6 +45,9 @@ COMMANDS: dict[str, CommandEntry] = {
         "fairlead.cli.offsets:app", "Show how far a group is, and let it go on from elsewhere."
     ),
     "plan": CommandEntry("fairlead.cli.plan:plan", "Show what would move if a group were changed."),
+    "apply": CommandEntry(
+        "fairlead.cli.apply:apply", "Carry out a saved plan, unless the group has moved on."
+    ),
     "verify": CommandEntry(
         "fairlead.cli.verify:verify", "Judge recorded topics and journals by every invariant."
     ),

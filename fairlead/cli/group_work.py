@@ -15,12 +15,13 @@ from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
     from fairlead.control.queue_resets import ResetOutcome
+    from fairlead.control.rule_change import RuleChange
     from fairlead.control.rules_in_force import RulesInForce
     from fairlead.control.session import RuleOutcome
     from fairlead.core.records import RuleSet
     from fairlead.core.rules import GroupRules
 
-__all__ = ["GroupWork", "signature", "warn", "why_silent"]
+__all__ = ["GroupWork", "signature", "tell_outcomes", "warn", "why_silent"]
 
 _NOTE_MAX = 255
 
@@ -57,8 +58,22 @@ class GroupWork:
     def apply(self, wanted: Sequence["RuleSet"], change: ChangeOptions) -> None:
         """Check the rules, write them unless it is a dry run, and tell what came of them."""
         from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_rows
+
+        changes, after = self.checked(wanted, change)
+        outcomes = self.written(changes, change)
+        write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, self.output)
+        self.warn_of(wanted, after)
+        tell_outcomes(outcomes, change.wait)
+
+    def checked(
+        self, wanted: Sequence["RuleSet"], change: ChangeOptions
+    ) -> "tuple[list[RuleChange], RulesInForce]":
+        """Return what the rules change, signed as the options say, and what is then in force.
+
+        Raises:
+            UsageError: none is named, or the engine would refuse one.
+        """
         from fairlead.control.rule_change import BadRuleError, changes_of
-        from fairlead.control.session import RuleOutcome
 
         if not wanted:
             raise UsageError("nothing to do: no rule is named.", remedy="See --help for the flags.")
@@ -71,18 +86,30 @@ class GroupWork:
             raise refusal_of(error) from error
         if any(rule.rule == "timing" for rule in wanted):
             self._check_times(after.rules)
-        if change.dry_run:
-            outcomes = [
-                RuleOutcome(each.rule, "not_written" if each.changes else "unchanged")
-                for each in changes
-            ]
-        else:
-            outcomes = self.session.write(changes, change.wait)
-        write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, self.output)
+        return changes, after
+
+    def written(
+        self, changes: "Sequence[RuleChange]", change: ChangeOptions
+    ) -> "list[RuleOutcome]":
+        """Write what changes something, unless it is a dry run; return what came of each.
+
+        Raises:
+            EnvironmentMissingError: the topics cannot be read or written.
+        """
+        from fairlead.control.session import RuleOutcome
+
+        if not change.dry_run:
+            return self.session.write(changes, change.wait)
+        return [
+            RuleOutcome(each.rule, "not_written" if each.changes else "unchanged")
+            for each in changes
+        ]
+
+    def warn_of(self, wanted: Sequence["RuleSet"], after: "RulesInForce") -> None:
+        """Say which rules do nothing now, and which conf/ sets back."""
         self.warn_of_idle(after)
         self._warn_of_strange(wanted)
         self._warn_of_conf(wanted)
-        _tell(outcomes, change.wait)
 
     def warn_of_idle(self, found: "RulesInForce") -> None:
         """Say which rules the strategy in force does not take."""
@@ -136,7 +163,7 @@ def signature() -> str:
     return f"{user}@{socket.gethostname()}"[:_NOTE_MAX]
 
 
-def _tell(outcomes: Sequence["RuleOutcome"], wait: float) -> None:
+def tell_outcomes(outcomes: Sequence["RuleOutcome"], wait: float) -> None:
     """Say what the rows mean where that is not plain, and end with the exit code.
 
     Raises:

@@ -41,7 +41,7 @@ UnsetOption = Annotated[
 ]
 SaveOption = Annotated[
     Path | None,
-    typer.Option("--save", help="Write the group as it is now into this file, for --file."),
+    typer.Option("--save", help="Write group and plan into this file, for apply and --file."),
 ]
 
 
@@ -72,28 +72,28 @@ def plan(
     given = given_rules(
         strategy=strategy, options=options, slots=slots, weigh_by=weigh_by, **vars(named)
     )
-    start = start_of(group, file, shared, measured=weigh_by is not None)
+    start = start_of(group, file, shared, measured=weigh_by is not None, dated=save_to is not None)
     before = start.picture
-    if save_to is not None:
-        save(before, save_to)
     changes = Changes(
         joins=joins_of(join or ()),
         leaves=tuple(leave or ()),
         routes=routes_of(route or ()),
         rules=rules_of(before, given, unset or ()),
     )
-    found = _work_out(before, changes)
+    found = work_out(before, changes)
+    if save_to is not None:
+        save(start, changes, found, save_to)
     remarks = (*start.remarks, *found.remarks)
     _show(replace(found, passing=start.passing, remarks=remarks), shared.output)
 
 
-def _work_out(before: "Picture", changes: "Changes") -> "Plan":
+def work_out(before: "Picture", changes: "Changes") -> "Plan":
     """Work a plan out; what does not fit the group is told by its flag."""
     from fairlead.planning.changes import BadChangeError, records_of
-    from fairlead.planning.plan import plan as work_out
+    from fairlead.planning.plan import plan as plan_of
 
     try:
-        return work_out(before, records_of(before, changes))
+        return plan_of(before, records_of(before, changes))
     except BadChangeError as error:
         text = f"--{error.kind}: {error.detail}."
         raise UsageError(text, remedy=sentence(error.remedy)) from error

@@ -1,5 +1,6 @@
 """The group that `fairlead plan` starts from: a live one, or a document."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -7,19 +8,24 @@ import orjson
 
 from fairlead.cli.documents import read_document
 from fairlead.cli.source_options import SourceOptions
-from fairlead.errors import UsageError
+from fairlead.errors import UsageError, VerdictError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairlead.core.allocation import Strategy
+    from fairlead.local.decisions import Epoch
+    from fairlead.planning.changes import Changes
     from fairlead.planning.live_group import LiveGroup
     from fairlead.planning.picture import Picture
-    from fairlead.planning.plan import Passing
+    from fairlead.planning.plan import Passing, Plan
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["Start", "live_group", "save", "start_of", "tick_ms_of"]
+
+
+_LOOKS_MAX = 5
 
 
 class Start(NamedTuple):
@@ -28,15 +34,18 @@ class Start(NamedTuple):
     picture: "Picture"
     passing: "tuple[Passing, ...]" = ()
     remarks: tuple[str, ...] = ()
+    epoch: "Epoch | None" = None
+    """Of the group's newest decision, if it was asked for and the group is no document."""
 
 
 def start_of(
-    group: str | None, file: Path | None, shared: SourceOptions, *, measured: bool
+    group: str | None, file: Path | None, shared: SourceOptions, *, measured: bool, dated: bool
 ) -> Start:
     """Return the group that is named, or that of the file.
 
     ``shared``: where the topics of a named group are.
-    ``measured``: what the queues of a live group weigh is found out in any case.
+    ``measured``: what the queues of a live group weigh is found out in any case. ``dated``: the
+    epoch at which a group of topics is so is found out too.
 
     Raises:
         UsageError: not one of the two is given, or there is no such group.
@@ -54,7 +63,10 @@ def start_of(
             )
         return Start(_read(file, all_strategies(settings.engine.strategies)))
     assert group is not None, "one of the two is given"
-    return _look_at(group, shared.open(settings), settings, measured=measured)
+    source = shared.open(settings)
+    if not dated:
+        return _look_at(group, source, settings, measured=measured)
+    return _look_dated(group, source, settings, measured=measured)
 
 
 def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "Picture":
@@ -77,6 +89,28 @@ def _look_at(group: str, source: "TopicSource", settings: "Settings", *, measure
 def tick_ms_of(source: "TopicSource", settings: "Settings") -> int:
     """Return the period of the engine's ticks."""
     return source.tick_ms or settings.engine.tick_ms
+
+
+def _look_dated(
+    group: str, source: "TopicSource", settings: "Settings", *, measured: bool
+) -> Start:
+    """Look at a group until it decides nothing meanwhile: else it would be of two epochs.
+
+    Raises:
+        VerdictError: it has decided something at each look.
+    """
+    from fairlead.planning.decision_log import newest_epoch
+
+    epoch = newest_epoch(source, group)
+    for _ in range(_LOOKS_MAX):
+        start, before = _look_at(group, source, settings, measured=measured), epoch
+        epoch = newest_epoch(source, group)
+        if epoch == before:
+            return start._replace(epoch=epoch)
+    raise VerdictError(
+        f"GROUP: {group} decides again and again (epoch {epoch} now): a plan would be old at once.",
+        remedy="Wait until it is calm (fairlead watch shows it), or plan without --save.",
+    )
 
 
 def live_group(
@@ -113,16 +147,19 @@ def live_group(
     return live
 
 
-def save(picture: "Picture", path: Path) -> None:
-    """Write a group as a document.
+def save(start: Start, changes: "Changes", found: "Plan", path: Path) -> None:
+    """Write a group, and what was planned of it, as a document.
 
     Raises:
         UsageError: the file cannot be written.
     """
-    from fairlead.planning.group_file import group_document
+    from fairlead.planning.saved_plan import SavedPlan, moves_of, plan_document
 
+    made_ms = time.time_ns() // 1_000_000
+    saved = SavedPlan(found.group, start.epoch, made_ms, changes, moves_of(found))
+    document = plan_document(start.picture, saved)
     try:
-        path.write_bytes(orjson.dumps(group_document(picture), option=orjson.OPT_INDENT_2) + b"\n")
+        path.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
     except OSError as error:
         raise UsageError(
             f"--save: {path} cannot be written ({error.strerror}).", remedy="Name another file."

@@ -73,6 +73,10 @@ class Decision:
         causes: the records that led to it, as (topic, partition, offset).
         alarms: words of docs/protocol.md §3.14.
         failures: topic -> why it keeps its last assignment.
+        previous: the group's epoch before it, the same as ``epoch`` if it granted nothing anew.
+        at_ms: when the newest record that it rests on was appended.
+        triggers: words of docs/protocol.md §3.14.
+        why: the causes, as the record has them.
     """
 
     group: str
@@ -86,6 +90,10 @@ class Decision:
     causes: tuple[tuple[str, int, int], ...] = ()
     alarms: tuple[str, ...] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
+    previous: Epoch | None = None
+    at_ms: int = 0
+    triggers: tuple[str, ...] = ()
+    why: tuple[Mapping[str, Any], ...] = ()
 
 
 class DecisionReader:
@@ -129,6 +137,7 @@ def _joined(parts: list[Decision]) -> Decision:
         members=tuple(member for part in parts for member in part.members),
         moves=tuple(move for part in parts for move in part.moves),
         causes=tuple(cause for part in parts for cause in part.causes),
+        why=tuple(cause for part in parts for cause in part.why),
         failures={topic: why for part in parts for topic, why in part.failures.items()},
     )
 
@@ -156,6 +165,10 @@ def _decision(fields: Mapping[str, Any]) -> Decision:
         ),
         alarms=tuple(fields.get("alarms", ())),
         failures={each["topic"]: each["message"] for each in fields.get("failures", ())},
+        previous=Epoch(*fields["previous_epoch"]) if "previous_epoch" in fields else None,
+        at_ms=fields.get("at_ms", 0),
+        triggers=tuple(fields.get("triggers", ())),
+        why=tuple(fields.get("cause", ())),
     )
 
 

@@ -25,7 +25,7 @@ __all__ = ["BadGroupError", "group_document", "read_group"]
 
 _FIELDS = (
     *("group", "strategy", "options", "slots", "rules"),
-    *("members", "topics", "owned", "measured"),
+    *("members", "topics", "owned", "measured", "plan"),
 )
 _MEMBER = ("client_id", "topics", "zone", "capacity")
 _SHORT = ("strategy", "slots")
@@ -50,7 +50,8 @@ def read_group(
     ``strategy``, ``options``, ``slots``, and ``rules``, a list of every other rule, each with its
     name as ``rule`` and its ``value``; ``owned``, an object of client ids and their queues, each
     [topic, broker_name, queue_id], without which the queues are where the group's rules put them;
-    ``measured``, a list of [queue, weight].
+    ``measured``, a list of [queue, weight]; ``plan``, what was planned of it, which is not looked
+    at here (``fairlead.planning.saved_plan``).
 
     Raises:
         BadGroupError: a field is missing, unknown or wrong.

@@ -1,0 +1,142 @@
+"""What decisions did, beside what was planned: queue by queue, and decision by decision."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from fairlead.core.model import MessageQueue
+from fairlead.core.ordering import queue_order
+from fairlead.local.decisions import Decision, Epoch
+from fairlead.planning.saved_plan import PlannedMove
+
+__all__ = ["QueueOutcome", "cause_words", "is_held_up", "outcomes_of", "strangers_among"]
+
+Verdict = Literal["as_planned", "otherwise", "not_planned", "not_moved", "held_up", "not_written"]
+"""What came of a planned move.
+
+``otherwise``: it goes to somebody else, or comes from somebody else. ``held_up``: it waits, because
+the group is paused, in a barrier or in quarantine. ``not_written``: a dry run.
+"""
+
+_HELD_UP: Final = frozenset(("paused", "barrier", "recovering", "quarantined"))
+"""Phases in which a decision moves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOutcome:
+    """One queue: what was planned, and what was done. Both None: nothing of it."""
+
+    queue: MessageQueue
+    planned: PlannedMove | None
+    moved: PlannedMove | None
+    verdict: Verdict
+
+    def document(self) -> dict[str, Any]:
+        """The outcome as JSON."""
+        return {
+            "queue": list(self.queue),
+            "planned": _way(self.planned),
+            "moved": _way(self.moved),
+            "verdict": self.verdict,
+        }
+
+
+def outcomes_of(
+    planned: Sequence[PlannedMove], decisions: Sequence[Decision]
+) -> list[QueueOutcome]:
+    """Hold what decisions did against what was planned; in RocketMQ's order of queues.
+
+    A queue that was dropped and waits for its next owner to be granted is as planned so far.
+    """
+    wanted = {move.queue: move for move in planned}
+    done = {move.queue: move for move in _moved(decisions)}
+    waits = is_held_up(decisions)
+    return [
+        QueueOutcome(
+            queue,
+            wanted.get(queue),
+            done.get(queue),
+            _verdict(wanted.get(queue), done.get(queue), held_up=waits),
+        )
+        for queue in sorted({*wanted, *done}, key=queue_order)
+    ]
+
+
+def is_held_up(decisions: Sequence[Decision]) -> bool:
+    """Tell whether the group moves nothing for the time being, as its newest decision says."""
+    return bool(decisions) and decisions[-1].phase in _HELD_UP
+
+
+def strangers_among(
+    decisions: Iterable[Decision], epoch: Epoch | None, own: Iterable[tuple[str, int, int]]
+) -> tuple[bool, list[str]]:
+    """Tell whether a decision came between a plan and what was written for it, and what else led.
+
+    Args:
+        decisions: those that name what was written as a cause.
+        epoch: of the plan; None: the group had no decision, and nothing can be told of it.
+        own: the places of what was written.
+
+    Returns:
+        Whether the first of them follows on another decision than the plan did; and the causes, in
+        words, that were counted in the same decisions and that nobody planned.
+    """
+    ordered = sorted(decisions, key=lambda each: each.epoch)
+    written = {*own}
+    beside = [
+        cause_words(cause)
+        for each in ordered
+        for cause in each.why
+        if tuple(cause.get("at") or ()) not in written
+    ]
+    previous = ordered[0].previous if ordered else None
+    between = epoch is not None and previous is not None and previous != epoch
+    return between, list(dict.fromkeys(beside))
+
+
+def cause_words(cause: Any) -> str:
+    """Return a cause of a decision in words: its kind, whom it concerns, who said it and why."""
+    queue = cause.get("queue")
+    concerns = (
+        cause.get("rule"),
+        cause.get("client_id"),
+        cause.get("topic"),
+        None if queue is None else "/".join(map(str, queue)),
+    )
+    words = " ".join([cause["kind"], *(each for each in concerns if each is not None)])
+    said = ", ".join(
+        f"{name} {cause[name]}" for name in ("by", "because") if cause.get(name) is not None
+    )
+    return f"{words} ({said})" if said else words
+
+
+def _moved(decisions: Iterable[Decision]) -> Iterable[PlannedMove]:
+    """Yield each queue that decisions took from somebody or gave to somebody."""
+    found: dict[MessageQueue, PlannedMove] = {}
+    for decision in decisions:
+        for move in decision.moves:
+            queue = MessageQueue(*move.queue)
+            known = found.get(queue, PlannedMove(queue, None, None))
+            if move.stage == "dropped":
+                # The first holder of several decisions, in turn.
+                holder = known.holder or move.client_id
+                found[queue] = known._replace(holder=holder, successor=None)
+            elif move.stage in ("gated", "granted") and move.epoch == decision.epoch:
+                found[queue] = known._replace(successor=move.client_id)
+    # A queue that was taken anew and given to who had it has not moved.
+    return [move for move in found.values() if move.holder != move.successor]
+
+
+def _verdict(planned: PlannedMove | None, moved: PlannedMove | None, *, held_up: bool) -> Verdict:
+    if planned is None:
+        return "not_planned"
+    if moved is None:
+        return "held_up" if held_up else "not_moved"
+    same_holder = planned.holder == moved.holder
+    if same_holder and moved.successor in (planned.successor, None):
+        return "as_planned"
+    return "otherwise"
+
+
+def _way(move: PlannedMove | None) -> dict[str, Any] | None:
+    return None if move is None else {"from": move.holder, "to": move.successor}
