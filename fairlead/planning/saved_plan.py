@@ -173,7 +173,7 @@ def _join(entry: Mapping[str, Any]) -> Join:
         _text(entry["client_id"]),
         None if topics is None else tuple(_text(topic) for topic in topics),
         None if entry["zone"] is None else _text(entry["zone"]),
-        int(entry["capacity"]),
+        _number(entry["capacity"]),
     )
 
 
@@ -183,7 +183,8 @@ def _leave(entry: object) -> str:
 
 def _route(entry: Mapping[str, Any]) -> RouteSize:
     name = entry["broker_name"]
-    return RouteSize(_text(entry["topic"]), None if name is None else _text(name), entry["queues"])
+    broker_name = None if name is None else _text(name)
+    return RouteSize(_text(entry["topic"]), broker_name, _number(entry["queues"]))
 
 
 def _move(entry: Mapping[str, Any]) -> PlannedMove:
@@ -201,4 +202,10 @@ def _move(entry: Mapping[str, Any]) -> PlannedMove:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _number(value: object) -> int:
+    if type(value) is not int:
+        raise TypeError(f"{value!r} is no whole number")
     return value

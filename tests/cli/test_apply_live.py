@@ -1,0 +1,167 @@
+"""`fairlead apply` and the real job: carried out as planned, or refused with what came between."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fairlead.cli.group_work import GroupWork
+from fairlead.cli.main import main
+from fairlead.errors import ExitCode
+from fairlead.local.decisions import DecisionReader, Ownership
+from tests.streaming.log import body_of
+from tests.streaming.shared_engine import Engine, shared_engine
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from fairlead.broker import EmbeddedKafka
+    from fairlead.control.rule_change import RuleChange
+    from fairlead.control.session import RuleOutcome
+
+Capture = pytest.CaptureFixture[str]
+QUEUES = 4
+
+
+@pytest.fixture(scope="module")
+def engine(
+    spark_of_the_run: "SparkSession",
+    kafka: "EmbeddedKafka",
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Engine]:
+    """One run of the job for all tests of this module; each test has a group of its own."""
+    with shared_engine(
+        spark_of_the_run, kafka.bootstrap, tmp_path_factory.mktemp("job")
+    ) as running:
+        yield running
+
+
+class Group:
+    """A group of the running job, and commands on it."""
+
+    def __init__(self, engine: Engine, name: str, capsys: Capture) -> None:
+        self.name = name
+        self.engine = engine
+        self._capsys = capsys
+        kafka = engine.settings.kafka
+        self._place = ["--bootstrap", kafka.bootstrap, "--topic-prefix", kafka.topic_prefix]
+
+    def join(self, *client_ids: str) -> None:
+        """Let clients join, and wait until the group is at rest with them and no others."""
+        for client_id in client_ids:
+            self.engine.fleet.join(client_id, self.name)
+        self.await_rest(*client_ids)
+
+    def await_rest(self, *client_ids: str) -> None:
+        """Wait until the group is at rest with these members."""
+        found, reader = Ownership(), DecisionReader(self.name)
+
+        def settles(record: Any) -> bool:
+            decision = reader.read(record.value)
+            if decision is not None:
+                found.take(decision)
+            return found.is_settled_among(frozenset(client_ids), QUEUES)
+
+        self.engine.log.await_record("decisions", settles)
+
+    def run(self, *words: str, code: ExitCode = ExitCode.OK) -> tuple[Any, str]:
+        """Run a command; return its document, and what it said beside it."""
+        self._capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main([*words, "-o", "json", *self._place])
+        output = self._capsys.readouterr()
+        assert end.value.code == code, output.err
+        return json.loads(output.out) if output.out else None, output.err
+
+    def rules(self) -> list[dict[str, Any]]:
+        """Return the records of the group's rules in the control topic."""
+        found = [body_of(record) for record in self.engine.log.records("control") if record.value]
+        return [body for body in found if body["group"] == self.name]
+
+
+def test_applied(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
+    """A plan is carried out once, signed, and what moves is what was shown; a join is told."""
+    group, saved = Group(engine, "planned", capsys), str(tmp_path / "plan.json")
+    group.join("c1", "c2")
+    flags = ("--strategy", "STICKY", "--pin", "orders/main/0=c2", "--join", "c3")
+    shown, _ = group.run("plan", group.name, *flags, "--save", saved)
+    assert shown["moves"] >= 2
+    document, text = group.run("apply", saved, "--dry-run")
+    assert {row["verdict"] for row in document["moves"]} == {"not_written"}
+    assert "start client c3" in text
+    assert group.rules() == []
+
+    said = ("--by", "alice", "--because", "a warm cache")
+    document, text = group.run("apply", saved, *said)
+    assert document["as_planned"], document
+    assert [row["answer"] for row in document["rules"]] == ["in_force", "in_force"]
+    assert {row["verdict"] for row in document["moves"]} == {"as_planned"}
+    assert {row["planned"]["to"] for row in document["moves"]} <= {"c1", "c2"}
+    assert document["left"] == ["start client c3 (its application's operator)"]
+    assert {(body["by"], body["because"]) for body in group.rules()} == {("alice", "a warm cache")}
+    written = len(group.rules())
+
+    _, text = group.run("apply", saved, code=ExitCode.VERDICT_NEGATIVE)
+    assert f"it was planned at epoch {'.'.join(map(str, document['epoch']))}" in text
+    assert "pins_changed pin orders/main/0 (by alice, because a warm cache)" in text
+    assert "Plan again: fairlead plan planned … --save." in text
+    assert len(group.rules()) == written
+
+
+def test_refused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
+    """A join since, a plan without rules, and a file that was changed: refused, nothing written."""
+    group, saved = Group(engine, "refused", capsys), tmp_path / "plan.json"
+    group.join("c1", "c2")
+    no = ExitCode.VERDICT_NEGATIVE
+    group.run("plan", group.name, "--join", "c3", "--route", "orders=8", "--save", str(saved))
+    _, text = group.run("apply", str(saved), code=no)
+    assert "the plan has no rule; nothing is left to write" in text
+    assert "give orders 8 queues (the topic's owner" in text
+
+    group.run("plan", group.name, "--drain", "c2", "--save", str(saved))
+    document = json.loads(saved.read_text())
+    document["plan"]["moves"].pop()
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(document))
+    _, text = group.run("apply", str(other), code=no)
+    assert "planned to stay, now c2 → c1" in text
+
+    group.join("c1", "c2", "c3")
+    _, text = group.run("apply", str(saved), code=no)
+    assert "client_joined c3" in text
+    assert group.rules() == []
+
+
+def test_a_join_between_look_and_write(
+    engine: Engine, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes between the last look and the rules is found afterwards and told, with code 1."""
+    group, saved = Group(engine, "overtaken", capsys), str(tmp_path / "plan.json")
+    group.join("c1", "c2")
+    group.run("plan", group.name, "--drain", "c2", "--save", saved)
+    written = GroupWork.written
+
+    def late(work: GroupWork, changes: "Sequence[RuleChange]", change: Any) -> "list[RuleOutcome]":
+        group.join("c1", "c2", "c3")
+        return written(work, changes, change)
+
+    monkeypatch.setattr(GroupWork, "written", late)
+    document, text = group.run("apply", saved, code=ExitCode.VERDICT_NEGATIVE)
+    assert document["came_between"]
+    assert not document["as_planned"]
+    assert "another decision came between the last look and the rules" in text
+
+
+def test_paused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
+    """In a paused group the rules are in force, and the moves wait: told, and no failure."""
+    group, saved = Group(engine, "held", capsys), str(tmp_path / "plan.json")
+    group.join("c1", "c2")
+    group.run("group", "pause", group.name)
+    group.run("plan", group.name, "--drain", "c2", "--save", saved)
+    document, text = group.run("apply", saved)
+    assert {row["verdict"] for row in document["moves"]} == {"held_up"}
+    assert "moves nothing for the time being" in text
+    _, text = group.run("apply", saved, code=ExitCode.VERDICT_NEGATIVE)
+    assert "nothing is left to write" in text or "it was planned at epoch" in text

@@ -1,0 +1,207 @@
+"""A plan as a file, and what came of it beside what was planned."""
+
+import copy
+from typing import Any
+
+import orjson
+import pytest
+
+from fairlead.core.model import MessageQueue
+from fairlead.core.records import RuleSet
+from fairlead.local.decisions import Decision, Epoch, Move, Queue
+from fairlead.planning.carried_out import is_held_up, outcomes_of, strangers_among
+from fairlead.planning.changes import Changes, Join, RouteSize, records_of
+from fairlead.planning.decision_log import decisions_after, newest_epoch
+from fairlead.planning.group_file import BadGroupError, read_group
+from fairlead.planning.plan import plan
+from fairlead.planning.saved_plan import (
+    PlannedMove,
+    SavedPlan,
+    moves_of,
+    plan_document,
+    read_saved_plan,
+)
+from tests.engine.world import World
+from tests.planning.live import GROUP, look, planned, rule, set_rules, world_of
+from tests.planning.memory_source import MemorySource
+
+STICKY = rule("strategy", {"name": "STICKY"})
+PIN = rule("pin", {"queue": ["orders", "main", 0], "client_id": "c2"})
+UNPIN = RuleSet(GROUP, "pin", ("orders", "main", "7"), None)
+CHANGES = Changes(
+    joins=(Join("c9"), Join("c8", ("orders",), "east", 2)),
+    leaves=("c1",),
+    routes=(RouteSize("orders", None, 20), RouteSize("payments", "main", 6)),
+    rules=(STICKY, PIN, UNPIN),
+)
+
+
+def saved_of(world: World, changes: Changes) -> SavedPlan:
+    """Return the plan of some changes as it is saved."""
+    epoch = newest_epoch(MemorySource(world.topics), GROUP)
+    return SavedPlan(GROUP, epoch, world.topics.now_ms, changes, moves_of(planned(world, changes)))
+
+
+def without_authors(changes: Changes) -> Changes:
+    """Return changes of which nobody says who asked: a plan does not keep it."""
+    rules = [RuleSet(each.group, each.rule, each.subject, each.value) for each in changes.rules]
+    return Changes(changes.joins, changes.leaves, changes.routes, tuple(rules))
+
+
+def test_round_trip() -> None:
+    """A saved plan is read as it was written, and its file still is the group alone."""
+    world = world_of("c1", "c2", "c3")
+    saved = saved_of(world, CHANGES)
+    picture = look(world).picture
+    document = orjson.loads(orjson.dumps(plan_document(picture, saved)))
+    found = read_saved_plan(document)
+    assert found.changes == without_authors(CHANGES)
+    assert (found.epoch, found.made_ms, found.moves) == (saved.epoch, saved.made_ms, saved.moves)
+    assert found.of_others
+    again = read_group(document)
+    assert again.owners == picture.owners
+    assert moves_of(plan(again, records_of(again, CHANGES))) == saved.moves
+
+
+@pytest.mark.parametrize(
+    "path, value, told",
+    [
+        ((), None, "plan: it is missing"),
+        (("epoch",), [1], "plan.epoch: it must be"),
+        (("made_ms",), "now", "plan.made_ms: it must be"),
+        (("rules",), {}, "plan.rules: it must be a list"),
+        (("rules", 0, "key"), ["orders", "nope"], "plan.rules.0.: it is none"),
+        (("rules", 0, "rule"), "pin", "its key is of the rule strategy"),
+        (("rules", 0, "key"), ["bills", "strategy"], "strategy is of bills, not of orders"),
+        (("joins", 0), {"client_id": "c"}, "plan.joins.0.: it is none .'topics'"),
+        (("leaves", 0), 7, "plan.leaves.0.: it is none .7 is no text"),
+        (("routes", 0, "topic"), None, "plan.routes.0.: it is none"),
+        (("routes", 0, "queues"), "9", "plan.routes.0.: it is none"),
+        (("moves", 0, "queue"), ["orders", 1], "plan.moves.0.: it is none .a queue is"),
+        (("more",), 1, "plan.more: unknown"),
+    ],
+)
+def test_a_file_that_is_no_plan(path: tuple[Any, ...], value: object, told: str) -> None:
+    """What is wrong with a file is told by the field."""
+    world = world_of("c1", "c2", "c3")
+    document = plan_document(look(world).picture, saved_of(world, CHANGES))
+    wrong = orjson.loads(orjson.dumps(copy.deepcopy(document)))
+    place = wrong
+    for step in ("plan", *path)[:-1]:
+        place = place[step]
+    place[("plan", *path)[-1]] = value
+    with pytest.raises(BadGroupError, match=told):
+        read_saved_plan(wrong)
+
+
+def test_a_missing_field() -> None:
+    """A plan of which a field is missing is refused by its name."""
+    world = world_of("c1", "c2")
+    document = plan_document(look(world).picture, saved_of(world, CHANGES))
+    del document["plan"]["moves"]
+    with pytest.raises(BadGroupError, match=r"plan\.moves: missing"):
+        read_saved_plan(document)
+
+
+def test_the_newest_epoch() -> None:
+    """The epoch is of the newest decision of that group; what came after is told in order."""
+    world = world_of("c1", "c2")
+    source = MemorySource(world.topics)
+    before = newest_epoch(source, GROUP)
+    assert before is not None
+    assert decisions_after(source, GROUP, before) == []
+    world.join("c3", subscribed=tuple(world.queues))
+    world.pass_seconds(12)
+    found = decisions_after(source, GROUP, before)
+    assert found[0].previous == before
+    assert "client_joined" in found[0].triggers
+    assert found[-1].epoch == newest_epoch(source, GROUP)
+    assert [each.epoch for each in found] == sorted(each.epoch for each in found)
+    assert newest_epoch(source, "nobody") is None
+    everything = decisions_after(source, GROUP, None)
+    assert everything[-len(found) :] == found
+    assert len(everything) > len(found)
+
+
+def test_as_planned() -> None:
+    """What the engine does on a plan's rules is what was planned, and follows on its epoch."""
+    world = world_of("c1", "c2", "c3")
+    rules = (STICKY, PIN)
+    saved = saved_of(world, Changes(rules=rules))
+    assert saved.moves
+    source = MemorySource(world.topics)
+    set_rules(world, *rules)
+    world.run_all()
+    found = decisions_after(source, GROUP, saved.epoch)
+    rows = outcomes_of(saved.moves, found)
+    assert {row.verdict for row in rows} == {"as_planned"}
+    assert [row.planned for row in rows] == list(saved.moves)
+    own = [place for each in found for place in each.causes]
+    assert strangers_among(found, saved.epoch, own) == (False, [])
+
+
+def test_somebody_joins_meanwhile() -> None:
+    """A join in the same decision, and one before it, are told; and so is what moves otherwise."""
+    world = world_of("c1", "c2", "c3")
+    saved = saved_of(world, Changes(rules=(STICKY, PIN)))
+    source = MemorySource(world.topics)
+    set_rules(world, STICKY, PIN)
+    world.join("c4", subscribed=tuple(world.queues))
+    world.run_all()
+    found = decisions_after(source, GROUP, saved.epoch)
+    own = [place for each in found for place in each.causes if place[0] == "t.control"]
+    assert strangers_among(found, saved.epoch, own) == (False, ["client_joined c4"])
+    assert {"otherwise", "not_planned"} & {row.verdict for row in outcomes_of(saved.moves, found)}
+    late = saved_of(world, Changes())
+    assert late.epoch != saved.epoch
+    between, _ = strangers_among(found, late.epoch, own)
+    assert between
+
+
+QUEUE = MessageQueue("orders", "main", 0)
+AT_ONE = Queue(*QUEUE)
+
+
+def decision_of(*moves: Move, number: int = 5, phase: str = "handing_over") -> Decision:
+    """Return a decision that did this."""
+    return Decision(GROUP, Epoch(1, number), 1, ("a", "b"), moves, phase, settled=False, read={})
+
+
+def move_of(stage: Any, client_id: str, number: int = 5) -> Move:
+    """Return a line of a decision."""
+    return Move(AT_ONE, stage, client_id, Epoch(1, number))
+
+
+@pytest.mark.parametrize(
+    "decisions, verdict",
+    [
+        ([decision_of(move_of("dropped", "a", 3), move_of("gated", "b"))], "as_planned"),
+        ([decision_of(move_of("dropped", "a", 3))], "as_planned"),
+        ([decision_of(move_of("dropped", "a", 3), move_of("gated", "c"))], "otherwise"),
+        ([decision_of(move_of("granted", "b"))], "otherwise"),
+        ([decision_of()], "not_moved"),
+        ([decision_of(phase="paused")], "held_up"),
+        ([decision_of(move_of("dropped", "a", 3), move_of("gated", "a"))], "not_moved"),
+        # Written again: no move of this decision.
+        ([decision_of(move_of("gated", "b", 3))], "not_moved"),
+        (
+            [
+                decision_of(move_of("dropped", "a", 3), move_of("gated", "c")),
+                decision_of(move_of("dropped", "c"), move_of("gated", "b", 6), number=6),
+            ],
+            "as_planned",
+        ),
+    ],
+)
+def test_verdicts(decisions: list[Decision], verdict: str) -> None:
+    """A planned move is as planned if its queue leaves its holder, and goes to nobody else."""
+    (row,) = outcomes_of([PlannedMove(QUEUE, "a", "b")], decisions)
+    assert row.verdict == verdict
+    assert is_held_up(decisions) == (verdict == "held_up")
+    assert row.document()["planned"] == {"from": "a", "to": "b"}
+
+
+def test_not_planned() -> None:
+    """A queue that moves and was not planned to is told."""
+    (row,) = outcomes_of([], [decision_of(move_of("dropped", "a", 3), move_of("gated", "b"))])
+    assert (row.verdict, row.moved) == ("not_planned", PlannedMove(QUEUE, "a", "b"))
