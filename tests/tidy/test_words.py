@@ -12,6 +12,8 @@ SHARED_PLACES = (
     "bin", "dev", "etc", "opt", "proc", "run", "sys", "usr", "var",
     # What nobody has: examples of a path, and folders of programs and archives in tests.
     "path", "nowhere", "jdk", "jars", "org",
+    # No folder: where Grafana has dashboards.
+    "d",
     # Not of a disk: what is asked over HTTP.
     "api",
 )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The rows of the overview, one module each."""

@@ -1,0 +1,92 @@
+"""What the dashboards ask: PromQL that Prometheus reads, of metrics and labels that there are."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fairlead.monitoring.prometheus import ensure_programs
+from tests.monitoring.dashboard_queries import queries
+from tests.monitoring.exported_families import FAMILIES
+
+SCRAPED = frozenset({"job", "instance"})
+"""Labels that Prometheus gives every series."""
+
+METRIC = re.compile(r"\bfairlead_\w+")
+SELECTOR = re.compile(r"(fairlead_\w+)\{([^}]*)\}")
+MATCHED = re.compile(r'(\w+)\s*(?:=~|!~|!=|=)\s*"')
+KEPT = re.compile(r"\b(?:by|on|without|ignoring|group_left|group_right)\s*\(([^)]*)\)")
+MADE = re.compile(r'label_replace\(.*?, "(\w+)", "[^"]*", "\w*", "[^"]*"\)')
+IN_LEGEND = re.compile(r"\{\{(\w+)\}\}")
+
+
+@pytest.fixture(scope="module")
+def promtool() -> Path:
+    """Prometheus' own judge of rules."""
+    return ensure_programs(lambda _line: None)["promtool"]
+
+
+def _refused(promtool: Path, folder: Path, expressions: list[str]) -> str:
+    """Return what promtool has against these expressions; empty: nothing."""
+    rules = [{"record": f"asked:{n}", "expr": text} for n, text in enumerate(expressions)]
+    path = folder / "rules.yml"
+    path.write_text(yaml.safe_dump({"groups": [{"name": "asked", "rules": rules}]}))
+    command = [str(promtool), "check", "rules", str(path)]
+    judged = subprocess.run(command, capture_output=True, text=True, check=False)
+    if judged.returncode == 0:
+        assert f"{len(expressions)} rules found" in judged.stdout
+        return ""
+    return judged.stdout + judged.stderr
+
+
+def test_promql(promtool: Path, tmp_path: Path) -> None:
+    """Promtool reads every expression, with Grafana's variables in their places."""
+    asked = [query.asked() for query in queries()]
+    assert not [text for text in asked if "$" in text]
+    assert _refused(promtool, tmp_path, asked) == ""
+
+
+def test_bad_promql(promtool: Path, tmp_path: Path) -> None:
+    """Promtool refuses what is no expression, such as a modifier behind a sum."""
+    assert "error" in _refused(promtool, tmp_path, ["sum(fairlead_group_members) @ end()"])
+
+
+def test_metrics() -> None:
+    """Each query asks for metrics that are exported, of the chosen jobs and groups alone."""
+    for query in queries():
+        asked = set(METRIC.findall(query.expression))
+        assert asked, query.place
+        assert asked - set(FAMILIES) == set(), query.place
+        selected = SELECTOR.findall(query.expression)
+        assert {metric for metric, _ in selected} == asked, query.place
+        for metric, matchers in selected:
+            assert 'job=~"$job"' in matchers, query.place
+            chosen = 'group=~"$group"' in matchers
+            assert chosen == ("group" in FAMILIES[metric]), query.place
+
+
+def test_labels() -> None:
+    """Labels that a query matches, keeps, or names in its legend, are labels of its metrics."""
+    for query in queries():
+        found = SELECTOR.findall(query.expression)
+        for metric, matchers in found:
+            matched = set(MATCHED.findall(matchers))
+            assert matched <= {*FAMILIES[metric], *SCRAPED}, query.place
+        made = set(MADE.findall(query.expression))
+        owned = {label for metric, _ in found for label in FAMILIES[metric]} | SCRAPED | made
+        kept = ",".join(KEPT.findall(query.expression)).replace(" ", "").split(",")
+        assert set(kept) - {""} - owned == set(), query.place
+        assert set(IN_LEGEND.findall(query.legend)) - owned == set(), query.place
+
+
+def test_births() -> None:
+    """No counter of a group is asked for by a function that does not see how a series is born."""
+    blind = [
+        query.place
+        for query in queries()
+        for metric in re.findall(r"(?:rate|increase|delta)\((fairlead_\w+)", query.expression)
+        if "group" in FAMILIES[metric] and not metric.startswith("fairlead_client_")
+    ]
+    assert blind == []
