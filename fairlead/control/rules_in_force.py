@@ -27,7 +27,14 @@ from fairlead.wire.raw import RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
 from streaming.reading import read_to_end
 
-__all__ = ["RefusedRule", "RulesInForce", "WrittenRule", "read_rules_in_force", "rules_in_force"]
+__all__ = [
+    "RefusedRule",
+    "RulesInForce",
+    "WrittenRule",
+    "read_rules_in_force",
+    "rules_in_force",
+    "written_rule",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +113,19 @@ class RulesInForce:
         if rule.value is not None:
             records[rule.rule, rule.subject] = written
 
+    def follow(self, written: WrittenRule) -> None:
+        """Take in the next record as the engine does; what it refuses is noted.
+
+        It is a rule of the group or of all groups.
+        """
+        rule = written.rule
+        place = (rule.group, rule.rule, rule.subject)
+        self.refused.pop(place, None)
+        try:
+            self.take(written)
+        except RuleError as error:
+            self.refused[place] = RefusedRule(written, error)
+
     def copy(self) -> "RulesInForce":
         """Return rules that can go on without changing these."""
         return replace(
@@ -143,23 +163,18 @@ def rules_in_force(
     """Return the rules of a group from the records of its partition, in their order."""
     found = RulesInForce(strategies)
     for row in rows:
-        rule = _rule_of(row, shards)
-        if rule is None or rule.group not in (group, ALL_GROUPS):
-            continue
-        written = WrittenRule(rule, row.partition, row.offset, row.append_ms)
-        place = (rule.group, rule.rule, rule.subject)
-        found.refused.pop(place, None)
-        try:
-            found.take(written)
-        except RuleError as error:
-            found.refused[place] = RefusedRule(written, error)
+        written = written_rule(row, shards)
+        if written is not None and written.rule.group in (group, ALL_GROUPS):
+            found.follow(written)
     return found
 
 
-def _rule_of(row: RawRecord, shards: int) -> RuleSet | None:
+def written_rule(row: RawRecord, shards: int) -> WrittenRule | None:
     """Return the rule of a record; None for what the engine rejects by its form, and for resets."""
     try:
         read = decode("control", row, WireLimits(shards))
     except WireError:
         return None
-    return read if isinstance(read, RuleSet) else None
+    if not isinstance(read, RuleSet):
+        return None
+    return WrittenRule(read, row.partition, row.offset, row.append_ms)

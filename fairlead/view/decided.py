@@ -6,7 +6,7 @@ those stay that no decision has called resolved.
 
 import zlib
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -186,6 +186,7 @@ class Decided:
     Attributes:
         newest: the last one; None: none was read.
         history: the last ones, oldest first.
+        last_move: the newest that gave a queue to another client.
         grants: per queue its unresolved grants, oldest first.
         tenures: per queue who was granted it last.
         ended: per queue the epochs of the grants that were resolved last.
@@ -193,6 +194,7 @@ class Decided:
 
     newest: Decision | None = None
     history: deque[Decision] = field(default_factory=lambda: deque(maxlen=_KEPT_MAX))
+    last_move: Decision | None = None
     grants: dict[MessageQueue, tuple[Grant, ...]] = field(default_factory=dict)
     tenures: dict[MessageQueue, Tenure] = field(default_factory=dict)
     ended: dict[MessageQueue, tuple[Epoch, ...]] = field(default_factory=dict)
@@ -221,6 +223,8 @@ class Decided:
         if self.newest is not None and decision.epoch.generation < self.newest.epoch.generation:
             return None
         self.newest = decision
+        if decision.moves:
+            self.last_move = decision
         for step in steps:
             self._apply(step, decision)
         return decision, steps
@@ -274,11 +278,6 @@ class Decided:
         if known is None or known.epoch < epoch:
             return False
         return all(grant.epoch != epoch for grant in self.grants.get(queue, ()))
-
-    def causes(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the causes of the newest decision."""
-        if self.newest is not None:
-            yield from self.newest.body()["cause"]
 
 
 def _whole(part: Part) -> tuple[Any, ...]:

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
+from fairlead.control.rules_in_force import RulesInForce
+from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Subscription
 from fairlead.view.decided import Decision
+from fairlead.view.figures import TopicFigures
 from fairlead.view.holds import HoldState
 from fairlead.view.reading import Place
 from fairlead.view.summary import GroupSummary
@@ -29,22 +31,22 @@ class MemberView:
     """
 
     member: MemberKey
-    live: bool
-    leaving: bool
-    heard_ms: int | None
-    address: str
-    language: str
-    version: str
-    zone: str | None
-    model: str
-    consume_type: str
-    capacity: int
-    lease_ms: int
-    topics: tuple[str, ...]
-    applied: Epoch | None
-    settled: bool | None
-    told: tuple[HeldEntry, ...]
-    owned: int
+    live: bool = False
+    leaving: bool = False
+    heard_ms: int | None = None
+    address: str = ""
+    language: str = ""
+    version: str = ""
+    zone: str | None = None
+    model: str = "clustering"
+    consume_type: str = "push"
+    capacity: int = 1
+    lease_ms: int | None = None
+    subscriptions: tuple[Subscription, ...] = ()
+    applied: Epoch | None = None
+    settled: bool | None = None
+    told: tuple[HeldEntry, ...] = ()
+    owned: int = 0
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -65,7 +67,10 @@ class MemberView:
             "consume_type": self.consume_type,
             "capacity": self.capacity,
             "lease_ms": self.lease_ms,
-            "topics": [*self.topics],
+            "subscriptions": {
+                each.topic: f"{each.expression_type} {each.expression}"
+                for each in self.subscriptions
+            },
             "applied": None if self.applied is None else [*self.applied],
             "settled": self.settled,
             "owned": self.owned,
@@ -143,21 +148,26 @@ class GroupView:
 
     Attributes:
         summary: the line about it.
+        topics: the figures of each topic that it shares.
         members: in the order of their client ids; those that have fallen silent and are still
             remembered come with ``live`` False.
         queues: in their order: those that anybody was told of, and those of its topics' routes.
         decisions: oldest first.
+        in_force: its rules, each with who set it, when and why; not to be changed.
     """
 
     summary: GroupSummary
+    topics: tuple[TopicFigures, ...]
     members: tuple[MemberView, ...]
     queues: tuple[QueueView, ...]
     decisions: tuple[Decision, ...]
+    in_force: RulesInForce
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON values, without the decisions."""
         return {
             "summary": self.summary.document(),
+            "topics": [topic.document() for topic in self.topics],
             "members": [member.document() for member in self.members],
             "queues": [queue.document() for queue in self.queues],
         }

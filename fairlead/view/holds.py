@@ -1,7 +1,7 @@
 """Who holds which queue of a group, by what its members were told and what has ended since."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -56,13 +56,17 @@ class Holds:
 
 
 def holds_of(
-    told: Told, decided: Decided, released: Mapping[MessageQueue, Iterable[Epoch]]
+    told: Told,
+    decided: Decided,
+    released: Mapping[MessageQueue, Iterable[Epoch]],
+    settled: Container[MemberKey],
 ) -> Holds:
     """Return where every queue is.
 
     A set stays as it is when its member has given up what it was told to (docs/protocol.md §3.12),
-    and when a successor has started by itself: what has ended since is known from decisions and
-    from ``released``, the epochs of the newest releases of each queue.
+    and when a successor has started by itself. What has ended since is known from decisions, from
+    ``released``, the epochs of the newest releases of each queue, and from the digests of
+    ``settled`` members: they have given up everything that they were told to, and wait for nothing.
     """
     queues: dict[MessageQueue, Hold] = {}
     owned: Counter[MemberKey] = Counter()
@@ -75,12 +79,13 @@ def holds_of(
         for member, entry in entries:
             over = entry.epoch in ended or decided.is_over(queue, entry.epoch)
             if entry.state == "draining":
-                if not over:
+                if not over and member not in settled:
                     holder = member
             elif not over:
                 if newest is not None:
                     also.append(newest)
-                newest, epoch, waits = member, entry.epoch, entry.state == "gated"
+                waits = entry.state == "gated" and member not in settled
+                newest, epoch = member, entry.epoch
         if newest is not None:
             owned[newest] += 1
             state: HoldState = "gated" if waits and (holder or also) else "held"

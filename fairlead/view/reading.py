@@ -4,6 +4,7 @@ A view passes over what is no record, as a client would; it refuses nobody. So a
 orjson, and of its fields only those that are shown are looked at.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -92,6 +93,6 @@ def queue_of(value: Any) -> MessageQueue:
     return MessageQueue(topic, broker_name, queue_id)
 
 
-def member_of(body: dict[str, Any]) -> MemberKey:
+def member_of(body: Mapping[str, Any]) -> MemberKey:
     """Return whom a record names; ValueError if it names nobody."""
     return MemberKey(text_of(body["client_id"]), text_of(body["incarnation"]))

@@ -1,17 +1,43 @@
 """All groups at once: raw records go in, in any order of topics, and come out as groups."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
+from fairlead.core.allocation import Strategy
+from fairlead.core.model import MessageQueue, Position
+from fairlead.core.records import RouteChanged
+from fairlead.core.routes import readable_queues
 from fairlead.view.decided import Decision, read_part
+from fairlead.view.figures import GroupFigures
 from fairlead.view.group_fold import GroupFold
 from fairlead.view.group_view import GroupView
-from fairlead.view.reading import NO_RECORD
+from fairlead.view.look import look_at
+from fairlead.view.measured import Report, progress_of
+from fairlead.view.reading import (
+    NO_RECORD,
+    body_of,
+    epoch_of,
+    integer_of,
+    position_of,
+    queue_of,
+    text_of,
+)
+from fairlead.view.ruled import Ruled
 from fairlead.view.summary import GroupSummary
+from fairlead.view.surroundings import Surroundings
 from fairlead.view.told import key_of, part_of
+from fairlead.wire.decode import decode
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import Partitions, RawRecord
+from fairlead.wire.texts import GROUP
 from fairlead.wire.topics import TopicNames
+from strategies.registry import STRATEGIES
 
 __all__ = ["View"]
+
+_SWEEP_MS: Final = 60_000
 
 
 class View:
@@ -19,85 +45,236 @@ class View:
 
     It reads no topic itself, has no clock, and refuses nothing: what is no record is passed over
     and counted. Rows must come in order within each partition; nothing depends on an order between
-    partitions or topics.
+    partitions or topics. A group of which nothing is left, and nothing was heard for the length of
+    the history, is forgotten.
     """
 
-    def __init__(self, names: TopicNames, partitions: Partitions, history_ms: int) -> None:
+    def __init__(
+        self,
+        names: TopicNames,
+        partitions: Partitions,
+        history_ms: int,
+        *,
+        tick_ms: int = 1_000,
+        strategies: Mapping[str, Strategy] = STRATEGIES,
+    ) -> None:
         """Begin with nothing.
 
         Args:
             names: what the topics are called.
             partitions: how many they have.
             history_ms: so long, before the newest record, decisions are remembered.
+            tick_ms: the period of the engine's ticks.
+            strategies: those that the engine has.
         """
-        self._partitions = partitions
+        self._shards = partitions.shards
+        self._limits = WireLimits(partitions.shards)
         self._history_ms = history_ms
+        self._around = Surroundings(Ruled(strategies, partitions.shards), tick_ms)
         self._groups: dict[str, GroupFold] = {}
         readers: Mapping[str, Callable[[RawRecord], None]] = {
-            "decisions": self._take_decision,
+            "heartbeats": self._take_heartbeat,
+            "releases": self._take_release,
+            "control": self._take_rule,
+            "routes": self._take_route,
+            "offsets": self._take_bounds,
+            "generations": self._take_generation,
             "assignments": self._take_assignment,
+            "decisions": self._take_decision,
         }
         self._readers = {names.name(suffix): reader for suffix, reader in readers.items()}
-        self.as_of_ms = 0
-        """The newest append time that was read; 0: nothing was."""
+        self._swept_ms = 0
         self.passed_over = 0
         """How many rows were no record of the protocol."""
 
+    @property
+    def as_of_ms(self) -> int:
+        """The newest append time that was read; 0: nothing was."""
+        return self._around.as_of_ms
+
+    @property
+    def generation(self) -> int:
+        """The newest generation that a driver has claimed; 0: none was read."""
+        return self._around.generation
+
     def take(self, rows: Sequence[RawRecord]) -> None:
-        """Take in the next rows; those of topics that are not Fairlead's change nothing."""
+        """Take in the next rows; those of topics that are not read here change nothing."""
+        around = self._around
         for row in rows:
             reader = self._readers.get(row.topic)
             if reader is None:
                 continue
-            self.as_of_ms = max(self.as_of_ms, row.append_ms)
+            around.as_of_ms = max(around.as_of_ms, row.append_ms)
             try:
                 reader(row)
             except NO_RECORD:
                 self.passed_over += 1
+            except WireError:
+                self.passed_over += 1
+        if around.as_of_ms - self._swept_ms >= _SWEEP_MS:
+            self._sweep()
+
+    def take_offsets(
+        self,
+        at_ms: int,
+        ends: Mapping[MessageQueue, int],
+        committed: Mapping[str, Mapping[MessageQueue, Position]],
+    ) -> None:
+        """Take in what somebody has asked the data cluster for.
+
+        Args:
+            at_ms: when it was asked, Unix time.
+            ends: the next offset to be written, of each queue.
+            committed: group -> queue -> what it committed there, as docs/protocol.md §4.8 has it;
+                groups that no record names are left out.
+        """
+        self._around.as_of_ms = max(self._around.as_of_ms, at_ms)
+        self._around.take_ends(at_ms, ends)
+        for name, positions in committed.items():
+            group = self._groups.get(name)
+            for queue, position in positions.items() if group is not None else ():
+                assert group is not None, "there is a group"
+                group.measured.of(queue).take(Report(queue, None, position), at_ms)
 
     def groups(self) -> list[GroupSummary]:
         """Return a line about each group, by name."""
-        return [self._groups[name].summary(self.as_of_ms) for name in sorted(self._groups)]
+        return [each.summary for each in self.figures()]
+
+    def figures(self) -> list[GroupFigures]:
+        """Return each group in numbers, by name."""
+        return [group.figures(self._history_ms) for group in self._known()]
 
     def group(self, name: str) -> GroupView | None:
-        """Return one group in full; None: no record is of it."""
+        """Return one group in full; None: there is none of this name."""
         found = self._groups.get(name)
-        if found is None:
+        if found is None or found.is_over(self._oldest_ms):
             return None
-        found.decided.forget_before(self.as_of_ms - self._history_ms)
-        return found.view(self.as_of_ms)
+        return look_at(found, self._history_ms)
 
     def decisions(self, name: str) -> tuple[Decision, ...] | None:
         """Return what is remembered of a group's decisions, oldest first; None: no such group."""
         found = self._groups.get(name)
-        if found is None:
+        if found is None or found.is_over(self._oldest_ms):
             return None
-        found.decided.forget_before(self.as_of_ms - self._history_ms)
-        return tuple(found.decided.history)
+        return tuple(found.decisions(self._history_ms))
 
-    def _group(self, name: str) -> GroupFold:
-        found = self._groups.get(name)
+    @property
+    def _oldest_ms(self) -> int:
+        return self._around.as_of_ms - self._history_ms
+
+    def _known(self) -> list[GroupFold]:
+        oldest_ms = self._oldest_ms
+        groups = (self._groups[name] for name in sorted(self._groups))
+        return [group for group in groups if not group.is_over(oldest_ms)]
+
+    def _sweep(self) -> None:
+        self._swept_ms, oldest_ms = self._around.as_of_ms, self._oldest_ms
+        for name, group in list(self._groups.items()):
+            group.sweep(oldest_ms)
+            if group.touched_ms < oldest_ms and group.is_over(oldest_ms):
+                del self._groups[name]
+
+    def _group(self, name: object, row: RawRecord) -> GroupFold:
+        """Return a group, which there is from now on."""
+        group = text_of(name)
+        found = self._groups.get(group)
         if found is None:
-            found = self._groups[name] = GroupFold(name)
+            if not GROUP.allows(group):
+                raise ValueError("no name of a group")
+            found = self._groups[group] = GroupFold(group, self._around)
+        found.touched_ms = max(found.touched_ms, row.append_ms)
         return found
+
+    def _sender(self, body: Mapping[str, Any], row: RawRecord) -> GroupFold:
+        """Return the group of a record that stands in the partition of its group."""
+        name = text_of(body["group"])
+        if partition_of_group(name, self._shards) != row.partition:
+            raise ValueError("it stands in another partition than its group's")
+        return self._group(name, row)
+
+    def _take_heartbeat(self, row: RawRecord) -> None:
+        clock_ms = self._around.clock(row.partition).advance(row.append_ms)
+        if row.value is None or row.key is None:
+            return
+        body = body_of(row.value)
+        kind = body["kind"]
+        if kind == "heartbeat":
+            group = self._sender(body, row)
+            if group.members.take_heartbeat(body, row.append_ms, clock_ms):
+                group.changed()
+        elif kind == "progress":
+            reports = progress_of(body)
+            self._sender(body, row).take_progress(reports, row.append_ms)
+        elif kind == "leave":
+            self._sender(body, row).members.take_leave(body)
+
+    def _take_release(self, row: RawRecord) -> None:
+        if row.value is None:
+            return
+        body = body_of(row.value)
+        position, identity = body["position"], body.get("identity")
+        report = Report(
+            queue_of(body["queue"]),
+            epoch_of(body["epoch"]),
+            None if position is None else position_of(position),
+            identity=None if identity is None else text_of(identity),
+        )
+        self._sender(body, row).take_release(report, row.append_ms)
+
+    def _take_rule(self, row: RawRecord) -> None:
+        name = self._around.ruled.take(row)
+        if name is not None:
+            self._group(name, row)
+
+    def _take_route(self, row: RawRecord) -> None:
+        changed = decode("routes", row, self._limits)
+        if isinstance(changed, RouteChanged):
+            route = changed.route
+            queues = None if route is None else readable_queues(route)
+            self._around.set_route(changed.topic, queues)
+
+    def _take_bounds(self, row: RawRecord) -> None:
+        """Take in what a bridge told when a group asked where to start."""
+        if row.value is None:
+            return
+        body = body_of(row.value)
+        identity = text_of(body["identity"])
+        reports = [
+            Report(
+                queue_of(each["queue"]),
+                None,
+                None if each["committed"] is None else position_of(each["committed"]),
+                integer_of(each["max"]),
+                identity,
+            )
+            for each in body["queues"]
+        ]
+        group = self._group(body["group"], row)
+        for report in reports:
+            group.measured.of(report.queue).take(report, row.append_ms)
+
+    def _take_generation(self, row: RawRecord) -> None:
+        if row.value is not None and body_of(row.value)["kind"] == "generation":
+            self._around.generation = max(self._around.generation, row.offset + 1)
+
+    def _take_assignment(self, row: RawRecord) -> None:
+        if row.value is None:
+            name, member, number = key_of(row.key or b"")
+            if number is not None:
+                group = self._group(name, row)
+                group.told.remove(member, number)
+                group.changed()
+            return
+        part = part_of(row.value)
+        if part is not None:
+            group = self._group(part.group, row)
+            group.told.take(part)
+            group.changed()
 
     def _take_decision(self, row: RawRecord) -> None:
         if row.value is None:
             return
         name, part = read_part(row)
-        group = self._group(name)
+        group = self._group(name, row)
         if group.decided.take(name, part) is not None:
-            group.changed()
-
-    def _take_assignment(self, row: RawRecord) -> None:
-        if row.value is None:
-            name, member, number = key_of(row.key or b"")
-            if number is not None and name in self._groups:
-                self._groups[name].told.remove(member, number)
-                self._groups[name].changed()
-            return
-        part = part_of(row.value)
-        if part is not None:
-            group = self._group(part.group)
-            group.told.take(part)
             group.changed()

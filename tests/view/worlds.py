@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from fairlead.view.summary import GroupSummary
 from fairlead.view.view import View
 from fairlead.wire.raw import RawRecord
 from tests.engine.topics import NAMES, PARTITIONS
@@ -32,3 +33,9 @@ def view_of(world: World) -> View:
     view = View(NAMES, PARTITIONS, DAY_MS)
     view.take(rows_of(world))
     return view
+
+
+def summary_of(world: World) -> GroupSummary:
+    """Return the line about the only group."""
+    (found,) = view_of(world).groups()
+    return found

@@ -1,0 +1,181 @@
+"""How far one group is with each queue: position, end, and since when it is behind."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from fairlead.core.model import Epoch, MessageQueue, Position
+from fairlead.view.end_history import EndHistory, Reached
+from fairlead.view.reading import epoch_of, integer_of, position_of, queue_of, text_of
+
+__all__ = ["Lag", "Measure", "Measured", "Report", "progress_of"]
+
+_TOLD_WITHIN_MS: Final = 1_000
+"""A client that has nothing left to read tells of a new end within this time, or so."""
+
+
+class Report(NamedTuple):
+    """What somebody told of a queue; None: not told."""
+
+    queue: MessageQueue
+    epoch: Epoch | None
+    position: Position | None = None
+    end: int | None = None
+    identity: str | None = None
+    idle_ms: int | None = None
+
+
+class Lag(NamedTuple):
+    """How far a group is behind the end of a queue.
+
+    ``seconds``: how long ago the end was where the position is now; 0 where nothing is left. An
+    estimate: between two samples of the end it is taken to have grown evenly. None: when the end
+    was there is not known. ``at_least``: it may be more, for the end is remembered no longer.
+    """
+
+    messages: int
+    seconds: float | None
+    at_least: bool
+
+
+def progress_of(body: Mapping[str, Any]) -> list[Report]:
+    """Return what a record of progress says.
+
+    Raises:
+        ValueError, KeyError, TypeError: it is none.
+    """
+    return [_report(entry) for entry in body["queues"]]
+
+
+def _report(entry: Mapping[str, Any]) -> Report:
+    end, identity, idle_ms = entry.get("end"), entry.get("identity"), entry.get("idle_ms")
+    return Report(
+        queue_of(entry["queue"]),
+        epoch_of(entry["epoch"]),
+        position_of(entry["position"]),
+        None if end is None else integer_of(end),
+        None if identity is None else text_of(identity),
+        None if idle_ms is None else integer_of(idle_ms),
+    )
+
+
+@dataclass(slots=True)
+class Measure:
+    """One queue, as it was told of.
+
+    Attributes:
+        position: the greatest that was told of this life of the topic.
+        told_ms: when the newest record was appended that told of it.
+        identity: of which life the position is; None: not told.
+        identity_ms: when that was told last.
+        epoch: under which progress was told last.
+        idle_ms: how long its owner had not tried to pull it, when it told last.
+        ends: where the end was.
+    """
+
+    position: Position | None = None
+    told_ms: int = 0
+    identity: str | None = None
+    identity_ms: int = 0
+    epoch: Epoch | None = None
+    idle_ms: int | None = None
+    ends: EndHistory = field(default_factory=EndHistory)
+
+    def take(self, report: Report, append_ms: int) -> None:
+        """Take in what was said of the queue."""
+        if report.identity is not None and not self._is_of_this_life(report.identity, append_ms):
+            return
+        self.told_ms = max(self.told_ms, append_ms)
+        if report.end is not None:
+            self._take_end(report.end, append_ms)
+        if report.position is not None and (
+            self.position is None or report.position > self.position
+        ):
+            self.position = report.position
+            self.ends.forget_below(report.position.offset)
+
+    def take_progress(self, report: Report, append_ms: int) -> None:
+        """Take in progress, which also tells whether the queue is pulled."""
+        self.take(report, append_ms)
+        if self.epoch is None or (report.epoch is not None and report.epoch >= self.epoch):
+            self.epoch, self.idle_ms = report.epoch, report.idle_ms
+
+    def _is_of_this_life(self, identity: str, append_ms: int) -> bool:
+        """Tell whether a record is of the newest life of the topic; a newer life begins anew."""
+        if self.identity is not None and identity != self.identity:
+            if append_ms < self.identity_ms:
+                return False
+            self.position, self.ends, self.idle_ms = None, EndHistory(), None
+        self.identity = identity
+        self.identity_ms = max(self.identity_ms, append_ms)
+        return True
+
+    def _take_end(self, end: int, append_ms: int) -> None:
+        """Take in the end that a client saw.
+
+        One that had read everything goes on asking for more, and tells of a new end at once: so
+        before that the end was still where it was.
+        """
+        newest, at = self.ends.newest, self.position
+        still_ms = None
+        if newest is not None and at is not None and at.offset >= newest[1]:
+            still_ms = append_ms - _TOLD_WITHIN_MS
+        self.ends.add(append_ms, end, still_ms=still_ms)
+
+    def lag(self, polled: EndHistory | None, as_of_ms: int) -> Lag | None:
+        """Return how far behind the group is; None: position or end is not known."""
+        end = self.end(polled)
+        if end is None or self.position is None:
+            return None
+        offset = self.position.offset
+        if offset >= end:
+            return Lag(0, 0.0, at_least=False)
+        known = [self.ends] if polled is None else [self.ends, polled]
+        found = _best(filter(None, (ends.reached(offset) for ends in known)))
+        if found is None:
+            return Lag(end - offset, None, at_least=False)
+        return Lag(end - offset, max(0, as_of_ms - found.at_ms) / 1000, found.earlier)
+
+    def end(self, polled: EndHistory | None) -> int | None:
+        """Return the newest end that is known."""
+        known = [self.ends.newest, None if polled is None else polled.newest]
+        told = [each for each in known if each is not None]
+        return max(told)[1] if told else None
+
+
+def _best(found: Iterable[Reached]) -> Reached | None:
+    """Return what dates an offset best: by the closest samples; of bounds, the earliest."""
+    best: Reached | None = None
+    for each in found:
+        if best is None or _rank(each) < _rank(best):
+            best = each
+    return best
+
+
+def _rank(found: Reached) -> tuple[bool, int]:
+    return found.earlier, found.at_ms if found.earlier else found.within_ms
+
+
+@dataclass(slots=True)
+class Measured:
+    """The queues of one group of which anybody told how far it is."""
+
+    queues: dict[MessageQueue, Measure] = field(default_factory=dict)
+
+    def of(self, queue: MessageQueue) -> Measure:
+        """Return what is known of a queue, to take in more."""
+        found = self.queues.get(queue)
+        if found is None:
+            found = self.queues[queue] = Measure()
+        return found
+
+    def forget(self, topics: Iterable[str], oldest_ms: int) -> None:
+        """Forget the queues of topics that are none of these, and were told of last before this."""
+        kept = frozenset(topics)
+        gone = [
+            queue
+            for queue, measure in self.queues.items()
+            if queue.topic not in kept and measure.told_ms < oldest_ms
+        ]
+        for queue in gone:
+            del self.queues[queue]

@@ -1,0 +1,65 @@
+"""What groups have in common: routes, rules, clocks, and ends that were asked for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fairlead.core.model import MessageQueue
+from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
+from fairlead.view.end_history import EndHistory
+from fairlead.view.ruled import Ruled
+from fairlead.wire.partition import partition_of_group
+
+__all__ = ["Surroundings"]
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """Everything that a group is looked at with, beside its own records.
+
+    Attributes:
+        ruled: the rules of all groups.
+        tick_ms: the period of the engine's ticks.
+        routes: topic -> its readable queues, in their order.
+        polled: the ends that somebody asked the data cluster for.
+        clocks: the clock of each partition of heartbeats.
+        generation: the newest that was claimed; 0: none.
+        as_of_ms: the newest append time that was read.
+        structure: changed whenever a route did.
+    """
+
+    ruled: Ruled
+    tick_ms: int
+    routes: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
+    polled: dict[MessageQueue, EndHistory] = field(default_factory=dict)
+    clocks: dict[int, ShardClock] = field(default_factory=dict)
+    generation: int = 0
+    as_of_ms: int = 0
+    structure: int = 0
+
+    def clock(self, partition: int) -> ShardClock:
+        """Return the clock of a partition of heartbeats."""
+        found = self.clocks.get(partition)
+        if found is None:
+            found = self.clocks[partition] = ShardClock(TICKS_PER_MOVE * self.tick_ms)
+        return found
+
+    def clock_ms(self, group: str) -> int:
+        """Return what time it is for a group, on the clock of its partition."""
+        clock = self.clocks.get(partition_of_group(group, self.ruled.shards))
+        return 0 if clock is None else clock.clock_ms
+
+    def set_route(self, topic: str, queues: tuple[MessageQueue, ...] | None) -> None:
+        """Take in the route of a topic; None: it was deleted."""
+        self.structure += 1
+        if queues is None:
+            self.routes.pop(topic, None)
+        else:
+            self.routes[topic] = queues
+
+    def take_ends(self, at_ms: int, ends: Mapping[MessageQueue, int]) -> None:
+        """Take in where queues ended at this time."""
+        for queue, end in ends.items():
+            history = self.polled.get(queue)
+            if history is None:
+                history = self.polled[queue] = EndHistory()
+            history.add(at_ms, end)
