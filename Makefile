@@ -23,7 +23,7 @@ MUTANTS_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared test test-fast test-long explore mutants bench bench-pull bench-strategies bench-producer strategy-figures dashboards lock image image-steps clean
+.PHONY: help setup python java demo check format prepared test test-fast test-long explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts dashboards lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -114,6 +114,9 @@ bench-producer: $(STAMP) ## selections a second of the producer's selector (a mi
 strategy-figures: bench-strategies ## that, and its figures written into docs/strategy-benchmark.md
 	@$(say) "docs/strategy-benchmark.md"
 	@$(BIN)/python benchmarks/strategy_figures.py
+
+alerts: $(STAMP) ## write the rules of the alerts, their tests and docs/alerts.md from the table in code
+	@$(BIN)/python -m tests.monitoring.alert_files
 
 dashboards: $(STAMP) ## write deploy/grafana/dashboards from their code
 	@$(say) "python -m fairlead.monitoring.dashboards"

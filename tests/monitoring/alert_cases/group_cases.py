@@ -1,0 +1,241 @@
+"""When the alerts about groups fire, and when they do not."""
+
+from tests.monitoring.alert_cases.case import Case, Check, Firing, of_serve, serve
+
+ORDERS = {"group": "orders"}
+UP = serve("up")
+MEMBERS = serve("fairlead_group_members", **ORDERS)
+PAUSED = serve("fairlead_group_phase", **ORDERS, phase="paused")
+OVERLAPS = serve("fairlead_overlap_violations_total", **ORDERS)
+UNASSIGNED = serve("fairlead_group_queues_unassigned", **ORDERS, topic="orders")
+CONVERGED = serve("fairlead_group_converged", **ORDERS)
+
+
+def other(series: str) -> str:
+    """The same series of another group."""
+    return series.replace('group="orders"', 'group="billing"')
+
+
+SAFETY = (
+    Case(
+        "an overlap: the series is born with it, in one group of two",
+        {UP: "1x100", OVERLAPS: "_x21 1x80", other(MEMBERS): "3x100"},
+        [
+            Check("5m", "OverlapDetected"),
+            Check("5m15s", "OverlapDetected", [of_serve(**ORDERS)]),
+            Check("10m", "OverlapDetected", [of_serve(**ORDERS)]),
+            Check("11m", "OverlapDetected"),
+        ],
+    ),
+    Case(
+        "another overlap, of a group that had one last week",
+        {UP: "1x100", OVERLAPS: "7x60 8x40"},
+        [
+            Check("15m", "OverlapDetected"),
+            Check("15m15s", "OverlapDetected", [of_serve(**ORDERS)]),
+        ],
+    ),
+    Case(
+        "a restart of serve, which counts from 0 again: silent; an overlap after it: told in time",
+        {
+            UP: "1x40 0x4 1x100",
+            OVERLAPS: "3x40 stale _x20 1x80",
+            other(OVERLAPS): "3x40 stale _x100",
+        },
+        [
+            Check("15m", "OverlapDetected"),
+            Check("16m30s", "OverlapDetected", [of_serve(**ORDERS)]),
+        ],
+    ),
+    Case(
+        "a scrape that fails, of a serve that counted an overlap last week",
+        {UP: "1x40 0x1 1x100", OVERLAPS: "3x40 stale 3x100"},
+        [Check(at, "OverlapDetected") for at in ("10m15s", "10m45s", "15m15s", "15m30s", "16m")],
+    ),
+    Case(
+        "what a new Prometheus sees for the first time is told, however old",
+        {UP: "1x100", OVERLAPS: "3x100"},
+        [Check("0m", "OverlapDetected", [of_serve(**ORDERS)]), Check("6m", "OverlapDetected")],
+    ),
+    Case(
+        "serve goes down: ServeDown, and nothing about groups",
+        {UP: "1x20 0x80", OVERLAPS: "1x20 stale", MEMBERS: "3x20 stale", UNASSIGNED: "4x5 stale"},
+        [
+            Check("10m", "ServeDown"),
+            Check("10m15s", "ServeDown", [of_serve()]),
+            Check("20m", "OverlapDetected"),
+            Check("20m", "QueuesUnassigned"),
+        ],
+    ),
+    Case(
+        "no serve is scraped at all",
+        {UP.replace("serve", "engine"): "1x60"},
+        [
+            Check("4m45s", "ServeDown"),
+            Check("5m", "ServeDown", [Firing({"job": "fairlead-serve"})]),
+        ],
+    ),
+)
+
+OWNERS = (
+    Case(
+        "two queues have nobody; of a group that is well none",
+        {
+            MEMBERS: "3x60",
+            UNASSIGNED: "0x8 2x50",
+            other(MEMBERS): "3x60",
+            other(UNASSIGNED): "0x60",
+        },
+        [
+            Check("4m", "QueuesUnassigned"),
+            Check("4m15s", "QueuesUnassigned", [of_serve("2", **ORDERS, topic="orders")]),
+        ],
+    ),
+    Case(
+        "a paused group, and one without members, have queues with nobody",
+        {
+            MEMBERS: "3x60",
+            PAUSED: "1x60",
+            UNASSIGNED: "2x60",
+            CONVERGED: "0x60",
+            other(MEMBERS): "0x60",
+            other(UNASSIGNED): "8x60",
+            other(CONVERGED): "0x60",
+        },
+        [Check("10m", "QueuesUnassigned"), Check("10m", "NotConverged")],
+    ),
+    Case(
+        "queues that have nobody for a minute, again and again",
+        {MEMBERS: "3x60", UNASSIGNED: "2x4 0x1 2x4 0x1 2x4 0x1 2x4 0x40"},
+        [Check(at, "QueuesUnassigned") for at in ("2m", "4m", "6m")],
+    ),
+    Case(
+        "a handover that does not end, and one that does",
+        {
+            MEMBERS: "3x60",
+            CONVERGED: "1x8 0x50",
+            other(MEMBERS): "3x60",
+            other(CONVERGED): "0x10 1x50",
+        },
+        [
+            Check("7m", "NotConverged"),
+            Check("7m15s", "NotConverged", [of_serve(**ORDERS)]),
+        ],
+    ),
+    Case(
+        "a group in quarantine",
+        {
+            serve("fairlead_group_phase", **ORDERS, phase="quarantined"): "_x9 1x40",
+            serve("fairlead_group_phase", group="billing", phase="stable"): "1x40",
+        },
+        [
+            Check("4m", "GroupQuarantined"),
+            Check("4m15s", "GroupQuarantined", [of_serve(**ORDERS, phase="quarantined")]),
+        ],
+    ),
+    Case(
+        "members without a queue: of a group, of a broadcasting one, of a paused one",
+        {
+            serve("fairlead_group_members_idle", **ORDERS): "2x200",
+            serve("fairlead_group_members_idle", group="news"): "2x200",
+            serve("fairlead_group_info", group="news", model="broadcasting"): "1x200",
+            serve("fairlead_group_members_idle", group="billing"): "2x200",
+            serve("fairlead_group_phase", group="billing", phase="paused"): "1x200",
+        },
+        [
+            Check("29m45s", "MembersIdle"),
+            Check("30m", "MembersIdle", [of_serve("2", **ORDERS)]),
+        ],
+    ),
+    Case(
+        "a group waits for a route; one without members waits for nothing",
+        {
+            MEMBERS: "3x60",
+            serve("fairlead_group_phase", **ORDERS, phase="waiting_for_route"): "1x60",
+            other(MEMBERS): "0x60",
+            serve("fairlead_group_phase", group="billing", phase="waiting_for_offsets"): "1x60",
+        },
+        [
+            Check("4m45s", "GroupWaits"),
+            Check("5m", "GroupWaits", [of_serve(**ORDERS, phase="waiting_for_route")]),
+        ],
+    ),
+    Case(
+        "an alarm that stands; one that has an alert of its own; one that is over",
+        {
+            serve("fairlead_group_alarm", **ORDERS, alarm="designation_empty"): "1x60",
+            serve("fairlead_group_alarm", **ORDERS, alarm="mute_member"): "1x60",
+            serve("fairlead_group_alarm", group="billing", alarm="clock_jump"): "1x20 stale",
+        },
+        [
+            Check("9m45s", "GroupAlarm"),
+            Check("10m", "GroupAlarm", [of_serve(**ORDERS, alarm="designation_empty")]),
+        ],
+    ),
+)
+
+LAG = (
+    Case(
+        "all clients of a group are gone, messages of two topics wait; another has read all",
+        {
+            MEMBERS: "3x8 0x60",
+            serve("fairlead_group_lag_messages", **ORDERS, topic="orders"): "40x80",
+            serve("fairlead_group_lag_messages", **ORDERS, topic="returns"): "2x80",
+            other(MEMBERS): "0x80",
+            serve("fairlead_group_lag_messages", group="billing", topic="orders"): "0x80",
+        },
+        [
+            Check("12m", "GroupOfflineWithLag"),
+            Check("12m15s", "GroupOfflineWithLag", [of_serve("42", **ORDERS)]),
+        ],
+    ),
+    Case(
+        "ever further behind; as far behind as before; far behind without members",
+        {
+            MEMBERS: "3x200",
+            serve("fairlead_group_lag_messages", **ORDERS, topic="orders"): "1000+50x200",
+            serve("fairlead_group_lag_seconds", **ORDERS, topic="orders"): "200+10x200",
+            serve("fairlead_group_lag_messages", **ORDERS, topic="returns"): "1000x200",
+            serve("fairlead_group_lag_seconds", **ORDERS, topic="returns"): "900x200",
+            other(MEMBERS): "0x200",
+            serve("fairlead_group_lag_messages", group="billing", topic="orders"): "0+5x200",
+            serve("fairlead_group_lag_seconds", group="billing", topic="orders"): "900x200",
+        },
+        [
+            Check("7m30s", "LagGrowing"),
+            Check("8m", "LagGrowing", [of_serve(**ORDERS, topic="orders")]),
+        ],
+    ),
+)
+
+FOLLOWING = (
+    Case(
+        "serve is behind on one topic",
+        {
+            serve("fairlead_view_lag_records", topic="fairlead.heartbeats"): "20000x60",
+            serve("fairlead_view_lag_records", topic="fairlead.decisions"): "10x60",
+        },
+        [
+            Check("4m45s", "ServeBehind"),
+            Check("5m", "ServeBehind", [of_serve("20k", topic="fairlead.heartbeats")]),
+        ],
+    ),
+    Case(
+        "serve does not come to be ready, and one that took a minute",
+        {
+            serve("fairlead_view_ready"): "0x60",
+            serve("fairlead_view_ready").replace("s:1", "s:2"): "0x4 1x60",
+        },
+        [Check("9m45s", "ServeNotReady"), Check("10m", "ServeNotReady", [of_serve()])],
+    ),
+    Case(
+        "groups are folded, and were for a moment",
+        {
+            serve("fairlead_metrics_groups_folded"): "12x80",
+            serve("fairlead_metrics_groups_folded").replace("s:1", "s:2"): "3x8 0x80",
+        },
+        [Check("14m45s", "GroupsFolded"), Check("15m", "GroupsFolded", [of_serve("12")])],
+    ),
+)
+
+GROUP_CASES = (*SAFETY, *OWNERS, *LAG, *FOLLOWING)

@@ -1,0 +1,18 @@
+"""Runs the real promtool and tells what it says."""
+
+import subprocess
+from pathlib import Path
+
+from fairlead.monitoring.prometheus import find_program
+
+
+def promtool(*arguments: str | Path, given: bytes = b"") -> tuple[int, str]:
+    """Return its exit code and everything that it printed.
+
+    Raises:
+        EnvironmentMissingError: there is no promtool here; the remedy is in the message.
+    """
+    done = subprocess.run(
+        [find_program("promtool"), *arguments], input=given, capture_output=True, check=False
+    )
+    return done.returncode, (done.stdout + done.stderr).decode()
