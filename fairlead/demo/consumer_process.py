@@ -35,6 +35,8 @@ from fairlead_client import (
 )
 from fairlead_client import Epoch as ClientEpoch
 from fairlead_client import Queue as ClientQueue
+from fairlead_client.metrics import ClientMetrics, Families
+from prometheus_client import start_http_server
 
 from fairlead.demo.consumers import Consumers
 from fairlead.errors import ExitCode
@@ -99,6 +101,14 @@ class Diary(Observer):
             self._journal.consumed(queue, message.offset, int(message.value or b""))
 
 
+class CountedDiary(Diary, ClientMetrics):
+    """A diary that also counts, in metrics of this process."""
+
+    def __init__(self, journal: JournalWriter, hands: Hands, group: str) -> None:
+        Diary.__init__(self, journal, hands)
+        ClientMetrics.__init__(self, group, Families())
+
+
 def say(line: bytes) -> None:
     """Write one line to the standard output, at once."""
     sys.stdout.buffer.write(line)
@@ -135,6 +145,7 @@ def main() -> None:
     for name in ("bootstrap", "prefix", "group", "topic", "client-id", "journal"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--settings", type=json.loads, default={}, help="of the client, as JSON")
+    parser.add_argument("--metrics-port", type=int, help="show metrics there; left out: nowhere")
     parser.add_argument("--consumers", type=Consumers, default=Consumers.LOOP, help="what it is")
     arguments = parser.parse_args()
     with JournalWriter(Path(arguments.journal), echo=say) as journal:
@@ -147,7 +158,7 @@ def main() -> None:
 
 def _consume(arguments: argparse.Namespace, journal: JournalWriter) -> None:
     hands, joined = Hands(), threading.Event()
-    diary = Diary(journal, hands)
+    diary = _diary(arguments, journal, hands)
     pushes = arguments.consumers.pushes(arguments.client_id)
     consumer = _pushed(arguments, diary) if pushes else _iterated(arguments, diary)
 
@@ -169,6 +180,13 @@ def _consume(arguments: argparse.Namespace, journal: JournalWriter) -> None:
             for message in consumer:
                 diary.process(message, consumer.still_mine)
     tell("left")
+
+
+def _diary(arguments: argparse.Namespace, journal: JournalWriter, hands: Hands) -> Diary:
+    if arguments.metrics_port is None:
+        return Diary(journal, hands)
+    start_http_server(arguments.metrics_port, "127.0.0.1")
+    return CountedDiary(journal, hands, arguments.group)
 
 
 def _iterated(arguments: argparse.Namespace, diary: Diary) -> Consumer:

@@ -69,7 +69,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How large a panel is: columns of 24, rows of about 4 cm/10."""
+    """How large a panel is: columns of 24, lines of 38 pixels."""
 
     width: int
     height: int = 8

@@ -31,6 +31,7 @@ def _table() -> Panel:
         "none",
         no_value="no group: is `fairlead serve` scraped?",
     )
+    members = of_groups("fairlead_group_members")
     phase = of_groups("fairlead_group_phase", "phase")
     info = of_groups("fairlead_group_info", "strategy")
     columns = [
@@ -42,7 +43,7 @@ def _table() -> Panel:
             label="strategy",
             width=170,
         ),
-        Column("Members", f"{of_groups('fairlead_group_members')}", width=_NUMBER),
+        Column("Members", f"{members}", width=_NUMBER),
         Column("Idle", f"{of_groups('fairlead_group_members_idle')}", width=_NUMBER),
         Column("Queues", _sum("fairlead_group_queues"), width=_NUMBER),
         Column(
@@ -66,6 +67,11 @@ def _table() -> Panel:
             words=(Word(0, GREEN), Word(300, ORANGE)),
             width=_NUMBER,
         ),
-        Column("Alarms", conditions.ALARMS_BY_GROUP, words=_NONE_OR_BAD, width=_NUMBER),
+        Column(
+            "Alarms",
+            f"{conditions.ALARMS_BY_GROUP} or 0 * {members}",
+            words=_NONE_OR_BAD,
+            width=_NUMBER,
+        ),
     ]
     return table(face, columns, Place(24, 11), sort_by=["Lag in time", "Lag"])

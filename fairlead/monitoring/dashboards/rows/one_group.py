@@ -88,13 +88,13 @@ def _tiles() -> list[Panel]:
     two_owners = Face(
         "Two owners",
         "Queues that two clients may be reading now, and overlaps seen in the last 5 minutes.",
-        "suffix: queues",
+        "suffix:queues",
         words=(NOBODY_TELLS, Word(0, GREEN, "none"), Word(1, RED)),
     )
     no_owner = Face(
         "No owner",
         "Queues that nobody reads although the group has members.",
-        "suffix: queues",
+        "suffix:queues",
         words=(NOBODY_TELLS, Word(0, GREEN, "none"), Word(1, ORANGE)),
     )
     converged = Face(
@@ -106,19 +106,19 @@ def _tiles() -> list[Panel]:
     members = Face(
         "Members",
         "Live members.",
-        "suffix: members",
+        "suffix:members",
         words=(NOBODY_TELLS, Word(0, ORANGE, "OFFLINE"), Word(1, GREEN)),
     )
     idle = Face(
         "Idle",
         "Live members without a queue: more members than queues, a drain, or a designation.",
-        "suffix: members",
+        "suffix:members",
         words=(NOBODY_TELLS, Word(0, GREEN, "none"), Word(1, BLUE)),
     )
     skew = Face(
         "Skew",
         "Most queues of a member, less fewest.",
-        "suffix: queues",
+        "suffix:queues",
         words=(NOBODY_TELLS, Word(0, GREEN, "even"), Word(2, BLUE)),
     )
     lag = Face(

@@ -40,28 +40,28 @@ def _of_groups() -> list[Panel]:
         "Two owners",
         "Queues that two clients may be reading now, and overlaps seen in the last 5 minutes."
         " Anything but none is a page: `fairlead group check GROUP`.",
-        "suffix: queues",
+        "suffix:queues",
         words=(NOBODY_TELLS, Word(0, GREEN, "none"), Word(1, RED)),
     )
     no_owner = Face(
         "No owner",
         "Queues that nobody reads although their group has members. Seconds of it belong to a"
         " handover; minutes do not.",
-        "suffix: queues",
+        "suffix:queues",
         words=(NOBODY_TELLS, Word(0, GREEN, "none"), Word(1, ORANGE)),
     )
     stuck = Face(
         "Stuck groups",
         f"Groups that for {conditions.STUCK} were at no moment where they should be: a member"
         " does not release, or does not start.",
-        "suffix: groups",
+        "suffix:groups",
         words=(NOBODY_TELLS, Word(0, GREEN, "none"), Word(1, ORANGE)),
     )
     alarms = Face(
         "Alarms",
         "Groups with an alarm in their last decision, such as mute_member or duplicate_client_id;"
         " the table below names them.",
-        "suffix: groups",
+        "suffix:groups",
         words=(NOBODY_TELLS, Word(0, GREEN, "none"), Word(1, ORANGE)),
     )
     return [
@@ -78,7 +78,7 @@ def _of_programs() -> list[Panel]:
         "Last batch",
         "Age of the engine's last micro-batch. While it grows nobody decides: clients keep what"
         " they own, and nothing moves.",
-        "suffix: s ago",
+        "suffix:s ago",
         words=(
             Word(UNKNOWN, PURPLE, "NO ENGINE"),
             Word(0, GREEN, "fresh"),
@@ -89,7 +89,7 @@ def _of_programs() -> list[Panel]:
     engine = Face(
         "Engine is behind",
         "Records of its input topics that the engine has not read.",
-        "suffix: records",
+        "suffix:records",
         words=(
             Word(UNKNOWN, PURPLE, "NO ENGINE"),
             Word(0, GREEN, "keeps up"),
@@ -100,7 +100,7 @@ def _of_programs() -> list[Panel]:
     view = Face(
         "This view is behind",
         "Records that `fairlead serve` has not read: what is shown of groups is that old.",
-        "suffix: records",
+        "suffix:records",
         words=(
             Word(UNKNOWN, PURPLE, "NO VIEW"),
             Word(0, GREEN, "keeps up"),
