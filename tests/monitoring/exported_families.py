@@ -9,6 +9,8 @@ TRIGGER: Final = ("group", "trigger")
 QUEUE: Final = ("group", "topic", "broker", "queue")
 
 FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
+    # Of Prometheus itself, of the rules in deploy/prometheus.
+    "ALERTS": ("alertname", "alertstate", "severity", "service", "group"),
     "fairlead_build_info": ("version", "spark"),
     "fairlead_generation": (),
     "fairlead_query_restarts_total": (),

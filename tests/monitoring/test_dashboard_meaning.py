@@ -1,6 +1,5 @@
 """What the first row says, and how counters are counted: answers of Prometheus' own engine."""
 
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -10,8 +9,8 @@ import yaml
 
 from fairlead.monitoring.dashboards import conditions
 from fairlead.monitoring.dashboards.promql import of_groups
-from fairlead.monitoring.prometheus import ensure_programs
 from tests.monitoring.dashboard_queries import CHOSEN
+from tests.monitoring.promtool import promtool
 
 MINUTES: Final = 20
 NOW: Final = f"{MINUTES}m"
@@ -41,15 +40,7 @@ GONE: Final = "1x5 stale"
 SAFE, LOOK, UNSAFE, UNKNOWN = 0, 1, 2, -1
 
 
-@pytest.fixture(scope="module")
-def promtool() -> Path:
-    """Prometheus' own judge of expressions."""
-    return ensure_programs(lambda _line: None)["promtool"]
-
-
-def _answer(
-    promtool: Path, folder: Path, expression: str, seen: Seen, expected: Sequence[float]
-) -> str:
+def _answer(folder: Path, expression: str, seen: Seen, expected: Sequence[float]) -> str:
     """Return what promtool says against these values of the expression after all that was seen."""
     for variable, value in CHOSEN.items():
         expression = expression.replace(variable, value)
@@ -61,9 +52,8 @@ def _answer(
     }
     path = folder / "meaning.yml"
     path.write_text(yaml.safe_dump({"evaluation_interval": "1m", "tests": [test]}))
-    command = [str(promtool), "test", "rules", str(path)]
-    judged = subprocess.run(command, capture_output=True, text=True, check=False)
-    return "" if judged.returncode == 0 else judged.stdout + judged.stderr
+    code, said = promtool("test", "rules", path)
+    return "" if code == 0 else said
 
 
 @pytest.mark.parametrize(
@@ -152,16 +142,16 @@ def _answer(
         ),
     ],
 )
-def test_verdict(promtool: Path, tmp_path: Path, verdict: float, otherwise: Seen) -> None:
+def test_verdict(tmp_path: Path, verdict: float, otherwise: Seen) -> None:
     """The first tile says safe only of what somebody sees, and unsafe before all else."""
     seen = {**WELL, **otherwise}
-    assert _answer(promtool, tmp_path, conditions.VERDICT, seen, [verdict]) == ""
+    assert _answer(tmp_path, conditions.VERDICT, seen, [verdict]) == ""
 
 
-def test_verdict_of_nothing(promtool: Path, tmp_path: Path) -> None:
+def test_verdict_of_nothing(tmp_path: Path) -> None:
     """A Prometheus that scrapes no Fairlead knows nothing."""
     seen = {'up{job="other"}': "1x20"}
-    assert _answer(promtool, tmp_path, conditions.VERDICT, seen, [UNKNOWN]) == ""
+    assert _answer(tmp_path, conditions.VERDICT, seen, [UNKNOWN]) == ""
 
 
 @pytest.mark.parametrize(
@@ -174,15 +164,15 @@ def test_verdict_of_nothing(promtool: Path, tmp_path: Path) -> None:
         pytest.param("7x10 _x10", [], id="reset, and none since"),
     ],
 )
-def test_grown(promtool: Path, tmp_path: Path, values: str, grown: list[float]) -> None:
+def test_grown(tmp_path: Path, values: str, grown: list[float]) -> None:
     """A counter's growth is exact, at its birth and after a restart of its exporter too."""
     series = of_groups("fairlead_rebalances_total", "trigger").grown("5m")
     name = f'fairlead_rebalances_total{{{ORDERS}, trigger="client_joined"}}'
     summed = f"sum({series})"
-    assert _answer(promtool, tmp_path, summed, {name: values}, grown) == ""
+    assert _answer(tmp_path, summed, {name: values}, grown) == ""
 
 
-def test_two_views(promtool: Path, tmp_path: Path) -> None:
+def test_two_views(tmp_path: Path) -> None:
     """Two `fairlead serve` that tell the same of a group are not added up."""
     other = ORDERS.replace("s:9465", "other:9465")
     seen = {
@@ -190,7 +180,7 @@ def test_two_views(promtool: Path, tmp_path: Path) -> None:
         f"fairlead_group_queues_unsafe{{{other}}}": "2x20",
         f"fairlead_view_ready{{{SERVE}}}": "1x20",
     }
-    assert _answer(promtool, tmp_path, conditions.UNSAFE, seen, [2]) == ""
+    assert _answer(tmp_path, conditions.UNSAFE, seen, [2]) == ""
 
 
 @pytest.mark.parametrize(
@@ -200,8 +190,8 @@ def test_two_views(promtool: Path, tmp_path: Path) -> None:
         pytest.param({}, [UNKNOWN], id="not known while nobody does"),
     ],
 )
-def test_zero(promtool: Path, tmp_path: Path, seen: Seen, shown: list[float]) -> None:
+def test_zero(tmp_path: Path, seen: Seen, shown: list[float]) -> None:
     """A tile shows 0 only while a view is there that would tell of more."""
     expression = conditions.counted(conditions.STUCK_GROUPS)
     seen = {**seen, 'up{job="x"}': "1x20"}
-    assert _answer(promtool, tmp_path, expression, seen, shown) == ""
+    assert _answer(tmp_path, expression, seen, shown) == ""

@@ -1,56 +1,47 @@
 """What the dashboards ask: PromQL that Prometheus reads, of metrics and labels that there are."""
 
 import re
-import subprocess
 from pathlib import Path
 
-import pytest
 import yaml
 
-from fairlead.monitoring.prometheus import ensure_programs
 from tests.monitoring.dashboard_queries import queries
 from tests.monitoring.exported_families import FAMILIES
+from tests.monitoring.promtool import promtool
 
 SCRAPED = frozenset({"job", "instance"})
 """Labels that Prometheus gives every series."""
 
-METRIC = re.compile(r"\bfairlead_\w+")
-SELECTOR = re.compile(r"(fairlead_\w+)\{([^}]*)\}")
+METRIC = re.compile(r"\b(?:fairlead_\w+|ALERTS)\b")
+SELECTOR = re.compile(r"(fairlead_\w+|ALERTS)\{([^}]*)\}")
 MATCHED = re.compile(r'(\w+)\s*(?:=~|!~|!=|=)\s*"')
 KEPT = re.compile(r"\b(?:by|on|without|ignoring|group_left|group_right)\s*\(([^)]*)\)")
 MADE = re.compile(r'label_replace\(.*?, "(\w+)", "[^"]*", "\w*", "[^"]*"\)')
 IN_LEGEND = re.compile(r"\{\{(\w+)\}\}")
 
 
-@pytest.fixture(scope="module")
-def promtool() -> Path:
-    """Prometheus' own judge of rules."""
-    return ensure_programs(lambda _line: None)["promtool"]
-
-
-def _refused(promtool: Path, folder: Path, expressions: list[str]) -> str:
+def _refused(folder: Path, expressions: list[str]) -> str:
     """Return what promtool has against these expressions; empty: nothing."""
     rules = [{"record": f"asked:{n}", "expr": text} for n, text in enumerate(expressions)]
     path = folder / "rules.yml"
     path.write_text(yaml.safe_dump({"groups": [{"name": "asked", "rules": rules}]}))
-    command = [str(promtool), "check", "rules", str(path)]
-    judged = subprocess.run(command, capture_output=True, text=True, check=False)
-    if judged.returncode == 0:
-        assert f"{len(expressions)} rules found" in judged.stdout
+    code, said = promtool("check", "rules", path)
+    if code == 0:
+        assert f"{len(expressions)} rules found" in said
         return ""
-    return judged.stdout + judged.stderr
+    return said
 
 
-def test_promql(promtool: Path, tmp_path: Path) -> None:
+def test_promql(tmp_path: Path) -> None:
     """Promtool reads every expression, with Grafana's variables in their places."""
     asked = [query.asked() for query in queries()]
     assert not [text for text in asked if "$" in text]
-    assert _refused(promtool, tmp_path, asked) == ""
+    assert _refused(tmp_path, asked) == ""
 
 
-def test_bad_promql(promtool: Path, tmp_path: Path) -> None:
+def test_bad_promql(tmp_path: Path) -> None:
     """Promtool refuses what is no expression, such as a modifier behind a sum."""
-    assert "error" in _refused(promtool, tmp_path, ["sum(fairlead_group_members) @ end()"])
+    assert "error" in _refused(tmp_path, ["sum(fairlead_group_members) @ end()"])
 
 
 def test_metrics() -> None:
@@ -62,8 +53,8 @@ def test_metrics() -> None:
         selected = SELECTOR.findall(query.expression)
         assert {metric for metric, _ in selected} == asked, query.place
         for metric, matchers in selected:
-            assert 'job=~"$job"' in matchers, query.place
-            chosen = 'group=~"$group"' in matchers
+            assert ('job=~"$job"' in matchers) == (metric != "ALERTS"), query.place
+            chosen = 'group=~"$group' in matchers
             assert chosen == ("group" in FAMILIES[metric]), query.place
 
 

@@ -107,6 +107,17 @@ def of_all_groups(metric: str, *by: str, **where: str) -> Series:
     return Series(metric, ('job=~"$job"', *_equal(where)), by)
 
 
+def firing(*by: str, match: str) -> Series:
+    """Return the alerts of deploy/prometheus that fire, these labels kept.
+
+    Args:
+        by: labels of alerts.
+        match: which groups; an alert about the engine has none.
+    """
+    which = ('alertstate="firing"', 'service="fairlead"', f'group=~"{match}"')
+    return Series("ALERTS", which, by)
+
+
 def _equal(where: dict[str, str]) -> tuple[str, ...]:
     return tuple(f'{label}="{value}"' for label, value in where.items())
 

@@ -29,6 +29,7 @@ from fairlead.monitoring.dashboards.panel import (
 )
 from fairlead.monitoring.dashboards.promql import (
     UNKNOWN,
+    firing,
     most,
     of_clients,
     of_groups,
@@ -171,10 +172,10 @@ def _what_it_is() -> Panel:
 
 def _alarms() -> Panel:
     face = Face(
-        "Alarms",
-        "Alarms in the group's last decision, over time.",
+        "Alarms and alerts",
+        "Alarms in the group's last decision, and alerts about it that fired, over time.",
         "none",
-        no_value="no alarm in this time",
+        no_value="no alarm and no alert in this time",
         words=(Word(1, ORANGE, "on"),),
     )
     alarms = of_groups("fairlead_group_alarm", "alarm")
@@ -182,6 +183,7 @@ def _alarms() -> Panel:
     questions = [
         Question(f"{alarms} > 0", "{{alarm}}"),
         Question(f"{disagree} > 0", "members subscribe differently"),
+        Question(f"{firing('alertname', match='$group')}", "alert {{alertname}}"),
     ]
     return timeline(face, questions, Place(9, 6))
 

@@ -13,7 +13,7 @@ from fairlead.monitoring.dashboards.conditions import (
 )
 from fairlead.monitoring.dashboards.grid import Row
 from fairlead.monitoring.dashboards.panel import Face, Place, Question, Word, lines, tile
-from fairlead.monitoring.dashboards.promql import UNKNOWN, of_groups, or_unknown, or_zero
+from fairlead.monitoring.dashboards.promql import UNKNOWN, firing, of_groups, or_unknown, or_zero
 from fairlead.monitoring.dashboards.table import Column, table
 
 _TILE = Place(3, 4)
@@ -23,7 +23,7 @@ def safety() -> Row:
     """Return the first row: eight tiles, what is not well by group, and since when."""
     return Row(
         "Is it safe?",
-        [*_of_groups(), *_of_programs(), _not_well(), _since_when()],
+        [*_of_groups(), *_of_programs(), _not_well(), _firing(), _since_when()],
     )
 
 
@@ -138,7 +138,25 @@ def _not_well() -> Panel:
         Column("What", label="what"),
         Column("How many", " or ".join(named), unit="none", width=110),
     ]
-    return table(face, columns, Place(10, 7), sort_by=["How many"])
+    return table(face, columns, Place(9, 7), sort_by=["How many"])
+
+
+def _firing() -> Panel:
+    face = Face(
+        "Alerts that fire",
+        "Of the chosen groups, the engine and the view; docs/runbooks has a page for each name."
+        " Empty too where Prometheus does not load deploy/prometheus/rules.",
+        "none",
+        no_value="no alert fires",
+    )
+    columns = [
+        Column(
+            "Alert", f"{firing('alertname', 'severity', 'group', match='$group|')}", "alertname"
+        ),
+        Column("Who is told", label="severity", width=100),
+        Column("Group", label="group", opens_group=True),
+    ]
+    return table(face, columns, Place(6, 7), sort_by=["Who is told"])
 
 
 def _since_when() -> Panel:
@@ -154,4 +172,4 @@ def _since_when() -> Panel:
         Question(or_zero(f"count({moving} == 0)"), "not converged (groups)"),
         Question(or_zero(conditions.ALARMED), "with alarms (groups)"),
     ]
-    return lines(face, questions, Place(14, 7))
+    return lines(face, questions, Place(9, 7))
