@@ -9,6 +9,8 @@ from fairlead.cli.options import SettingsOptions
 
 __all__ = ["serve"]
 
+_LOOK_UP_MS_MAX = 10_000
+
 
 @takes_sets
 def serve(
@@ -20,6 +22,12 @@ def serve(
         int | None,
         typer.Option("--port", min=0, max=65_535, help="0 for any; sets serve.port."),
     ] = None,
+    data_bootstrap: Annotated[
+        str | None,
+        typer.Option(
+            "--data-bootstrap", help="The cluster with the messages, if it is another one."
+        ),
+    ] = None,
     shared: SettingsOptions,
 ) -> None:
     """Follow the topics, and tell of all groups: /metrics, JSON, health.
@@ -27,9 +35,15 @@ def serve(
     It reads and writes nothing, so several may run, and none needs the engine: groups stay visible
     while it is down. It runs until SIGTERM or Ctrl-C.
     """
-    from fairlead.cli.bridge import log_to_stderr, stop_on_signals
+    from fairlead.bridges.kafka.data_cluster import DataCluster
+    from fairlead.cli.bridge import connection_options, log_to_stderr, stop_on_signals
     from fairlead.serve.process import run_serve
 
     settings = shared.settings({"serve.host": host, "serve.port": port})
     log_to_stderr()
-    run_serve(settings, stop_on_signals())
+    data = DataCluster(
+        data_bootstrap or settings.kafka.bootstrap,
+        timeout_ms=_LOOK_UP_MS_MAX,
+        options=connection_options(settings.kafka.security),
+    )
+    run_serve(settings, data, stop_on_signals())

@@ -3,9 +3,11 @@
 import threading
 from contextlib import ExitStack
 
+from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.serve.answers import HeldView
 from fairlead.serve.api import application
 from fairlead.serve.following import TopicFollower
+from fairlead.serve.offset_poller import OffsetPoller
 from fairlead.serve.requests_metrics import ServeMetrics
 from fairlead.serve.server import listening_socket, serve_until_stopped
 from fairlead.settings import Settings
@@ -13,8 +15,8 @@ from fairlead.settings import Settings
 __all__ = ["run_serve"]
 
 
-def run_serve(settings: Settings, stop: threading.Event) -> None:
-    """Follow and answer until ``stop`` is set.
+def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> None:
+    """Follow and answer until ``stop`` is set; ``data`` is the cluster with the messages.
 
     Raises:
         EnvironmentMissingError: the port cannot be had. A cluster that is not there is no error:
@@ -27,7 +29,9 @@ def run_serve(settings: Settings, stop: threading.Event) -> None:
     metrics = ServeMetrics(lambda: follower.following)
     with ExitStack() as ending:
         listening = ending.enter_context(listening_socket(settings.serve))
-        follower.start()
-        ending.callback(follower.stop)
+        poller = OffsetPoller(held, data, settings.serve.lag_period_ms)
+        for part in (follower, poller):
+            part.start()
+            ending.callback(part.stop)
         app = application(held, lambda: follower.following, metrics)
         serve_until_stopped(listening, app, stop)

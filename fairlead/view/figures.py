@@ -1,6 +1,7 @@
 """The numbers of one group: what a line of a list and the metrics are made of."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fairlead.core.model import MessageQueue
@@ -83,9 +84,13 @@ class Shares:
     skew: int
 
 
-def shares_of(roll: Roll, holds: Holds, around: Surroundings) -> Shares:
-    """Return how a group's queues are shared among the members that it has now."""
-    shared = roll.topics if roll.model == "clustering" else ()
+def shares_of(roll: Roll, holds: Holds, around: Surroundings, granted: Iterable[str]) -> Shares:
+    """Return how a group's queues are shared among the members that it has now.
+
+    ``granted``: the topics of which it was granted queues. They count where no member was heard,
+    for a group that is offline is behind in them.
+    """
+    shared = (roll.topics or granted) if roll.model == "clustering" else ()
     queues = {topic: around.routes.get(topic, ()) for topic in shared}
     unassigned: Counter[str] = Counter()
     if roll.members:

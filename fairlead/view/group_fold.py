@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
+from fairlead.core.ordering import java_order
 from fairlead.core.rules import GroupRules
 from fairlead.view.decided import Decided, Decision
 from fairlead.view.figures import GroupFigures, Shares, TopicFigures, shares_of
@@ -78,7 +79,8 @@ class GroupFold:
         roll, holds = self.roll(), self.holds
         known = (roll, holds, self.around.structure)
         if self._shares is None or not all(map(_is, known, self._shared)):
-            self._shares, self._shared = shares_of(roll, holds, self.around), known
+            granted = sorted({queue.topic for queue in self.decided.tenures}, key=java_order)
+            self._shares, self._shared = shares_of(roll, holds, self.around, granted), known
         return self._shares
 
     def decisions(self, history_ms: int) -> Iterator[Decision]:
@@ -220,6 +222,22 @@ class GroupFold:
         members = self.roll().members.values()
         ordered = any(heard.member.profile.ordered for heard in members)
         return "cooperative" if ordered else self.rules.mode
+
+    def unmeasured(self, since_ms: int) -> list[MessageQueue]:
+        """Return the queues of which nobody has told how far they are.
+
+        Members tell of every change, so what they told once holds while there are any; of a group
+        without members only what was told since a time counts.
+        """
+        anybody, known = bool(self.roll().members), self.measured.queues
+        return [
+            queue
+            for queues in self.shares().queues.values()
+            for queue in queues
+            if (measure := known.get(queue)) is None
+            or measure.position is None
+            or (measure.end(None) is None if anybody else measure.told_ms < since_ms)
+        ]
 
     def owner_of(self, queue: MessageQueue) -> MemberKey | None:
         """Return whose a queue is, or is about to be."""

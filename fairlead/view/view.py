@@ -136,6 +136,12 @@ class View:
                 assert group is not None, "there is a group"
                 group.measured.of(queue).take(Report(queue, None, position), at_ms)
 
+    def unmeasured(self, silent_ms: int) -> dict[str, list[MessageQueue]]:
+        """Return the queues of each group of which nobody has told anything for so long."""
+        since_ms = self._around.as_of_ms - silent_ms
+        found = {group.name: group.unmeasured(since_ms) for group in self._known()}
+        return {name: queues for name, queues in found.items() if queues}
+
     def groups(self) -> list[GroupSummary]:
         """Return a line about each group, by name."""
         return [each.summary for each in self.figures()]

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka import KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 
 from fairlead.broker.ports import free_ports
 from fairlead.wire.topics import TopicNames
@@ -20,6 +21,11 @@ from fairlead.wire.topics import TopicNames
 WAIT_S = 60.0
 CLIENT = "10.0.0.7@4121#1"
 QUEUE = ["orders", "main", 2]
+
+ROUTE = b"""{"v":1,"kind":"route","topic":"","identity":"W3XrV0pUSt2Qh0nHkS5ZtQ",
+ "order_topic_conf":null,"brokers":[{"broker_name":"main","cluster":"main","perm":6,
+ "read_queue_nums":2,"write_queue_nums":2,"addresses":{"0":"127.0.0.1:9092"},"leaders":null,
+ "zones":null}]}"""
 
 
 def decision(number: int, moves: list[dict[str, Any]]) -> bytes:
@@ -65,15 +71,16 @@ class Served:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, bootstrap: str, prefix: str) -> Iterator[Served]:
-    """Run it while the context is open."""
+def serving(folder: Path, bootstrap: str, prefix: str, *settings: str) -> Iterator[Served]:
+    """Run it while the context is open, under variables of the environment such as ``A=b``."""
     port = free_ports(1)[0]
     command = [
         sys.executable, "-m", "fairlead", "serve", "--port", str(port), "--bootstrap", bootstrap,
         "--topic-prefix", prefix,
     ]  # fmt: skip
     with (folder / "serve.log").open("wb") as log:
-        process = subprocess.Popen(command, stderr=log)
+        environment = {**os.environ, **dict(each.split("=") for each in settings)}
+        process = subprocess.Popen(command, stderr=log, env=environment)
         try:
             yield Served(port, process)
         finally:
@@ -137,3 +144,43 @@ def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:
         second = subprocess.run(command, capture_output=True, timeout=WAIT_S, check=False)
     assert second.returncode == 3
     assert b"serve.port" in second.stderr
+
+
+@pytest.mark.broker
+def test_lag_of_a_group_without_members_is_asked_for(
+    bootstrap: str, topics: TopicNames, tmp_path: Path
+) -> None:
+    """Nobody heartbeats: its commits and the ends of its topic tell how far it is behind."""
+    source = f"{topics.prefix}source"
+    group = f"{topics.prefix}orders"
+    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
+        admin.create_topics({source: {"num_partitions": 2}})
+        admin.wait_for_topics([source])
+    place = TopicPartition(source, 0)
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False)
+    with contextlib.closing(consumer):
+        consumer.assign([place])
+        consumer.commit({place: OffsetAndMetadata(1, "", -1)})
+    queues = [{"queue": [source, "main", n], "stage": "granted"} for n in range(2)]
+    granted = [{**queue, "client_id": CLIENT, "epoch": [3, 1]} for queue in queues]
+    made = json.loads(decision(1, granted))
+    route = json.loads(ROUTE)
+    with (
+        contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer,
+        serving(
+            tmp_path, bootstrap, topics.prefix, "FAIRLEAD__SERVE__LAG_PERIOD_MS=1000"
+        ) as served,
+    ):
+        for number in range(5):
+            producer.send(source, value=b"%d" % number, partition=number % 2)
+        body = json.dumps({**made, "group": group}).encode()
+        producer.send(topics.name("decisions"), key=group.encode(), value=body)
+        told = json.dumps({**route, "topic": source}).encode()
+        producer.send(topics.name("routes"), key=source.encode(), value=told)
+        producer.flush()
+        deadline = time.monotonic() + WAIT_S
+        lag = None
+        while lag is None and time.monotonic() < deadline:
+            (found,) = served.wait("/api/v1/groups", 200)["groups"] or [{"lag_messages": None}]
+            lag = found["lag_messages"]
+    assert (lag, found["members"]) == (2, 0)

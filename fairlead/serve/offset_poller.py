@@ -1,0 +1,124 @@
+"""Asks the data cluster how far groups are that tell nothing themselves: the offline ones.
+
+A group whose members are gone tells no progress, and is the one that somebody wants to know of. Its
+commits, and the ends of its queues, are asked of the brokers; what members tell is newer and is
+never asked for.
+"""
+
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import structlog
+
+from fairlead.bridges.kafka.committed import read_committed
+from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.bridges.kafka.snapshot import TopicSeen
+from fairlead.core.model import MessageQueue, Position
+from fairlead.serve.answers import HeldView
+
+__all__ = ["SILENT_PERIODS", "OffsetPoller", "PolledTopics"]
+
+SILENT_PERIODS: Final = 2
+"""A queue that nobody told of for so many periods is asked for."""
+
+log = structlog.get_logger(__name__)
+
+Ends = dict[MessageQueue, int]
+
+
+class PolledTopics:
+    """One round of questions about topics; each topic is looked at once, whoever reads it."""
+
+    def __init__(self, data: DataCluster) -> None:
+        """Ask this cluster."""
+        self._data = data
+        self._identities: dict[str, str] = {}
+        self.ends: Ends = {}
+
+    def look(self, queues: Iterable[MessageQueue]) -> None:
+        """Learn the ends of these queues, and of which life of their topics they are."""
+        by_topic: dict[str, list[MessageQueue]] = {}
+        for queue in sorted(set(queues)):
+            by_topic.setdefault(queue.topic, []).append(queue)
+        for found in self._data.look([*by_topic]).looks:
+            if not isinstance(found, TopicSeen):
+                continue
+            self._identities[found.topic] = found.identity
+            leaders = {
+                queue.queue_id: leader
+                for queue in by_topic[found.topic]
+                if queue.queue_id < len(found.leaders)
+                and (leader := found.leaders[queue.queue_id]) is not None
+            }
+            bounds, _ = self._data.bounds(found.topic, leaders, ())
+            for queue in by_topic[found.topic]:
+                if queue.queue_id in bounds.latest:
+                    self.ends[queue] = bounds.latest[queue.queue_id]
+
+    def committed(self, group: str, queues: Iterable[MessageQueue]) -> dict[MessageQueue, Position]:
+        """Return what a group committed in the present lives of these queues' topics."""
+        by_topic: dict[str, list[MessageQueue]] = {}
+        for queue in queues:
+            if queue in self.ends:
+                by_topic.setdefault(queue.topic, []).append(queue)
+        positions = {}
+        for topic, wanted in by_topic.items():
+            told = self._data.committed(group, topic, [queue.queue_id for queue in wanted])
+            for queue in wanted:
+                if queue.queue_id in told:
+                    position = read_committed(told[queue.queue_id], self._identities[topic])
+                    if position is not None:
+                        positions[queue] = position
+        return positions
+
+
+class OffsetPoller:
+    """Asks in rounds, on a thread of its own, until it is stopped."""
+
+    def __init__(self, held: HeldView, data: DataCluster, period_ms: int) -> None:
+        """Describe it.
+
+        Args:
+            held: the view: it says what nobody has told, and is given the answers.
+            data: the cluster with the messages.
+            period_ms: between two rounds.
+        """
+        self._held, self._data, self._period_ms = held, data, period_ms
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="offsets", daemon=True)
+
+    def start(self) -> None:
+        """Begin to ask."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it, and wait until it has ended."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._period_ms / 1_000):
+            try:
+                self._ask()
+            except Exception as error:  # noqa: BLE001 - the next round may go well; lag is no lease
+                log.warning("offsets_not_asked", error=f"{type(error).__name__}: {error}")
+        self._data.close()
+
+    def _ask(self) -> None:
+        silent_ms = SILENT_PERIODS * self._period_ms
+        wanted: Mapping[str, list[MessageQueue]] = self._held.asked(
+            lambda view: view.unmeasured(silent_ms), {}
+        )
+        if not wanted:
+            return
+        polled = PolledTopics(self._data)
+        polled.look(queue for queues in wanted.values() for queue in queues)
+        committed = {}
+        for group, queues in wanted.items():
+            if self._stop.is_set():
+                return
+            committed[group] = polled.committed(group, queues)
+        at_ms = time.time_ns() // 1_000_000
+        self._held.asked(lambda view: view.take_offsets(at_ms, polled.ends, committed), None)
