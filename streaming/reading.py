@@ -221,6 +221,28 @@ def _read_offsets(
         left = [offset for offset in left if offset >= reached]
 
 
+def follow(
+    kafka: KafkaSettings, topic: str, begins: Mapping[int, int]
+) -> Iterator[list[ConsumerRecord]]:
+    """Yield what a topic gets from some offsets on (partition -> offset), poll by poll, for ever.
+
+    A poll that brings nothing is an empty list.
+
+    Raises:
+        EnvironmentMissingError: the topic cannot be read.
+    """
+    try:
+        with contextlib.closing(consumer_of(kafka, "follower")) as consumer:
+            consumer.assign([TopicPartition(topic, partition) for partition in begins])
+            for partition, offset in begins.items():
+                consumer.seek(TopicPartition(topic, partition), offset)
+            while True:
+                batches = consumer.poll(timeout_ms=_POLL_MS)
+                yield [record for records in batches.values() for record in records]
+    except KafkaError as error:
+        raise _unreadable(topic, str(error)) from error
+
+
 def _unreadable(topic: str, reason: str) -> EnvironmentMissingError:
     return EnvironmentMissingError(
         f"kafka.bootstrap: {topic} cannot be read ({reason}).",

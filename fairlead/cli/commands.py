@@ -48,6 +48,15 @@ COMMANDS: dict[str, CommandEntry] = {
     "apply": CommandEntry(
         "fairlead.cli.apply:apply", "Carry out a saved plan, unless the group has moved on."
     ),
+    "explain": CommandEntry(
+        "fairlead.cli.explain:explain", "Tell who has a queue and why, with the records behind it."
+    ),
+    "moves": CommandEntry(
+        "fairlead.cli.moves:moves", "Tell which queues of a group moved, when and why."
+    ),
+    "rejects": CommandEntry(
+        "fairlead.cli.rejects:app", "Tell which records were refused, and why."
+    ),
     "verify": CommandEntry(
         "fairlead.cli.verify:verify", "Judge recorded topics and journals by every invariant."
     ),

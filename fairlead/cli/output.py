@@ -85,10 +85,10 @@ def _write_table(rows: Sequence[Row], columns: Sequence[str]) -> None:
         table.add_column(column, no_wrap=True, overflow="ignore")
     for row in rows:
         values = (row.get(column) for column in columns)
-        table.add_row(*(Text("-" if value is None else _visible(str(value))) for value in values))
+        table.add_row(*(Text("-" if value is None else visible(str(value))) for value in values))
     Console(highlight=False, width=TABLE_WIDTH_MAX).print(table)
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """Write what would steer a terminal as Python escapes it; a cell may have several lines."""
     return "".join(one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in text)

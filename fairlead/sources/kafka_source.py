@@ -7,7 +7,14 @@ from fairlead.settings import KafkaSettings
 from fairlead.sources.missing_record import Place, WhyMissing, why_missing
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
-from streaming.reading import partition_counts, read_bounds, read_newest, read_places, read_to_end
+from streaming.reading import (
+    follow,
+    partition_counts,
+    read_bounds,
+    read_newest,
+    read_places,
+    read_to_end,
+)
 
 __all__ = ["KafkaSource"]
 
@@ -82,6 +89,18 @@ class KafkaSource:
             else why_missing(self.names.suffix(place[0]), place[2], bounds.get(place[:2]))
             for place in places
         }
+
+    def ends_of(self, suffix: str) -> Mapping[int, int]:
+        """Return where each partition of a topic ends now."""
+        topic = self.names.name(suffix)
+        places = [(topic, number) for number in self.partitions_of(suffix)]
+        bounds = read_bounds(self._kafka, places)
+        return {number: end for (_, number), (_, end) in bounds.items()}
+
+    def follow(self, suffix: str, begins: Mapping[int, int]) -> Iterator[list[RawRecord]]:
+        """Yield what a topic gets from some offsets on, poll by poll, for ever."""
+        for records in follow(self._kafka, self.names.name(suffix), begins):
+            yield [raw_record(record) for record in records]
 
     def _has(self, place: Place) -> bool:
         suffix = self.names.suffix(place[0])

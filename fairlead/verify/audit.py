@@ -1,6 +1,6 @@
 """The audit records of the engine as values, whole decisions joined from their parts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from fairlead.recording import RecordingFolder
 from fairlead.verify.docket import Docket, evidence_of
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Audit", "AuditMove", "read_audits"]
+__all__ = ["Audit", "AuditMove", "read_audits", "whole_audits"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,10 @@ class AuditMove:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """One decision. ``row`` is its first record, without its content."""
+    """One decision. ``row`` is its first record, without its content.
+
+    ``failures``: topic -> why its allocation failed.
+    """
 
     group: str
     epoch: Epoch
@@ -50,6 +53,8 @@ class Audit:
     phase: str
     queues: int
     in_handover: int
+    unassigned: int
+    failures: Mapping[str, str]
     alarms: tuple[str, ...]
     clock_ms: int
     at_ms: int
@@ -65,23 +70,36 @@ class Audit:
 def read_audits(recording: RecordingFolder, docket: Docket) -> Iterator[Audit]:
     """Yield every whole decision in the order of the topic.
 
-    A decision of which not all parts stand before the next one of its group was never complete: its
-    engine died. What cannot be read is a finding of S3.
+    What cannot be read is a finding of S3.
 
     Raises:
         RecordingError: the recording is damaged.
     """
+
+    def unread(row: RawRecord, why: str) -> None:
+        docket.find("S3", f"a decision {why}", evidence_of(row, "this is the record"))
+
+    rows = recording.all_rows("decisions")
+    yield from whole_audits(rows, recording.manifest.partitions.shards, unread)
+
+
+def whole_audits(
+    rows: Iterable[RawRecord], shards: int, unread: Callable[[RawRecord, str], None]
+) -> Iterator[Audit]:
+    """Yield every whole decision of some rows of the decisions topic, in their order.
+
+    A decision of which not all parts stand before the next one of its group was never complete: its
+    engine died. ``unread`` is told of what is no decision, and why.
+    """
     parts: dict[str, list[Audit]] = {}
-    shards = recording.manifest.partitions.shards
-    for row in recording.all_rows("decisions"):
+    for row in rows:
         try:
             body = orjson.loads(row.value or b"")
             audit = _audit(body, row._replace(key=None, value=None))
             check_shard(audit.cut, shards)
             part, of = int(body["part"]), int(body["parts"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            text = f"a decision cannot be read ({type(error).__name__}: {error})"
-            docket.find("S3", text, evidence_of(row, "this is the record"))
+            unread(row, f"cannot be read ({type(error).__name__}: {error})")
             continue
         if part == 0:
             parts[audit.group] = []
@@ -102,6 +120,7 @@ def _joined(parts: list[Audit]) -> Audit:
         causes=[cause for part in parts for cause in part.causes],
         members=tuple(member for part in parts for member in part.members),
         moves=tuple(move for part in parts for move in part.moves),
+        failures={topic: why for part in parts for topic, why in part.failures.items()},
     )
 
 
@@ -119,6 +138,8 @@ def _audit(body: Mapping[str, Any], row: RawRecord) -> Audit:
         phase=str(state["phase"]),
         queues=int(state["queues"]),
         in_handover=int(state["in_handover"]),
+        unassigned=int(state["unassigned"]),
+        failures={str(each["topic"]): str(each["message"]) for each in body["failures"]},
         alarms=tuple(body["alarms"]),
         clock_ms=int(body["clock_ms"]),
         at_ms=int(body["at_ms"]),

@@ -1,0 +1,165 @@
+"""The story of a queue as a person reads it at night: the answer first, then why, then before."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from fairlead.cli.output import visible
+from fairlead.history.cause_words import position_words
+from fairlead.history.places import (
+    at_words,
+    clock_words,
+    epoch_words,
+    queue_words,
+    span_words,
+    time_words,
+)
+
+if TYPE_CHECKING:
+    from fairlead.history.story import CauseTold, DecisionTold, Handover, QueueStory, TenureTold
+    from fairlead.verify.audit import Audit
+
+__all__ = ["story_text"]
+
+_CAUSES_MAX: Final = 8
+_STATUS: Final = {
+    "verified": "verified",
+    "retention": "record gone (retention)",
+    "compacted": "record gone (compacted)",
+    "disagrees": "DOES NOT AGREE",
+    "no_record": "no record",
+}
+
+
+def story_text(story: "QueueStory") -> str:
+    """Return the story as text, without a line feed at its end."""
+    lines = [f"{queue_words(story.queue)} of group {story.group}", *_answer(story)]
+    for number, told in enumerate(story.tenures):
+        lines += ["", *_tenure(told, is_newest=number == 0)]
+    if not story.tenures and story.holder.owner is not None:
+        lines += ["", "  The decision that gave it is not in the log any more."]
+    if story.earlier > 0:
+        owners = (
+            "1 earlier owner is" if story.earlier == 1 else f"{story.earlier} earlier owners are"
+        )
+        lines += ["", f"  {owners} known: --depth or --all tells of them."]
+    return "\n".join(visible(line) for line in lines)
+
+
+def _answer(story: "QueueStory") -> Iterator[str]:
+    holder = story.holder
+    if holder.owner is None:
+        yield _field("owner", "nobody")
+        yield _field("because", story.why_nobody)
+        return
+    state: str = holder.state
+    match holder.state:
+        case "draining":
+            state = f"draining, goes to {holder.successor or 'nobody yet'}"
+        case "gated":
+            state = f"gated: it waits for {', '.join(holder.waits_for) or 'who had it before'}"
+    yield _field("owner", f"{holder.owner} ({state})")
+    epoch = "" if holder.epoch is None else f", epoch {epoch_words(holder.epoch)}"
+    if holder.since_ms is None:
+        yield _field("since", f"not known{epoch}")
+    else:
+        ago = span_words(story.as_of_ms - holder.since_ms)
+        yield _field("since", f"{time_words(holder.since_ms)} ({ago} ago){epoch}")
+    for told in story.tenures:
+        position = told.tenure.position
+        if told.tenure.epoch == holder.epoch and position is not None:
+            reset = f", reset by control offset {position.reset - 1:,}" if position.reset else ""
+            says = position_words(told.tenure.why)
+            text = f"offset {position.offset:,} ({told.tenure.why}: {says}){reset}"
+            yield _field("from", text)
+            if told.tenure.unsafe:
+                yield _field("unsafe", "somebody else may have been working on it when it began")
+
+
+def _field(name: str, text: str | None) -> str:
+    return f"  {name:<8} {text}"
+
+
+def _tenure(told: "TenureTold", *, is_newest: bool) -> Iterator[str]:
+    tenure, given = told.tenure, told.tenure.given
+    if given is None:
+        before = "" if is_newest else "before: "
+        yield f"  {before}{tenure.client_id}, epoch {epoch_words(tenure.epoch)}"
+        yield "    the decision that gave it was not read, or is not in the log any more"
+        return
+    if is_newest:
+        yield f"  why {tenure.client_id}"
+    else:
+        until = tenure.taken_by
+        span = "" if until is None else f", for {span_words(until.at_ms - given.at_ms)}"
+        epoch = epoch_words(tenure.epoch)
+        yield f"  before: {tenure.client_id} from {time_words(given.at_ms)}{span}, epoch {epoch}"
+        if tenure.position is not None:
+            offset = f"{tenure.position.offset:,}"
+            yield f"    it began at offset {offset}: {position_words(tenure.why)}"
+    if told.given is not None:
+        yield f"    {_decision(given)}"
+        yield from _causes(told.given)
+    for led_by in reversed(told.led_by):
+        yield f"    {_decision(led_by.audit, before=True)}"
+        yield from _causes(led_by)
+    if told.handover is not None:
+        yield from _handover(told.handover, tenure.client_id)
+
+
+def _causes(told: "DecisionTold") -> Iterator[str]:
+    for cause in told.causes[:_CAUSES_MAX]:
+        yield from _cause(cause)
+    left = len(told.causes) - _CAUSES_MAX
+    if left > 0:
+        yield f"      and {left} causes more; -o json has them all"
+
+
+def _decision(audit: "Audit", *, before: bool = False) -> str:
+    place = at_words(audit.row.topic, audit.row.partition, audit.row.offset)
+    moved = len({move.queue for move in audit.moves})
+    if before:
+        at = time_words(audit.at_ms)
+        return f"and before it, at {at}, a decision that moved nothing yet ({place}), because"
+    return (
+        f"decision {epoch_words(audit.epoch)} at {time_words(audit.at_ms)} under {audit.strategy} "
+        f"touched {moved} {'queue' if moved == 1 else 'queues'} ({place}), because"
+    )
+
+
+def _cause(told: "CauseTold") -> Iterator[str]:
+    yield f"      {told.says}"
+    at, check = told.cause.get("at"), told.check
+    place = "" if at is None else f" {at_words(*at)}"
+    when = "" if check.append_ms is None else f", appended {clock_words(check.append_ms)}"
+    if told.check.status == "no_record":
+        yield f"        {check.text}"
+    else:
+        yield f"        {_STATUS[check.status]}:{place}: {check.text}{when}"
+
+
+def _handover(handover: "Handover", client_id: str) -> Iterator[str]:
+    before = handover.before
+    yield f"    handover from {before.client_id} (epoch {epoch_words(before.epoch)})"
+    if handover.dropped_ms is not None:
+        yield f"      {clock_words(handover.dropped_ms)}  {before.client_id} was told to stop"
+    released = handover.released
+    if released is not None:
+        what = (
+            "said that it had never started it"
+            if released.offset is None
+            else f"released it at offset {released.offset:,}"
+        )
+        yield (
+            f"      {clock_words(released.append_ms)}  {released.client_id} {what} "
+            f"({at_words(*released.place)})"
+        )
+    elif handover.how is not None:
+        yield f"      {'':12}  {before.client_id}: {handover.how}"
+    if handover.by_release:
+        yield f"      {'':12}  {client_id} began by that release: no engine was there"
+        return
+    if handover.granted_ms is None:
+        yield f"      {'':12}  {client_id} waits still"
+        return
+    gap = "" if handover.gap_ms is None else f", {span_words(handover.gap_ms)} after the release"
+    yield f"      {clock_words(handover.granted_ms)}  granted to {client_id}{gap}"

@@ -1,0 +1,179 @@
+"""What the causes of a decision mean, in plain words: a sentence each, and a headline of all."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from fairlead.history.places import queue_words
+from fairlead.verify.audit import Audit
+
+__all__ = [
+    "chief_cause",
+    "chief_trigger",
+    "headline",
+    "is_consequence",
+    "position_words",
+    "sentence",
+]
+
+_NAMED_MAX: Final = 3
+_SENTENCES: Final = {
+    "client_joined": "{client} joined: {shares}",
+    "client_left": "{client} left by itself, and gives back what it has: {shares}",
+    "client_expired": "{client} was taken for dead: {shares}",
+    "client_replaced": "another life of {client} joined: the newest process of a client id counts",
+    "grace_over": "{client} did not come back within the restart grace: its queues are shared out",
+    "subscription_changed": "{client} changed what it subscribes, its zone or its capacity",
+    "decision_asked": "{client} asked for a decision now",
+    "route_changed": "the route of {topic} changed: the group has {queues} queues now",
+    "offsets_known": "a bridge told the bounds and commits of {topic}, so its queues can start",
+    "weights_changed": "queues of {topic} weigh differently by what was measured: {because}",
+    "released": "{client} released: a queue that it had given up was free for its successor",
+    "mute_member": "{client} heartbeats and does not answer, and the rule on_mute passes it over",
+    "pull_idle": "{client} did not pull {queue} for too long: it is taken anew",
+    "drained": "{client} is drained and has nothing left",
+    "settled": "changes that came together were shared out at once: {because}",
+    "trigger": "the group's periodic look (trigger_ms) found something to move",
+    "generation_started": "an engine started, and asks every client what it works on",
+    "generation_passed": "every client has answered the engine that started: what they hold counts",
+    "recovery_started": "an engine started without its state, and asks the clients and the log",
+    "recovery_passed": "an engine without its state has heard everybody who may be working",
+    "healed": "{client} had missed a record, and was told its queues again",
+    "quarantined": "the step of this group failed: nothing moves until it succeeds again",
+    "quarantine_left": "the step of this group succeeds again",
+    "group_evicted": "nobody was left in the group, and it was forgotten",
+}
+_HEADLINES: Final = {
+    "client_joined": "{client} joined",
+    "client_left": "{client} left",
+    "client_expired": "{client} expired",
+    "client_replaced": "{client} replaced",
+    "grace_over": "{client} did not come back",
+    "subscription_changed": "{client} changed its subscription",
+    "decision_asked": "{client} asked for a decision",
+    "route_changed": "route of {topic} changed",
+    "offsets_known": "offsets of {topic} known",
+    "weights_changed": "weights of {topic} changed",
+    "released": "{client} released",
+    "mute_member": "{client} is mute",
+    "pull_idle": "{queue} not pulled by {client}",
+    "drained": "{client} drained",
+    "settled": "changes settled",
+    "trigger": "periodic look",
+    "generation_started": "an engine started",
+    "generation_passed": "an engine's start passed",
+    "recovery_started": "an engine recovers",
+    "recovery_passed": "an engine recovered",
+    "healed": "{client} healed",
+    "quarantined": "quarantine began",
+    "quarantine_left": "quarantine ended",
+    "group_evicted": "group forgotten",
+}
+_CONSEQUENCES: Final = frozenset(("released", "offsets_known", "healed", "settled", "trigger"))
+"""What follows from other events: shown behind them."""
+_POSITIONS: Final = {
+    "release": "where its holder before released it",
+    "progress": "the last position that its holder before told",
+    "committed": "what the group had committed",
+    "first_offset": "the first message, by consume_from of its members",
+    "last_offset": "the end of the queue, by consume_from of its members",
+    "timestamp": "the first message since a time, by consume_from of its members",
+    "minimum": "the first message kept: the queue came later, or is of a retry topic",
+    "reset": "an operator's reset",
+}
+
+
+def position_words(why: str | None) -> str:
+    """Say where a position is known from."""
+    if why is None:
+        return "not told"
+    return _POSITIONS.get(why, why)
+
+
+def is_consequence(cause: Mapping[str, Any]) -> bool:
+    """Tell whether a cause rather follows from others, and is told behind them."""
+    return cause["kind"] in _CONSEQUENCES
+
+
+def chief_trigger(triggers: Sequence[str]) -> str | None:
+    """Return the first trigger that does not rather follow from others; None: there is none."""
+    chief = [each for each in triggers if each not in _CONSEQUENCES]
+    return next(iter([*chief, *triggers]), None)
+
+
+def sentence(cause: Mapping[str, Any], audit: Audit) -> str:
+    """Say what a cause means in its decision."""
+    if cause.get("rule") is not None or cause["kind"] == "reset":
+        return _ordered(cause)
+    return _filled(_SENTENCES, cause, audit, str(cause.get("client_id")))
+
+
+def headline(audit: Audit, prelude: Sequence[Audit] = ()) -> str:
+    """Say in few words what led to a decision, and to those that it only followed up."""
+    causes = [cause for each in (*prelude, audit) for cause in each.causes]
+    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    for cause in causes:
+        single = cause.get("rule") is not None or cause["kind"] == "reset"
+        kinds.setdefault(_ordered(cause) if single else str(cause["kind"]), []).append(cause)
+    chief = {kind for kind in kinds if kind not in _CONSEQUENCES} or set(kinds)
+    parts = [_summed(kind, each, audit) for kind, each in kinds.items() if kind in chief]
+    return "; ".join(parts) or "no cause is named"
+
+
+def chief_cause(
+    causes: Sequence[Mapping[str, Any]], queue: Sequence[Any], client_ids: Collection[str]
+) -> Mapping[str, Any] | None:
+    """Return the cause that is nearest to the move of a queue; None: its decision names none.
+
+    First one that names the queue, then what an operator or a bridge did, then one of a client that
+    the queue left or came to, then any; of these what is no mere consequence of others.
+    """
+
+    def distance(cause: Mapping[str, Any]) -> tuple[bool, bool, bool]:
+        return (
+            cause.get("queue") != [*queue],
+            is_consequence(cause),
+            cause.get("client_id") is not None and cause.get("client_id") not in client_ids,
+        )
+
+    return min(causes, key=distance, default=None)
+
+
+def _summed(kind: str, causes: Sequence[Mapping[str, Any]], audit: Audit) -> str:
+    if kind not in _HEADLINES:
+        first = causes[0]
+        return kind if kind != first["kind"] else kind.replace("_", " ")
+    names = list(dict.fromkeys(str(each["client_id"]) for each in causes if "client_id" in each))
+    topics = list(dict.fromkeys(str(each["topic"]) for each in causes if "topic" in each))
+    return _filled(_HEADLINES, {**causes[0], "topic": _listed(topics)}, audit, _listed(names))
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) <= _NAMED_MAX:
+        return ", ".join(names)
+    return f"{', '.join(names[:_NAMED_MAX])} and {len(names) - _NAMED_MAX} more"
+
+
+def _filled(words: Mapping[str, str], cause: Mapping[str, Any], audit: Audit, client: str) -> str:
+    text = words.get(str(cause["kind"]), "{kind}")
+    members = len(audit.members)
+    return text.format(
+        kind=str(cause["kind"]).replace("_", " "),
+        client=client,
+        topic=cause.get("topic"),
+        queue=queue_words(cause.get("queue") or ()),
+        because=cause.get("because"),
+        queues=audit.queues,
+        shares=f"{audit.queues} queues over {members} member{'' if members == 1 else 's'}",
+    )
+
+
+def _ordered(cause: Mapping[str, Any]) -> str:
+    """Say what somebody ordered: who, what, for whom, and why."""
+    who = cause.get("by") or "somebody"
+    reason = f" ({cause['because']})" if cause.get("because") else ""
+    if cause["kind"] == "reset":
+        return f"{who} reset {queue_words(cause.get('queue') or ())}{reason}"
+    verb = "removed" if cause.get("removed") else "set"
+    of = cause.get("client_id") or queue_words(cause.get("queue") or ())
+    everybody = " of all groups" if cause.get("group") == "*" else ""
+    return f"{who} {verb} the rule {cause['rule']}{' of ' + of if of else ''}{everybody}{reason}"

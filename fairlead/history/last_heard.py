@@ -1,0 +1,96 @@
+"""When a client that was taken for dead was last heard, on the clock that the engine went by."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
+from fairlead.history.places import at_words, clock_words
+from fairlead.sources.missing_record import Place
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["LastHeard", "Patience", "last_heard"]
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """For how long a silent client of a group is waited for."""
+
+    lease_ms: int
+    margin_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class LastHeard:
+    """The last heartbeat of a client before a decision.
+
+    Attributes:
+        place: where it stands.
+        append_ms: when it was appended.
+        lease_ms: the lease that its client kept; 0: it does not say.
+        silent_ms: from it to the decision, on the engine's clock.
+    """
+
+    place: Place
+    append_ms: int
+    lease_ms: int
+    silent_ms: int
+
+    def words(self, patience: Patience) -> str:
+        """Say why the client was taken for dead, by the rules that its group has now."""
+        lease_ms = max(self.lease_ms, patience.lease_ms)
+        said = (
+            f"its last heartbeat was appended at {clock_words(self.append_ms)} "
+            f"({at_words(*self.place)}), {_seconds(self.silent_ms)} before on the engine's clock"
+        )
+        waited = f"lease {_seconds(lease_ms)} + margin {_seconds(patience.margin_ms)}"
+        if self.silent_ms > lease_ms + patience.margin_ms:
+            return f"{said}: longer than {waited}"
+        return f"{said}; the {waited} of now are longer than those of then"
+
+
+def _seconds(span_ms: int) -> str:
+    return f"{span_ms / 1_000:g} s"
+
+
+def last_heard(
+    rows: Iterable[RawRecord], group: str, client_ids: Collection[str], end: int, tick_ms: int
+) -> Mapping[str, LastHeard]:
+    """Return the last heartbeat of each client before an offset; without those not heard.
+
+    Args:
+        rows: of the group's partition of heartbeats, in their order.
+        group: the group.
+        client_ids: who is looked for.
+        end: the first offset that the decision had not read.
+        tick_ms: the period of the engine's ticks.
+    """
+    clock = ShardClock(TICKS_PER_MOVE * tick_ms)
+    heard: dict[str, tuple[RawRecord, int, int]] = {}
+    key = group.encode()
+    for row in rows:
+        if row.offset >= end:
+            break
+        now_ms = clock.advance(row.append_ms)
+        beat = _beat(row) if row.key == key else None
+        if beat is not None and beat[0] in client_ids:
+            heard[beat[0]] = row, beat[1], now_ms
+    return {
+        client_id: LastHeard(
+            (row.topic, row.partition, row.offset), row.append_ms, lease, clock.clock_ms - at_ms
+        )
+        for client_id, (row, lease, at_ms) in heard.items()
+    }
+
+
+def _beat(row: RawRecord) -> tuple[str, int] | None:
+    """Return the client and the lease of a heartbeat, refused or not; None: it is none."""
+    try:
+        body = orjson.loads(row.value or b"null")
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(body, dict) or body.get("kind") != "heartbeat":
+        return None
+    lease = body.get("lease_ms")
+    return str(body.get("client_id")), lease if isinstance(lease, int) else 0

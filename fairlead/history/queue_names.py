@@ -1,0 +1,45 @@
+"""Which queue a user means: its whole name, or its number where that is enough."""
+
+from collections.abc import Collection, Iterable
+
+from fairlead.core.model import MessageQueue
+from fairlead.core.ordering import queue_order
+from fairlead.history.places import queue_words
+
+__all__ = ["UnknownQueueError", "queue_named"]
+
+_FOUND_MAX = 3
+
+
+class UnknownQueueError(LookupError):
+    """A text names no queue, or more than one of those that are ``known``."""
+
+    def __init__(self, text: str, detail: str, known: Collection[MessageQueue]) -> None:
+        super().__init__(f"{text}: {detail}")
+        self.known = known
+
+
+def queue_named(text: str, known: Collection[MessageQueue]) -> MessageQueue:
+    """Return the queue that a text names.
+
+    Raises:
+        UnknownQueueError: it names none of those that are known, or several.
+
+    >>> queue_named("3", [MessageQueue("orders", "main", 3)])
+    MessageQueue(topic='orders', broker_name='main', queue_id=3)
+    """
+    if text.isascii() and text.isdigit():
+        found = sorted((each for each in known if each.queue_id == int(text)), key=queue_order)
+        if len(found) > 1:
+            raise UnknownQueueError(text, f"it may be {_listed(found)}", known)
+    else:
+        found = [each for each in known if queue_words(each) == text]
+    if not found:
+        raise UnknownQueueError(text, "the group has no such queue", known)
+    return found[0]
+
+
+def _listed(queues: Iterable[MessageQueue]) -> str:
+    words = [queue_words(each) for each in queues]
+    more = [f"{len(words) - _FOUND_MAX} more"] if len(words) > _FOUND_MAX else []
+    return " or ".join([*words[:_FOUND_MAX], *more])

@@ -1,0 +1,132 @@
+"""What was refused, by the records of the rejects topic: when, why, what to do, and what it was."""
+
+import binascii
+import re
+from base64 import b64decode
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from fairlead.history.places import at_words, iso_words
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["Rejected", "rejected_of"]
+
+_GROUP: Final = re.compile(rb'"group"\s*:\s*"([^"\\]{1,120})"')
+_OFFSETS: Final = "offsets"
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """One record that was refused.
+
+    Attributes:
+        row: the record that says so, which has the key of the refused one.
+        reason: a word of docs/protocol.md §10.
+        field: the path of the offending field; None: the whole record.
+        detail: what is wrong with it.
+        remedy: what to send instead.
+        place: where the refused record stands.
+        size: of its value in bytes; None: it was null.
+        sha256: of its value.
+        excerpt: the first bytes of its value.
+        version: of the engine that refused it.
+    """
+
+    row: RawRecord
+    reason: str
+    field: str | None
+    detail: str
+    remedy: str
+    place: tuple[str, int, int]
+    size: int | None
+    sha256: str | None
+    excerpt: bytes | None
+    version: str
+
+    @property
+    def group(self) -> str | None:
+        """Whose record it was, by its key or else by what is left of it; None: nobody knows."""
+        key = self.row.key
+        if key is not None and not key.startswith(b"["):
+            suffix = self.place[0].rpartition(".")[2]
+            return None if suffix in ("routes", "generations") else key.decode(errors="replace")
+        try:
+            parts = orjson.loads(key or b"null")
+        except orjson.JSONDecodeError:
+            parts = None
+        if isinstance(parts, list) and parts:
+            number = 1 if self.place[0].endswith(_OFFSETS) else 0
+            return str(parts[number]) if len(parts) > number else None
+        found = _GROUP.search(self.excerpt or b"")
+        return None if found is None else found[1].decode(errors="replace")
+
+    @property
+    def key_text(self) -> str | None:
+        """The key, printable; None: it had none."""
+        return None if self.row.key is None else _printable(self.row.key)
+
+    @property
+    def excerpt_text(self) -> str | None:
+        """The first bytes of the value, printable; None: it was null."""
+        return None if self.excerpt is None else _printable(self.excerpt)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the value is longer than its excerpt."""
+        return self.excerpt is not None and (self.size or 0) > len(self.excerpt)
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON values, flat."""
+        return {
+            "at": iso_words(self.row.append_ms),
+            "at_ms": self.row.append_ms,
+            "reason": self.reason,
+            "field": self.field,
+            "detail": self.detail,
+            "remedy": self.remedy,
+            "group": self.group,
+            "key": self.key_text,
+            "record": at_words(*self.place),
+            "size": self.size,
+            "sha256": self.sha256,
+            "excerpt": self.excerpt_text,
+            "cut": self.is_cut,
+            "version": self.version,
+            "reject": at_words(self.row.topic, self.row.partition, self.row.offset),
+        }
+
+
+def rejected_of(row: RawRecord) -> Rejected | None:
+    """Return what a record of rejects says; None: it is none of docs/protocol.md §3.15."""
+    try:
+        body = orjson.loads(row.value or b"")
+        if body["kind"] != "reject":
+            return None
+        topic, partition, offset = body["at"]
+        excerpt = body["excerpt"]
+        return Rejected(
+            row=row,
+            reason=str(body["reason"]),
+            field=body["field"],
+            detail=str(body["detail"]),
+            remedy=str(body["remedy"]),
+            place=(str(topic), int(partition), int(offset)),
+            size=body["size"],
+            sha256=body["sha256"],
+            excerpt=None if excerpt is None else b64decode(excerpt, validate=True),
+            version=str(body["version"]),
+        )
+    except (ValueError, KeyError, TypeError, binascii.Error):
+        return None
+
+
+def _printable(content: bytes) -> str:
+    r"""Write bytes so that nothing in them steers a terminal.
+
+    >>> _printable(b'{"a":1}\x1b[2J\xff')
+    '{"a":1}\\x1b[2J\\xff'
+    """
+    text = content.decode(errors="backslashreplace")
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)

@@ -1,0 +1,279 @@
+"""The story of one queue: who has it, since when, from where, why, and who had it before."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.history.cause_check import CauseCheck, place_of
+from fairlead.history.nobody import why_nobody
+from fairlead.history.places import at_words, epoch_words, iso_words, queue_words
+from fairlead.history.tenures import Tenure
+from fairlead.sources.missing_record import Place
+from fairlead.verify.audit import Audit
+
+__all__ = [
+    "CauseTold",
+    "DecisionTold",
+    "Handover",
+    "Holder",
+    "QueueStory",
+    "Released",
+    "TenureTold",
+    "standing_of",
+]
+
+QueueState = Literal["held", "draining", "gated", "nobody"]
+
+
+@dataclass(frozen=True, slots=True)
+class CauseTold:
+    """One cause of a decision: what it means, and what its record is."""
+
+    cause: Mapping[str, Any]
+    says: str
+    check: CauseCheck
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        place, append_ms = place_of(self.cause), self.check.append_ms
+        return {
+            **self.cause,
+            "at": None if place is None else at_words(*place),
+            "says": self.says,
+            "status": self.check.status,
+            "record": self.check.text,
+            "appended_ms": append_ms,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The record by which a holder gave a queue up. ``offset`` None: it had never started."""
+
+    place: Place
+    append_ms: int
+    client_id: str
+    offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """How a queue came from one owner to the next.
+
+    Attributes:
+        before: the grant before.
+        dropped_ms: when its holder was told to give it up; None: it was not, or not as is known.
+        released: the release; None: there was none.
+        how: what ended the grant, where no release did.
+        granted_ms: when its successor was told that it waits for nobody; None: it waits.
+        gap_ms: from the release to that, by the times at which both were written.
+        by_release: no decision let the successor in: it began by the release itself.
+    """
+
+    before: Tenure
+    dropped_ms: int | None
+    released: Released | None
+    how: str | None
+    granted_ms: int | None
+    gap_ms: int | None
+    by_release: bool
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        released = self.released
+        return {
+            "from": self.before.client_id,
+            "epoch": epoch_words(self.before.epoch),
+            "dropped_ms": self.dropped_ms,
+            "released_ms": None if released is None else released.append_ms,
+            "released_at": None if released is None else at_words(*released.place),
+            "released_by": None if released is None else released.client_id,
+            "released_offset": None if released is None else released.offset,
+            "ended": self.how,
+            "granted_ms": self.granted_ms,
+            "gap_ms": self.gap_ms,
+            "by_release": self.by_release,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTold:
+    """One decision, and its causes."""
+
+    audit: Audit
+    causes: tuple[CauseTold, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            **_decision(self.audit),
+            "causes": [each.document() for each in self.causes],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TenureTold:
+    """One owner of the queue: the grant, why it was given, and the handover before it.
+
+    ``given``: the decision that gave it; None: it was not found. ``led_by``: the decisions that
+    this one only followed up.
+    """
+
+    tenure: Tenure
+    given: DecisionTold | None
+    led_by: tuple[DecisionTold, ...]
+    handover: Handover | None
+
+    @property
+    def causes(self) -> list[CauseTold]:
+        """The causes of all decisions that are told of."""
+        decisions = (*self.led_by, *([self.given] if self.given else ()))
+        return [cause for each in decisions for cause in each.causes]
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        tenure = self.tenure
+        return {
+            "client_id": tenure.client_id,
+            "epoch": epoch_words(tenure.epoch),
+            "state": tenure.state,
+            "position": None if tenure.position is None else [*tenure.position],
+            "why": tenure.why,
+            "unsafe": tenure.unsafe,
+            "given_ms": _at_ms(tenure.given),
+            "granted_ms": _at_ms(tenure.granted),
+            "dropped_ms": _at_ms(tenure.dropped),
+            "ended_ms": _at_ms(tenure.ended),
+            "decision": None if self.given is None else self.given.document(),
+            "led_by": [each.document() for each in self.led_by],
+            "handover": None if self.handover is None else self.handover.document(),
+        }
+
+
+def _at_ms(audit: Audit | None) -> int | None:
+    return None if audit is None else audit.at_ms
+
+
+def _decision(audit: Audit) -> dict[str, Any]:
+    return {
+        "at": at_words(audit.row.topic, audit.row.partition, audit.row.offset),
+        "epoch": epoch_words(audit.epoch),
+        "at_ms": audit.at_ms,
+        "triggers": [*audit.triggers],
+        "strategy": audit.strategy,
+        "members": len(audit.members),
+        "queues": audit.queues,
+        "moves": len({move.queue for move in audit.moves}),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who has a queue.
+
+    Attributes:
+        state: ``held``; ``draining``: it was told to stop; ``gated``: it waits for those before it.
+        owner: the client; None: nobody.
+        epoch: of its grant.
+        since_ms: from when on; None: not known.
+        successor: who gets it next.
+        waits_for: those it is gated behind.
+    """
+
+    state: QueueState
+    owner: str | None = None
+    epoch: Epoch | None = None
+    since_ms: int | None = None
+    successor: str | None = None
+    waits_for: tuple[str, ...] = ()
+
+
+def standing_of(known: Sequence[Tenure], told: tuple[str, Epoch, str] | None) -> Holder:
+    """Return who has a queue now.
+
+    Args:
+        known: its grants by the decisions, oldest first.
+        told: client, epoch and state (a word of assignments) by the newest assignment records;
+            None: it is in none. It counts where the decisions that tell of it are gone.
+    """
+    if told is not None and (not known or known[-1].epoch < told[1]):
+        client_id, epoch, word = told
+        state: QueueState = "draining" if word == "draining" else "held"
+        return Holder("gated" if word == "gated" else state, client_id, epoch)
+    alive = [tenure for tenure in known if tenure.state != "over"]
+    if not alive:
+        return Holder("nobody")
+    first, last = alive[0], alive[-1]
+    begun = first.granted or first.given
+    since_ms = None if begun is None else begun.at_ms
+    if first.state == "gated":
+        before = tuple(each.client_id for each in known if each.epoch < first.epoch)
+        return Holder("gated", first.client_id, first.epoch, since_ms, waits_for=before[-1:])
+    successor = None if last is first else last.client_id
+    state = "held" if first.state == "held" and successor is None else "draining"
+    return Holder(state, first.client_id, first.epoch, since_ms, successor)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStory:
+    """What there is to be told of one queue.
+
+    Attributes:
+        group: the group.
+        queue: the queue.
+        holder: who has it.
+        tenures: the owners that are told of, the newest first.
+        earlier: how many more are known from what was read.
+        reaches_back: the log holds nothing older of this queue than what was read.
+        newest: the newest decision of the group; None: none is in the log.
+        as_of_ms: when that was so.
+    """
+
+    group: str
+    queue: MessageQueue
+    holder: Holder
+    tenures: tuple[TenureTold, ...]
+    earlier: int
+    reaches_back: bool
+    newest: Audit | None
+    as_of_ms: int
+
+    @property
+    def why_nobody(self) -> str | None:
+        """Why nobody has it; None: somebody has."""
+        return why_nobody(self.queue, self.newest) if self.holder.state == "nobody" else None
+
+    @property
+    def disagreements(self) -> list[CauseTold]:
+        """The causes whose records are not what they say."""
+        return [
+            cause
+            for told in self.tenures
+            for cause in told.causes
+            if cause.check.status == "disagrees"
+        ]
+
+    def document(self) -> dict[str, Any]:
+        """Return the story as JSON values."""
+        holder = self.holder
+        newest = self.tenures[0].tenure if self.tenures else None
+        here = newest if newest is not None and newest.epoch == holder.epoch else None
+        position = None if here is None else here.position
+        return {
+            "group": self.group,
+            "queue": queue_words(self.queue),
+            "owner": holder.owner,
+            "state": holder.state,
+            "successor": holder.successor,
+            "waits_for": [*holder.waits_for],
+            "nobody_because": self.why_nobody,
+            "epoch": None if holder.epoch is None else epoch_words(holder.epoch),
+            "since": None if holder.since_ms is None else iso_words(holder.since_ms),
+            "since_ms": holder.since_ms,
+            "position": None if position is None else [*position],
+            "why": None if here is None else here.why,
+            "as_of_ms": self.as_of_ms,
+            "owners": [each.document() for each in self.tenures],
+            "earlier": self.earlier,
+        }

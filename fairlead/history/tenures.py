@@ -1,0 +1,176 @@
+"""Who had which queue when, by the decisions of one group: each grant from its gift to its end."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from fairlead.core.model import Epoch, MessageQueue, Position
+from fairlead.history.cause_words import is_consequence
+from fairlead.verify.audit import Audit, AuditMove
+
+__all__ = ["Tenure", "TenureState", "Tenures", "tenures_of"]
+
+_PASSED: Final = frozenset(("generation_passed", "recovery_passed"))
+_ASKING: Final = frozenset(("barrier", "recovering"))
+_PRELUDE_MS: Final = 600_000
+"""What was decided longer ago has not led to a decision."""
+
+TenureState = Literal["gated", "held", "draining", "over"]
+
+
+@dataclass(slots=True)
+class Tenure:
+    """One grant of one queue, as far as decisions tell.
+
+    Attributes:
+        queue: which.
+        client_id: whose.
+        epoch: of the grant; it names it.
+        given: the decision that gave it; None: it is not among those that were read.
+        gate: it waited for somebody.
+        granted: the decision after which it waits for nobody; the one that gave it, or a later one.
+        opened: the decision after which it waits for nobody although none granted it: its client
+            went by the release itself, for no engine was there.
+        dropped: the decision that took it back.
+        ended: the decision that found that it had ended.
+        position: where its client starts, by the newest word.
+        why: where that is known from.
+        unsafe: it was granted although somebody else may have been working.
+    """
+
+    queue: MessageQueue
+    client_id: str
+    epoch: Epoch
+    given: Audit | None = None
+    gate: bool = False
+    granted: Audit | None = None
+    opened: Audit | None = None
+    dropped: Audit | None = None
+    ended: Audit | None = None
+    position: Position | None = None
+    why: str | None = None
+    unsafe: bool = False
+
+    @property
+    def state(self) -> TenureState:
+        """How far it has come."""
+        if self.ended is not None:
+            return "over"
+        if self.dropped is not None:
+            return "draining"
+        return "gated" if self.waits else "held"
+
+    @property
+    def waits(self) -> bool:
+        """Whether it was given behind somebody, and nothing tells that it was let in."""
+        return self.gate and self.granted is None and self.opened is None
+
+    @property
+    def taken_by(self) -> Audit | None:
+        """The decision by which its client was no more the one to have the queue."""
+        return self.dropped or self.ended
+
+
+@dataclass(slots=True)
+class Tenures:
+    """The grants of a group's queues, oldest first, from its decisions in their order.
+
+    Attributes:
+        of: per queue.
+        newest: the newest decision.
+        preludes: offset of a decision -> those that it followed up.
+        quiet: decisions since the last that moved anything.
+    """
+
+    of: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
+    newest: Audit | None = None
+    preludes: dict[int, tuple[Audit, ...]] = field(default_factory=dict)
+    quiet: list[Audit] = field(default_factory=list)
+
+    def take(self, audit: Audit) -> None:
+        """Add the next decision."""
+        self.newest = audit
+        for move in audit.moves:
+            self._take(move, audit)
+        for move in audit.moves:
+            if move.stage == "granted" and not move.unsafe:
+                self._end_older(move, audit)
+        self._open_gates(audit)
+        self._note_prelude(audit)
+
+    def prelude_of(self, audit: Audit) -> tuple[Audit, ...]:
+        """Return the decisions that moved nothing and that one only followed up, oldest first.
+
+        A route changes in one decision, and queues move when their bounds are told; changes are
+        collected one by one, and shared out together.
+        """
+        return self.preludes.get(audit.row.offset, ())
+
+    def _take(self, move: AuditMove, audit: Audit) -> None:
+        tenure = self._named(move)
+        match move.stage:
+            case "gated" | "granted":
+                # A decision without a new epoch has that of the one before it.
+                if move.epoch == audit.epoch > audit.previous and tenure.given is None:
+                    tenure.given = audit
+                tenure.gate |= move.stage == "gated"
+                if move.stage == "granted" and tenure.granted is None:
+                    tenure.granted = audit
+                tenure.position = move.position or tenure.position
+                tenure.why = move.why or tenure.why
+                tenure.unsafe |= move.unsafe
+            case "dropped":
+                tenure.dropped = tenure.dropped or audit
+            case "resolved":
+                tenure.ended = tenure.ended or audit
+
+    def _named(self, move: AuditMove) -> Tenure:
+        """Return the grant that a line is of; one that was not seen before is put in its place."""
+        known = self.of.setdefault(move.queue, [])
+        for tenure in reversed(known):
+            if tenure.epoch == move.epoch:
+                return tenure
+        found = Tenure(move.queue, move.client_id, move.epoch)
+        known.append(found)
+        known.sort(key=lambda tenure: tenure.epoch)
+        return found
+
+    def _end_older(self, move: AuditMove, audit: Audit) -> None:
+        """Who is granted a queue and waits for nobody follows grants that are all over."""
+        for tenure in self.of[move.queue]:
+            if tenure.epoch < move.epoch and tenure.ended is None:
+                tenure.ended = audit
+
+    def _open_gates(self, audit: Audit) -> None:
+        """Let in who waits for nobody any more although no decision says so.
+
+        A client goes by the releases, and needs no grant; an engine that has started takes it at
+        its word. While that asks everybody, nobody is let in by a decision.
+        """
+        passed = any(cause["kind"] in _PASSED for cause in audit.causes)
+        queues = self.of if passed else {move.queue for move in audit.moves}
+        if audit.phase in _ASKING:
+            return
+        for queue in queues:
+            *older, newest = self.of[queue]
+            waits = newest.state == "gated" and newest.given is not None
+            if waits and older and all(tenure.state == "over" for tenure in older):
+                newest.opened = audit
+
+    def _note_prelude(self, audit: Audit) -> None:
+        if any(move.stage == "dropped" or move.epoch == audit.epoch for move in audit.moves):
+            if all(map(is_consequence, audit.causes)):
+                since_ms = audit.at_ms - _PRELUDE_MS
+                led = tuple(each for each in self.quiet if each.at_ms >= since_ms)
+                self.preludes[audit.row.offset] = led
+            self.quiet = []
+        elif not all(map(is_consequence, audit.causes)):
+            self.quiet.append(audit)
+
+
+def tenures_of(audits: Iterable[Audit]) -> Tenures:
+    """Return what decisions of one group add up to."""
+    found = Tenures()
+    for audit in audits:
+        found.take(audit)
+    return found

@@ -1,0 +1,212 @@
+"""`fairlead explain` and `fairlead moves` as they are typed, on recordings of whole lives."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from typer.testing import CliRunner
+
+from fairlead.cli.main import app
+from fairlead.errors import ExitCode, FairleadError, NothingProvedError, UsageError, VerdictError
+from fairlead.wire.raw import RawRecord
+from tests.engine.world import World
+from tests.history.lives import GROUP, moving_life, recorded, timed_rows
+
+STORIES = Path(__file__).parent / "stories"
+QUEUES = ("--queue", "orders/main/2", "--queue", "5")
+
+
+@pytest.fixture(scope="module")
+def life() -> World:
+    """A life in which queues moved for many reasons."""
+    return moving_life()
+
+
+@pytest.fixture(scope="module")
+def folder(life: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recording of it."""
+    return recorded(life, tmp_path_factory.mktemp("run") / "recording").folder
+
+
+def _run(*words: str | Path) -> tuple[str, FairleadError | None]:
+    """Run a command; return what it wrote, and the error that it ended with."""
+    ended = CliRunner().invoke(app, [str(word) for word in words])
+    if ended.exception is None or isinstance(ended.exception, FairleadError):
+        return ended.stdout, ended.exception
+    raise ended.exception
+
+
+def _told(*words: str | Path) -> Any:
+    text, error = _run(*words, "-o", "json")
+    assert error is None
+    return orjson.loads(text)
+
+
+@pytest.mark.parametrize(
+    "story, words",
+    [
+        ("explain", ["explain", GROUP, *QUEUES, "--all"]),
+        ("moves", ["moves", GROUP]),
+        ("moves_of_a_client", ["moves", GROUP, "--since", "20s", "--client", "c3"]),
+    ],
+)
+def test_story(folder: Path, story: str, words: list[str]) -> None:
+    """What a person reads is what was read and found good: tests/history/stories has it."""
+    text, error = _run(*words, "--dump", folder)
+    assert error is None
+    assert text == (STORIES / f"{story}.txt").read_text(encoding="utf-8")
+
+
+def test_story_for_programs(folder: Path) -> None:
+    """Programs get owner, position and every cause with the state of its record."""
+    two, five = _told("explain", GROUP, *QUEUES, "--dump", folder)
+    assert (two["owner"], two["state"], two["successor"]) == ("c3", "held", None)
+    assert two["position"] == [0, 63]
+    newest, before = two["owners"]
+    assert [each["status"] for each in newest["decision"]["causes"]] == ["verified", "verified"]
+    assert [each["kind"] for each in newest["decision"]["causes"]] == ["client_left", "released"]
+    assert newest["handover"]["released_offset"] == 63
+    assert before["client_id"] == "c1"
+    assert [each["kind"] for each in before["decision"]["causes"]] == ["client_expired"]
+    assert "longer than lease 10 s + margin 3 s" in before["decision"]["causes"][0]["record"]
+    assert (five["earlier"], len(five["owners"])) == (3, 2)
+    lines, _ = _run("explain", GROUP, *QUEUES, "--dump", folder, "-o", "jsonl")
+    assert [orjson.loads(line) for line in lines.splitlines()] == [two, five]
+
+
+def test_flat_rows(folder: Path) -> None:
+    """Each move is one flat row; whoever ordered it, and because of what, stands in it."""
+    rows = _told("moves", GROUP, "--dump", folder, "--since", "1h")
+    assert all(not isinstance(each, dict | list) for row in rows for each in row.values())
+    pinned = next(row for row in rows if row["rule"] == "pin")
+    assert (pinned["by"], pinned["because"], pinned["from"], pinned["to"]) == (
+        "alice",
+        "warm cache",
+        "c1",
+        "c3",
+    )
+    assert [row["kind"] for row in rows].count("renewed") == 1
+
+
+def _forged(
+    rows: dict[tuple[str, int], list[RawRecord]], suffix: str, old: bytes, new: bytes
+) -> None:
+    for place, log in rows.items():
+        if place[0] == suffix:
+            rows[place] = [row._replace(value=(row.value or b"").replace(old, new)) for row in log]
+
+
+def test_forged(life: World, tmp_path: Path) -> None:
+    """A record that is another event than the decision says ends the command with 1."""
+    rows = timed_rows(life)
+    _forged(rows, "control", b'"by":"alice"', b'"by":"mallory"')
+    folder = recorded(life, tmp_path / "forged", rows).folder
+    text, error = _run("explain", GROUP, "--queue", "0", "--dump", folder)
+    assert "DOES NOT AGREE: t.control/0@1: its by is 'mallory'" in text
+    assert isinstance(error, VerdictError)
+    assert error.exit_code == ExitCode.VERDICT_NEGATIVE
+    assert "1 record is not what the decisions say, such as t.control/0@1" in error.message
+
+
+def test_records_gone(life: World, tmp_path: Path) -> None:
+    """What topics do not keep any more is told as gone, and is no contradiction."""
+    rows = timed_rows(life)
+    end = max(row.append_ms for row in rows["heartbeats", 0])
+    rows["heartbeats", 0] = [row for row in rows["heartbeats", 0] if row.append_ms > end - 2_000]
+    rows["control", 0] = [row for row in rows["control", 0] if b'"pin"' not in (row.key or b"")]
+    folder = recorded(life, tmp_path / "gone", rows).folder
+    text, error = _run("explain", GROUP, "--queue", "0", "--queue", "2", "--all", "--dump", folder)
+    assert error is None
+    assert "record gone (compacted): t.control/0@1" in text
+    assert "record gone (retention): t.heartbeats/0@22" in text
+    assert "its last heartbeat is not in the log any more" in text
+
+
+def test_decisions_gone(life: World, tmp_path: Path) -> None:
+    """Without decisions the owner is told by assignments, and `moves` proves nothing."""
+    rows = timed_rows(life)
+    rows["decisions", 0] = []
+    folder = recorded(life, tmp_path / "undecided", rows).folder
+    text, error = _run("explain", GROUP, "--queue", "2", "--dump", folder)
+    assert error is None
+    assert "owner    c3 (held)" in text
+    assert "The decision that gave it is not in the log any more." in text
+    _, error = _run("moves", GROUP, "--dump", folder)
+    assert isinstance(error, NothingProvedError)
+    assert "orders: no decision of it stands in the recording" in error.message
+
+
+@pytest.mark.parametrize(
+    "words, message, remedy",
+    [
+        (["explain", "order", "--queue", "1"], "no group order in the rec", "nearest are orders"),
+        (["moves", "order"], "there is no group order in the rec", "nearest are orders"),
+        (["moves", "a b"], "'a b' is no group", "characters"),
+        (["explain", GROUP, "--queue", "7"], "7: the group has no such queue", "orders/main/0-5"),
+        (["explain", GROUP, "--queue", "orders/mian/1"], "no such queue", "orders/main/0-5"),
+        (["moves", GROUP, "--queue", "9"], "9: the group has no such queue", "orders/main/0-5"),
+        (["moves", GROUP, "--since", "yesterday"], "'yesterday' is no time", "30m, 1h, 2d"),
+        (["moves", GROUP, "--since", "2026-06-09T10:14"], "is a time of no zone", "Write its zone"),
+    ],
+)
+def test_refused(folder: Path, words: list[str], message: str, remedy: str) -> None:
+    """A name that is not there is refused with what there is, a time that is none with examples."""
+    _, error = _run(*words, "--dump", folder)
+    assert isinstance(error, UsageError)
+    assert message in error.message
+    assert remedy in error.remedy
+
+
+def test_number_of_two_topics(tmp_path: Path) -> None:
+    """A bare number that queues of two topics have is refused with both."""
+    world = World()
+    world.topics.tick(1)
+    world.join("c1", subscribed=("orders", "payments"))
+    world.pass_seconds(4)
+    folder = recorded(world, tmp_path / "two").folder
+    _, error = _run("explain", GROUP, "--queue", "2", "--dump", folder)
+    assert "2: it may be orders/main/2 or payments/main/2" in str(error)
+    (story,) = _told("explain", GROUP, "--queue", "3", "--dump", folder)
+    assert story["queue"] == "orders/main/3"
+
+
+def test_under_way(tmp_path: Path) -> None:
+    """A queue in a handover is draining at its holder; its successor and the wait are told."""
+    world = World(queues={"orders": 2})
+    world.topics.tick(1)
+    world.join("c1")
+    world.pass_seconds(4)
+    world.join("c2")
+    world.run(0)
+    world.run(1)
+    folder = recorded(world, tmp_path / "open").folder
+    text, _ = _run("explain", GROUP, "--queue", "1", "--dump", folder)
+    assert "owner    c1 (draining, goes to c2)" in text
+    assert "c1: it has not released it yet" in text
+    assert "c2 waits still" in text
+    text, _ = _run("moves", GROUP, "--dump", folder, "--client", "c2")
+    assert "orders/main/1  c1 → c2" in text
+    assert "waits still" in text
+
+
+def test_nobody(tmp_path: Path) -> None:
+    """A queue without an owner is told with the reason."""
+    world = World(queues={"orders": 2})
+    world.topics.tick(1)
+    world.join("c1")
+    world.join("c2")
+    world.pass_seconds(4)
+    world.topics.rule(GROUP, "designated", {"only": ["c7"]}, by="alice")
+    world.pass_seconds(4)
+    folder = recorded(world, tmp_path / "nobody").folder
+    text, _ = _run("explain", GROUP, "--queue", "1", "--dump", folder)
+    assert "owner    nobody" in text
+    assert "because  no client that is designated subscribes to its topic" in text
+    rows = _told("moves", GROUP, "--dump", folder, "--since", "5s")
+    assert [(row["kind"], row["to"], row["by"]) for row in rows] == [
+        ("given_up", None, "alice"),
+        ("given_up", None, "alice"),
+    ]
+    text, _ = _run("moves", GROUP, "--dump", folder, "--since", "1s")
+    assert text.startswith("orders: no queue moved since 2026-")

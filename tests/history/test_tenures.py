@@ -1,0 +1,104 @@
+"""Grants of queues from the decisions that gave, opened, took back and ended them."""
+
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.history.story import Holder, standing_of
+from fairlead.history.tenures import Tenure, tenures_of
+from tests.history.made import START_MS, audits, decision
+
+QUEUE = MessageQueue("orders", "main", 0)
+FIRST, SECOND = (1, 1), (1, 2)
+
+
+def _known(*bodies: dict[str, object]) -> list[Tenure]:
+    return tenures_of(audits(*bodies)).of[QUEUE]
+
+
+GIVEN = decision(1, [("granted", 0, "c1", FIRST)])
+MOVED = decision(2, [("dropped", 0, "c1", FIRST), ("gated", 0, "c2", SECOND)])
+OPENED = decision(2, [("resolved", 0, "c1", FIRST), ("granted", 0, "c2", SECOND)], new=False)
+
+
+def test_handover() -> None:
+    """A grant is draining while its successor is gated, and over when that one is let in."""
+    first, second = _known(GIVEN, MOVED)
+    assert [first.state, second.state] == ["draining", "gated"]
+    assert standing_of([first, second], None) == Holder(
+        "draining", "c1", Epoch(1, 1), START_MS + 1_000, "c2"
+    )
+    first, second = _known(GIVEN, MOVED, OPENED)
+    assert [first.state, second.state] == ["over", "held"]
+    assert second.given is not None
+    assert second.granted is not None
+    assert (second.given.row.offset, second.granted.row.offset) == (1, 2)
+    assert standing_of([first, second], None) == Holder("held", "c2", Epoch(1, 2), START_MS + 2_000)
+
+
+def test_first_decision_of_a_window() -> None:
+    """What began before the first decision that was read is known, but not who gave it."""
+    first, _ = _known(MOVED, OPENED)
+    assert (first.given, first.client_id, first.state) == (None, "c1", "over")
+    (only, newest) = _known(OPENED)
+    assert (only.client_id, newest.given) == ("c1", None)
+    assert newest.state == "held"
+
+
+def test_nobody() -> None:
+    """A queue that was given up, or whose holder is dead, is nobody's."""
+    given_up = decision(2, [("dropped", 0, "c1", FIRST)])
+    assert standing_of(_known(GIVEN, given_up), None).state == "draining"
+    dead = decision(2, [("resolved", 0, "c1", FIRST)])
+    assert standing_of(_known(GIVEN, dead), None) == Holder("nobody")
+    assert standing_of((), None) == Holder("nobody")
+
+
+def test_gated_behind_the_dead() -> None:
+    """Who is gated while an engine asks everybody waits until that is over, and then has it."""
+    dead = decision(2, [("resolved", 0, "c1", FIRST)], new=False)
+    dead["state"]["phase"] = "barrier"
+    known = _known(GIVEN, MOVED, dead)
+    holder = standing_of(known, None)
+    assert (holder.state, holder.owner, holder.waits_for) == ("gated", "c2", ("c1",))
+    passed = decision(2, [], [{"kind": "generation_passed"}], new=False)
+    known = _known(GIVEN, MOVED, dead, passed)
+    assert standing_of(known, None).state == "held"
+    assert (known[1].granted, known[1].opened is None) == (None, False)
+
+
+def test_what_assignments_say() -> None:
+    """Where the decision of a grant is gone, the newest assignment record tells the owner."""
+    told = ("c3", Epoch(1, 9), "held")
+    assert standing_of(_known(GIVEN), told) == Holder("held", "c3", Epoch(1, 9))
+    assert standing_of((), ("c3", Epoch(1, 9), "gated")).state == "gated"
+    older = ("c1", Epoch(1, 1), "held")
+    assert standing_of(_known(GIVEN, MOVED, OPENED), older).owner == "c2"
+
+
+def test_unsafe_grant() -> None:
+    """A grant that was made although somebody may be working leaves that grant open."""
+    eager = decision(2, [("dropped", 0, "c1", FIRST), ("granted", 0, "c2", SECOND)])
+    eager["moves"][1]["unsafe"] = True
+    first, second = _known(GIVEN, eager)
+    assert [first.state, second.state, second.unsafe] == ["draining", "held", True]
+
+
+def test_written_again() -> None:
+    """An add that is said again, or a decision that is read twice, makes no other grant."""
+    again = decision(3, [("granted", 0, "c1", FIRST)])
+    (only,) = _known(GIVEN, again, GIVEN)
+    assert only.given is not None
+    assert only.given.row.offset == 0
+
+
+def test_preludes() -> None:
+    """A decision that only follows others up is told with those that moved nothing before it."""
+    changed = decision(2, [], [{"kind": "route_changed", "topic": "orders"}], new=False)
+    told = decision(3, [("granted", 1, "c1", (1, 3))], [{"kind": "offsets_known"}])
+    tenures = tenures_of(audits(GIVEN, changed, told, told))
+    (given,) = tenures.of[MessageQueue("orders", "main", 1)]
+    assert given.given is not None
+    assert [each.row.offset for each in tenures.prelude_of(given.given)] == [1]
+    joined = decision(3, [("granted", 1, "c1", (1, 3))], [{"kind": "client_joined"}])
+    tenures = tenures_of(audits(GIVEN, changed, joined))
+    (given,) = tenures.of[MessageQueue("orders", "main", 1)]
+    assert given.given is not None
+    assert tenures.prelude_of(given.given) == ()
