@@ -61,28 +61,45 @@ class Families:
         label = ["group"]
         self.last_assignment = Gauge(
             "fairlead_client_last_assignment_timestamp_seconds",
-            "When the newest assignment was read.",
+            "When the newest assignment to a client of the group in this process was read, Unix "
+            "time; 0 before the first.",
             label,
             registry=registry,
         )
         self.owned = Gauge(
-            "fairlead_client_owned_queues", "Queues worked on.", label, registry=registry
+            "fairlead_client_owned_queues",
+            "Queues that the group's clients in this process work on; in a broadcasting group "
+            "those that they read.",
+            label,
+            registry=registry,
         )
         self.polls = Counter(
-            "fairlead_client_polls", "Times a message was asked for.", label, registry=registry
+            "fairlead_client_polls",
+            "Times that the application asked for messages, or that the listener of a PushConsumer "
+            "was called with some.",
+            label,
+            registry=registry,
         )
         self.revocations = Counter(
-            "fairlead_client_revocations", "Queues taken away.", label, registry=registry
+            "fairlead_client_revocations",
+            "Queues that were taken away one by one: moved, drained, or left with.",
+            label,
+            registry=registry,
         )
         self.revoke_seconds = Histogram(
             "fairlead_client_revoke_callback_seconds",
-            "Time the application took to stop working on a queue.",
+            "How long the application took to stop working on a queue that was taken away; until "
+            "then nobody else has it.",
             label,
             registry=registry,
             buckets=REVOKE_SECONDS,
         )
         self.commit_errors = Counter(
-            "fairlead_client_commit_errors", "Commits that failed.", label, registry=registry
+            "fairlead_client_commit_errors",
+            "Commits of positions that failed; in a broadcasting group, writes of the file with "
+            "the offsets.",
+            label,
+            registry=registry,
         )
 
 
@@ -134,32 +151,33 @@ class ProducerFamilies:
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
         self.messages = Counter(
             "fairlead_producer_messages",
-            "Messages that ended: acknowledged or failed.",
+            "Messages whose sending has ended: acknowledged, or failed for good.",
             ["group", "outcome"],
             registry=registry,
         )
         self.attempts = Counter(
             "fairlead_producer_attempts",
-            "Attempts by broker: acknowledged, or the fault.",
+            "Attempts to send by broker: acknowledged, or the fault, which is unreachable, "
+            "not_leader, busy or refused. The broker is empty where none was known.",
             ["group", "broker", "outcome"],
             registry=registry,
         )
         self.latency = Histogram(
             "fairlead_producer_latency_seconds",
-            "Time until a broker acknowledged.",
+            "How long a broker took to acknowledge a message; attempts that failed do not count.",
             ["group", "broker"],
             registry=registry,
             buckets=SEND_SECONDS,
         )
         self.unreadable_routes = Counter(
             "fairlead_producer_unreadable_routes",
-            "Changed routes that are no good: the topic's queues stay what they were.",
+            "Changed routes that could not be used: the topic's queues stay what they were.",
             ["group"],
             registry=registry,
         )
         self.avoided_until = Gauge(
             "fairlead_producer_avoided_until_timestamp_seconds",
-            "Until when a broker is avoided; 0: it is not.",
+            "Until when a broker is avoided, Unix time; 0: it is not.",
             ["group", "broker"],
             registry=registry,
         )

@@ -28,7 +28,7 @@ class Observer:
         """The client works on this many queues."""
 
     def polled(self) -> None:
-        """The application asked for a message."""
+        """The application asked for messages; a PushConsumer's listener is called with some."""
 
     def revoked(self) -> None:
         """A queue was taken away."""

@@ -13,8 +13,14 @@ from fairlead_client.pull.consumption import (
 )
 from fairlead_client.pull.failed_messages import FailedMessages
 from fairlead_client.pull.flow_control import FlowLimits
-from fairlead_client.pull.listener import Listener, QueueListener
+from fairlead_client.pull.listener import (
+    ConsumeContext,
+    ConsumeResult,
+    Listener,
+    QueueListener,
+)
 from fairlead_client.pull.message_source import MessageSource
+from fairlead_client.pull.messages import Messages
 from fairlead_client.pull.process_queue import ProcessQueue
 from fairlead_client.pull.pull_member import PullMember
 from fairlead_client.pull.tags import TAG_HEADER
@@ -104,14 +110,19 @@ class PushConsumer(PullMember):
             settled=self._book.settle,
             failed_messages=failed_messages,
         )
+
+        def consume(messages: Messages, context: ConsumeContext) -> ConsumeResult | None:
+            self._observer.polled()
+            return listener(messages, context)
+
         self._consuming: Consuming = (
             OrderlyConsuming(
-                listener,
+                consume,
                 max_reconsume_times=reconsume_limit(max_reconsume_times, ordered=True),
                 **common,
             )
             if chosen.ordered
-            else ConcurrentConsuming(listener, **common)
+            else ConcurrentConsuming(consume, **common)
         )
 
     @property

@@ -110,7 +110,12 @@ class BroadcastMember(Member):
         begins_at_ms = self._settings.begins_at_ms(self._identity.process.start_ms)
         settings = replace(self._settings, consume_timestamp_ms=begins_at_ms)
         self._keeper = BroadcastKeeper(
-            settings, self.client_id, self._reader(), offset_file=self._file, local=local
+            settings,
+            self.client_id,
+            self._reader(),
+            offset_file=self._file,
+            local=local,
+            observer=self._observer,
         )
         self._keeper.last_error = told
         thread = super()._new_thread()

@@ -19,6 +19,8 @@ from fairlead_client.broadcast.queue_plan import QueuePlan, QueuePlanner, QueueS
 from fairlead_client.broadcast.start_offset import start_offset
 from fairlead_client.errors import FairleadClientError
 from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.observer import Observer
+from fairlead_client.rebalance_log import RebalanceLog
 from fairlead_client.routes.topic_route import TopicRoute
 from fairlead_client.session.events import Event, WorkStopped
 from fairlead_client.settings import Settings
@@ -51,6 +53,7 @@ class BroadcastKeeper(Thread):
         application: takes the work, and is told on this thread.
         offset_file: open.
         local: what the file holds.
+        observer: is told how many queues are read.
     """
 
     def __init__(
@@ -61,6 +64,7 @@ class BroadcastKeeper(Thread):
         *,
         offset_file: OffsetFile,
         local: LocalOffsets,
+        observer: Observer,
     ) -> None:
         super().__init__(name="fairlead-broadcast", daemon=True)
         self._settings = settings
@@ -70,6 +74,8 @@ class BroadcastKeeper(Thread):
         self._offsets = dict(local.offsets)
         self._written = dict(local.offsets)
         self._local = local
+        self._observer = observer
+        self._rebalances = RebalanceLog(settings.group, client_id)
         self._topics = [entry.topic for entry in settings.subscriptions(0)]
         self._routes: dict[str, TopicRoute] = {}
         self._tenures: dict[Queue, _Tenure] = {}
@@ -129,6 +135,7 @@ class BroadcastKeeper(Thread):
             while not self._stopping:
                 if self._is_due():
                     self._follow()
+                    self._tell_queues()
                 self._take_progress()
                 if monotonic() >= next_write:
                     next_write = monotonic() + self._settings.commit_ms / 1_000
@@ -168,6 +175,11 @@ class BroadcastKeeper(Thread):
             except KafkaError as error:
                 self._tell(error)
                 self._again_at = monotonic() + RETRY_SECONDS
+
+    def _tell_queues(self) -> None:
+        queues = self.epochs
+        self._observer.owned(len(queues))
+        self._rebalances.all_of(queues)
 
     def _stop_queues(self, plan: QueuePlan) -> None:
         with self._changed:
@@ -226,6 +238,7 @@ class BroadcastKeeper(Thread):
             self._file.write(LocalOffsets(self._local.group, self._local.client_id, offsets))
         except OSError as error:
             self._tell(error)
+            self._observer.commit_failed()
             return
         self._written = offsets
 
@@ -237,6 +250,7 @@ class BroadcastKeeper(Thread):
         with self._changed:
             if not self._changed.wait_for(lambda: not self._tenures, limit):
                 logger.warning("%d queues were not finished in time", len(self._tenures))
+        self._observer.owned(0)
         self._take_progress()
         self._write()
         self._application.closed()

@@ -17,6 +17,7 @@ from fairlead_client.session.states import QueueState, SessionState, Signal
 from fairlead_client.session.transitions import TRANSITIONS
 
 LEASED = frozenset({SessionState.STARTING, SessionState.RUNNING, SessionState.LEAVING})
+KEPT = frozenset({QueueState.COMMITTING, QueueState.WORKING})
 SIGNALS_MAX = 10_000_000
 """More signals than this in one step can only be a loop."""
 
@@ -67,6 +68,18 @@ class Session:
         }
         gated = any(queue.state is QueueState.GATED for queue in memory.queues.values())
         return Ownership(memory.lease_until_ms, epochs, gated)
+
+    @property
+    def share(self) -> list[Queue]:
+        """The queues that the client works on or is to work on: the engine's wish, as it is known.
+
+        One that is being given up is not among them, one that waits for its former owner is.
+        """
+        return [
+            queue.queue
+            for queue in self._memory.queues.values()
+            if queue.gate is not None or queue.state in KEPT
+        ]
 
     def queue_memory(self, queue: Queue) -> QueueMemory | None:
         """Return what is remembered of a queue, to be read only."""

@@ -18,6 +18,8 @@ from fairlead_client.encoding import Encoder
 from fairlead_client.errors import NoticeError
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.observer import Observer
+from fairlead_client.rebalance_log import RebalanceLog
+from fairlead_client.records import Assignment
 from fairlead_client.session import actions, events
 from fairlead_client.session.session import Ownership, Session
 from fairlead_client.session.states import SessionState
@@ -61,6 +63,7 @@ class SessionThread(Thread):
         self._encoder = encoder
         self._application = application
         self._observer = observer
+        self._rebalances = RebalanceLog(settings.group, client_id)
         self._inbox: SimpleQueue[events.Event | CaughtUp | None] = SimpleQueue()
         self._reader = Reader(settings, client_id, self._inbox.put, self._note)
         self._committer = (
@@ -163,8 +166,16 @@ class SessionThread(Thread):
                 self._observer.owned(len(self.ownership.epochs))
         if self.state is SessionState.RUNNING:
             self.joined.set()
+        if isinstance(event, events.AssignmentRead):
+            self._tell_share(event.record)
         for action in done:
             self._do(action)
+
+    def _tell_share(self, record: Assignment) -> None:
+        """Say what the client is to have, unless the record is an old one and counts no more."""
+        joining = self.state in (SessionState.STARTING, SessionState.RUNNING)
+        if joining and record.generation == self._session.generation:
+            self._rebalances.shared(self._session.share, record.epoch)
 
     def _do(self, action: actions.Action) -> None:
         application = self._application
@@ -179,6 +190,7 @@ class SessionThread(Thread):
                 application.abandon_work(queue, epoch)
             case actions.StopEverything(reason, work):
                 logger.warning("stopped everything: %s", reason)
+                self._rebalances.lost()
                 application.stop_everything(work)
             case actions.CommitProgress():
                 assert self._committer is not None

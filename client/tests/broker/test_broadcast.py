@@ -1,5 +1,6 @@
 """Broadcasting on a real broker: each member reads everything, and goes on where it was."""
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -21,9 +22,11 @@ from fairlead_client import (
     Subscription,
 )
 from fairlead_client.clock import wall_ms
+from fairlead_client.metrics import ClientMetrics, Families
 from fairlead_client.model import Queue
 from fairlead_client.pull.listener import Listener
 from kafka import KafkaAdminClient, KafkaProducer
+from prometheus_client import CollectorRegistry
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
@@ -105,15 +108,28 @@ EVERYTHING = [(partition, offset) for partition in range(2) for offset in range(
 
 
 def test_everybody_reads_everything(
-    engine: "ScriptedEngine", member: Made, data_topic: str, set_route: SetRoute
+    engine: "ScriptedEngine",
+    member: Made,
+    data_topic: str,
+    set_route: SetRoute,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Two members read all messages of all queues, each, though the engine grants them nothing."""
+    """Two members read all messages of all queues, each; metrics and log say which they read."""
+    caplog.set_level(logging.INFO, "fairlead_client")
+    registry = CollectorRegistry()
+    metrics = ClientMetrics("orders", Families(registry))
     set_route(data_topic, 2)
-    with member("a") as one, member("b") as other:
+    with member("a", observer=metrics) as one, member("b") as other:
         assert sorted(read(one, 40)) == EVERYTHING
         assert sorted(read(other, 40)) == EVERYTHING
         queues = {Queue(data_topic, "main", number) for number in range(2)}
         assert set(one.assigned) == set(other.assigned) == queues
+        owned = ("fairlead_client_owned_queues", {"group": "orders"})
+        assert registry.get_sample_value(*owned) == 2
+    assert registry.get_sample_value(*owned) == 0
+    lines = [text for text in caplog.messages if text.startswith("rebalanced result changed.")]
+    ids = [line.split("clientId=")[1].split(", rebalance")[0] for line in lines]
+    assert sorted(ids) == ["a, mqAllSize=2", "b, mqAllSize=2"]
     heartbeats = [engine.heartbeat(client_id) for client_id in ("a", "b")]
     assert {heartbeat["message_model"] for heartbeat in heartbeats} == {"broadcasting"}
 

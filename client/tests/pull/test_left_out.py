@@ -7,7 +7,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from fairlead_client import Consumer, Message, PushConsumer
+from fairlead_client import Consumer, Message, Observer, PushConsumer
 from fairlead_client.clock import now_ms
 from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.pull.listener import ConsumeContext, ConsumeResult
@@ -29,6 +29,16 @@ def lapse(thread: SessionThread, asked: Callable[[], object]) -> None:
     thread.ownership = held
 
 
+class Polls(Observer):
+    """Counts polls."""
+
+    count = 0
+
+    def polled(self) -> None:
+        """Count."""
+        self.count += 1
+
+
 class Pushed(PushConsumer):
     """A push consumer whose queue a test gives; its session is not started.
 
@@ -36,8 +46,14 @@ class Pushed(PushConsumer):
     """
 
     def __init__(self, queue: Queue, *, ordered: bool, asks: bool) -> None:
+        self.polls = Polls()
         super().__init__(
-            listener=self.listen, ordered=ordered, retry_topic=False, consume_threads=1, **OPTIONS
+            listener=self.listen,
+            ordered=ordered,
+            retry_topic=False,
+            consume_threads=1,
+            observer=self.polls,
+            **OPTIONS,
         )
         self.queue, self.asks = queue, asks
         self.seen: SimpleQueue[tuple[int, int, bool]] = SimpleQueue()
@@ -112,6 +128,7 @@ def test_of_a_listener(
     assert (work.position, work.count) == (11, 0)
     seen = [one.seen.get(timeout=WAIT) for _ in range(one.seen.qsize())]
     assert seen == ([(10, 1, True), (10, 1, False)] if asks else [(10, 1, True)])
+    assert one.polls.count == len(seen)
 
 
 class Handed(Consumer):

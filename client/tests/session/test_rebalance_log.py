@@ -1,0 +1,122 @@
+"""The line that RocketMQ's clients write: per topic, when what the client is to have changed."""
+
+import logging
+from typing import TYPE_CHECKING
+
+import pytest
+from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.rebalance_log import RebalanceLog
+from fairlead_client.records import Add, Assigned, Drop
+
+if TYPE_CHECKING:
+    from tests.session.conftest import Script
+
+GROUP = "orders"
+QUEUE = Queue("orders", "main", 1)
+OTHER = Queue("payments", "main", 0)
+HEAD = f"rebalanced result changed. group={GROUP}, topic="
+
+
+class Told:
+    """A session whose share is told after every record, as its thread does."""
+
+    def __init__(self, script: "Script", caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.INFO, "fairlead_client")
+        self._script = script
+        self._caplog = caplog
+        self.log = RebalanceLog(GROUP, "me")
+
+    def lines(self, number: int) -> list[str]:
+        """Return what is logged on the record of this epoch, which the session has read."""
+        self._caplog.clear()
+        self.log.shared(self._script.session.share, self._script.epoch(number))
+        return list(self._caplog.messages)
+
+
+@pytest.fixture
+def told(script: "Script", caplog: pytest.LogCaptureFixture) -> Told:
+    """A running client and its log."""
+    return Told(script, caplog)
+
+
+def test_the_line(script: "Script", told: Told) -> None:
+    """Its keys are RocketMQ's but for what only the engine knows; the epoch leads to that."""
+    script.add(3)
+    [line] = told.lines(3)
+    assert line == (
+        f"{HEAD}orders, clientId=me, rebalanceResultSize=1, rebalanceResultSet="
+        "[MessageQueue [topic=orders, brokerName=main, queueId=1]], epoch=1.3"
+    )
+
+
+def test_only_on_change(script: "Script", told: Told) -> None:
+    """A gated add is a change, the grant that opens it is none; a drop is one at once."""
+    script.add(3, after=(script.holder("you", 2),))
+    assert len(told.lines(3)) == 1
+    script.add(3)
+    assert script.starts == [(3, 0)]
+    assert told.lines(4) == []
+    script.drop(3, 5)
+    assert told.lines(5) == [
+        f"{HEAD}orders, clientId=me, rebalanceResultSize=0, rebalanceResultSet=[], epoch=1.5"
+    ]
+    script.stopped(3, 7)
+    assert told.lines(5) == []
+
+
+def test_per_topic(script: "Script", told: Told) -> None:
+    """Each topic has a line of its own, and one that did not change has none."""
+    both = (QUEUE, OTHER)
+    script.assign(
+        3,
+        add=tuple(Add(queue, script.epoch(3), Position(0, 0)) for queue in both),
+        assigned=tuple(Assigned(queue, script.epoch(3), "held") for queue in both),
+    )
+    assert [line.removeprefix(HEAD).split(",")[0] for line in told.lines(3)] == [
+        "orders",
+        "payments",
+    ]
+    script.assign(
+        4,
+        drop=(Drop(OTHER, script.epoch(3)),),
+        assigned=(
+            Assigned(QUEUE, script.epoch(3), "held"),
+            Assigned(OTHER, script.epoch(3), "draining"),
+        ),
+    )
+    assert [line.removeprefix(HEAD).split(",")[0] for line in told.lines(4)] == ["payments"]
+
+
+def test_parts(script: "Script", told: Told) -> None:
+    """A part of a record changes nothing before the others are there."""
+    add = Add(QUEUE, script.epoch(3), Position(0, 0))
+    held = Assigned(QUEUE, script.epoch(3), "held")
+    script.assign(3, part=0, parts=2, add=(add,), assigned=(held,))
+    assert told.lines(3) == []
+    script.assign(3, part=1, parts=2)
+    assert len(told.lines(3)) == 1
+
+
+def test_after_a_loss(script: "Script", told: Told) -> None:
+    """A client that lost everything with its lease says so when it has the same queues again."""
+    script.add(3)
+    assert len(told.lines(3)) == 1
+    told.log.lost()
+    assert len(told.lines(4)) == 1
+
+
+def test_broadcasting(told: Told, caplog: pytest.LogCaptureFixture) -> None:
+    """A member that reads every queue knows how many there are."""
+    told.log.all_of([OTHER, Queue("payments", "main", 1)])
+    told.log.all_of([Queue("payments", "main", 1), OTHER])
+    [line] = caplog.messages
+    assert "clientId=me, mqAllSize=2, rebalanceResultSize=2, rebalanceResultSet=[Mess" in line
+    assert line.endswith("messageModel=BROADCASTING")
+
+
+def test_nobody_listens(capsys: pytest.CaptureFixture[str]) -> None:
+    """A library chooses no place for its lines: an application that sets up no log has none."""
+    library = logging.getLogger("fairlead_client")
+    assert any(isinstance(handler, logging.NullHandler) for handler in library.handlers)
+    RebalanceLog(GROUP, "me").shared([QUEUE], Epoch(1, 1))
+    assert capsys.readouterr() == ("", "")
