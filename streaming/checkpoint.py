@@ -124,6 +124,10 @@ class Checkpoint:
         """Return the number of the newest committed batch; None if there is none."""
         return self._newest("commits")
 
+    def newest_plan(self) -> int | None:
+        """Return the number of the newest planned batch, committed or not; None: there is none."""
+        return self._newest("offsets")
+
     def has_state(self) -> bool:
         """Tell whether at least one batch was committed: before that the state is empty.
 

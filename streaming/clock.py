@@ -41,7 +41,11 @@ class TickerCounts:
 
 
 class Ticker:
-    """Sends ticks from a thread of its own, from `start` to `stop`."""
+    """Sends ticks from a thread of its own, from `start` to `stop`.
+
+    Attributes:
+        appended_at: when the newest tick was appended, in seconds of `time.monotonic`.
+    """
 
     def __init__(
         self,
@@ -71,6 +75,7 @@ class Ticker:
         self._appended = 0
         self._lost = 0
         self._broken = False
+        self.appended_at: float | None = None
 
     @property
     def counts(self) -> TickerCounts:
@@ -156,6 +161,7 @@ class Ticker:
 
     def _on_appended(self, _metadata: object) -> None:
         self._appended += 1
+        self.appended_at = time.monotonic()
         self._broken = False
 
     def _on_lost(self, error: BaseException) -> None:

@@ -36,11 +36,14 @@ from streaming.clock import Ticker
 from streaming.cluster import ClusterFacts, PartitionGuard, prepare_topics, read_cluster
 from streaming.connection import spark_options
 from streaming.ending import Ending, classify
+from streaming.endpoint import serve
 from streaming.generation import GenerationWatch, claim_generation, earlier_generations
+from streaming.health import Health, Patience
 from streaming.lost_input import check_input
-from streaming.metrics import EngineMetrics, serve_metrics
+from streaming.metrics import EngineMetrics
 from streaming.progress import ProgressListener
 from streaming.publish_errors import PublishErrors
+from streaming.pulse import Pulse
 from streaming.query import QueryPlan, shard_context, start_query
 from streaming.rules import publish_rules, wanted_rules
 from streaming.starting import SessionSource
@@ -65,6 +68,7 @@ class JobOptions:
         strategies: the strategies that rules can name.
         sink: where the output goes; None: into the topics.
         accept_lost_input: go on although records are gone that were never read.
+        patience: how long what may take until `/readyz` has another word for it.
     """
 
     session: SessionSource
@@ -72,6 +76,7 @@ class JobOptions:
     strategies: Mapping[str, Strategy] = field(default_factory=lambda: STRATEGIES)
     sink: Sink | None = None
     accept_lost_input: bool = False
+    patience: Patience = field(default_factory=Patience)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +105,12 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
     """
     checkpoint = Checkpoint(settings.engine.checkpoint)
     metrics = EngineMetrics(pyspark.__version__, options.restarts)
+    rest_ms = settings.engine.trigger_interval_ms + settings.engine.tick_ms
+    patience = options.patience.between(rest_ms / 1_000)
+    health = Health(patience, recovering=lambda: metrics.recovery.shards)
     with contextlib.ExitStack() as stack:
         stack.enter_context(checkpoint.owned())
-        endpoint = serve_metrics(metrics, settings.metrics)
+        endpoint = serve(metrics.registry, health.verdict, settings.metrics)
         stack.callback(endpoint.stop)
         log.info("metrics", url=endpoint.url)
         prepared = prepare(settings, checkpoint, options)
@@ -111,7 +119,12 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
             return
         stack.callback(options.session.close)
         stack.enter_context(jvm_owns(spark, checkpoint))
-        Run(settings, options, checkpoint, prepared, metrics).run(spark, Ending(stop))
+        try:
+            run = Run(settings, options, checkpoint, prepared, metrics=metrics, health=health)
+            run.run(spark, Ending(stop))
+        except Exception as error:
+            health.ended(error)
+            raise
 
 
 def prepare(settings: Settings, checkpoint: Checkpoint, options: JobOptions) -> Prepared:
@@ -193,7 +206,9 @@ class Run:
         options: JobOptions,
         checkpoint: Checkpoint,
         prepared: Prepared,
+        *,
         metrics: EngineMetrics,
+        health: Health,
     ) -> None:
         self._settings = settings
         self._options = options
@@ -201,6 +216,7 @@ class Run:
         self._layout = prepared.layout
         self._prepared = prepared
         self._metrics = metrics
+        self._health = health
 
     def run(self, spark: SparkSession, ending: Ending) -> None:
         """Claim, start everything, wait for the end, stop everything."""
@@ -217,6 +233,7 @@ class Run:
                 settings.kafka, layout.shards, settings.engine.tick_ms, ending.fail_ticker
             )
             self._metrics.ticks.follow(lambda: ticker.counts)
+            self._health.claimed(generation, lambda: ticker.appended_at)
             stack.callback(ticker.stop)
             marked_ms = ticker.start(generation, self._first_ticks(generation))
             begin = self._begin(generation, ends, marked_ms)
@@ -225,7 +242,10 @@ class Run:
             _run_while_open(stack, guard.start, guard.stop)
             errors = PublishErrors(self._metrics.publish_errors, self._checkpoint.publish_errors)
             listener = ProgressListener(
-                self._metrics, ending.note_query_end, lambda run: errors.look(spark, run)
+                self._metrics,
+                ending.note_query_end,
+                lambda run: errors.look(spark, run),
+                self._health.committed,
             )
             listener.register(spark)
             stack.callback(_quietly, lambda: listener.unregister(spark))
@@ -233,13 +253,18 @@ class Run:
             log.info("engine runs", generation=generation, shards=layout.shards)
             # Before the listener goes and the JVM with it.
             stack.callback(_quietly, lambda: errors.look(spark, str(query.runId)))
-            self._wait_for_end(query, ending, ticker)
+            pulse = Pulse(self._health, self._checkpoint, spark)
+            self._wait_for_end(query, ending, ticker, pulse)
 
-    def _wait_for_end(self, query: StreamingQuery, ending: Ending, ticker: Ticker) -> None:
+    def _wait_for_end(
+        self, query: StreamingQuery, ending: Ending, ticker: Ticker, pulse: Pulse
+    ) -> None:
         """Return after a stop that was asked for; raise what ended the query otherwise."""
         try:
             while not ending.stop.wait(_LOOK_SECONDS) and query.isActive:
-                pass
+                pulse.feel()
+            if ending.is_asked_for or ending.error is not None:
+                self._health.ended(ending.error)
             if ending.error is not None:
                 # Whoever took over decides now: the running batch is cut off.
                 query.stop()

@@ -1,16 +1,13 @@
-"""The numbers of the engine, and the endpoint that shows them.
+"""The numbers of the engine.
 
 Every family is listed in docs/metrics.md. Labels use the words of docs/protocol.md; no label names
 a group, a client or a queue, so the number of series does not grow with the fleet.
 """
 
-import threading
 import time
 from collections import Counter as Counts
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
-from wsgiref.simple_server import WSGIServer
 
 import prometheus_client
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -20,8 +17,6 @@ from prometheus_client.registry import Collector
 from fairlead import __version__
 from fairlead.engine.outgoing import TRIGGERED_MS
 from fairlead.engine.round import READ_UNTIL_MS
-from fairlead.errors import EnvironmentMissingError
-from fairlead.settings import MetricsSettings
 from streaming.ages import EventAges
 from streaming.clock import TickerCounts
 from streaming.families import COUNTED
@@ -233,36 +228,3 @@ class EngineMetrics:
 
     def _gauge(self, name: str, text: str, *labels: str) -> Gauge:
         return Gauge(f"fairlead_{name}", text, labels, registry=self.registry)
-
-
-@dataclass(frozen=True, slots=True)
-class MetricsEndpoint:
-    """The HTTP server of `/metrics` while it runs."""
-
-    url: str
-    _server: WSGIServer
-    _thread: threading.Thread
-
-    def stop(self) -> None:
-        """Close it."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-def serve_metrics(metrics: EngineMetrics, where: MetricsSettings) -> MetricsEndpoint:
-    """Serve the numbers from threads of their own.
-
-    Raises:
-        EnvironmentMissingError: the port is taken, or the host is not one of this machine.
-    """
-    try:
-        server, thread = prometheus_client.start_http_server(
-            where.port, where.host, registry=metrics.registry
-        )
-    except OSError as error:
-        raise EnvironmentMissingError(
-            f"metrics.port: {where.host}:{where.port} cannot be served ({error.strerror}).",
-            remedy="Set metrics.port to a free port, or to 0 for any.",
-        ) from error
-    return MetricsEndpoint(f"http://{where.host}:{server.server_port}/metrics", server, thread)

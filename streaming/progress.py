@@ -60,6 +60,7 @@ class ProgressListener:
         metrics: EngineMetrics,
         on_end: Callable[[], None],
         on_tries: Callable[[str], None] = lambda _: None,
+        on_commit: Callable[[], None] = lambda: None,
     ) -> None:
         """Describe the listener.
 
@@ -68,9 +69,11 @@ class ProgressListener:
             on_end: called on Spark's thread when the query has ended.
             on_tries: called there with the id of the query's run when a task of a batch had failed
                 before it went well.
+            on_commit: called there when a batch was committed.
         """
         self._metrics = metrics
         self._on_tries = on_tries
+        self._on_commit = on_commit
         self._on_end = on_end
         self._registered: Any = None
 
@@ -94,6 +97,7 @@ class ProgressListener:
 
     def onQueryProgress(self, event: Any) -> None:  # noqa: N802 - Spark's name
         """Take over the numbers of a batch."""
+        self._on_commit()
         try:
             progress = json.loads(event.progress().json())
             if take_progress(progress, self._metrics):

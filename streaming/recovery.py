@@ -30,7 +30,7 @@ class Recovery(Collector):
 
     def tell(self) -> None:
         """Say in the log, once each, that the recovery has begun and that it is over."""
-        shards, groups = sum(self._shards.values()), sum(self._groups.values())
+        shards, groups = self.shards, sum(self._groups.values())
         if shards and not self._told:
             log.warning(
                 "recovering: owners go on, nothing moves until lease and margin have passed and "
@@ -42,11 +42,16 @@ class Recovery(Collector):
             log.info("recovered: every group is decided on again")
         self._told = shards > 0
 
+    @property
+    def shards(self) -> int:
+        """How many shards recover now."""
+        return sum(self._shards.values())
+
     def collect(self) -> Iterator[Metric]:
         """Yield the gauge."""
         family = GaugeMetricFamily(
             "fairlead_recovering_shards",
             "Shards that recover, or some group of which does: what recovers does not move.",
         )
-        family.add_metric([], sum(self._shards.values()))
+        family.add_metric([], self.shards)
         yield family

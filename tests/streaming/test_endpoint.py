@@ -1,0 +1,121 @@
+"""The engine's HTTP paths, asked for over a real socket, and by the image's health check."""
+
+import json
+import os
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from http.client import HTTPResponse
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry, Counter
+
+from fairlead.errors import EnvironmentMissingError
+from fairlead.settings import MetricsSettings
+from streaming.endpoint import Endpoint, serve
+from streaming.health import Health
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def health() -> Health:
+    """A driver that has claimed nothing yet."""
+    return Health()
+
+
+@pytest.fixture
+def endpoint(health: Health) -> Iterator[Endpoint]:
+    """A running server with two families."""
+    registry = CollectorRegistry()
+    for name in ("fairlead_one", "fairlead_two"):
+        Counter(name, "Help.", registry=registry)
+    server = serve(registry, health.verdict, MetricsSettings(host="127.0.0.1", port=0))
+    yield server
+    server.stop()
+
+
+def _ask(endpoint: Endpoint, path: str, method: str = "GET") -> tuple[int, str]:
+    url = endpoint.url.removesuffix("/metrics") + path
+    request = urllib.request.Request(url, method=method)  # noqa: S310 - our own server
+    try:
+        answer: HTTPResponse = urllib.request.urlopen(request, timeout=10)  # noqa: S310
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+    with answer:
+        return answer.status, answer.read().decode()
+
+
+def _check(endpoint: Endpoint, *arguments: str) -> subprocess.CompletedProcess[str]:
+    port = endpoint.url.rpartition(":")[2].removesuffix("/metrics")
+    return subprocess.run(
+        [sys.executable, ROOT / "deploy" / "healthcheck", *arguments],
+        env={**os.environ, "FAIRLEAD__METRICS__PORT": port},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _run(health: Health) -> None:
+    """Let a batch be committed."""
+    health.claimed(1, health.clock)
+    health.committed()
+
+
+def test_metrics(endpoint: Endpoint) -> None:
+    """All families, or those that are asked for by name."""
+    for path in ("/metrics", "/"):
+        status, text = _ask(endpoint, path)
+        assert status == 200
+        assert "fairlead_one_total 0.0" in text
+        assert "fairlead_two_total 0.0" in text
+    assert "fairlead_two_total" not in _ask(endpoint, "/metrics?name[]=fairlead_one_total")[1]
+
+
+def test_ready(endpoint: Endpoint, health: Health) -> None:
+    """503 with the reason until batches go on, and then 200; the process lives all the while."""
+    status, text = _ask(endpoint, "/readyz")
+    told = json.loads(text)
+    assert (status, told["ready"], told["state"]) == (503, False, "starting")
+    assert told["reason"]
+    assert _ask(endpoint, "/healthz") == (200, '{"state":"alive"}\n')
+    _run(health)
+    status, text = _ask(endpoint, "/readyz")
+    told = json.loads(text)
+    assert (status, told["ready"], told["state"]) == (200, True, "running")
+    assert told["generation"] == 1
+    assert _ask(endpoint, "/healthz")[0] == 200
+
+
+def test_other_paths(endpoint: Endpoint) -> None:
+    """What is not there is said, with what is; nothing can be posted; HEAD has no body."""
+    status, text = _ask(endpoint, "/ready")
+    assert status == 404
+    assert "/readyz" in text
+    assert _ask(endpoint, "/metrics", "POST")[0] == 405
+    assert _ask(endpoint, "/readyz", "HEAD") == (503, "")
+
+
+def test_port_taken(endpoint: Endpoint, health: Health) -> None:
+    """A port that another process has is named, with the remedy."""
+    port = int(endpoint.url.rpartition(":")[2].removesuffix("/metrics"))
+    where = MetricsSettings(host="127.0.0.1", port=port)
+    with pytest.raises(EnvironmentMissingError, match=f"127.0.0.1:{port} cannot be served"):
+        serve(CollectorRegistry(), health.verdict, where)
+
+
+def test_health_check(endpoint: Endpoint, health: Health) -> None:
+    """It says no with the reason, yes when batches go on, and if asked that the process lives."""
+    found = _check(endpoint)
+    assert found.returncode == 1
+    assert found.stderr.startswith("starting: no generation is claimed yet")
+    assert _check(endpoint, "/healthz").stdout == "alive\n"
+    _run(health)
+    found = _check(endpoint)
+    assert found.returncode == 0
+    assert found.stdout.startswith("running: ")

@@ -1,0 +1,140 @@
+"""What the engine says that it is doing: a stalled query is told from a slow one."""
+
+from collections.abc import Callable
+
+import pytest
+
+from fairlead.errors import QueryDiedError, SupersededError
+from streaming.health import Health, Patience
+
+
+class World:
+    """A health on a clock that the test moves; a broker takes ticks until it goes away."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+        self.shards = 0
+        self.has_broker = True
+        self.ticked_at: float | None = None
+        self.health = Health(Patience(), clock=lambda: self.now, recovering=lambda: self.shards)
+
+    def claim(self) -> None:
+        """Claim a generation."""
+        self.health.claimed(3, lambda: self.ticked_at)
+
+    def live(self, seconds: int, sign: Callable[[int], object] = lambda _: None) -> None:
+        """Let time pass; the JVM answers each second, with a sign if it is asked for one."""
+        for second in range(seconds):
+            self.now += 1
+            if self.has_broker:
+                self.ticked_at = self.now
+            wanted = self.health.wants_sign
+            self.health.looked(sign(second) if wanted else None)
+
+    @property
+    def state(self) -> str:
+        """The verdict's word."""
+        return self.health.verdict().state
+
+
+@pytest.fixture
+def world() -> World:
+    """A driver that has claimed a generation and committed a batch."""
+    made = World()
+    made.claim()
+    made.live(1)
+    made.health.committed()
+    return made
+
+
+def test_start() -> None:
+    """Until a batch is committed nothing is decided, and the reason says how far it is."""
+    world = World()
+    assert (world.state, world.health.verdict().ready) == ("starting", False)
+    assert "no generation is claimed" in world.health.verdict().reason
+    world.claim()
+    world.live(20, sign=lambda second: second)
+    assert "no batch is committed yet" in world.health.verdict().reason
+    world.health.committed()
+    found = world.health.verdict()
+    assert (found.state, found.ready, found.generation) == ("running", True, 3)
+    assert found.last_batch_seconds == 0
+
+
+def test_slow(world: World) -> None:
+    """A long batch whose tasks end is slow however long it takes, and goes on being ready."""
+    world.live(600, sign=lambda second: second // 50)
+    assert world.state == "slow"
+    assert world.health.verdict().ready
+    assert "taken 600 s so far" in world.health.verdict().reason
+    world.health.committed()
+    assert world.state == "running"
+
+
+def test_stalled(world: World) -> None:
+    """A batch of which nothing moves is slow at first, and stalled after a minute."""
+    world.live(50, sign=lambda _: "the same")
+    assert world.state == "slow"
+    world.live(30, sign=lambda _: "the same")
+    found = world.health.verdict()
+    assert (found.state, found.ready) == ("stalled", False)
+    assert "no task has ended, though a broker takes ticks" in found.reason
+
+
+def test_waits_for_the_broker(world: World) -> None:
+    """Without a broker nothing moves either, but that is no stall, however long it lasts."""
+    world.has_broker = False
+    world.live(15)
+    assert world.state == "waiting_for_broker"
+    world.live(300)
+    found = world.health.verdict()
+    assert (found.state, found.ready) == ("waiting_for_broker", False)
+    assert found.last_tick_seconds == 315
+    world.has_broker = True
+    world.live(1)
+    world.health.committed()
+    assert world.state == "running"
+
+
+def test_jvm_silent(world: World) -> None:
+    """A JVM that answers nothing is stalled, whether or not ticks go through."""
+    world.now += 15
+    world.ticked_at = world.now
+    found = world.health.verdict()
+    assert found.state == "stalled"
+    assert "the JVM has not answered for 15 s" in found.reason
+
+
+def test_recovering(world: World) -> None:
+    """What recovers does not move, and the rest does: that is ready, and is said."""
+    world.shards = 2
+    found = world.health.verdict()
+    assert (found.state, found.ready, found.recovering_shards) == ("recovering", True, 2)
+
+
+@pytest.mark.parametrize(
+    "error, state, reason",
+    [
+        (None, "stopping", "asked to stop"),
+        (SupersededError("generation 4 is newer than 3"), "superseded", "generation 4"),
+        (QueryDiedError("the streaming query ended: x"), "dead", "the streaming query ended: x"),
+        (KeyError("defect"), "dead", "KeyError: 'defect'"),
+    ],
+)
+def test_end(world: World, error: Exception | None, state: str, reason: str) -> None:
+    """The end has a reason too; a stop that follows an error does not hide it."""
+    world.health.ended(error)
+    world.health.ended(None)
+    found = world.health.verdict()
+    assert (found.state, found.ready) == (state, False)
+    assert reason in found.reason
+
+
+def test_pauses_between_batches() -> None:
+    """A query that rests by its settings is not slow for that."""
+    patience = Patience().between(60)
+    assert (patience.slow_seconds, patience.stalled_seconds, patience.broker_seconds) == (
+        70,
+        120,
+        70,
+    )
