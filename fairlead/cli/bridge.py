@@ -5,15 +5,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from fairlead.cli.options import ConfigOption, ProfileOption, TopicPrefixOption, settings_of
-from fairlead.errors import UsageError
-from fairlead.settings import SecuritySettings
 
 RetryQueueNumsOption = Annotated[
     int,
@@ -84,9 +81,10 @@ def kafka(
     Topics that groups ask for are watched without being named. Runs until SIGTERM or Ctrl-C.
     """
     from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+    from fairlead.settings import library_options
 
     settings = settings_of(bootstrap, topic_prefix, profile, config)
-    options = connection_options(settings.kafka.security)
+    options = library_options(settings.kafka)
     carrier = KafkaBridge(
         control_bootstrap=settings.kafka.bootstrap,
         data_bootstrap=data_bootstrap,
@@ -102,27 +100,6 @@ def kafka(
     )
     log_to_stderr()
     carrier.run(stop_on_signals())
-
-
-def connection_options(security: SecuritySettings) -> dict[str, Any]:
-    """Return how to speak to the brokers, in the words of kafka-python.
-
-    Raises:
-        UsageError: the file with the password cannot be read.
-    """
-    options = security.model_dump(exclude={"sasl_plain_password_file"}, exclude_none=True)
-    try:
-        password = security.password()
-    except OSError as error:
-        raise UsageError(
-            f"kafka.security.sasl_plain_password_file cannot be read ({error}).",
-            remedy="Name a file that this user may read.",
-        ) from error
-    if password is not None:
-        options["sasl_plain_password"] = password.get_secret_value()
-    return {
-        name: str(value) if isinstance(value, Path) else value for name, value in options.items()
-    }
 
 
 def stop_on_signals() -> threading.Event:

@@ -18,7 +18,6 @@ from fairlead.broker import (
     read_status,
     stop_recorded,
 )
-from fairlead.cli.bridge import connection_options
 from fairlead.cli.options import (
     ConfigOption,
     OutputOption,
@@ -29,7 +28,7 @@ from fairlead.cli.options import (
 from fairlead.cli.output import OutputFormat, write_rows
 from fairlead.errors import EnvironmentMissingError, ExitCode, RefusedError, UsageError
 from fairlead.jars.progress import ConsoleProgress
-from fairlead.settings import Settings
+from fairlead.settings import Settings, library_options
 from fairlead.topics import BROKERS_CHOICE, create_topics, topic_specs
 from streaming.stopping import StopSignal, on_signals
 
@@ -174,8 +173,7 @@ def _use_existing(settings: Settings, output: OutputFormat) -> None:
     """Make the topics on a cluster that is not ours, as the settings say how to speak to it."""
     kafka = settings.kafka
     _say(f"nothing is started; the cluster at {kafka.bootstrap} is used")
-    security = connection_options(kafka.security)
-    connection = {"bootstrap_servers": kafka.bootstrap_servers, **security}
+    connection = {"bootstrap_servers": kafka.bootstrap_servers, **library_options(kafka)}
     _make_topics(connection, settings, kafka.replication_factor)
     _show(kafka.bootstrap, settings, None, output)
 

@@ -78,6 +78,9 @@ COMMANDS: dict[str, CommandEntry] = {
     "conform": CommandEntry(
         "fairlead.cli.conform:conform", "Answer cases as RocketMQ's own classes answer them."
     ),
+    "config": CommandEntry(
+        "fairlead.cli.config:app", "Show and check the settings; print their schema."
+    ),
     "setup": CommandEntry(
         "fairlead.cli.setup:app", "Fetch the jars, make the class-data archives, fetch Prometheus."
     ),

@@ -74,8 +74,9 @@ class QueueOptions:
         import contextlib
 
         from fairlead.bridges.kafka.data_cluster import DataCluster
-        from fairlead.cli.bridge import connection_options, logged_to_stderr
+        from fairlead.cli.bridge import logged_to_stderr
         from fairlead.control.group_offsets import GroupOffsets
+        from fairlead.settings import library_options
         from fairlead.wire.texts import GROUP, TOPIC
 
         if not GROUP.allows(group):
@@ -87,7 +88,7 @@ class QueueOptions:
         data = DataCluster(
             self.data_bootstrap or kafka.bootstrap,
             timeout_ms=_LOOK_UP_MS_MAX,
-            options=connection_options(kafka.security),
+            options=library_options(kafka),
         )
         # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
         with contextlib.closing(data), logged_to_stderr():

@@ -10,7 +10,9 @@ import typer
 from fairlead.cli.output import OutputFormat
 
 if TYPE_CHECKING:
-    from fairlead.settings import Settings
+    from collections.abc import Sequence
+
+    from fairlead.settings import Examination, Settings
 
 ProfileOption = Annotated[
     str | None,
@@ -56,6 +58,17 @@ class SettingsOptions:
         return settings_of(
             self.bootstrap, self.topic_prefix, self.profile, self.config, overrides=overrides
         )
+
+    def examined(self, files: "Sequence[Path]" = ()) -> "Examination":
+        """Return what the settings under these options are, right or wrong.
+
+        ``files`` are laid over those of ``--config``.
+        """
+        from fairlead.settings import examine
+
+        topics = {"kafka.bootstrap": self.bootstrap, "kafka.topic_prefix": self.topic_prefix}
+        given = (*(self.config or ()), *files)
+        return examine(profile=self.profile, files=given, overrides=topics)
 
 
 def settings_of(

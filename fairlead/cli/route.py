@@ -149,8 +149,9 @@ def _answers(
     requests: "Sequence[Request]", route: "Route", file: Path | None, kafka: "KafkaSettings"
 ) -> "Answers":
     """Answer what groups have asked of the topic, by what a file says or by what Kafka has."""
-    from fairlead.cli.bridge import connection_options, logged_to_stderr
+    from fairlead.cli.bridge import logged_to_stderr
     from fairlead.control import told_offsets
+    from fairlead.settings import library_options
 
     if file is not None:
         try:
@@ -162,7 +163,7 @@ def _answers(
         return told_offsets.answers(requests, route, look_up)
     if not requests:
         return told_offsets.Answers((), {})
-    options = connection_options(kafka.security)
+    options = library_options(kafka)
     with logged_to_stderr(), closing(told_offsets.data_cluster(kafka, options)) as cluster:
         return told_offsets.answers(requests, route, told_offsets.kafka_lookup(cluster, route))
 

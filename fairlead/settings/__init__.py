@@ -1,15 +1,15 @@
 """What the operator can set: read from conf/, files, the environment and flags, and checked."""
 
-from fairlead.settings.loading import load_settings
+from fairlead.settings.kafka_options import java_options, library_options
+from fairlead.settings.kafka_sections import ConnectionSettings, KafkaSettings, SecuritySettings
+from fairlead.settings.loading import Examination, examine, load_settings
 from fairlead.settings.problems import Problem, SettingsError
 from fairlead.settings.rules import GroupOverrides, GroupRules
 from fairlead.settings.sections import (
     ClientSettings,
     EngineSettings,
     GroupsSettings,
-    KafkaSettings,
     MetricsSettings,
-    SecuritySettings,
     ServeSettings,
     Settings,
     TopicsSettings,
@@ -17,7 +17,9 @@ from fairlead.settings.sections import (
 
 __all__ = [
     "ClientSettings",
+    "ConnectionSettings",
     "EngineSettings",
+    "Examination",
     "GroupOverrides",
     "GroupRules",
     "GroupsSettings",
@@ -29,5 +31,8 @@ __all__ = [
     "Settings",
     "SettingsError",
     "TopicsSettings",
+    "examine",
+    "java_options",
+    "library_options",
     "load_settings",
 ]

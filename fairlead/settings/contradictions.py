@@ -1,9 +1,10 @@
 """What settings mean together: values that are fine alone, and wrong beside each other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from fairlead.settings.kafka_sections import ConnectionSettings, SecuritySettings
 from fairlead.settings.rules import GroupRules
-from fairlead.settings.sections import SecuritySettings, Settings
+from fairlead.settings.sections import Settings
 
 HEARTBEATS_PER_LEASE = 3
 """So many heartbeats fit into a lease, or one lost send would end it."""
@@ -24,6 +25,8 @@ def contradictions(settings: Settings) -> Iterator[Contradiction]:
             remedy = "pause the groups that are meant, each in its own table"
             yield f"group.{group}.pause", "every group is paused, and none can be exempt", remedy
     yield from _security(settings.kafka.security)
+    yield from _connection(settings.kafka.connection)
+    yield from _spark(settings.engine.spark)
     if settings.kafka.replication_factor == 0:
         remedy = "set -1 (the broker's default) or the number of replicas"
         yield "kafka.replication_factor", "0 replicas hold nothing", remedy
@@ -59,11 +62,42 @@ def _security(security: SecuritySettings) -> Iterator[Contradiction]:
     """Yield what is missing for the way of speaking to the brokers that was chosen."""
     table = "kafka.security"
     if security.security_protocol.startswith("SASL"):
-        for name in ("sasl_mechanism", "sasl_plain_username", "sasl_plain_password_file"):
+        for name in ("sasl_mechanism", "sasl_plain_username"):
             if getattr(security, name) is None:
                 reason = f"{security.security_protocol} needs it, and it is not set"
                 yield f"{table}.{name}", reason, f"set {table}.{name}"
+        if security.sasl_plain_password is None and security.sasl_plain_password_file is None:
+            name = f"{table}.sasl_plain_password_file"
+            reason = f"{security.security_protocol} needs it, and it is not set"
+            yield name, reason, f"set {name}"
     if (security.ssl_certfile is None) != (security.ssl_keyfile is None):
         name = "ssl_keyfile" if security.ssl_keyfile is None else "ssl_certfile"
         reason = "a client certificate needs its key, and the key its certificate"
         yield f"{table}.{name}", reason, f"set {table}.{name}, or neither of the two"
+    for name in ("sasl_plain_password", "ssl_key_password"):
+        secret = getattr(security, name)
+        if secret is not None and getattr(security, f"{name}_file") is not None:
+            reason = "it is set, and so is a file that holds it"
+            yield f"{table}.{name}", reason, f"leave out it or {table}.{name}_file"
+        if secret is not None and not secret.get_secret_value():
+            yield f"{table}.{name}", "it is empty", "set it, or leave it out"
+
+
+def _connection(connection: ConnectionSettings) -> Iterator[Contradiction]:
+    first, most = connection.reconnect_backoff_ms, connection.reconnect_backoff_max_ms
+    if first is not None and most is not None and most < first:
+        yield (
+            "kafka.connection.reconnect_backoff_max_ms",
+            f"{most} is shorter than the first pause of {first}",
+            f"set it to at least {first}, or kafka.connection.reconnect_backoff_ms lower",
+        )
+
+
+def _spark(names: Iterable[str]) -> Iterator[Contradiction]:
+    for name in names:
+        if not name.startswith("spark."):
+            yield (
+                f"engine.spark.{name}",
+                "Spark ignores what does not begin with spark.",
+                "set Kafka's options in [kafka], and Spark's under their full names",
+            )

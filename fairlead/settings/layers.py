@@ -2,29 +2,51 @@
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from pydantic_settings import EnvSettingsSource
 
 import fairlead
+from fairlead.settings.known_keys import FILE_ONLY
 from fairlead.settings.problems import Problem, SettingsError
 from fairlead.settings.sections import Settings
+from fairlead.settings.toml_lines import Key, key_lines
 
 ENVIRONMENT_PREFIX = "FAIRLEAD__"
 COMMAND_LINE = "command line"
-_FILE_ONLY = ("group", "engine.spark", "group_defaults.strategy_options")
-"""Tables whose keys are free and case-sensitive: the environment cannot spell them."""
+
+
+class Kind(StrEnum):
+    """What kind of source a layer is."""
+
+    DEFAULT = "default"
+    PROFILE = "profile"
+    FILE = "file"
+    ENVIRONMENT = "environment"
+    FLAG = "flag"
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One source of settings; a later layer wins over an earlier one."""
+    """One source of settings; a later layer wins over an earlier one.
+
+    Attributes:
+        source: the file, or what else it is.
+        values: the tables; a secret may be among them.
+        kind: what kind of source it is.
+        lines: where each key stands in the file.
+        variables: which environment variable set a key.
+    """
 
     source: str
-    values: Mapping[str, Any]
+    values: Mapping[str, Any] = field(repr=False)
+    kind: Kind = Kind.FILE
+    lines: Mapping[Key, int] = field(default_factory=dict, repr=False)
+    variables: Mapping[Key, str] = field(default_factory=dict)
 
     def has(self, key: Sequence[str]) -> bool:
         """Tell whether this layer sets the key (the path of its names)."""
@@ -35,6 +57,28 @@ class Layer:
             node = node[name]
         return True
 
+    def problem(self, key: Sequence[str], reason: str, remedy: str) -> Problem:
+        """Return a problem of a key that this layer sets, with its place."""
+        return Problem(".".join(key), self.source_of(key), reason, remedy, self.line_of(key))
+
+    def source_of(self, key: Sequence[str]) -> str:
+        """Return where this layer has a key from: the file, or the environment variable."""
+        inside = (name for path, name in self.variables.items() if path[: len(key)] == tuple(key))
+        variable = next(inside, None) or self._nearest(self.variables, key)
+        return self.source if variable is None else f"{self.source} {variable}"
+
+    def line_of(self, key: Sequence[str]) -> int | None:
+        """Return the line of the key, or of the nearest table around it that has one."""
+        line: int | None = self._nearest(self.lines, key)
+        return line
+
+    @staticmethod
+    def _nearest(places: Mapping[Key, Any], key: Sequence[str]) -> Any:
+        for length in range(len(key), 0, -1):
+            if tuple(key[:length]) in places:
+                return places[tuple(key[:length])]
+        return None
+
 
 def conf_directory() -> Path:
     """Return the folder of defaults and profiles: inside a wheel, else beside the package."""
@@ -43,29 +87,34 @@ def conf_directory() -> Path:
     return inside if inside.is_dir() else package.parent / "conf"
 
 
+def profiles() -> list[str]:
+    """Return the names of the profiles, without ``default``."""
+    return sorted({file.stem for file in conf_directory().glob("*.toml")} - {"default"})
+
+
 def profile_layer(profile: str) -> Layer:
     """Read ``conf/<profile>.toml``.
 
     Raises:
         SettingsError: there is no such profile; the error names those that exist.
     """
-    path = conf_directory() / f"{profile}.toml"
-    present = sorted(file.stem for file in conf_directory().glob("*.toml"))
-    if profile not in present:
-        names = ", ".join(name for name in present if name != "default")
+    kind = Kind.DEFAULT if profile == "default" else Kind.PROFILE
+    if kind is Kind.PROFILE and profile not in profiles():
+        names = ", ".join(profiles())
         problem = Problem("profile", COMMAND_LINE, f"no profile {profile!r}", f"one of: {names}")
         raise SettingsError([problem])
-    return file_layer(path)
+    return file_layer(conf_directory() / f"{profile}.toml", kind)
 
 
-def file_layer(path: Path) -> Layer:
+def file_layer(path: Path, kind: Kind = Kind.FILE) -> Layer:
     """Read a TOML file.
 
     Raises:
         SettingsError: the file is missing, unreadable or no TOML.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        return Layer(str(path), tomllib.loads(text), kind, _Lines(text))
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
         problem = Problem("config", str(path), reason, "name a TOML file that exists")
@@ -73,8 +122,6 @@ def file_layer(path: Path) -> Layer:
         problem = Problem("config", str(path), "is not UTF-8", f"look at byte {error.start}")
     except tomllib.TOMLDecodeError as error:
         problem = Problem("config", str(path), "is not TOML", f"look here: {error}")
-    else:
-        return Layer(str(path), values)
     raise SettingsError([problem])
 
 
@@ -85,15 +132,17 @@ def environment_layer() -> Layer:
         SettingsError: a variable names a table that only a file can hold, or is no valid JSON where
             a list or table is wanted.
     """
+    variables = dict(_variables())
     problems = [
         Problem(
-            key,
+            ".".join(key),
             f"environment {variable}",
             "cannot be set in the environment",
-            f"set {key} in a file and name it with --config",
+            f"set {'.'.join(key)} in a file and name it with --config",
         )
-        for variable, key in _variables()
-        if key.startswith(tuple(f"{table}." for table in _FILE_ONLY)) or key in _FILE_ONLY
+        for key, variable in variables.items()
+        if ".".join(key).startswith(tuple(f"{table}." for table in FILE_ONLY))
+        or ".".join(key) in FILE_ONLY
     ]
     if problems:
         raise SettingsError(problems)
@@ -104,10 +153,10 @@ def environment_layer() -> Layer:
             "environment", "environment", str(error), "give a list or a table as JSON"
         )
         raise SettingsError([problem]) from error
-    # The library leaves out sections it does not know; they are kept here, to be refused by name.
-    for _, key in _variables():
-        values.setdefault(key.split(".")[0], {})
-    return Layer("environment", values)
+    # The library leaves out what it does not know; it is kept here, to be refused by name.
+    for key in variables:
+        _keep(values, key)
+    return Layer("environment", values, Kind.ENVIRONMENT, variables=variables)
 
 
 def override_layer(overrides: Mapping[str, Any]) -> Layer:
@@ -121,12 +170,43 @@ def override_layer(overrides: Mapping[str, Any]) -> Layer:
         for section in sections:
             node = node.setdefault(section, {})
         node[name] = value
-    return Layer(COMMAND_LINE, values)
+    return Layer(COMMAND_LINE, values, Kind.FLAG)
 
 
-def _variables() -> Iterator[tuple[str, str]]:
-    """Yield each variable of ours with the dotted key that it sets."""
+def _variables() -> Iterator[tuple[Key, str]]:
+    """Yield the key that each variable of ours sets, with the variable."""
     for variable in sorted(os.environ):
         if variable.upper().startswith(ENVIRONMENT_PREFIX):
-            key = variable[len(ENVIRONMENT_PREFIX) :].lower().replace("__", ".")
-            yield variable, key
+            yield tuple(variable[len(ENVIRONMENT_PREFIX) :].lower().split("__")), variable
+
+
+def _keep(values: dict[str, Any], key: Key) -> None:
+    """Put a key that a variable names where it belongs, unless it is there."""
+    node: Any = values
+    for name in key[:-1]:
+        node = node.setdefault(name, {})
+        if not isinstance(node, MutableMapping):
+            return
+    node.setdefault(key[-1], None)
+
+
+class _Lines(Mapping[Key, int]):
+    """The lines of a file, found when somebody asks: only a mistake or a table needs them."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._found: dict[Key, int] | None = None
+
+    def _lines(self) -> dict[Key, int]:
+        if self._found is None:
+            self._found = key_lines(self._text)
+        return self._found
+
+    def __getitem__(self, key: Key) -> int:
+        return self._lines()[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._lines())
+
+    def __len__(self) -> int:
+        return len(self._lines())

@@ -1,23 +1,42 @@
 """Merges the layers, and checks the values alone and together."""
 
-import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from fairlead.settings.contradictions import contradictions
+from fairlead.settings.kafka_refusals import refusal_of
+from fairlead.settings.known_keys import known_keys, path_of
 from fairlead.settings.layers import (
+    Kind,
     Layer,
     environment_layer,
     file_layer,
     override_layer,
     profile_layer,
 )
+from fairlead.settings.nearest import nearest_key, remedy_of
 from fairlead.settings.problems import Problem, SettingsError
-from fairlead.settings.rules import GroupOverrides
 from fairlead.settings.sections import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What became of all the sources of settings.
+
+    Attributes:
+        layers: those that could be read; a later one wins.
+        settings: what is in force; None if anything is wrong.
+        problems: everything that is wrong.
+    """
+
+    layers: tuple[Layer, ...]
+    settings: Settings | None
+    problems: tuple[Problem, ...]
 
 
 def load_settings(
@@ -34,27 +53,63 @@ def load_settings(
     Raises:
         SettingsError: with every problem found, each naming the key, its source and a remedy.
     """
-    layers = [profile_layer("default")]
-    if profile is not None:
-        layers.append(profile_layer(profile))
-    layers.extend(file_layer(path) for path in files)
-    layers.append(environment_layer())
-    layers.append(override_layer(overrides or {}))
+    found = examine(profile=profile, files=files, overrides=overrides)
+    if found.settings is None:
+        raise SettingsError(found.problems)
+    return found.settings
 
+
+def examine(
+    *,
+    profile: str | None = None,
+    files: Sequence[Path] = (),
+    overrides: Mapping[str, Any] | None = None,
+) -> Examination:
+    """Read all sources and check them, and tell everything that is found, the wrong and the right.
+
+    The arguments are those of `load_settings`.
+    """
+    layers, problems = _read(profile, files, overrides or {})
+    problems += _exposed_secrets(layers)
     merged: dict[str, Any] = {}
     for layer in layers:
         merged = _merge(merged, layer.values)
     try:
         settings = Settings(**merged)
     except ValidationError as error:
-        raise SettingsError(_problems(error, layers)) from error
-    found = [
-        Problem(key, _origin(layers, key.split(".")), reason, remedy)
-        for key, reason, remedy in contradictions(settings)
-    ]
-    if found:
-        raise SettingsError(found)
-    return settings
+        return Examination(layers, None, (*problems, *_refused(error, layers, merged)))
+    for key, reason, remedy in contradictions(settings):
+        path = path_of(key)
+        problems.append(winner(layers, path).problem(path, reason, remedy))
+    return Examination(layers, None if problems else settings, tuple(problems))
+
+
+def winner(layers: Sequence[Layer], path: Sequence[str]) -> Layer:
+    """Return the layer that set this key last, or the nearest table around it."""
+    for length in range(len(path), 0, -1):
+        for layer in reversed(layers):
+            if layer.has(path[:length]):
+                return layer
+    return layers[0]
+
+
+def _read(
+    profile: str | None, files: Sequence[Path], overrides: Mapping[str, Any]
+) -> tuple[tuple[Layer, ...], list[Problem]]:
+    """Return the layers that can be read, and why others cannot."""
+    readers: list[Callable[[], Layer]] = [partial(profile_layer, "default")]
+    if profile is not None:
+        readers.append(partial(profile_layer, profile))
+    readers += [partial(file_layer, path) for path in files]
+    readers += [environment_layer, partial(override_layer, overrides)]
+    layers: list[Layer] = []
+    problems: list[Problem] = []
+    for read in readers:
+        try:
+            layers.append(read())
+        except SettingsError as error:
+            problems += error.problems
+    return tuple(layers), problems
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,59 +124,74 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def _problems(error: ValidationError, layers: Sequence[Layer]) -> list[Problem]:
+def _exposed_secrets(layers: Sequence[Layer]) -> list[Problem]:
+    """Refuse a secret that stands anywhere but in the environment or in a file of its own."""
+    return [
+        layer.problem(
+            known.key,
+            "a secret has no place here",
+            f"write it into a file of its own and set {known.dotted}_file, or set the environment "
+            f"variable {known.variable}",
+        )
+        for layer in layers
+        if layer.kind is not Kind.ENVIRONMENT
+        for known in known_keys()
+        if known.secret and layer.has(known.key)
+    ]
+
+
+def _refused(
+    error: ValidationError, layers: Sequence[Layer], merged: Mapping[str, Any]
+) -> Iterator[Problem]:
     """Turn what the models refuse into problems, one per key."""
-    problems: dict[str, Problem] = {}
+    told = set()
     for detail in error.errors(include_url=False):
         path = [str(part) for part in detail["loc"]]
         if detail["type"] == "missing":
             reason, remedy = "is missing", "set it in a file and name that with --config"
         elif detail["type"] == "extra_forbidden":
-            reason, remedy = "unknown key", f"the nearest known key is {_nearest(path)}"
+            path, reason, remedy = _unknown(path, merged)
         else:
             # A union of types adds the type it tried to the path; the key ends before it.
             while len(path) > 1 and not any(layer.has(path) for layer in layers):
                 path.pop()
-            reason = f"{detail['input']!r} does not fit"
+            reason = f"{_shown(path, detail['input'])} does not fit"
             remedy = detail["msg"].removeprefix("Value error, ")
         key = ".".join(path)
-        problems.setdefault(key, Problem(key, _origin(layers, path), reason, remedy))
-    return list(problems.values())
+        if key not in told:
+            told.add(key)
+            yield winner(layers, path).problem(path, reason, remedy)
 
 
-def _origin(layers: Sequence[Layer], path: Sequence[str]) -> str:
-    """Return the source of the layer that won for this key, or of its nearest table that is set."""
-    for length in range(len(path), 0, -1):
-        for layer in reversed(layers):
-            if layer.has(path[:length]):
-                return layer.source
-    return layers[0].source
+def _unknown(path: list[str], merged: Mapping[str, Any]) -> tuple[list[str], str, str]:
+    """Return the key that is unknown, why it is refused, and what to write instead."""
+    value: Any = merged
+    for name in path:
+        value = value[name] if isinstance(value, Mapping) else None
+    if path[0] != "kafka":
+        return path, "unknown key", remedy_of(path, value)
+    option, inner = list(path), value
+    # A dotted name of Java's without quotes is tables in tables.
+    while isinstance(inner, Mapping) and len(inner) == 1:
+        ((name, inner),) = inner.items()
+        option.append(name)
+    named = ".".join(option[2 if option[1] in ("security", "connection") else 1 :])
+    refusal = refusal_of(named) or refusal_of(".".join(option[1:]))
+    nearest = None if option != path else nearest_key(path, value)
+    if refusal is None or (nearest is not None and nearest.endswith(f".{path[-1]}")):
+        return path, "unknown key", remedy_of(path, value)
+    return option, f"is not on the list of Kafka options: {refusal.reason}", refusal.remedy
 
 
-def _nearest(path: Sequence[str]) -> str:
-    """Return the known key that an unknown one most likely means.
+def _shown(path: Sequence[str], value: Any) -> str:
+    """Return a value as a message may show it: nothing of a secret, and of a table only its kind.
 
-    The same name in another section comes first (``kafka.tick_ms``: ``engine.tick_ms``), then the
-    most similar name beside it.
+    A secret may stand anywhere in a table, so a table is never shown.
     """
-    *sections, name = path
-    for section, field in Settings.model_fields.items():
-        model = field.annotation
-        if isinstance(model, type) and issubclass(model, BaseModel) and name in model.model_fields:
-            return f"{section}.{name}"
-    beside = _model_at(sections).model_fields
-    nearest = difflib.get_close_matches(name, beside, n=1, cutoff=0.0)[0]
-    return ".".join([*sections, nearest])
-
-
-def _model_at(sections: Sequence[str]) -> type[BaseModel]:
-    """Return the model of the table at this path."""
-    if sections[:1] == ["group"]:
-        return GroupOverrides
-    model: type[BaseModel] = Settings
-    for section in sections:
-        annotation = model.model_fields[section].annotation
-        assert isinstance(annotation, type)
-        assert issubclass(annotation, BaseModel)
-        model = annotation
-    return model
+    if any(known.secret and known.key[: len(path)] == tuple(path) for known in known_keys()):
+        return "the value"
+    if isinstance(value, Mapping):
+        return "a table"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return repr(value)

@@ -11,16 +11,22 @@ class Problem:
     """One setting that cannot be used.
 
     ``key`` is dotted (``kafka.bootstrap``), ``source`` is the file, the environment variable or the
-    command line it came from.
+    command line it came from, ``line`` the line of the file, where that is known.
     """
 
     key: str
     source: str
     reason: str
     remedy: str
+    line: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it was set, as editors and terminals understand it."""
+        return self.source if self.line is None else f"{self.source}:{self.line}"
 
     def __str__(self) -> str:
-        return f"{self.key} ({self.source}): {self.reason}; {self.remedy}"
+        return f"{self.key} ({self.place}): {self.reason}; {self.remedy}"
 
 
 class SettingsError(UsageError):
@@ -34,6 +40,6 @@ class SettingsError(UsageError):
         """Return each problem with its remedy below it."""
         lines = ["the settings cannot be used"]
         for problem in self.problems:
-            lines.append(f"  {problem.key} ({problem.source}): {problem.reason}")
+            lines.append(f"  {problem.key} ({problem.place}): {problem.reason}")
             lines.append(f"    {problem.remedy}")
         return lines

@@ -8,33 +8,135 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-LeaseMs = Annotated[int, Field(ge=1_000, le=600_000)]
-MarginMs = Annotated[int, Field(ge=1, le=600_000)]
-TriggerMs = Annotated[int, Field(ge=1_000, le=3_600_000)]
-DrainDeadlineMs = Annotated[int, Field(ge=1_000, le=3_600_000)] | Literal["never"]
-PullMaxIdleMs = Annotated[int, Field(ge=1, le=3_600_000)] | Literal["never"]
-RestartGraceMs = Annotated[int, Field(ge=0, le=3_600_000)]
-SettleMs = Annotated[int, Field(ge=0, le=600_000)]
-StrategyName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
-Slots = Literal["subscribers", "group"]
-Mode = Literal["cooperative", "eager"]
-OnMute = Literal["wait", "force"]
-React = Literal["on_change", "on_tick"]
-StartPolicy = Literal["fairlead", "rocketmq"]
+LeaseMs = Annotated[
+    int,
+    Field(
+        ge=1_000,
+        le=600_000,
+        description="A client without an appended heartbeat stops after this. At least three of "
+        "client.heartbeat_ms.",
+    ),
+]
+MarginMs = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=600_000,
+        description="The engine waits this much longer than the lease before it takes a client for "
+        "gone. At least two of engine.tick_ms.",
+    ),
+]
+TriggerMs = Annotated[
+    int,
+    Field(ge=1_000, le=3_600_000, description="The group is shared anew at least this often."),
+]
+DrainDeadlineMs = Annotated[
+    Annotated[int, Field(ge=1_000, le=3_600_000)] | Literal["never"],
+    Field(
+        description="A client that has not stopped a queue by then is mute. Never: nobody is.",
+    ),
+]
+PullMaxIdleMs = Annotated[
+    Annotated[int, Field(ge=1, le=3_600_000)] | Literal["never"],
+    Field(
+        description="A push client that has not tried to pull a queue for longer takes it anew.",
+    ),
+]
+RestartGraceMs = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=3_600_000,
+        description="The queues of a client that is gone wait so long for its client id.",
+    ),
+]
+SettleMs = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=600_000,
+        description="Joins and leaves within so long of the first make one decision.",
+    ),
+]
+StrategyName = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Z][A-Z0-9_]{0,63}$",
+        description="Who gets which queue. AVG as in RocketMQ; strategies/README.md has the "
+        "others.",
+    ),
+]
+StrategyOptions = Annotated[
+    dict[str, Any],
+    Field(description="What the strategy is told; strategies/README.md has the options of each."),
+]
+Pause = Annotated[
+    bool, Field(description="Nothing is shared anew while this is true; owners go on working.")
+]
+Slots = Annotated[
+    Literal["subscribers", "group"],
+    Field(
+        description="Who counts when a topic is shared: its subscribers, or every member of the "
+        "group, as in RocketMQ."
+    ),
+]
+Mode = Annotated[
+    Literal["cooperative", "eager"],
+    Field(
+        description="Cooperative: a queue is granted when its holder has released it. Eager: drop "
+        "and add at once, as RocketMQ; a queue may have two owners."
+    ),
+]
+OnMute = Annotated[
+    Literal["wait", "force"],
+    Field(
+        description="What becomes of the queues of a mute client. Force: they are taken from it, "
+        "and may have two owners."
+    ),
+]
+React = Annotated[
+    Literal["on_change", "on_tick"],
+    Field(
+        description="When joins and leaves are shared out: at once, or at the next trigger_ms, as "
+        "in RocketMQ."
+    ),
+]
+StartPolicy = Annotated[
+    Literal["fairlead", "rocketmq"],
+    Field(
+        description="Where queues start. With rocketmq where its computePullFromWhere says; "
+        "docs/groups.md."
+    ),
+]
 
 
 class WeighingRule(BaseModel):
-    """What queues weigh, for a strategy that balances by weight."""
+    """What queues weigh, for a strategy that balances by weight (STICKY)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    by: Literal["count", "rate", "lag"]
-    over_ms: Annotated[int, Field(ge=1_000, le=3_600_000)] = 60_000
-    change_percent: Annotated[int, Field(ge=0, le=10_000)] = 50
+    by: Annotated[
+        Literal["count", "rate", "lag"],
+        Field(
+            description="What a queue weighs: 1, the messages written to it per second, or those "
+            "that are not processed yet."
+        ),
+    ]
+    over_ms: Annotated[
+        int, Field(ge=1_000, le=3_600_000, description="Weights are averaged over so long.")
+    ] = 60_000
+    change_percent: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=10_000,
+            description="A weight in force gives way to one that differs by more.",
+        ),
+    ] = 50
 
 
 class GroupRules(BaseModel):
-    """Every rule of a group, with its value.
+    """The rules of every group for which neither ``[group.NAME]`` nor an operator says otherwise.
 
     A member counts as gone when its last heartbeat is older than ``lease_ms + margin_ms`` on the
     clock of the log; the client itself stops after ``lease_ms``.
@@ -43,7 +145,7 @@ class GroupRules(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     strategy: StrategyName
-    strategy_options: dict[str, Any]
+    strategy_options: StrategyOptions
     lease_ms: LeaseMs
     margin_ms: MarginMs
     trigger_ms: TriggerMs
@@ -51,7 +153,7 @@ class GroupRules(BaseModel):
     pull_max_idle_ms: PullMaxIdleMs
     restart_grace_ms: RestartGraceMs
     settle_ms: SettleMs
-    pause: bool
+    pause: Pause
     slots: Slots
     mode: Mode
     on_mute: OnMute
@@ -61,16 +163,15 @@ class GroupRules(BaseModel):
 
 
 class GroupOverrides(BaseModel):
-    """What one group has otherwise than ``[group_defaults]``; None: as the defaults.
+    """What one group has otherwise than ``[group_defaults]``: any of its keys, and ``designated``.
 
-    ``designated`` is a rule of single groups, which has no default: machines are designated for a
-    group. Its value is read, and refused, by the core itself, where rules are published.
+    It wins over what an operator sets while the engine runs, at each start (docs/groups.md).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     strategy: StrategyName | None = None
-    strategy_options: dict[str, Any] | None = None
+    strategy_options: StrategyOptions | None = None
     lease_ms: LeaseMs | None = None
     margin_ms: MarginMs | None = None
     trigger_ms: TriggerMs | None = None
@@ -78,13 +179,30 @@ class GroupOverrides(BaseModel):
     pull_max_idle_ms: PullMaxIdleMs | None = None
     restart_grace_ms: RestartGraceMs | None = None
     settle_ms: SettleMs | None = None
-    pause: bool | None = None
+    pause: Pause | None = None
     slots: Slots | None = None
     mode: Mode | None = None
     on_mute: OnMute | None = None
     react: React | None = None
     start_policy: StartPolicy | None = None
-    designated: dict[str, Any] | None = None
+    # Its value is read, and refused, by the core itself, where rules are published.
+    designated: (
+        Annotated[
+            dict[str, Any],
+            Field(
+                description="Only these members consume; the others own nothing. Left out: all "
+                "do. A rule of single groups alone.",
+                examples=[
+                    {
+                        "only": ["192.168.0.6", "10.0.0.0/8", "app-*", "192.168.0.9@4121#1"],
+                        "topics": ["orders"],
+                        "if_nobody": "nobody",
+                    }
+                ],
+            ),
+        ]
+        | None
+    ) = None
     weighing: WeighingRule | None = None
 
     def over(self, defaults: GroupRules) -> GroupRules:

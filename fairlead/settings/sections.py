@@ -1,164 +1,198 @@
 """The sections of the settings, one class each.
 
-No class here has a default: conf/default.toml is the one place where the defaults stand.
+No class here has a default: conf/default.toml is the one place where the defaults stand. What a
+setting means stands here, at the setting, and nowhere else: the comments of conf/default.toml,
+docs/configuration.md and the JSON Schema are made of it.
 """
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from fairlead.settings.kafka_sections import KafkaSettings
 from fairlead.settings.rules import GroupOverrides, GroupRules
-
-Partitions = Annotated[int, Field(ge=1, le=1_024)]
-Port = Annotated[int, Field(ge=0, le=65_535)]
+from fairlead.settings.values import GroupName, JavaHeap, Partitions, Port, Section
 
 
-def _matching(pattern: str, wanted: str) -> AfterValidator:
-    """Return a check of a whole string that, when it fails, says what is wanted in words."""
-    compiled = re.compile(pattern)
+class TopicsSettings(Section):
+    """How Fairlead's topics are made when they are missing, and what they must be."""
 
-    def check(text: str) -> str:
-        if compiled.fullmatch(text) is None:
-            raise ValueError(wanted)
-        return text
-
-    return AfterValidator(check)
-
-
-Bootstrap = Annotated[
-    str,
-    _matching(
-        r"[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*", "give host:port, several divided by commas"
-    ),
-]
-TopicPrefix = Annotated[
-    str, _matching(r"[A-Za-z0-9._-]{0,100}", "give at most 100 letters, digits and . _ -")
-]
-GroupName = Annotated[
-    str, _matching(r"[A-Za-z0-9_%|.-]{1,120}", "a group is 1-120 letters, digits and _ % | . -")
-]
-JavaHeap = Annotated[str, _matching(r"[1-9]\d*[mg]", "give a size such as 512m or 2g")]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class SecuritySettings(_Section):
-    """How to speak to the brokers. The password is read from a file, never from the settings."""
-
-    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
-    sasl_plain_username: str | None = None
-    sasl_plain_password_file: Path | None = None
-    ssl_cafile: Path | None = None
-    ssl_certfile: Path | None = None
-    ssl_keyfile: Path | None = None
-    ssl_check_hostname: bool
-
-    def password(self) -> SecretStr | None:
-        """Return the password in ``sasl_plain_password_file``, without its line end.
-
-        Raises:
-            OSError: the file cannot be read.
-        """
-        if self.sasl_plain_password_file is None:
-            return None
-        return SecretStr(self.sasl_plain_password_file.read_text(encoding="utf-8").rstrip("\r\n"))
+    heartbeats_partitions: Annotated[
+        Partitions,
+        Field(
+            description="The number of shards: partitions of heartbeats, releases and control. For "
+            "the life of a checkpoint."
+        ),
+    ]
+    assignments_partitions: Annotated[
+        Partitions,
+        Field(description="Partitions of assignments and handovers. For the life of these topics."),
+    ]
+    heartbeats_retention_ms: Annotated[
+        int,
+        Field(
+            ge=600_000,
+            description="Heartbeats and releases are kept so long: an engine may be down for so "
+            "long. Never less than the longest lease.",
+        ),
+    ]
+    decisions_retention_ms: Annotated[
+        int, Field(ge=60_000, description="Decisions are kept so long, to answer why.")
+    ]
+    assignments_compaction_lag_ms: Annotated[
+        int,
+        Field(
+            ge=600_000,
+            description="An assignment that was overtaken stays so long, for clients that read "
+            "late.",
+        ),
+    ]
 
 
-class KafkaSettings(_Section):
-    """The cluster that carries Fairlead's topics.
+class EngineSettings(Section):
+    """The engine: the streaming job of `fairlead run`."""
 
-    ``replication_factor`` −1 leaves the choice to the broker (``default.replication.factor``).
-    """
+    checkpoint: Annotated[
+        Path,
+        Field(description="The folder of its state, on a local POSIX file system."),
+    ]
+    tick_ms: Annotated[
+        int,
+        Field(ge=100, le=60_000, description="The pulse that moves the clock of the log."),
+    ]
+    trigger_interval_ms: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=60_000,
+            description="The least time between two batches. 0: one starts when the last has "
+            "ended.",
+        ),
+    ]
+    shuffle_partitions: Annotated[
+        int,
+        Field(ge=1, le=64, description="Spark's tasks of a batch. For the life of a checkpoint."),
+    ]
+    master: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="Where Spark runs. The default is four tasks at once, since most wait for "
+            "a broker, of eight attempts each.",
+        ),
+    ]
+    max_offsets_per_trigger: Annotated[
+        int, Field(ge=1_000, description="A batch reads no more records than this.")
+    ]
+    fetch_max_wait_ms: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=500,
+            description="Each batch waits so long for a long poll; 500 costs half a second.",
+        ),
+    ]
+    java_heap: Annotated[JavaHeap, Field(description="The heap of Spark's JVM, such as 512m.")]
+    strategies: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")], ...],
+        Field(description='Strategies of your own, as "module:Class"; strategies/README.md.'),
+    ]
+    spark: Annotated[
+        Mapping[str, str | bool | int | float],
+        Field(
+            description="Settings of Spark, passed on as they are and above the engine's own.",
+            examples=[{"spark.memory.fraction": 0.5}],
+        ),
+    ]
 
-    bootstrap: Bootstrap
-    topic_prefix: TopicPrefix
-    replication_factor: Annotated[int, Field(ge=-1, le=32)]
-    security: SecuritySettings
 
-    @property
-    def bootstrap_servers(self) -> list[str]:
-        """The addresses as kafka-python takes them."""
-        return self.bootstrap.split(",")
-
-
-class TopicsSettings(_Section):
-    """How the topics are made when they are missing.
-
-    ``heartbeats_partitions`` is the number of shards; releases and control have as many. It is for
-    the life of a checkpoint. ``heartbeats_retention_ms`` is of releases as well, and never less
-    than the longest lease: what a client that lives has last said must still be there.
-    """
-
-    heartbeats_partitions: Partitions
-    assignments_partitions: Partitions
-    heartbeats_retention_ms: Annotated[int, Field(ge=600_000)]
-    decisions_retention_ms: Annotated[int, Field(ge=60_000)]
-    assignments_compaction_lag_ms: Annotated[int, Field(ge=600_000)]
-
-
-class EngineSettings(_Section):
-    """The streaming job. ``trigger_interval_ms`` 0: a batch starts when the last one has ended."""
-
-    checkpoint: Path
-    tick_ms: Annotated[int, Field(ge=100, le=60_000)]
-    trigger_interval_ms: Annotated[int, Field(ge=0, le=60_000)]
-    shuffle_partitions: Annotated[int, Field(ge=1, le=64)]
-    master: Annotated[str, Field(min_length=1)]
-    max_offsets_per_trigger: Annotated[int, Field(ge=1_000)]
-    fetch_max_wait_ms: Annotated[int, Field(ge=1, le=500)]
-    java_heap: JavaHeap
-    strategies: tuple[Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")], ...]
-    spark: Mapping[str, str | bool | int | float]
-
-
-class GroupsSettings(_Section):
+class GroupsSettings(Section):
     """What happens to groups nobody has announced, and to groups nobody is in."""
 
-    auto_create: bool
-    evict_after_ms: Annotated[int, Field(ge=1, le=86_400_000)]
-    switch_ms: Annotated[int, Field(ge=0, le=60_000)]
+    auto_create: Annotated[
+        bool, Field(description="Whether a heartbeat makes its group; else it is rejected.")
+    ]
+    evict_after_ms: Annotated[
+        int,
+        Field(ge=1, le=86_400_000, description="A group without members is forgotten after this."),
+    ]
+    switch_ms: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=60_000,
+            description="A topic that grows waits so long for the bounds of its new queues. 0: not "
+            "at all.",
+        ),
+    ]
 
 
-class MetricsSettings(_Section):
-    """Where the engine serves ``/metrics``. Port 0 takes a free one, which is logged."""
+class MetricsSettings(Section):
+    """Where the engine serves `/metrics`, `/healthz` and `/readyz`."""
 
-    host: Annotated[str, Field(min_length=1)]
-    port: Port
-
-
-class ServeSettings(_Section):
-    """``fairlead serve``: the view of all groups, over HTTP.
-
-    ``url`` is where commands look for it; empty: they read the topics. More groups than
-    ``max_groups`` are folded into one in ``/metrics``; ``queue_series`` names the groups that have
-    series of single queues. Lag of groups that say nothing is asked of the brokers each
-    ``lag_period_ms``. Decisions are kept, to answer why, for ``history_ms``.
-    """
-
-    host: Annotated[str, Field(min_length=1)]
-    port: Port
-    url: Annotated[str, Field(pattern=r"^(https?://[^\s/]+)?$")]
-    max_groups: Annotated[int, Field(ge=1, le=20_000)]
-    queue_series: tuple[GroupName, ...]
-    lag_period_ms: Annotated[int, Field(ge=1_000, le=3_600_000)]
-    history_ms: Annotated[int, Field(ge=60_000)]
+    host: Annotated[
+        str,
+        Field(min_length=1, description="The address it listens at. 0.0.0.0: every address."),
+    ]
+    port: Annotated[Port, Field(description="The port. 0: any that is free, which is logged.")]
 
 
-class ClientSettings(_Section):
-    """What the groups' clients are taken to do; nothing of it reaches a client.
+class ServeSettings(Section):
+    """`fairlead serve`: the view of all groups, over HTTP."""
 
-    ``heartbeat_ms`` is how often they send a heartbeat: a lease that is shorter than three of them
-    is refused. An application gives the same number to its own client.
-    """
+    host: Annotated[
+        str,
+        Field(min_length=1, description="The address it listens at. 0.0.0.0: every address."),
+    ]
+    port: Annotated[Port, Field(description="The port. 0: any that is free, which is logged.")]
+    url: Annotated[
+        str,
+        Field(
+            pattern=r"^(https?://[^\s/]+)?$",
+            description="Where commands look for it. Empty: they read the topics.",
+        ),
+    ]
+    max_groups: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=20_000,
+            description='More groups than this are folded into group="__other__" in `/metrics`.',
+        ),
+    ]
+    queue_series: Annotated[
+        tuple[GroupName, ...],
+        Field(description='Groups that have series of single queues, such as ["orders"].'),
+    ]
+    lag_period_ms: Annotated[
+        int,
+        Field(
+            ge=1_000,
+            le=3_600_000,
+            description="Brokers are asked so often how far the groups are that tell nothing.",
+        ),
+    ]
+    history_ms: Annotated[
+        int,
+        Field(ge=60_000, description="Decisions are kept in memory so long, to answer why."),
+    ]
 
-    heartbeat_ms: Annotated[int, Field(ge=100, le=200_000)]
+
+class ClientSettings(Section):
+    """What the groups' clients are taken to do. Nothing of it reaches a client."""
+
+    heartbeat_ms: Annotated[
+        int,
+        Field(
+            ge=100,
+            le=200_000,
+            description="How often clients send a heartbeat: applications give the same number to "
+            "their own. A lease_ms shorter than three of these is refused.",
+        ),
+    ]
 
 
 class Settings(BaseSettings):

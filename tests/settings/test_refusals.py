@@ -32,7 +32,7 @@ def _refused(text: str, folder: Path) -> dict[str, Problem]:
         ),
         ("[group_defaults]\nlease = 9000", "group_defaults.lease", "group_defaults.lease_ms"),
         ("[group.orders]\nlease = 9000", "group.orders.lease", "group.orders.lease_ms"),
-        ("[kafka.security]\nsasl_plain_password = 'x'", "kafka.security.sasl_plain_password",
+        ("[kafka.security]\nsasl_password_file = 'x'", "kafka.security.sasl_password_file",
          "kafka.security.sasl_plain_password_file"),
     ],
 )  # fmt: skip
@@ -146,7 +146,49 @@ def test_unknown_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingsError) as refusal:
         load_settings()
     found = {problem.key: problem.source for problem in refusal.value.problems}
-    assert found == {"kafka.bootstrp": "environment", "kaffka": "environment"}
+    assert found == {
+        "kafka.bootstrp": "environment FAIRLEAD__KAFKA__BOOTSTRP",
+        "kaffka": "environment FAIRLEAD__KAFFKA__BOOTSTRAP",
+    }
+
+
+def test_variable_below_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable that names something inside a setting, or in a table too many, is refused."""
+    monkeypatch.setenv("FAIRLEAD__KAFKA__BOOTSTRAP__HOST", "a")
+    monkeypatch.setenv("FAIRLEAD__KAFKA__SECURITY__TLS__CAFILE", "a")
+    with pytest.raises(SettingsError) as refusal:
+        load_settings()
+    assert {problem.source for problem in refusal.value.problems} == {
+        "environment FAIRLEAD__KAFKA__BOOTSTRAP__HOST",
+        "environment FAIRLEAD__KAFKA__SECURITY__TLS__CAFILE",
+    }
+
+
+def test_line(tmp_path: Path) -> None:
+    """A mistake in a file is told with its line, also one between two values."""
+    text = '# mine\n[group."a.b"]\nmode = "eager"\nlease_ms = 8999\n[engine]\n\ntick_ms = 0\n'
+    problems = _refused(text.replace("[engine]\n\ntick_ms = 0\n", ""), tmp_path)
+    assert problems["group.a.b.lease_ms"].line == 4
+    problem = _refused(text, tmp_path)["engine.tick_ms"]
+    assert problem.place == f"{tmp_path / 'mine.toml'}:7"
+    assert str(problem).startswith(f"engine.tick_ms ({tmp_path / 'mine.toml'}:7): ")
+
+
+def test_spark_names(tmp_path: Path) -> None:
+    """What Spark would ignore among its settings is refused: Kafka's have a block of their own."""
+    problems = _refused('[engine.spark]\n"kafka.security.protocol" = "SSL"', tmp_path)
+    assert "[kafka]" in problems["engine.spark.kafka.security.protocol"].remedy
+
+
+def test_every_source_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that cannot be read hides no mistake in another, or in the environment."""
+    monkeypatch.setenv("FAIRLEAD__GROUP", "{}")
+    path = tmp_path / "mine.toml"
+    path.write_text("[kafka]\nbootstrp = 1", encoding="utf-8")
+    with pytest.raises(SettingsError) as refusal:
+        load_settings(profile="rabbit", files=[tmp_path / "none.toml", path])
+    keys = [problem.key for problem in refusal.value.problems]
+    assert keys == ["profile", "config", "group", "kafka.bootstrp"]
 
 
 @pytest.mark.parametrize("name", ["GROUP__ORDERS__LEASE_MS", "ENGINE__SPARK__X", "GROUP"])
@@ -196,6 +238,6 @@ def test_lines_and_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refusal.value.exit_code is ExitCode.USAGE
     assert refusal.value.lines() == [
         "the settings cannot be used",
-        "  kafka.bootstrp (environment): unknown key",
+        "  kafka.bootstrp (environment FAIRLEAD__KAFKA__BOOTSTRP): unknown key",
         "    the nearest known key is kafka.bootstrap",
     ]

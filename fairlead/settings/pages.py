@@ -1,0 +1,139 @@
+"""Writes what is made of the models: conf/default.toml's comments, and docs/configuration.md.
+
+Run it in a checkout after a change of a setting: python -m fairlead.settings.pages
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from fairlead.settings.default_file import default_file
+from fairlead.settings.kafka_options import TRANSLATIONS
+from fairlead.settings.known_keys import ANY_GROUP, KnownKey, known_keys, sections
+from fairlead.settings.layers import conf_directory, profile_layer, profiles
+from fairlead.settings.toml_lines import Key
+from fairlead.settings.toml_text import toml_value
+
+__all__ = ["configuration_page", "written_pages"]
+
+_HEAD: Final = """\
+# Configuration
+
+Made by `python -m fairlead.settings.pages` of what `fairlead/settings` says; a test holds the two
+together.
+
+## Where settings come from
+
+Later wins: [conf/default.toml](../conf/default.toml), a profile of `conf/` (`--profile`), files
+(`--config`, in their order), environment variables, flags. A file need only name what it changes.
+Nothing is guessed: an unknown key is refused with the nearest known one, a value that does not
+fit with what would fit, and every mistake is told at once, with its line.
+
+```
+fairlead config check my.toml          # every mistake and every doubt; 2: it cannot be used
+fairlead config show --config my.toml  # what is not as by default, and where it is from
+fairlead config show --resolved        # everything; --section kafka.security, -o json, -o toml
+fairlead config schema                 # for editors: JSON Schema 2020-12
+fairlead config kafka                  # what kafka-python and Spark's Java library are told
+```
+
+Durations are milliseconds and end in `_ms`; sizes end in `_bytes`. In the environment a list or a
+table is JSON: `FAIRLEAD__SERVE__QUEUE_SERIES='["orders"]'`. Rules of single groups, Spark's own
+settings and options of a strategy have free names, which no variable can spell: they stand in
+files.
+
+**Secrets** stand in files of their own, which a setting names, or in an environment variable. In
+a settings file, in a profile or as a flag they are refused. They are shown as stars wherever
+settings, options or errors are shown.
+
+**Profiles**: {profiles}.
+
+These variables are no settings, and are asked for by what starts before them: `FAIRLEAD_JAVA`
+(the `java` to use; else `JAVA_HOME`, else the one on the `PATH`), `FAIRLEAD_CACHE` (where jars
+and archives are kept), `FAIRLEAD_IVY_SETTINGS` (an Ivy settings file, for a mirror of the jars).
+
+## Every setting
+"""
+_KAFKA: Final = """\
+## One block for both Kafka libraries
+
+`[kafka]` is the whole list of what may be set. Both libraries are told the same: kafka-python,
+which the driver, bridges, commands and `fairlead serve` use, and which an application's client
+takes as `kafka=`, and the Java library in Spark's source and sink. Anything else is refused with
+the reason: an option that names code to be loaded (`sasl.jaas.config`,
+`*.callback.handler.class`, `interceptor.classes`), an address to fetch keys from
+(`sasl.oauthbearer.*`), or what Fairlead's promises depend on (`acks`, `isolation.level`).
+
+| setting | kafka-python | Java |
+|---|---|---|
+"""
+
+
+def configuration_page() -> str:
+    """Return docs/configuration.md."""
+    text = _HEAD.replace("{profiles}", ", ".join(f"`{name}`" for name in profiles()))
+    defaults = profile_layer("default").values
+    for table, about in sections().items():
+        text += f"\n### [{'.'.join(table)}]\n\n{about}\n"
+        rows = list(_rows(table, defaults))
+        if table == ("group", ANY_GROUP):
+            text += (
+                "\nIts keys are those of `[group_defaults]` and `[group_defaults.weighing]`, and:\n"
+            )
+            rows = [row for row in rows if row.startswith("| `designated` ")]
+        if ANY_GROUP not in table or len(table) == len(("group", ANY_GROUP)):
+            text += "\n| key | type and bounds | unit | default | environment | meaning |\n"
+            text += "|---|---|---|---|---|---|\n" + "".join(f"{row}\n" for row in rows)
+    return text.replace(_nested_group(), "") + "\n" + _KAFKA + "".join(_kafka_rows())
+
+
+def written_pages() -> dict[Path, str]:
+    """Return what each file of the checkout should hold."""
+    conf = conf_directory()
+    values = tomllib.loads((conf / "default.toml").read_text(encoding="utf-8"))
+    return {
+        conf / "default.toml": default_file(values),
+        conf.parent / "docs" / "configuration.md": configuration_page(),
+    }
+
+
+def _nested_group() -> str:
+    """Return the section of a group's own weighing, which `[group_defaults]` has shown."""
+    table = ("group", ANY_GROUP, "weighing")
+    return f"\n### [{'.'.join(table)}]\n\n{sections()[table]}\n"
+
+
+def _rows(table: Key, defaults: Mapping[str, Any]) -> Iterator[str]:
+    for known in known_keys():
+        if known.key[:-1] == table:
+            cells = (
+                f"`{known.key[-1]}`",
+                known.kind,
+                known.unit or "–",
+                _default(known, defaults),
+                f"`{known.variable}`" if known.variable else "in files only",
+                known.meaning,
+            )
+            yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _default(known: KnownKey, defaults: Mapping[str, Any]) -> str:
+    value: Any = defaults
+    for name in known.key:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return "–" if value is None else f"`{toml_value(value)}`"
+
+
+def _kafka_rows() -> Iterator[str]:
+    for translation in TRANSLATIONS:
+        library, java = (
+            ", ".join(f"`{name}`" for name in names)
+            for names in (translation.library, translation.java)
+        )
+        yield f"| `{translation.key}` | {library} | {java} |\n"
+
+
+if __name__ == "__main__":
+    for path, text in written_pages().items():
+        path.write_text(text, encoding="utf-8")

@@ -1,0 +1,66 @@
+"""On which line of a TOML file each key stands; the standard library's reader does not tell."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["Key", "key_lines"]
+
+Key = tuple[str, ...]
+"""The names of a dotted key, from the outermost table on."""
+
+
+def key_lines(text: str) -> dict[Key, int]:
+    """Return the line, from 1 on, at which each key and each table of a TOML text begins.
+
+    The text must be TOML. A table that is written inside a value stands where the value begins.
+    """
+    lines: dict[Key, int] = {}
+    table: Key = ()
+    for number, statement in _statements(text):
+        document = tomllib.loads(statement)
+        if statement.lstrip().startswith("["):
+            table = _innermost(document)
+            for length in range(1, len(table) + 1):
+                lines.setdefault(table[:length], number)
+        else:
+            for key in _keys(document):
+                lines.setdefault((*table, *key), number)
+    return lines
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each header and each assignment, which may have several lines, with its first line."""
+    begun, statement = 0, ""
+    for number, line in enumerate(text.splitlines(keepends=True), start=1):
+        if not statement:
+            if not line.strip() or line.lstrip().startswith("#"):
+                continue
+            begun = number
+        statement += line
+        try:
+            tomllib.loads(statement)
+        except tomllib.TOMLDecodeError:
+            continue
+        yield begun, statement
+        statement = ""
+
+
+def _innermost(document: Mapping[str, Any]) -> Key:
+    """Return the path of the one table that a header names."""
+    path: list[str] = []
+    node: Any = document
+    while isinstance(node, Mapping) and node:
+        ((name, node),) = node.items()
+        path.append(name)
+        if isinstance(node, list):
+            break
+    return tuple(path)
+
+
+def _keys(document: Mapping[str, Any], above: Key = ()) -> Iterator[Key]:
+    """Yield every path of a document, tables before what is in them."""
+    for name, value in document.items():
+        yield (*above, name)
+        if isinstance(value, Mapping):
+            yield from _keys(value, (*above, name))

@@ -1,0 +1,61 @@
+"""Kinds of values that more than one section has, and what every section is."""
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+
+class Section(BaseModel):
+    """A table of the settings: nothing changes it, and no other key has a place in it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """A whole text that matches a pattern; a refusal says in words what is wanted.
+
+    Attributes:
+        pattern: what it is matched with.
+        wanted: what to give instead.
+    """
+
+    pattern: str
+    wanted: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Check the text after it is known to be one."""
+        return core_schema.no_info_after_validator_function(self._checked, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Say the same to an editor."""
+        return {**handler(schema), "pattern": f"^({self.pattern})$"}
+
+    def _checked(self, text: str) -> str:
+        if re.fullmatch(self.pattern, text) is None:
+            raise ValueError(self.wanted)
+        return text
+
+
+Partitions = Annotated[int, Field(ge=1, le=1_024)]
+Port = Annotated[int, Field(ge=0, le=65_535)]
+Bootstrap = Annotated[
+    str,
+    Matching(
+        r"[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*", "give host:port, several divided by commas"
+    ),
+]
+TopicPrefix = Annotated[
+    str, Matching(r"[A-Za-z0-9._-]{0,100}", "give at most 100 letters, digits and . _ -")
+]
+GroupName = Annotated[
+    str, Matching(r"[A-Za-z0-9_%|.-]{1,120}", "a group is 1-120 letters, digits and _ % | . -")
+]
+JavaHeap = Annotated[str, Matching(r"[1-9]\d*[mg]", "give a size such as 512m or 2g")]

@@ -1,0 +1,195 @@
+"""One block for both Kafka libraries: each is told what it knows, and nothing else can be set."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fairlead_client import Consumer
+from fairlead_client.common_settings import KAFKA_OPTIONS
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+
+from fairlead.errors import UsageError
+from fairlead.settings import KafkaSettings, SettingsError, load_settings
+from fairlead.settings.kafka_options import (
+    TRANSLATIONS,
+    java_options,
+    library_options,
+    told_options,
+)
+from fairlead.settings.kafka_refusals import refusal_of
+from fairlead.settings.known_keys import known_keys
+from streaming.connection import client_options, spark_options
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CANARY = 'hunter2"\\;'
+NOT_FOR_LIBRARIES = {"kafka.topic_prefix", "kafka.replication_factor"}
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> KafkaSettings:
+    """Every option of the block, set."""
+    for name in ("ca.pem", "client.pem", "client-key.pem"):
+        (tmp_path / name).write_text(f"-----BEGIN {name}-----\n", encoding="ascii")
+    (tmp_path / "password").write_text(CANARY + "\n", encoding="utf-8")
+    security = {
+        "security_protocol": "SASL_SSL",
+        "sasl_mechanism": "SCRAM-SHA-512",
+        "sasl_plain_username": "fairlead",
+        "sasl_plain_password_file": str(tmp_path / "password"),
+        "ssl_cafile": str(tmp_path / "ca.pem"),
+        "ssl_certfile": str(tmp_path / "client.pem"),
+        "ssl_keyfile": str(tmp_path / "client-key.pem"),
+        "ssl_key_password_file": str(tmp_path / "password"),
+        "ssl_check_hostname": False,
+    }
+    overrides = {f"kafka.security.{name}": value for name, value in security.items()}
+    for known in known_keys():
+        if known.key[:2] == ("kafka", "connection"):
+            overrides[known.dotted] = known.example
+    return load_settings(overrides={"kafka.bootstrap": "a:1,b:2", **overrides}).kafka
+
+
+def test_translated(whole: KafkaSettings) -> None:
+    """Every option of the block that is for a library reaches both, by the names of the list."""
+    keys = {known.dotted.removesuffix("_file") for known in known_keys() if known.key[0] == "kafka"}
+    assert {each.key for each in TRANSLATIONS} == keys - NOT_FOR_LIBRARIES
+    assert {*library_options(whole), "bootstrap_servers"} == {
+        name for each in TRANSLATIONS for name in each.library
+    }
+    assert {*java_options(whole)} == {name for each in TRANSLATIONS for name in each.java}
+
+
+def test_kafka_python(whole: KafkaSettings) -> None:
+    """The Python library knows each option that it is told, in each of its clients."""
+    options = client_options(whole, "test")
+    assert options["bootstrap_servers"] == ["a:1", "b:2"]
+    assert options["sasl_plain_password"] == CANARY
+    assert options["ssl_check_hostname"] is False
+    for client in (KafkaAdminClient, KafkaConsumer, KafkaProducer):
+        assert set(options) <= set(client.DEFAULT_CONFIG)
+
+
+def test_clients_library(whole: KafkaSettings) -> None:
+    """An application's own client takes the same options as they are."""
+    options = library_options(whole)
+    assert set(options) <= KAFKA_OPTIONS
+    Consumer(bootstrap="a:1", group="g", topics=["t"], kafka=options)
+
+
+def test_java(whole: KafkaSettings, spark: "SparkSession") -> None:
+    """Spark's Kafka library knows each option that it is told, and takes its value."""
+    jvm = spark.sparkContext._jvm  # noqa: SLF001 - pyspark has no public way to its JVM
+    assert jvm is not None
+    options = java_options(whole)
+    package = jvm.org.apache.kafka.clients
+    for kind in (
+        package.consumer.ConsumerConfig,
+        package.producer.ProducerConfig,
+        package.admin.AdminClientConfig,
+    ):
+        assert set(options) <= set(kind.configNames())
+    # Spark's options are case-insensitive text: what is no number here would be refused there.
+    parsed = package.admin.AdminClientConfig(jvm.java.util.HashMap(options)).values()
+    assert parsed["metadata.max.age.ms"] == 60_000
+    assert parsed["sasl.jaas.config"].value() == (
+        "org.apache.kafka.common.security.scram.ScramLoginModule required "
+        'username="fairlead" password="hunter2\\"\\\\;";'
+    )
+    assert {name.removeprefix("kafka.") for name in spark_options(whole)} == set(options)
+
+
+def test_nothing_by_default() -> None:
+    """Without anything of the user's, each library does what it does by itself."""
+    kafka = load_settings().kafka
+    assert library_options(kafka) == {"security_protocol": "PLAINTEXT", "ssl_check_hostname": True}
+    assert java_options(kafka) == {
+        "bootstrap.servers": "localhost:9092",
+        "security.protocol": "PLAINTEXT",
+    }
+
+
+def test_no_secret_is_shown(whole: KafkaSettings) -> None:
+    """No representation of options or settings shows a secret, or the key of a certificate."""
+    shown = repr(library_options(whole)) + repr(spark_options(whole)) + f"{told_options(whole)}"
+    for secret in ("hunter2", "BEGIN client-key"):
+        assert secret not in shown + repr(whole)
+    assert "********" in shown
+
+
+def test_told(whole: KafkaSettings) -> None:
+    """A person sees each option of each library once, with the setting that it is from."""
+    told = told_options(whole)
+    assert len({(each.library, each.option) for each in told}) == len(told)
+    assert {each.library for each in told} == {"kafka-python", "Spark"}
+    (mechanism,) = (each for each in told if each.option == "kafka.sasl.mechanism")
+    assert (mechanism.setting, mechanism.value) == (
+        "kafka.security.sasl_mechanism",
+        "SCRAM-SHA-512",
+    )
+
+
+@pytest.mark.parametrize(
+    "content, words", [(None, "cannot be read"), (b"\n", "is empty"), (b"\xff", "no UTF-8")]
+)
+def test_password_file(content: bytes | None, words: str, tmp_path: Path) -> None:
+    """A password file that is not there, is empty or is no text is named, with what is wrong."""
+    path = tmp_path / "password"
+    if content is not None:
+        path.write_bytes(content)
+    overrides = {
+        "kafka.security.security_protocol": "SASL_SSL",
+        "kafka.security.sasl_mechanism": "PLAIN",
+        "kafka.security.sasl_plain_username": "fairlead",
+        "kafka.security.sasl_plain_password_file": str(path),
+    }
+    with pytest.raises(UsageError, match=f"sasl_plain_password_file: .*{words}"):
+        library_options(load_settings(overrides=overrides).kafka)
+
+
+@pytest.mark.parametrize(
+    "option, reason, remedy",
+    [
+        ("sasl.jaas.config", "CVE-2023-25194", "sasl_plain_password_file"),
+        ("kafka.sasl.jaas.config", "CVE-2023-25194", "sasl_plain_password_file"),
+        ("sasl.oauthbearer.token.endpoint.url", "CVE-2025-27817", "SCRAM-SHA-512"),
+        ("sasl.login.callback.handler.class", "CVE-2025-27817", "SCRAM-SHA-512"),
+        ("sasl.client.callback.handler.class", "load and run", "kafka.security"),
+        ("interceptor.classes", "load and run", "kafka.security"),
+        ("ssl.engine.factory.class", "load and run", "kafka.security"),
+        ("security.providers", "load and run", "kafka.security"),
+        ("key.deserializer", "load and run", "kafka.security"),
+        ("config.providers", "load and run", "kafka.security"),
+        ("metric.reporters", "load and run", "kafka.security"),
+        ("ssl.truststore.location", "PEM", "ssl_cafile"),
+        ("ssl.keystore.password", "PEM", "ssl_certfile"),
+        ("security.protocol", "one of its own", "kafka.security.security_protocol"),
+        ("bootstrap.servers", "one of its own", "kafka.bootstrap"),
+        ("ssl_password", "one of its own", "kafka.security.ssl_key_password"),
+        ("password", "does not show", "sasl_plain_password_file"),
+        ("acks", "promises", "leave it out"),
+        ("group.id", "promises", "leave it out"),
+        ("isolation.level", "promises", "leave it out"),
+        ("enable.auto.commit", "promises", "leave it out"),
+        ("socks5_proxy", "only one", "kafka.security"),
+    ],
+)
+def test_refused(option: str, reason: str, remedy: str, tmp_path: Path) -> None:
+    """An option that is not on the list is refused with the reason, wherever in the block it is."""
+    refusal = refusal_of(option)
+    assert refusal is not None
+    assert reason in refusal.reason
+    assert remedy in refusal.remedy
+    path = tmp_path / "mine.toml"
+    for line in (f'{option} = "x"', f'"{option}" = "x"'):
+        for table in ("kafka", "kafka.security", "kafka.connection"):
+            path.write_text(f"[{table}]\n{line}\n", encoding="utf-8")
+            with pytest.raises(SettingsError) as error:
+                load_settings(files=[path])
+            (problem,) = error.value.problems
+            if problem.key == "kafka.bootstrap":
+                continue  # a table where a text is wanted
+            assert problem.key == f"{table}.{option}"
+            assert problem.line == 2
+            assert reason in problem.reason
