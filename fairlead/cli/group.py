@@ -7,6 +7,7 @@ import typer
 from fairlead.cli import group_verbs
 from fairlead.cli import rule_flags as flags
 from fairlead.cli.group_check import check
+from fairlead.cli.group_describe import describe
 from fairlead.cli.group_options import ChangeOptions, GroupOptions, NamedOptions, RuleOptions
 from fairlead.cli.group_work import GroupWork, warn
 from fairlead.cli.option_sets import takes_sets
@@ -25,11 +26,12 @@ app.command("resume")(group_verbs.resume)
 app.command("drain")(group_verbs.drain)
 app.command("undrain")(group_verbs.undrain)
 app.command("check")(check)
+app.command("describe")(describe)
 
 
 @app.callback()
 def group() -> None:
-    """Set, unset, show the rules of a group while it runs; pause, check it, drain a client."""
+    """List, describe and check groups; set, unset and show their rules; pause, drain a client."""
 
 
 @app.command("set")

@@ -1,42 +1,111 @@
-"""``fairlead group check``: what is wrong with a live group, as far as its topics tell."""
+"""``fairlead group check``: what is wrong with a group, or with any, as far as its topics tell."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairlead.cli import rule_flags as flags
+from fairlead.cli.group_describe import standing_from
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.output import OutputFormat, write_rows
-from fairlead.cli.plan_start import live_group, tick_ms_of
+from fairlead.cli.output import OutputFormat, write_fitting
+from fairlead.cli.plan_start import tick_ms_of
 from fairlead.cli.source_options import SourceOptions
-from fairlead.errors import VerdictError
+from fairlead.errors import FairleadError, UsageError, VerdictError
+
+if TYPE_CHECKING:
+    from fairlead.settings import Settings
+    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["check"]
 
-COLUMNS = ("problem", "for", "says")
+COLUMNS = ("problem", "for", "says", "do")
+
+GroupArgument = Annotated[
+    str | None, typer.Argument(metavar="[GROUP]", help="The group; or --all.", show_default=False)
+]
+AllFlag = Annotated[
+    bool, typer.Option("--all", help="Every group that there is; one that fails stops no other.")
+]
 
 
 @takes_sets
-def check(name: flags.GroupArgument, *, shared: SourceOptions) -> None:
-    """List queues with two owners or none, members that disagree, client ids used twice.
+def check(
+    name: GroupArgument = None, *, everything: AllFlag = False, shared: SourceOptions
+) -> None:
+    """List what is wrong: two owners or none, handovers that stall, members that do not follow.
 
-    Reads Fairlead's topics and writes nothing. Exit code 1 if anything is wrong.
+    Reads Fairlead's topics and writes nothing. Exit code 1 if anything is wrong. docs/groups.md
+    says what each problem means; each line says what to do.
     """
-    from fairlead.planning.findings import findings_of, told_odd
-    from fairlead.planning.remarks import remarks_on
-
+    if (name is None) != everything:
+        raise UsageError(
+            "GROUP: the check is of one group, or of all.", remedy="Name a group, or give --all."
+        )
     settings = shared.settings()
     source = shared.open(settings)
-    live = live_group(name, source, settings)
-    found = findings_of(live, told_odd(source, name))
-    for remark in remarks_on(live, tick_ms_of(source, settings), source.now_ms()):
-        warn(remark)
-    if found or shared.output is not OutputFormat.TABLE:
-        write_rows([each.document() for each in found], COLUMNS, shared.output)
-    members, queues = len(live.picture.members), len(live.picture.queues)
+    if name is None:
+        _check_all(source, settings, shared.output)
+    else:
+        _check_one(name, source, settings, shared.output)
+
+
+def _check_one(
+    group: str, source: "TopicSource", settings: "Settings", output: OutputFormat
+) -> None:
+    from fairlead.planning.findings import told_odd
+    from fairlead.planning.remarks import remarks_on
+    from fairlead.standing.findings import standing_findings
+
+    standing = standing_from(group, source, settings)
+    found = standing_findings(standing, told_odd(source, group))
+    said = {"engine"} if any(each.problem == "engine_silent" for each in found) else set()
+    for remark in remarks_on(standing.live, tick_ms_of(source, settings), source.now_ms()):
+        if not (said and "engine" in remark):
+            warn(remark)
+    if found or output is not OutputFormat.TABLE:
+        rows = [each.document() for each in found]
+        write_fitting(rows, COLUMNS, output, prose=("says", "do"))
+    members, queues = len(standing.live.picture.members), len(standing.live.picture.queues)
     if found:
         raise VerdictError(
-            f"{name}: {len(found)} findings, with {members} members that share {queues} queues.",
+            f"{group}: {len(found)} findings, with {members} members that share {queues} queues.",
             remedy="docs/groups.md says what each means.",
         )
-    if shared.output is OutputFormat.TABLE:
-        typer.echo(f"{name}: nothing found; {members} members share {queues} queues")
+    if output is OutputFormat.TABLE:
+        typer.echo(f"{group}: nothing found; {members} members share {queues} queues")
+
+
+def _check_all(source: "TopicSource", settings: "Settings", output: OutputFormat) -> None:
+    from fairlead.standing.shared_source import SharedSource
+
+    topics = SharedSource(source)
+    groups = topics.groups()
+    rows = [row for group in groups for row in _rows(group, topics.of(group), settings)]
+    if rows or output is not OutputFormat.TABLE:
+        write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "do"))
+    wrong = len({row["group"] for row in rows})
+    if rows:
+        raise VerdictError(
+            f"{len(rows)} findings in {wrong} of {len(groups)} groups.",
+            remedy="docs/groups.md says what each means.",
+        )
+    if output is OutputFormat.TABLE:
+        typer.echo(f"nothing found in {len(groups)} groups")
+
+
+def _rows(group: str, source: "TopicSource", settings: "Settings") -> Iterator[dict[str, Any]]:
+    """Yield what is wrong with one of all groups; that it cannot be read is a finding as well."""
+    from fairlead.planning.findings import Finding, told_odd
+    from fairlead.standing.findings import standing_findings
+
+    try:
+        standing = standing_from(group, source, settings)
+        found = standing_findings(standing, told_odd(source, group))
+    except FairleadError as error:
+        found = (Finding("unreadable", group, error.message, error.remedy),)
+    except Exception as error:  # noqa: BLE001 - whatever one group does, the others are checked
+        text = f"{type(error).__name__}: {error}"
+        remedy = "this is a defect of fairlead; please report it with a recording of the topics"
+        found = (Finding("unreadable", group, text, remedy),)
+    yield from ({"group": group, **each.document()} for each in found)

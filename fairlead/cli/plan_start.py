@@ -11,7 +11,7 @@ from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import UsageError, VerdictError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from fairlead.core.allocation import Strategy
     from fairlead.local.decisions import Epoch
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["Start", "live_group", "save", "start_of", "tick_ms_of"]
+__all__ = ["Start", "live_group", "save", "start_of", "tick_ms_of", "unknown_group"]
+
+_GROUPS_NAMED_MAX = 10
+"""More would hide what the message says."""
 
 
 _LOOKS_MAX = 5
@@ -132,11 +135,7 @@ def live_group(
     try:
         live = read_live_group(source, group, strategies, tick_ms, measured=measured)
     except UnknownGroupError as error:
-        known = ", ".join(sorted(error.known)) or "none"
-        raise UsageError(
-            f"GROUP: there is no group {group} {source.place}.",
-            remedy=f"Check the name, kafka.bootstrap and kafka.topic_prefix. Groups: {known}.",
-        ) from error
+        raise unknown_group(group, error.known, source) from error
     for refused in live.in_force.refused.values():
         if refused.error.reason == "unknown_strategy":
             raise UsageError(
@@ -145,6 +144,20 @@ def live_group(
                 remedy="Give --config as to `fairlead run`, so that its own strategies are known.",
             )
     return live
+
+
+def unknown_group(group: str, known: "Iterable[str]", source: "TopicSource") -> UsageError:
+    """Return the refusal of a group of which no record is there, with the names that there are."""
+    from fairlead.control.known_groups import nearest_groups
+
+    names = sorted(known)
+    few = "Groups: " + (", ".join(names) or "none")
+    many = f"Of {len(names)} groups the nearest are {', '.join(nearest_groups(group, names))}"
+    return UsageError(
+        f"GROUP: there is no group {group} {source.place}.",
+        remedy="Check the name, kafka.bootstrap and kafka.topic_prefix. "
+        f"{few if len(names) <= _GROUPS_NAMED_MAX else many}.",
+    )
 
 
 def save(start: Start, changes: "Changes", found: "Plan", path: Path) -> None:

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from fairlead.control.session import RuleOutcome
     from fairlead.local.decisions import Decision
 
-__all__ = ["OUTCOME_COLUMNS", "RULE_COLUMNS", "outcome_rows", "rule_rows", "time_words"]
+__all__ = [
+    "OUTCOME_COLUMNS",
+    "RULE_COLUMNS",
+    "outcome_rows",
+    "rule_rows",
+    "time_words",
+    "unusual_rules",
+]
 
 OUTCOME_COLUMNS = ("rule", "for", "says", "answer", "decisions", "moves")
 RULE_COLUMNS = ("rule", "for", "says", "from", "by", "when", "because")
@@ -75,6 +82,27 @@ def rule_rows(found: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]:
             yield {**_rule_row(_built_in(found.rules, name)), "from": "built in"}
     for place in sorted(found.own.keys() - {(name, ()) for name in _ORDER}):
         yield _written_row(found.own[place], "own", topic)
+
+
+def unusual_rules(found: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]:
+    """Yield the rules that say something else than what is built in, of times only those that do.
+
+    ``conf/`` writes rules of all groups that say what is built in: they are no news.
+    """
+    usual = GroupRules()
+    for row in rule_rows(found, topic):
+        value, name = row["value"], row["rule"]
+        if row["from"] == "built in":
+            continue
+        if name in _NOT_BUILT_IN or name not in _ORDER:
+            yield row
+            continue
+        built_in = _built_in(usual, name).value
+        if isinstance(value, dict) and isinstance(built_in, dict):
+            value = {each: said for each, said in value.items() if said != built_in.get(each)}
+            value = row["value"] if name == "strategy" and value else value
+        if value not in ({}, built_in):
+            yield {**row, "value": value, "says": value_words(RuleSet("", name, (), value))}
 
 
 def _not_hidden(of_all: RuleSet, own: RuleSet | None) -> RuleSet | None:

@@ -77,6 +77,8 @@ class Decision:
         at_ms: when the newest record that it rests on was appended.
         triggers: words of docs/protocol.md §3.14.
         why: the causes, as the record has them.
+        strategy: its name.
+        counts: queues, unassigned, in_handover, pending and, if there are any, unsafe.
     """
 
     group: str
@@ -94,6 +96,8 @@ class Decision:
     at_ms: int = 0
     triggers: tuple[str, ...] = ()
     why: tuple[Mapping[str, Any], ...] = ()
+    strategy: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 class DecisionReader:
@@ -169,6 +173,8 @@ def _decision(fields: Mapping[str, Any]) -> Decision:
         at_ms=fields.get("at_ms", 0),
         triggers=tuple(fields.get("triggers", ())),
         why=tuple(fields.get("cause", ())),
+        strategy=fields.get("strategy", ""),
+        counts={name: count for name, count in state.items() if name != "phase"},
     )
 
 

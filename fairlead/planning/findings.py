@@ -6,9 +6,9 @@ group keeps, where members disagree, stands in the engine's state alone: here is
 who was told that it is odd.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -21,24 +21,40 @@ from fairlead.planning.live_group import LiveGroup
 from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Finding", "findings_of", "told_odd"]
+__all__ = ["REMEDIES", "Finding", "findings_of", "told_odd"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that is wrong.
 
-    ``problem`` is ``overlap``, ``unassigned``, ``disagreement`` or ``duplicate_client_id``;
-    ``subject`` the queue, topic, trait or client that it is of; ``text`` says more.
+    ``problem`` is a word of `REMEDIES`; ``subject`` the queue, topic, trait or client that it is
+    of; ``text`` says more; ``remedy`` what to do about this one, else what its problem needs.
     """
 
     problem: str
     subject: str
     text: str
+    remedy: str = ""
 
     def document(self) -> dict[str, Any]:
         """Return the finding as JSON values."""
-        return {"problem": self.problem, "for": self.subject, "says": self.text}
+        remedy = self.remedy or REMEDIES.get(self.problem)
+        return {
+            "problem": self.problem,
+            "for": self.subject,
+            "says": self.text,
+            "do": remedy,
+        }
+
+
+REMEDIES: Final[Mapping[str, str]] = {
+    "overlap": "look for mode eager, on_mute force, or two engines on one cluster",
+    "unassigned": "look at `group describe --state`: alarms and rules say why",
+    "disagreement": "give all members of the group the same; the oldest member's value counts",
+    "duplicate_client_id": "give each process a client id of its own",
+}
+"""What to do where a finding does not say it better."""
 
 
 def told_odd(source: TopicSource, group: str) -> frozenset[MemberKey]:

@@ -34,7 +34,7 @@ from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["LiveGroup", "UnknownGroupError", "read_live_group"]
+__all__ = ["LiveGroup", "Released", "UnknownGroupError", "read_live_group"]
 
 _TICKS_BESIDE: Final = 5
 """So many ticks beside lease and margin are read: a record may come a little late."""
@@ -42,6 +42,10 @@ _MEASURED_MS_MAX: Final = 600_000
 """Progress is read for no longer than this, whatever window the rule ``weighing`` has."""
 _BESIDE_MS: Final = 60_000
 """A release is looked for from so long before the record that asked for it."""
+
+
+Released = tuple[MessageQueue, MemberKey, Epoch]
+"""A grant of which the release stands in the log."""
 
 
 class UnknownGroupError(LookupError):
@@ -65,6 +69,7 @@ class LiveGroup:
         passing: the queues on their way.
         newest_ms: when the newest heartbeats record of its partition was appended.
         measured_ms: for how long progress was read to know what queues weigh; 0: it was not.
+        released: grants that were to be given up and have been.
     """
 
     picture: Picture
@@ -74,6 +79,7 @@ class LiveGroup:
     passing: tuple[Passing, ...]
     newest_ms: int | None
     measured_ms: int
+    released: frozenset[Released] = frozenset()
 
 
 def read_live_group(
@@ -83,6 +89,7 @@ def read_live_group(
     tick_ms: int,
     *,
     measured: bool = False,
+    forgotten: bool = False,
 ) -> LiveGroup:
     """Return a group as its topics say it is now.
 
@@ -92,6 +99,7 @@ def read_live_group(
         strategies: those that the engine has.
         tick_ms: the period of the engine's ticks.
         measured: find out what queues weigh although the group's rules do not ask for it.
+        forgotten: return a group without members, sets and rules too: an empty one.
 
     Raises:
         UnknownGroupError: no record is of this group.
@@ -108,7 +116,7 @@ def read_live_group(
     newest_ms = source.newest_ms("heartbeats", shard)
     caller = _Caller(source, group, context, in_force)
     roll = caller.call(sets, newest_ms, measured=measured)
-    if not sets.told and not roll.state.members and not roll.state.rules:
+    if not forgotten and not sets.told and not roll.state.members and not roll.state.rules:
         raise UnknownGroupError(group, sets.groups | roll.groups)
     newest = newest_entries(sets.told)
     waited_for = holders_before(sets.told, newest)
@@ -119,7 +127,8 @@ def read_live_group(
         picture = _weighed(picture, roll)
     calm = _calm(picture, granted, sets)
     passing = tuple(_passing(picture, calm, granted, before))
-    return LiveGroup(calm, in_force, roll, sets.told, passing, newest_ms, caller.measured_ms)
+    measured_ms = caller.measured_ms
+    return LiveGroup(calm, in_force, roll, sets.told, passing, newest_ms, measured_ms, released)
 
 
 @dataclass(slots=True)
@@ -208,10 +217,7 @@ def _weighed(picture: Picture, roll: RollCall) -> Picture:
     return replace(picture, state=state)
 
 
-_Released = tuple[MessageQueue, MemberKey, Epoch]
-
-
-def _unreleased(grants: _Granted, released: frozenset[_Released]) -> _Granted:
+def _unreleased(grants: _Granted, released: frozenset[Released]) -> _Granted:
     return {
         queue: (member, entry)
         for queue, (member, entry) in grants.items()
@@ -224,7 +230,7 @@ def _released(
     sets: Sets,
     grants: Iterable[tuple[MemberKey, HeldEntry]],
     shard: int,
-) -> frozenset[_Released]:
+) -> frozenset[Released]:
     """Return which of these grants were to be given up and have been.
 
     A member's record is not written again when it has given up what it was told to.

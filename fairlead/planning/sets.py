@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.wire.assignment_records import AssignmentPart, HeldEntry, read_assignment
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
@@ -19,12 +19,13 @@ class ToldSet:
     """What one member was told to hold.
 
     ``at_ms``: when the newest record that led to it was appended. ``complete``: every part of it
-    was read; if not, it is being written, or its writer died.
+    was read; if not, it is being written, or its writer died. ``epoch``: that of its decision.
     """
 
     entries: tuple[HeldEntry, ...]
     at_ms: int
     complete: bool
+    epoch: Epoch
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,4 +119,4 @@ def joined_set(parts: Mapping[int, AssignmentPart]) -> ToldSet:
         == (first.generation, first.epoch, first.parts)
     ]
     entries = tuple(entry for part in same for entry in part.assigned)
-    return ToldSet(entries, first.at_ms, len(same) == first.parts)
+    return ToldSet(entries, first.at_ms, len(same) == first.parts, first.epoch)

@@ -14,16 +14,23 @@ from fairlead.wire.texts import GROUP
 __all__ = ["AssignmentPart", "HeldEntry", "read_assignment"]
 
 _ENTRY = frozenset(("queue", "epoch", "state"))
+_GATED = frozenset(("position", "why", "after", "identity"))
+"""Of a gated entry alone."""
+_AFTER = frozenset(("client_id", "incarnation", "epoch"))
 _STATES = ("held", "draining", "gated")
 
 
 @dataclass(frozen=True, slots=True)
 class HeldEntry:
-    """One queue of a member's set: the epoch of its grant, and how far the handover has come."""
+    """One queue of a member's set: the epoch of its grant, and how far the handover has come.
+
+    ``after``: the grants whose release a gated entry waits for, newest first.
+    """
 
     queue: MessageQueue
     epoch: Epoch
     state: Literal["held", "draining", "gated"]
+    after: tuple[tuple[MemberKey, Epoch], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +66,16 @@ def read_assignment(value: bytes) -> AssignmentPart | None:
         epoch=fields.epoch("epoch"),
         part=fields.integer("part", 0, PARTS_MAX - 1),
         parts=fields.integer("parts", 1, PARTS_MAX),
-        assigned=tuple(_entry(entry) for entry in fields.entries("assigned", _ENTRY)),
+        assigned=tuple(_entry(entry) for entry in fields.entries("assigned", _ENTRY, _GATED)),
         at_ms=fields.time_ms("at_ms"),
     )
 
 
 def _entry(fields: Fields) -> HeldEntry:
     state = cast('Literal["held", "draining", "gated"]', fields.word("state", _STATES))
-    return HeldEntry(fields.queue("queue"), fields.epoch("epoch"), state)
+    after: tuple[tuple[MemberKey, Epoch], ...] = ()
+    if state == "gated":
+        after = tuple(
+            (each.member(), each.epoch("epoch")) for each in fields.entries("after", _AFTER)
+        )
+    return HeldEntry(fields.queue("queue"), fields.epoch("epoch"), state, after)

@@ -1,0 +1,50 @@
+"""Where a group is in its queues, by the cluster that carries the messages."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairlead.cli.group_work import warn
+from fairlead.errors import FairleadError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairlead.control.group_offsets import QueuePlace
+    from fairlead.core.model import MessageQueue
+    from fairlead.settings import KafkaSettings
+    from fairlead.standing.heard import Place
+
+__all__ = ["DataBootstrapOption", "data_places"]
+
+DataBootstrapOption = Annotated[
+    str | None,
+    typer.Option("--data-bootstrap", help="The cluster with the messages, if it is another one."),
+]
+
+
+def data_places(
+    group: str, kafka: "KafkaSettings", data_bootstrap: str | None
+) -> "Mapping[MessageQueue, Place]":
+    """Return how far the group is in each of its queues, and for how long messages wait there.
+
+    Where the cluster does not tell, that is said, and what members and bridges told has to do.
+    """
+    from fairlead.cli.offsets import QueueOptions
+    from fairlead.control.oldest_waiting import oldest_waiting
+
+    try:
+        found = QueueOptions(data_bootstrap=data_bootstrap).places(group, kafka)
+        behind = {each.queue: each.position.offset for each in found if each.lag and each.position}
+        waiting = oldest_waiting(kafka, data_bootstrap or kafka.bootstrap, behind)
+    except FairleadError as error:
+        warn(f"{error.lines()[0]} Positions and lag are as members and bridges told them.")
+        return {}
+    return {each.queue: _place(each, waiting.get(each.queue)) for each in found}
+
+
+def _place(found: "QueuePlace", lag_ms: int | None) -> "Place":
+    from fairlead.standing.heard import Place
+
+    lag_ms = 0 if found.lag == 0 else lag_ms
+    return Place(found.position, found.told_by, found.latest, found.earliest, lag_ms)

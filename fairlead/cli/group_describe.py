@@ -1,0 +1,152 @@
+"""``fairlead group describe``: how a group stands, its queues, members and state."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairlead.cli import rule_flags as flags
+from fairlead.cli.data_places import DataBootstrapOption, data_places
+from fairlead.cli.group_work import warn
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.output import OutputFormat, write_document, write_fitting, write_pairs, write_rows
+from fairlead.cli.plan_start import tick_ms_of, unknown_group
+from fairlead.cli.source_options import SourceOptions
+from fairlead.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairlead.core.model import MessageQueue
+    from fairlead.settings import Settings
+    from fairlead.sources.topic_source import TopicSource
+    from fairlead.standing.group_standing import GroupStanding
+    from fairlead.standing.heard import Place
+
+__all__ = ["describe", "standing_from"]
+
+QueuesFlag = Annotated[
+    bool,
+    typer.Option("--queues", help="Each queue: who holds it, gives it up, waits for it, gets it."),
+]
+MembersFlag = Annotated[
+    bool, typer.Option("--members", help="Each member: what it says of itself, and what it has.")
+]
+StateFlag = Annotated[
+    bool, typer.Option("--state", help="The group: phase, rules, alarms, newest decision.")
+]
+
+
+@takes_sets
+def describe(
+    name: flags.GroupArgument,
+    *,
+    queues: QueuesFlag = False,
+    members: MembersFlag = False,
+    state: StateFlag = False,
+    data_bootstrap: DataBootstrapOption = None,
+    shared: SourceOptions,
+) -> None:
+    """Show how a group stands: state, members, and the owners of each queue side by side.
+
+    Reads topics and writes nothing. A group without members is shown too: where it is, and its lag.
+    """
+    from fairlead.cli.standing_rows import (
+        MEMBER_COLUMNS,
+        QUEUE_COLUMNS,
+        member_rows,
+        queue_rows,
+        shown_columns,
+        state_lines,
+        state_rules,
+    )
+    from fairlead.wire.texts import GROUP
+
+    if queues + members + state > 1:
+        raise UsageError(
+            "--queues, --members, --state: each shows one part.",
+            remedy="Give one of them, or none for the whole.",
+        )
+    if not GROUP.allows(name):
+        raise UsageError(f"GROUP: {name!r} is no group.", remedy=f"Give {GROUP.words}.")
+    settings = shared.settings()
+    source = shared.open(settings)
+    places = _data_places(name, settings, shared, data_bootstrap)
+    found = standing_from(name, source, settings, places)
+    everything, output = not (queues or members or state), shared.output
+    if output is OutputFormat.TABLE:
+        if everything or state:
+            rules = state_rules(found, source.names.name("control"))
+            write_pairs(state_lines(found, rules))
+        if everything or members:
+            rows = list(member_rows(found))
+            columns = MEMBER_COLUMNS if members else shown_columns(rows, MEMBER_COLUMNS)
+            write_fitting(rows, columns, output, prose=("why",))
+        if everything or queues:
+            rows = list(queue_rows(found))
+            columns = QUEUE_COLUMNS if queues else shown_columns(rows, QUEUE_COLUMNS)
+            write_fitting(rows, columns, output)
+        return
+    if queues:
+        write_rows([each.document() for each in found.queues], (), output)
+    elif members:
+        write_rows([each.document() for each in found.members], (), output)
+    else:
+        write_document(_document(found, source.names.name("control"), whole=everything), output)
+
+
+def _document(found: "GroupStanding", control: str, *, whole: bool) -> dict[str, Any]:
+    from fairlead.cli.standing_rows import state_rules
+
+    document = {**found.document(), "rules": state_rules(found, control)}
+    if whole:
+        document["member_list"] = [each.document() for each in found.members]
+        document["queue_list"] = [each.document() for each in found.queues]
+    return document
+
+
+def _data_places(
+    group: str, settings: "Settings", shared: SourceOptions, data_bootstrap: str | None
+) -> "Mapping[MessageQueue, Place]":
+    if shared.dump is None:
+        return data_places(group, settings.kafka, data_bootstrap)
+    if data_bootstrap is not None:
+        raise UsageError(
+            "--dump: what was recorded then is not what a cluster holds now.",
+            remedy="Leave --dump or --data-bootstrap out.",
+        )
+    return {}
+
+
+def standing_from(
+    group: str,
+    source: "TopicSource",
+    settings: "Settings",
+    places: "Mapping[MessageQueue, Place] | None" = None,
+) -> "GroupStanding":
+    """Return how a group stands; ``places``: where the data cluster says it is.
+
+    Raises:
+        UsageError: there is no such group.
+        EnvironmentMissingError: its topics cannot be read.
+    """
+    from fairlead.planning.live_group import UnknownGroupError
+    from fairlead.standing.group_standing import read_standing
+    from streaming.own_strategies import all_strategies
+
+    try:
+        found = read_standing(
+            source,
+            group,
+            all_strategies(settings.engine.strategies),
+            tick_ms_of(source, settings),
+            history_ms=settings.serve.history_ms,
+            places=places,
+        )
+    except UnknownGroupError as error:
+        raise unknown_group(group, error.known, source) from error
+    for refused in found.live.in_force.refused.values():
+        warn(
+            f"{group}: a rule is refused ({refused.error.detail}), so the one before it counts; if "
+            "the engine knows more strategies, give --config as to `fairlead run`"
+        )
+    return found

@@ -1,0 +1,68 @@
+"""For how long the oldest message of each queue has waited: read from the data cluster.
+
+The first message from a position on says it by its own timestamp, which its producer or the broker
+set. One message of each queue is fetched; nothing is committed.
+"""
+
+import contextlib
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.errors import KafkaError
+
+from fairlead.bridges.kafka.topic_names import kafka_topic
+from fairlead.core.model import MessageQueue
+from fairlead.settings import KafkaSettings
+from streaming.connection import client_options
+
+__all__ = ["oldest_waiting"]
+
+_SECONDS_MAX: Final = 5.0
+_POLL_MS: Final = 100
+_FETCH_BYTES: Final = 16 * 1024
+"""Of each queue: one message, or the beginning of a batch of them."""
+
+
+def oldest_waiting(
+    kafka: KafkaSettings, bootstrap: str, positions: Mapping[MessageQueue, int]
+) -> dict[MessageQueue, int]:
+    """Return how long, in milliseconds, the message at each position has waited.
+
+    A queue whose message could not be fetched in time is left out.
+
+    Args:
+        kafka: how to speak to a cluster.
+        bootstrap: the cluster with the messages.
+        positions: queue -> offset; the queue holds a message from there on.
+    """
+    if not positions:
+        return {}
+    wanted = {
+        TopicPartition(kafka_topic(queue.topic), queue.queue_id): queue for queue in positions
+    }
+    options = client_options(kafka.model_copy(update={"bootstrap": bootstrap}), "waiting")
+    found: dict[MessageQueue, int] = {}
+    with (
+        contextlib.suppress(KafkaError),
+        contextlib.closing(
+            KafkaConsumer(
+                **options,
+                allow_auto_create_topics=False,
+                enable_auto_commit=False,
+                auto_offset_reset="earliest",
+                max_partition_fetch_bytes=_FETCH_BYTES,
+            )
+        ) as consumer,
+    ):
+        consumer.assign([*wanted])
+        for partition, queue in wanted.items():
+            consumer.seek(partition, positions[queue])
+        deadline = time.monotonic() + _SECONDS_MAX
+        while len(found) < len(wanted) and time.monotonic() < deadline:
+            for partition, records in consumer.poll(timeout_ms=_POLL_MS).items():
+                age_ms = time.time_ns() // 1_000_000 - records[0].timestamp
+                found.setdefault(wanted[partition], max(age_ms, 0))
+                consumer.pause(partition)
+    return found

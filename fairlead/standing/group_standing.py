@@ -1,0 +1,248 @@
+"""Where a whole group stands: read from the topics, with everything that a person asks of it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fairlead.core.allocation import Strategy
+from fairlead.core.membership import shared_topics
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.local.decisions import Decision
+from fairlead.planning.live_group import LiveGroup, UnknownGroupError, read_live_group
+from fairlead.sources.topic_source import TopicSource
+from fairlead.standing.heard import Heard, Place, hear
+from fairlead.standing.member_standing import MemberStanding, member_standings
+from fairlead.standing.past import Past, past_of
+from fairlead.standing.queue_standing import QueueStanding, queue_standings
+from fairlead.wire.member_records import LEASE_MS_MAX
+from fairlead.wire.partition import partition_of_group
+
+__all__ = ["GroupStanding", "read_standing"]
+
+_TICKS_SILENT: Final = 5
+"""An engine that has not ticked for so many periods is taken for stopped."""
+_TRANSIENT: Final = frozenset(
+    (
+        *("settling", "waiting_for_route", "waiting_for_offsets", "waiting_for_clients"),
+        *("handing_over", "barrier", "recovering", "quarantined"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStanding:
+    """A group as it stands.
+
+    Attributes:
+        live: the group as its topics tell it.
+        heard: what its members said.
+        past: its decisions, as far back as was read.
+        queues: each queue.
+        members: each member.
+        now_ms: up to when silence and waits are counted.
+        tick_ms: the period of the engine's ticks.
+    """
+
+    live: LiveGroup
+    heard: Heard
+    past: Past
+    queues: tuple[QueueStanding, ...]
+    members: tuple[MemberStanding, ...]
+    now_ms: int
+    tick_ms: int
+
+    @property
+    def name(self) -> str:
+        """The group's name."""
+        return self.live.roll.state.group
+
+    @property
+    def newest(self) -> Decision | None:
+        """The newest decision that was read."""
+        return self.past.newest
+
+    @property
+    def epoch(self) -> Epoch | None:
+        """The epoch of the newest decision; of one that the log has lost, as members were told."""
+        told = [each.epoch for each in self.live.told.values()]
+        if self.newest is not None:
+            told.append(Epoch(*self.newest.epoch))
+        return max(told, default=None)
+
+    @property
+    def phase(self) -> str:
+        """The word of docs/protocol.md §3.14; from what is seen where no decision was read."""
+        if self.newest is not None:
+            return self.newest.phase
+        if not self.live.roll.state.members:
+            return "empty"
+        return "handing_over" if any(each.passing for each in self.queues) else "stable"
+
+    @property
+    def sharing(self) -> tuple[MemberStanding, ...]:
+        """The members that heartbeat."""
+        return tuple(each for each in self.members if each.live)
+
+    @property
+    def idle(self) -> tuple[MemberStanding, ...]:
+        """The members that heartbeat and could share, and have nothing."""
+        roles = ("idle", "drained", "not_designated")
+        return tuple(
+            each
+            for each in self.members
+            if each.role in roles and not (each.held or each.draining or each.gated)
+        )
+
+    @property
+    def engine_silent_ms(self) -> int | None:
+        """For how long no engine has ticked, if that is too long; None: one runs."""
+        ticked = self.live.roll.ticked_ms
+        rules = self.live.roll.rules
+        if ticked is None:
+            return rules.lease_ms + rules.margin_ms
+        silent_ms = self.now_ms - ticked
+        return silent_ms if silent_ms > _TICKS_SILENT * self.tick_ms else None
+
+    @property
+    def behind(self) -> tuple[str, ...]:
+        """Why the group has not converged, one reason each; none: everybody follows."""
+        return tuple(self._behind())
+
+    def _behind(self) -> Iterator[str]:
+        for each in self.members:
+            if each.behind:
+                read = "nothing" if each.applied is None else ".".join(map(str, each.applied))
+                told = ".".join(map(str, each.told or ()))
+                if each.applied is not None and each.told is not None and each.applied >= each.told:
+                    yield f"{each.key.client_id} holds something else than it was told at {told}"
+                else:
+                    yield f"{each.key.client_id} was told {told} and has read {read}"
+        passing = sum(each.passing for each in self.queues)
+        if passing:
+            yield f"{passing} on the way to another member"
+        unassigned = sum(each.unassigned for each in self.queues)
+        if unassigned:
+            yield f"{unassigned} without an owner"
+        if not passing and not unassigned and self.phase in _TRANSIENT:
+            yield f"the group is {self.phase}"
+
+    @property
+    def lag(self) -> int | None:
+        """How many messages are left over all queues; None: of no queue is it known."""
+        known = [each.place.lag for each in self.queues if each.place.lag is not None]
+        return sum(known) if known else None
+
+    @property
+    def lag_ms(self) -> int | None:
+        """For how long the oldest message has waited; None: of no queue is it known."""
+        return max(
+            (each.place.lag_ms for each in self.queues if each.place.lag_ms is not None),
+            default=None,
+        )
+
+    @property
+    def unrouted(self) -> tuple[str, ...]:
+        """The topics that are subscribed to and of which no route is known."""
+        state = self.live.picture.state
+        return tuple(topic for topic in shared_topics(state) if topic not in state.routes)
+
+    def document(self) -> dict[str, Any]:
+        """Return the state as JSON values, without single queues and members."""
+        rules, state = self.live.roll.rules, self.live.roll.state
+        models = Counter(
+            each.profile.message_model for each in self.sharing if each.profile is not None
+        )
+        draining = sum(bool(each.draining) for each in self.queues)
+        gated = sum(bool(each.gated) for each in self.queues)
+        epoch, silent_ms = self.epoch, self.engine_silent_ms
+        return {
+            "group": self.name,
+            "as_of_ms": self.now_ms,
+            "phase": self.phase,
+            "phase_since_ms": self.past.phase_since_ms,
+            "strategy": rules.strategy,
+            "mode": rules.mode,
+            "model": max(models, key=lambda model: models[model]) if models else None,
+            "members": len(self.sharing),
+            "members_idle": len(self.idle),
+            "awaited": sorted(state.awaited),
+            "queues": sum(each.readable for each in self.queues),
+            "unassigned": sum(each.unassigned for each in self.queues),
+            "draining": draining,
+            "gated": gated,
+            "unsafe": sum(each.unsafe for each in self.queues),
+            "unrouted": [*self.unrouted],
+            "epoch": None if epoch is None else [*epoch],
+            "converged": not self.behind,
+            "behind": [*self.behind],
+            "lag": self.lag,
+            "lag_ms": self.lag_ms,
+            "engine": {
+                "ticked_ms": self.live.roll.ticked_ms,
+                "silent": silent_ms is not None,
+            },
+            "decision": None if self.newest is None else _decision_document(self.newest),
+        }
+
+
+def _decision_document(decision: Decision) -> dict[str, Any]:
+    moved = {move.queue for move in decision.moves if move.stage in ("dropped", "gated", "granted")}
+    return {
+        "epoch": [*decision.epoch],
+        "at_ms": decision.at_ms,
+        "triggers": [*decision.triggers],
+        "causes": [dict(reason) for reason in decision.why],
+        "strategy": decision.strategy,
+        "moves": len(decision.moves),
+        "queues_moved": len(moved),
+        "alarms": [*decision.alarms],
+        "failures": dict(decision.failures),
+        "state": {"phase": decision.phase, **decision.counts},
+    }
+
+
+def read_standing(
+    source: TopicSource,
+    group: str,
+    strategies: Mapping[str, Strategy],
+    tick_ms: int,
+    *,
+    history_ms: int,
+    places: Mapping[MessageQueue, Place] | None = None,
+) -> GroupStanding:
+    """Return how a group stands, also one without members.
+
+    Args:
+        source: the topics.
+        group: its name.
+        strategies: those that the engine has.
+        tick_ms: the period of the engine's ticks.
+        history_ms: decisions are read from so long ago.
+        places: where the data cluster says the group is in its queues.
+
+    Raises:
+        UnknownGroupError: no record is of this group.
+        EnvironmentMissingError: a topic cannot be read.
+        AppendTimeMissingError: a topic that carries the clock has no broker's append time.
+    """
+    live = read_live_group(source, group, strategies, tick_ms, forgotten=True)
+    shard = partition_of_group(group, source.partitions.shards)
+    now_ms = max(source.now_ms(), live.newest_ms or 0)
+    since_ms = (live.newest_ms or now_ms) - LEASE_MS_MAX
+    rows = {
+        "heartbeats": source.read("heartbeats", [shard], since_ms),
+        "releases": source.read("releases", [shard], since_ms),
+        "offsets": source.read("offsets", [0]),
+    }
+    heard = hear(group, rows, source.partitions.shards)
+    decisions = source.read("decisions", [0], now_ms - history_ms)
+    past = past_of(group, decisions)
+    if not (live.told or live.roll.state.members or live.roll.state.rules) and not (
+        places or heard.told or past.newest
+    ):
+        decided = {row.key.decode() for row in decisions if row.key is not None}
+        raise UnknownGroupError(group, live.roll.groups | decided)
+    queues = queue_standings(live, heard, past, now_ms, places or {})
+    members = member_standings(live, heard, queues, now_ms)
+    return GroupStanding(live, heard, past, queues, members, now_ms, tick_ms)

@@ -1,0 +1,186 @@
+"""Many groups from one reading of the topics: each group is handed its own records alone."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import orjson
+
+from fairlead.core.records import ALL_GROUPS
+from fairlead.sources.missing_record import Place, WhyMissing
+from fairlead.sources.topic_source import TopicSource
+from fairlead.wire.member_records import LEASE_MS_MAX
+from fairlead.wire.raw import Partitions, RawRecord
+from fairlead.wire.topics import TopicNames
+
+__all__ = ["GroupSource", "SharedSource"]
+
+_WINDOW_MS: Final = 2 * LEASE_MS_MAX
+"""Heartbeats and releases are read for so long at least, so that groups seldom ask for more."""
+_WINDOWED: Final = ("heartbeats", "releases", "decisions")
+
+
+def _everybody(key: bytes | None) -> str:
+    del key
+    return ""
+
+
+def _text_key(key: bytes | None) -> str:
+    return "" if key is None else key.decode(errors="replace")
+
+
+def _first_of_array(key: bytes | None) -> str:
+    return _entry_of_array(key, 0)
+
+
+def _second_of_array(key: bytes | None) -> str:
+    return _entry_of_array(key, 1)
+
+
+def _entry_of_array(key: bytes | None, index: int) -> str:
+    try:
+        named = orjson.loads(key or b"")
+    except orjson.JSONDecodeError:
+        return ""
+    found = named[index] if isinstance(named, list) and len(named) > index else ""
+    return found if isinstance(found, str) else ""
+
+
+_GROUP_OF: Final[Mapping[str, Callable[[bytes | None], str]]] = {
+    "heartbeats": _text_key,
+    "releases": _text_key,
+    "decisions": _text_key,
+    "control": _first_of_array,
+    "assignments": _first_of_array,
+    "offsets": _second_of_array,
+}
+"""Topic -> which group a record's key names; "" for what is for everybody."""
+
+
+@dataclass(slots=True)
+class _Read:
+    """What was read of a topic: from when on, and whose in which partition."""
+
+    since_ms: int | None
+    of_group: dict[tuple[str, int], list[RawRecord]] = field(default_factory=dict)
+
+
+class SharedSource:
+    """Reads each topic once, and keeps its records by group.
+
+    What it hands out is as old as its first reading: it is for one look at many groups.
+    """
+
+    def __init__(self, source: TopicSource) -> None:
+        self._source = source
+        self._read: dict[str, _Read] = {}
+        self._newest: dict[tuple[str, int], int | None] = {}
+
+    def groups(self) -> list[str]:
+        """Return the groups that any record names, sorted."""
+        found = {
+            group
+            for suffix in ("assignments", "control", "heartbeats")
+            for (group, _), rows in self._rows(suffix, None).of_group.items()
+            if any(row.value is not None for row in rows)
+        }
+        return sorted(found - {"", ALL_GROUPS})
+
+    def of(self, group: str) -> "GroupSource":
+        """Return the source of one group."""
+        return GroupSource(self, self._source, group)
+
+    def rows_of(
+        self, group: str, suffix: str, partition: int, since_ms: int | None
+    ) -> Iterator[RawRecord]:
+        """Yield the records of a group, and those for everybody, in their order."""
+        read = self._rows(suffix, since_ms)
+        found = [
+            row
+            for name in dict.fromkeys((group, "", ALL_GROUPS))
+            for row in read.of_group.get((name, partition), ())
+            if since_ms is None or row.append_ms >= since_ms
+        ]
+        yield from sorted(found, key=lambda row: row.offset)
+
+    def newest_ms(self, suffix: str, partition: int) -> int | None:
+        """Return when the newest record of a partition was appended; None: there is none."""
+        place = (suffix, partition)
+        if place not in self._newest:
+            self._newest[place] = self._source.newest_ms(suffix, partition)
+        return self._newest[place]
+
+    def _rows(self, suffix: str, asked_ms: int | None) -> _Read:
+        """Return what was read of a topic, from at least as far back as is asked for."""
+        known = self._read.get(suffix)
+        if known is not None and (
+            known.since_ms is None or asked_ms is None or known.since_ms <= asked_ms
+        ):
+            return known
+        partitions = self._source.partitions_of(suffix)
+        since_ms = None
+        if suffix in _WINDOWED:
+            newest = [self.newest_ms(suffix, partition) for partition in partitions]
+            since_ms = min((each for each in newest if each is not None), default=0) - _WINDOW_MS
+            since_ms = max(since_ms if asked_ms is None else min(since_ms, asked_ms), 0)
+        read = self._read[suffix] = _Read(since_ms)
+        group_of = _GROUP_OF.get(suffix, _everybody)
+        for row in self._source.rows(suffix, partitions, since_ms):
+            read.of_group.setdefault((group_of(row.key), row.partition), []).append(row)
+        return read
+
+
+class GroupSource:
+    """A source of records (``fairlead.sources.topic_source``) that has those of one group alone."""
+
+    def __init__(self, shared: SharedSource, source: TopicSource, group: str) -> None:
+        self._shared, self._source, self._group = shared, source, group
+
+    @property
+    def names(self) -> TopicNames:
+        """What the topics are called."""
+        return self._source.names
+
+    @property
+    def partitions(self) -> Partitions:
+        """How many partitions they have."""
+        return self._source.partitions
+
+    @property
+    def place(self) -> str:
+        """Where the topics are."""
+        return self._source.place
+
+    @property
+    def tick_ms(self) -> int | None:
+        """The period of the engine's ticks; None: as conf/ says."""
+        return self._source.tick_ms
+
+    def now_ms(self) -> int:
+        """Return the time."""
+        return self._source.now_ms()
+
+    def partitions_of(self, suffix: str) -> range:
+        """Return the partitions of a topic."""
+        return self._source.partitions_of(suffix)
+
+    def rows(
+        self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
+    ) -> Iterator[RawRecord]:
+        """Yield the group's records in some partitions, and those for everybody."""
+        for partition in partitions:
+            yield from self._shared.rows_of(self._group, suffix, partition, since_ms)
+
+    def read(
+        self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
+    ) -> list[RawRecord]:
+        """Return what `rows` yields."""
+        return list(self.rows(suffix, partitions, since_ms))
+
+    def newest_ms(self, suffix: str, partition: int) -> int | None:
+        """Return when the newest record of a partition was appended, of whichever group."""
+        return self._shared.newest_ms(suffix, partition)
+
+    def records_at(self, places: Collection[Place]) -> Mapping[Place, RawRecord | WhyMissing]:
+        """Return the record at each place, or why there is none."""
+        return self._source.records_at(places)

@@ -1,0 +1,123 @@
+"""How a group stands as a person reads it: whole ids, three sets side by side, and why."""
+
+import pytest
+
+from fairlead.cli.durations import duration_words
+from fairlead.cli.output import OutputFormat, write_fitting, write_pairs
+from fairlead.cli.standing_rows import (
+    MEMBER_COLUMNS,
+    QUEUE_COLUMNS,
+    member_rows,
+    queue_rows,
+    shown_columns,
+    state_lines,
+    state_rules,
+)
+from tests.engine.world import World
+from tests.planning.live import rule, set_rules
+from tests.standing.looked import follow, followers, standing_of, stubborn
+
+LONG = "10.0.0.7@4121#" + "1" * 60
+WIDE = 1_000
+
+
+def _handing_over() -> World:
+    world = followers("c1", "c2", LONG)
+    stubborn(world, "c1")
+    follow(world, "c0")
+    world.pass_seconds(2)
+    return world
+
+
+def _table(text: str) -> list[list[str]]:
+    """Return the rows of a table: cells stand apart by at least two spaces."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and "─" not in line]
+    return [[cell for cell in line.split("   ") if cell.strip()] for line in lines]
+
+
+def test_queues_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each queue has who holds it, who gives it up, who waits, where it goes, and its lag."""
+    found = standing_of(_handing_over())
+    write_fitting(queue_rows(found), QUEUE_COLUMNS, OutputFormat.TABLE, width=WIDE)
+    head, *rows = _table(capsys.readouterr().out)
+    assert [cell.strip() for cell in head] == list(QUEUE_COLUMNS)
+    by_queue = {row[0].strip(): [cell.strip() for cell in row[1:]] for row in rows}
+    on_its_way = [row for row in by_queue.values() if row[1] == "c1"]
+    assert len(on_its_way) == 2
+    held, draining, gated, target, waits_for = on_its_way[0][:5]
+    assert (held, draining, waits_for) == ("-", "c1", "c1")
+    assert gated == target
+    assert len(by_queue) == 6
+    assert any(LONG in row for row in by_queue.values())
+
+
+def test_nothing_is_left_out_on_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the table does not fit, each row is a block that has every value, ids whole."""
+    found = standing_of(_handing_over())
+    write_fitting(queue_rows(found), QUEUE_COLUMNS, OutputFormat.TABLE, width=60)
+    text = capsys.readouterr().out
+    assert "orders/main/0\n    " in text
+    assert "draining c1," in text
+    assert LONG in text
+    assert all(len(line) <= 60 for line in text.splitlines() if LONG not in line)
+
+
+def test_members(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each member has its whole id, a short incarnation, its lease, and what it has."""
+    world = followers("c1", "c2", queues=1)
+    rows = list(member_rows(standing_of(world)))
+    assert [row["client"] for row in rows] == ["c1", "c2"]
+    assert [len(row["incarnation"]) for row in rows] == [8, 8]
+    assert [row["held"] for row in rows] == [1, 0]
+    assert rows[1]["why"] == "2 members share 1 queues: there is none left"
+    columns = shown_columns(rows, MEMBER_COLUMNS)
+    assert {"client", "held", "role", "why"} <= set(columns)
+    assert not {"zone", "capacity", "draining", "gated"} & set(columns)
+    write_fitting(rows, columns, OutputFormat.TABLE, prose=("why",), width=WIDE)
+    assert "there is none left" in capsys.readouterr().out
+
+
+def test_state(capsys: pytest.CaptureFixture[str]) -> None:
+    """The state says phase, counts, who has not followed, the newest decision, and own rules."""
+    world = _handing_over()
+    set_rules(world, rule("timing", {"settle_ms": 5_000, "lease_ms": 10_000}))
+    world.pass_seconds(1)
+    found = standing_of(world)
+    write_pairs(state_lines(found, state_rules(found, "t.control")), width=WIDE)
+    lines = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
+    said = {word: text.strip() for word, text in lines.items()}
+    assert said["group"] == "orders"
+    assert said["phase"].startswith("handing_over for ")
+    assert said["members"] == "4, 0 without queues"
+    assert "2 draining, 2 gated" in said["queues"]
+    assert "2 on the way to another member" in said["converged"]
+    assert said["engine"].startswith("ticks, last ")
+    assert "rules_changed timing by test" in said["decision"]
+    assert said["rule timing"] == "settle_ms=5000 (own, test)"
+
+
+def test_state_on_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """Long texts go on below their beginning."""
+    write_pairs([("phase", "word " * 30), ("x", "")], width=50)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("phase  word")
+    assert lines[1].startswith("       word")
+    assert max(map(len, lines)) <= 50
+
+
+@pytest.mark.parametrize(
+    "milliseconds, words",
+    [
+        (0, "0.0 s"),
+        (840, "0.8 s"),
+        (-2_000, "-2.0 s"),
+        (59_999, "59 s"),
+        (60_000, "1 min"),
+        (95_000, "1 min 35 s"),
+        (3_600_000, "1 h"),
+        (93_900_000, "1 d 2 h"),
+    ],
+)
+def test_durations(milliseconds: int, words: str) -> None:
+    """A span is told in its two greatest units."""
+    assert duration_words(milliseconds) == words

@@ -1,0 +1,139 @@
+"""What is wrong with a group as it stands is found, with what to do; what takes its time is not."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from fairlead.local.decisions import Decision
+from fairlead.standing.findings import standing_findings
+from fairlead.standing.group_standing import GroupStanding
+from tests.engine.world import World
+from tests.planning.live import heard_alone, rule, set_rules
+from tests.standing.looked import deafened, follow, followers, found_in, standing_of, stubborn
+
+
+def _problems(world: World) -> list[tuple[str, str]]:
+    return [(each.problem, each.subject) for each in found_in(world)]
+
+
+def _decided(found: GroupStanding, **changes: object) -> GroupStanding:
+    newest = found.newest
+    assert newest is not None
+    changed: Decision = replace(newest, **changes)  # type: ignore[arg-type]
+    return replace(found, past=replace(found.past, newest=changed))
+
+
+def test_nothing_is_wrong() -> None:
+    """A group at rest and one in a handover that is young have no findings."""
+    world = followers("c1", "c2")
+    assert found_in(world) == []
+    stubborn(world, "c1")
+    follow(world, "c3")
+    world.pass_seconds(5)
+    assert found_in(world) == []
+
+
+def test_a_stalled_handover_and_a_mute_member() -> None:
+    """A holder that is over its deadline is named with who waits; a lease later it is mute."""
+    world = followers("c1", "c2")
+    stubborn(world, "c1")
+    follow(world, "c3")
+    world.pass_seconds(35)
+    (found,) = found_in(world)
+    assert (found.problem, found.subject) == ("stalled_handover", "c1")
+    words = r"it was told 3\d s ago to give up orders/main/2 and has not; c2 waits. It heartbeat "
+    assert re.match(words, found.text)
+    assert "fairlead group set orders --on-mute force" in found.remedy
+    world.pass_seconds(12)
+    assert _problems(world) == [("mute_member", "c1")]
+
+
+def test_a_holder_that_is_gone() -> None:
+    """Of a holder that does not heartbeat, waiting is all that is to be done, with an engine."""
+    world = followers("c1", "c2")
+    stubborn(world, "c1")
+    follow(world, "c3")
+    world.pass_seconds(34)
+    heard_alone(world, 14, *world.clients[1:])
+    stalled = [each for each in found_in(world) if each.problem == "stalled_handover"]
+    assert [each.subject for each in stalled] == ["c1"]
+    assert stalled[0].remedy.startswith("wait: the engine takes its queues")
+    heard_alone(world, 8, *world.clients[1:], ticking=False)
+    (stalled_now,) = [each for each in found_in(world) if each.problem == "stalled_handover"]
+    assert stalled_now.remedy.startswith("start an engine first")
+
+
+def test_an_engine_that_is_silent() -> None:
+    """Members heartbeat and no engine ticks: that is wrong although every queue has its owner."""
+    world = followers("c1", "c2")
+    heard_alone(world, 8, *world.clients, ticking=False)
+    (found,) = found_in(world)
+    assert (found.problem, found.subject) == ("engine_silent", "engine")
+    assert "8 s" in found.text
+    assert "fairlead run" in found.remedy
+
+
+def test_paused_with_queues_of_nobody() -> None:
+    """In a paused group the queues of who left are named, with the command that ends the pause."""
+    world = followers("c1", "c2")
+    set_rules(world, rule("pause", value=True))
+    world.pass_seconds(2)
+    world.clients[0].leave()
+    world.pass_seconds(3)
+    found = found_in(world)
+    assert {each.problem for each in found} == {"paused_unassigned"}
+    assert len(found) == 3
+    assert found[0].remedy == "fairlead group resume orders"
+
+
+def test_queues_of_a_drained_group() -> None:
+    """Where all are drained, each queue of nobody says whom to undrain."""
+    world = followers("c1")
+    set_rules(world, rule("drain", {"client_id": "c1"}))
+    world.pass_seconds(5)
+    found = found_in(world)
+    assert {(each.problem, each.remedy) for each in found} == {
+        ("unassigned", "undrain one of the members that subscribe to it")
+    }
+
+
+def test_queues_taken_from_a_mute_member() -> None:
+    """Under on_mute force the queue has its new owner, and is unsafe until it is released."""
+    world = followers("c1", "c2")
+    set_rules(world, rule("on_mute", "force"))
+    stubborn(world, "c1")
+    follow(world, "c3")
+    world.pass_seconds(50)
+    found = found_in(world)
+    assert ("unsafe", "orders/main/2") in [(each.problem, each.subject) for each in found]
+    assert "c2 was granted it without waiting for c1" in [each.text for each in found]
+
+
+@pytest.mark.parametrize("phase", ["recovering", "quarantined", "barrier"])
+def test_phases_in_which_nothing_is_decided(phase: str) -> None:
+    """A group that is recovering or in quarantine says so, and one whose barrier does not end."""
+    world = followers("c1")
+    found = _decided(standing_of(world), phase=phase)
+    for since_ms, expected in ((60_000, [phase]), (1_000, [] if phase == "barrier" else [phase])):
+        past = replace(found.past, phase_since_ms=found.now_ms - since_ms)
+        findings = standing_findings(replace(found, past=past), frozenset())
+        assert [each.problem for each in findings] == expected
+
+
+def test_a_member_that_reads_nothing() -> None:
+    """Who heartbeats and has not read what it was told for longer than a lease is named."""
+    world = followers("c1", "c2")
+    deafened(world, "c1")
+    follow(world, "c3")
+    world.pass_seconds(16)
+    assert ("not_followed", "c1") in _problems(world)
+
+
+def test_a_topic_that_cannot_be_allocated() -> None:
+    """A topic that keeps what it has is named with the reason of the strategy."""
+    world = followers("c1")
+    found = _decided(standing_of(world), failures={"orders": "two owners"})
+    (finding,) = standing_findings(found, frozenset())
+    assert (finding.problem, finding.subject) == ("allocation_failed", "orders")
+    assert "two owners" in finding.text
