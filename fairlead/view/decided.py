@@ -6,7 +6,7 @@ those stay that no decision has called resolved.
 
 import zlib
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -24,10 +24,22 @@ from fairlead.view.reading import (
 )
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Decided", "Decision", "Grant", "GroupCounts", "Step", "Tenure", "read_part"]
+__all__ = [
+    "Decided",
+    "Decision",
+    "Grant",
+    "GroupCounts",
+    "Part",
+    "Step",
+    "Taken",
+    "Tenure",
+    "read_part",
+]
 
 _KEPT_MAX: Final = 1_000
 """So many decisions of a group are kept at most, however young they are."""
+_ENDED_MAX: Final = 4
+"""So many resolved grants of a queue are remembered."""
 _ADDED: Final = ("gated", "granted")
 _STAGES: Final = (*_ADDED, "dropped", "resolved")
 _JOINED: Final = ("members", "moves", "cause", "failures")
@@ -149,8 +161,8 @@ def read_part(row: RawRecord) -> tuple[str, Part]:
     integer_of(body["at_ms"])
     for name in ("members", "triggers", "alarms"):
         words_of(body[name])
-    if not all(type(cause) is dict for cause in body["cause"]):
-        raise ValueError("a cause is no object")
+    for cause in body["cause"]:
+        _check_cause(cause)
     counts = GroupCounts(*(integer_of(state[name]) for name in GroupCounts._fields[:-1]))
     unsafe = integer_of(state.get("unsafe", 0))
     part = Part(
@@ -163,6 +175,14 @@ def read_part(row: RawRecord) -> tuple[str, Part]:
         row=row,
     )
     return text_of(body["group"]), part
+
+
+def _check_cause(cause: Mapping[str, Any]) -> None:
+    text_of(cause["kind"])
+    text_of(cause.get("client_id", ""))
+    if "at" in cause:
+        topic, partition, offset = cause["at"]
+        Place(text_of(topic), integer_of(partition), integer_of(offset))
 
 
 def _step(move: Mapping[str, Any]) -> Step:
@@ -179,6 +199,38 @@ def _step(move: Mapping[str, Any]) -> Step:
     )
 
 
+class Granted(NamedTuple):
+    """A grant that was not there before. ``before``: who was granted the queue last."""
+
+    step: Step
+    before: str | None
+
+
+class Taken(NamedTuple):
+    """A decision that has just been taken in, and what it changed.
+
+    ``given_up``: the grants that were dropped before, and are resolved now.
+    """
+
+    decision: Decision
+    parts: list[Part]
+    steps: tuple[Step, ...]
+    granted: list[Granted]
+    given_up: list[Step]
+
+    def causes(self) -> Iterator[dict[str, Any]]:
+        """Yield what led to it."""
+        for part in self.parts:
+            yield from part.body["cause"]
+
+
+@dataclass(slots=True)
+class _Changes:
+    granted: list[Granted] = field(default_factory=list)
+    given_up: list[Step] = field(default_factory=list)
+    holders: dict[MessageQueue, str] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Decided:
     """The decisions of one group, in the order of the topic.
@@ -189,7 +241,8 @@ class Decided:
         last_move: the newest that gave a queue to another client.
         grants: per queue its unresolved grants, oldest first.
         tenures: per queue who was granted it last.
-        ended: per queue the epochs of the grants that were resolved last.
+        ended: per queue the epochs of the grants that were resolved last, and when the decision
+            was appended that said so.
     """
 
     newest: Decision | None = None
@@ -197,15 +250,43 @@ class Decided:
     last_move: Decision | None = None
     grants: dict[MessageQueue, tuple[Grant, ...]] = field(default_factory=dict)
     tenures: dict[MessageQueue, Tenure] = field(default_factory=dict)
-    ended: dict[MessageQueue, tuple[Epoch, ...]] = field(default_factory=dict)
+    ended: dict[MessageQueue, dict[Epoch, int]] = field(default_factory=dict)
     _parts: list[Part] = field(default_factory=list)
 
-    def take(self, group: str, part: Part) -> tuple[Decision, tuple[Step, ...]] | None:
-        """Return the decision that this record completes, and its steps; None: it completes none.
+    def take(self, group: str, part: Part) -> Taken | None:
+        """Return the decision that this record completes; None: it completes none.
 
         A decision that is not newer than one before it, of an engine that was superseded, stands in
         the history and changes nothing.
         """
+        parts = self._completed(part)
+        if parts is None:
+            return None
+        steps = tuple(step for each in parts for step in each.steps)
+        last = self.newest
+        if last is not None and part.epoch.generation < last.epoch.generation:
+            self.history.append(_decision(group, parts, 0))
+            return None
+        changes = self._apply_all(steps, parts)
+        moves = sum(change.before != change.step.client_id for change in changes.granted)
+        self.newest = decision = _decision(group, parts, moves)
+        self.history.append(decision)
+        if moves:
+            self.last_move = decision
+        return Taken(decision, parts, steps, changes.granted, changes.given_up)
+
+    def forget_before(self, oldest_ms: int) -> None:
+        """Forget the decisions that were appended before this time, as history."""
+        while self.history and self.history[0].append_ms < oldest_ms:
+            self.history.popleft()
+
+    def owners(self) -> dict[MessageQueue, str]:
+        """Return who is to own what, by the newest grants that were not dropped."""
+        newest = {queue: grants[-1] for queue, grants in self.grants.items()}
+        return {queue: each.client_id for queue, each in newest.items() if each.stage != "dropped"}
+
+    def _completed(self, part: Part) -> list[Part] | None:
+        """Return all parts of the decision that this one completes."""
         if part.number == 0:
             self._parts = []
         if part.number != len(self._parts):
@@ -217,58 +298,48 @@ class Decided:
         if len(self._parts) < part.parts:
             return None
         parts, self._parts = self._parts, []
-        steps = tuple(step for each in parts for step in each.steps)
-        decision = _decision(group, parts, self._changed(steps))
-        self.history.append(decision)
-        if self.newest is not None and decision.epoch.generation < self.newest.epoch.generation:
-            return None
-        self.newest = decision
-        if decision.moves:
-            self.last_move = decision
+        return parts
+
+    def _apply_all(self, steps: tuple[Step, ...], parts: list[Part]) -> _Changes:
+        changes, row = _Changes(), parts[0].row
+        place = Place(row.topic, row.partition, row.offset)
+        append_ms = parts[-1].row.append_ms
         for step in steps:
-            self._apply(step, decision)
-        return decision, steps
+            self._apply(step, append_ms, changes)
+            if step.stage in _ADDED:
+                self._own(step, place, append_ms, changes)
+        return changes
 
-    def forget_before(self, oldest_ms: int) -> None:
-        """Forget the decisions that were appended before this time, as history."""
-        while self.history and self.history[0].append_ms < oldest_ms:
-            self.history.popleft()
-
-    def _changed(self, steps: tuple[Step, ...]) -> int:
-        return len({step.queue for step in steps if self.is_move(step)})
-
-    def is_move(self, step: Step) -> bool:
-        """Tell whether a step gives a queue to a client that was not granted it last."""
-        if step.stage not in _ADDED:
-            return False
-        known = self.tenures.get(step.queue)
-        return known is None or known.client_id != step.client_id
-
-    def _apply(self, step: Step, decision: Decision) -> None:
+    def _apply(self, step: Step, append_ms: int, changes: _Changes) -> None:
         queue, stage = step.queue, step.stage
-        others = [grant for grant in self.grants.get(queue, ()) if grant.epoch != step.epoch]
+        known = self.grants.get(queue, ())
+        others = [grant for grant in known if grant.epoch != step.epoch]
         if stage == "resolved":
-            self.ended[queue] = (*self.ended.get(queue, ())[-3:], step.epoch)
+            ended = {**self.ended.get(queue, {}), step.epoch: append_ms}
+            self.ended[queue] = dict(list(ended.items())[-_ENDED_MAX:])
+            if any(grant.epoch == step.epoch and grant.stage == "dropped" for grant in known):
+                changes.given_up.append(step)
         else:
             others.append(Grant(step.client_id, step.epoch, stage))
             others.sort(key=lambda grant: grant.epoch)
+        if stage == "dropped":
+            changes.holders[queue] = step.client_id
         if others:
             self.grants[queue] = tuple(others)
         else:
             self.grants.pop(queue, None)
-        if stage in _ADDED:
-            self._own(step, decision)
 
-    def _own(self, step: Step, decision: Decision) -> None:
+    def _own(self, step: Step, place: Place, append_ms: int, changes: _Changes) -> None:
         known = self.tenures.get(step.queue)
         if known is not None and known.epoch >= step.epoch:
             return
-        since_ms = decision.append_ms
+        # Who had it before the first decision that was read is told by its drop.
+        before = changes.holders.get(step.queue) if known is None else known.client_id
+        changes.granted.append(Granted(step, before))
+        since_ms = append_ms
         if known is not None and known.client_id == step.client_id:
             since_ms = known.since_ms
-        self.tenures[step.queue] = Tenure(
-            step.client_id, step.epoch, decision.place, decision.append_ms, since_ms
-        )
+        self.tenures[step.queue] = Tenure(step.client_id, step.epoch, place, append_ms, since_ms)
 
     def is_over(self, queue: MessageQueue, epoch: Epoch) -> bool:
         """Tell whether the grant of a queue under this epoch is known to be resolved."""

@@ -1,16 +1,14 @@
 """The numbers of one group: what a line of a list and the metrics are made of."""
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fairlead.core.model import MessageQueue
 from fairlead.view.holds import Holds
 from fairlead.view.members import Roll
 from fairlead.view.summary import GroupSummary
-from fairlead.view.surroundings import Surroundings
 
-__all__ = ["GroupFigures", "Shares", "TopicFigures", "shares_of"]
+__all__ = ["GroupFigures", "Standing", "TopicFigures", "unassigned_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,34 +66,38 @@ class GroupFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
-    """Which queues a group shares, and how evenly.
+class Standing:
+    """How a group stands, whatever time it is.
 
     Attributes:
-        queues: of each topic, by its route.
+        roll: who is in it.
+        holds: who holds what.
+        phase: as :class:`~fairlead.view.summary.GroupSummary` has it, and likewise ``mode``.
+        mode: how queues are handed over.
+        converged: nothing is on its way, and each live member holds what it was told.
+        queues: of each topic that it shares, by its route.
         unassigned: of these, which nobody holds and nobody is granted.
         idle: members that could own a queue and own none.
         skew: most queues of a member less fewest, of those that could own one.
     """
 
+    roll: Roll
+    holds: Holds
+    phase: str
+    mode: str
+    converged: bool
     queues: dict[str, tuple[MessageQueue, ...]]
-    unassigned: dict[str, int]
+    unassigned: Counter[str]
     idle: int
     skew: int
 
 
-def shares_of(roll: Roll, holds: Holds, around: Surroundings, granted: Iterable[str]) -> Shares:
-    """Return how a group's queues are shared among the members that it has now.
-
-    ``granted``: the topics of which it was granted queues. They count where no member was heard,
-    for a group that is offline is behind in them.
-    """
-    shared = (roll.topics or granted) if roll.model == "clustering" else ()
-    queues = {topic: around.routes.get(topic, ()) for topic in shared}
-    unassigned: Counter[str] = Counter()
+def unassigned_of(
+    queues: dict[str, tuple[MessageQueue, ...]], roll: Roll, holds: Holds
+) -> Counter[str]:
+    """Return how many queues of each topic nobody holds; without members none is missed."""
+    found: Counter[str] = Counter()
     if roll.members:
-        for topic, found in queues.items():
-            unassigned[topic] = sum(queue not in holds.queues for queue in found)
-    owned = [holds.owned.get(member, 0) for member in roll.candidates]
-    skew = max(owned) - min(owned) if owned else 0
-    return Shares(queues, unassigned, owned.count(0), skew)
+        for topic, shared in queues.items():
+            found[topic] = sum(queue not in holds.queues for queue in shared)
+    return found

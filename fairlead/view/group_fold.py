@@ -1,20 +1,21 @@
 """Everything that is known of one group, and how it is looked at."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.rules import GroupRules
-from fairlead.view.decided import Decided, Decision
-from fairlead.view.figures import GroupFigures, Shares, TopicFigures, shares_of
+from fairlead.view.decided import Decided, Decision, Part
+from fairlead.view.figures import GroupFigures, Standing, TopicFigures, unassigned_of
 from fairlead.view.holds import Holds, holds_of
 from fairlead.view.measured import Measured, Report
 from fairlead.view.members import Heard, Members, Roll
 from fairlead.view.summary import UNKNOWN_PHASE, GroupSummary, LastRebalance
 from fairlead.view.surroundings import Surroundings
 from fairlead.view.told import Told
+from fairlead.view.watch import Watch
 
 __all__ = ["GroupFold"]
 
@@ -29,33 +30,82 @@ class GroupFold:
 
     name: str
     around: Surroundings
+    watch: Watch
+    measured: Measured
     decided: Decided = field(default_factory=Decided)
     told: Told = field(default_factory=Told)
     members: Members = field(default_factory=Members)
-    measured: Measured = field(default_factory=Measured)
-    released: dict[MessageQueue, tuple[Epoch, ...]] = field(default_factory=dict)
+    released: dict[MessageQueue, dict[Epoch, int]] = field(default_factory=dict)
     touched_ms: int = 0
     _holds: Holds | None = None
-    _shares: Shares | None = None
-    _shared: tuple[Any, ...] = ()
+    _standing: Standing | None = None
+    _structure: int = 0
 
     def changed(self) -> None:
         """Say that who holds what may have changed."""
         self._holds = None
 
+    def take_decision(self, part: Part) -> None:
+        """Take in one part of a decision."""
+        taken = self.decided.take(self.name, part)
+        if taken is None:
+            return
+        self.changed()
+        self.watch.take_decision(taken, self.decided, self.released)
+        if taken.decision.moves:
+            told_ms = [told for cause in taken.causes() if (told := self._told_ms(cause))]
+            if told_ms:
+                self.watch.happened.took("detect", min(told_ms), taken.decision.at_ms)
+
+    def _told_ms(self, cause: Mapping[str, Any]) -> int | None:
+        """Return when the record was appended that told of a cause; of a lapse, who lapsed."""
+        if "at" in cause:
+            topic, partition, offset = cause["at"]
+            times = self.around.appended.get((topic, partition))
+            return None if times is None else times.at(offset)
+        client_id, heard = cause.get("client_id"), self.members.heard
+        return max(
+            (heard[key].heard_ms for key in heard if key.client_id == client_id), default=None
+        )
+
     def take_progress(self, reports: Iterable[Report], append_ms: int) -> None:
         """Take in how far a member is with queues that it works on."""
         for report in reports:
-            self.measured.of(report.queue).take_progress(report, append_ms)
+            self.measured.take(report, append_ms, progress=True)
+            self.watch.take_progress(report, append_ms, ended=self._ended(report, append_ms))
 
     def take_release(self, report: Report, append_ms: int) -> None:
         """Take in that a grant was given up, and where its member stopped."""
         queue, epoch = report.queue, report.epoch
-        self.measured.of(queue).take(report, append_ms)
-        known = self.released.get(queue, ())
+        self.measured.take(report, append_ms)
+        known, ended = self.released.get(queue, {}), self._ended(report, append_ms)
+        self.watch.take_release(report, append_ms, again=epoch in known, ended=ended)
         if epoch is not None and epoch not in known:
-            self.released[queue] = tuple(sorted((*known, epoch))[-_RELEASES_MAX:])
+            newest = sorted({**known, epoch: append_ms}.items())[-_RELEASES_MAX:]
+            self.released[queue] = dict(newest)
             self.changed()
+
+    def _ended(self, report: Report, append_ms: int) -> bool:
+        """Tell whether the grant of a report was over before it was appended."""
+        if report.epoch is None:
+            return False
+        ended_ms = self.decided.ended.get(report.queue, {}).get(report.epoch)
+        return ended_ms is not None and append_ms > ended_ms
+
+    def look_out(self) -> bool:
+        """Notice what has come to its end; return whether anything is still under way."""
+        watch, around = self.watch, self.around
+        watch.look_for_overlaps(self.overlaps(), around.as_of_ms)
+        for queue, released_ms in watch.waiting(around.as_of_ms):
+            owner = self.owner_of(queue)
+            heard = None if owner is None else self.members.heard.get(owner)
+            if heard is not None and heard.digest_ms >= released_ms and self.is_settled(heard):
+                watch.begun(queue, heard.digest_ms)
+        newest = self.decided.newest
+        if watch.opened_ms is not None and newest is not None and self.standing().converged:
+            heard_ms = [heard.digest_ms for heard in self.roll().members.values()]
+            watch.converged(max([newest.append_ms, *heard_ms]))
+        return watch.is_open
 
     @property
     def rules(self) -> GroupRules:
@@ -74,14 +124,59 @@ class GroupFold:
         """Return who is in the group."""
         return self.members.roll(self.around.clock_ms(self.name), self.rules)
 
-    def shares(self) -> Shares:
-        """Return how its queues are shared, worked out once after each change."""
-        roll, holds = self.roll(), self.holds
-        known = (roll, holds, self.around.structure)
-        if self._shares is None or not all(map(_is, known, self._shared)):
-            granted = sorted({queue.topic for queue in self.decided.tenures}, key=java_order)
-            self._shares, self._shared = shares_of(roll, holds, self.around, granted), known
-        return self._shares
+    def standing(self) -> Standing:
+        """Return how the group stands, worked out once after each change."""
+        roll, holds, last = self.roll(), self.holds, self._standing
+        if (
+            last is None
+            or last.roll is not roll
+            or last.holds is not holds
+            or self._structure != self.around.structure
+        ):
+            self._standing = last = self._stands(roll, holds)
+            self._structure = self.around.structure
+        return last
+
+    def _stands(self, roll: Roll, holds: Holds) -> Standing:
+        shared = self._shared_topics(roll) if roll.model == "clustering" else ()
+        queues = {topic: self.around.routes.get(topic, ()) for topic in shared}
+        owned = [holds.owned.get(member, 0) for member in roll.candidates]
+        settled = [self.is_settled(heard) for heard in roll.members.values()]
+        phase = self._phase(roll, holds, settled)
+        return Standing(
+            roll=roll,
+            holds=holds,
+            phase=phase,
+            mode=_mode(roll, self.rules),
+            converged=phase in _AT_REST and all(settled),
+            queues=queues,
+            unassigned=unassigned_of(queues, roll, holds),
+            idle=owned.count(0),
+            skew=max(owned) - min(owned) if owned else 0,
+        )
+
+    def _shared_topics(self, roll: Roll) -> Iterable[str]:
+        """Return the topics whose queues the group shares.
+
+        Where no member was heard, of which it was granted queues: a group that is offline is behind
+        in them.
+        """
+        granted = {queue.topic for queue in self.decided.tenures} if not roll.topics else ()
+        return roll.topics or sorted(granted, key=java_order)
+
+    def _phase(self, roll: Roll, holds: Holds, settled: list[bool | None]) -> str:
+        """Return where the group stands, by its newest decision.
+
+        Decisions are not kept for ever: of a group that has none any more the sets of its members
+        tell as much as that it is empty, stable or handing over.
+        """
+        if self.decided.newest is not None:
+            return self.decided.newest.phase
+        if None in settled:
+            return UNKNOWN_PHASE
+        if holds.draining or holds.gated:
+            return "handing_over"
+        return "stable" if roll.members else "empty"
 
     def decisions(self, history_ms: int) -> Iterator[Decision]:
         """Yield the decisions that are remembered, oldest first."""
@@ -107,60 +202,41 @@ class GroupFold:
             return None if heard.member.shares else heard.digest == 0
         return told == heard.digest
 
-    def phase(self) -> str:
-        """Return where the group stands, by its newest decision.
-
-        Decisions are not kept for ever: of a group that has none any more the sets of its members
-        tell as much as that it is empty, stable or handing over.
-        """
-        if self.decided.newest is not None:
-            return self.decided.newest.phase
-        members = self.roll().members.values()
-        if any(self.is_settled(heard) is None for heard in members):
-            return UNKNOWN_PHASE
-        if self.holds.draining or self.holds.gated:
-            return "handing_over"
-        return "stable" if members else "empty"
-
-    def is_converged(self) -> bool:
-        """Tell whether nothing is on its way, and each live member holds what it was told."""
-        members = self.roll().members.values()
-        return self.phase() in _AT_REST and all(self.is_settled(heard) for heard in members)
-
     def figures(self, history_ms: int) -> GroupFigures:
         """Return the group in numbers."""
-        newest = self.decided.newest
-        topics = tuple(self._topics())
+        standing, newest = self.standing(), self.decided.newest
+        topics = tuple(self._topics(standing))
         return GroupFigures(
-            summary=self._summary(topics, history_ms),
+            summary=self._summary(standing, topics, history_ms),
             topics=topics,
-            draining=self.holds.draining,
-            gated=self.holds.gated,
+            draining=standing.holds.draining,
+            gated=standing.holds.gated,
             generation=0 if newest is None else newest.epoch.generation,
             decided_ms=None if newest is None else newest.append_ms,
-            disagree=self.roll().disagree,
+            disagree=standing.roll.disagree,
         )
 
-    def _summary(self, topics: tuple[TopicFigures, ...], history_ms: int) -> GroupSummary:
-        roll, holds, shares = self.roll(), self.holds, self.shares()
-        newest, rules = self.decided.newest, self.rules
+    def _summary(
+        self, standing: Standing, topics: tuple[TopicFigures, ...], history_ms: int
+    ) -> GroupSummary:
+        roll, holds, newest = standing.roll, standing.holds, self.decided.newest
         messages = [each.lag_messages for each in topics if each.lag_messages is not None]
         seconds = [each.lag_seconds for each in topics if each.lag_seconds is not None]
         return GroupSummary(
             group=self.name,
-            phase=self.phase(),
-            strategy=rules.strategy if newest is None else newest.strategy,
-            mode=self.mode(),
+            phase=standing.phase,
+            strategy=self.rules.strategy if newest is None else newest.strategy,
+            mode=standing.mode,
             model=roll.model,
             members=len(roll.members),
-            members_idle=shares.idle,
+            members_idle=standing.idle,
             queues=sum(each.queues for each in topics),
             unassigned=sum(each.unassigned for each in topics),
             in_handover=holds.draining + holds.gated,
             unsafe=0 if newest is None else newest.counts.unsafe,
             epoch=NOTHING if newest is None else newest.epoch,
-            converged=self.is_converged(),
-            skew=shares.skew,
+            converged=standing.converged,
+            skew=standing.skew,
             alarms=() if newest is None else newest.alarms,
             lag_messages=sum(messages) if messages else None,
             lag_seconds=max(seconds) if seconds else None,
@@ -168,28 +244,34 @@ class GroupFold:
             as_of_ms=self.around.as_of_ms,
         )
 
-    def _topics(self) -> Iterator[TopicFigures]:
+    def _topics(self, standing: Standing) -> Iterator[TopicFigures]:
         """Yield the figures of each topic that the group shares, by the order of their names."""
-        shares, as_of_ms, polled = self.shares(), self.around.as_of_ms, self.around.polled
-        anybody = bool(self.roll().members)
-        behind: dict[str, list[Any]] = {}
-        for queue, measure in self.measured.queues.items():
-            if queue.topic in shares.queues:
-                lag = measure.lag(polled.get(queue), as_of_ms)
-                if lag is not None:
-                    behind.setdefault(queue.topic, []).append(lag)
-        for topic, queues in shares.queues.items():
-            lags = behind.get(topic, ())
-            known = [(lag.seconds, lag.at_least) for lag in lags if lag.seconds is not None]
-            seconds, at_least = max(known, default=(None, False))
+        behind, as_of_ms = self.measured.topics(), self.around.as_of_ms
+        anybody = bool(standing.roll.members)
+        for topic, queues in standing.queues.items():
+            known = behind.get(topic)
+            lag = None if known is None else known.lag(as_of_ms)
             yield TopicFigures(
                 topic=topic,
                 queues=len(queues) if anybody else 0,
-                unassigned=shares.unassigned[topic],
-                lag_messages=sum(lag.messages for lag in lags) if lags else None,
-                lag_seconds=seconds,
-                lag_at_least=at_least,
+                unassigned=standing.unassigned[topic],
+                lag_messages=None if lag is None else lag.messages,
+                lag_seconds=None if lag is None else lag.seconds,
+                lag_at_least=lag is not None and lag.at_least,
             )
+
+    def overlaps(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
+        """Return the queues that several live members were told to hold, and who these are.
+
+        There are none where the group's mode allows that.
+        """
+        standing = self.standing()
+        shared = standing.holds.shared_twice
+        if not shared or standing.mode != "cooperative":
+            return {}
+        live = {heard.member.key for heard in standing.roll.members.values()}
+        found = {queue: tuple(sorted(live.intersection(shared[queue]))) for queue in shared}
+        return {queue: who for queue, who in found.items() if len(who) > 1}
 
     def is_over(self, oldest_ms: int) -> bool:
         """Tell whether nothing was heard of the group since, and nothing is left of it."""
@@ -205,24 +287,6 @@ class GroupFold:
         self.members.forget(self.around.clock_ms(self.name))
         self.measured.forget(self.around.routes, oldest_ms)
 
-    def overlaps(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
-        """Return the queues that several live members were told to hold, and who these are.
-
-        There are none where the group's mode allows that.
-        """
-        if self.mode() != "cooperative":
-            return {}
-        live = {heard.member.key for heard in self.roll().members.values()}
-        shared = self.holds.shared_twice
-        found = {queue: tuple(live.intersection(shared[queue])) for queue in shared}
-        return {queue: tuple(sorted(who)) for queue, who in found.items() if len(who) > 1}
-
-    def mode(self) -> str:
-        """Return how queues are handed over: never eagerly while an ordered member is there."""
-        members = self.roll().members.values()
-        ordered = any(heard.member.profile.ordered for heard in members)
-        return "cooperative" if ordered else self.rules.mode
-
     def unmeasured(self, since_ms: int) -> list[MessageQueue]:
         """Return the queues of which nobody has told how far they are.
 
@@ -232,7 +296,7 @@ class GroupFold:
         anybody, known = bool(self.roll().members), self.measured.queues
         return [
             queue
-            for queues in self.shares().queues.values()
+            for queues in self.standing().queues.values()
             for queue in queues
             if (measure := known.get(queue)) is None
             or measure.position is None
@@ -245,5 +309,7 @@ class GroupFold:
         return None if hold is None else hold.owner
 
 
-def _is(one: object, other: object) -> bool:
-    return one is other
+def _mode(roll: Roll, rules: GroupRules) -> str:
+    """Return how queues are handed over: never eagerly while an ordered member is there."""
+    ordered = any(heard.member.profile.ordered for heard in roll.members.values())
+    return "cooperative" if ordered else rules.mode

@@ -31,10 +31,10 @@ def _in_order(member: MemberKey) -> tuple[bytes, str]:
 
 def _queues(group: GroupFold) -> set[MessageQueue]:
     """Return what anybody holds, what its topics have and, if nobody is there, what it had read."""
-    shares = group.shares()
-    found = {*group.holds.queues, *(queue for each in shares.queues.values() for queue in each)}
-    if not group.roll().members:
-        found.update(queue for queue in group.measured.queues if queue.topic in shares.queues)
+    standing = group.standing()
+    found = {*group.holds.queues, *(queue for each in standing.queues.values() for queue in each)}
+    if not standing.roll.members:
+        found.update(queue for queue in group.measured.queues if queue.topic in standing.queues)
     return found
 
 
@@ -77,7 +77,7 @@ def _queue(group: GroupFold, queue: MessageQueue) -> QueueView:
         tenure = None
     measure = group.measured.queues.get(queue, _NOT_MEASURED)
     polled = group.around.polled.get(queue)
-    lag = measure.lag(polled, group.around.as_of_ms)
+    lag = measure.lag(group.around.as_of_ms)
     return QueueView(
         queue=queue,
         state="unassigned" if hold is None else hold.state,

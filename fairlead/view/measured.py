@@ -1,6 +1,6 @@
 """How far one group is with each queue: position, end, and since when it is behind."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -8,7 +8,7 @@ from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.view.end_history import EndHistory, Reached
 from fairlead.view.reading import epoch_of, integer_of, position_of, queue_of, text_of
 
-__all__ = ["Lag", "Measure", "Measured", "Report", "progress_of"]
+__all__ = ["Behind", "Lag", "Measure", "Measured", "Report", "progress_of"]
 
 _TOLD_WITHIN_MS: Final = 1_000
 """A client that has nothing left to read tells of a new end within this time, or so."""
@@ -36,6 +36,26 @@ class Lag(NamedTuple):
     messages: int
     seconds: float | None
     at_least: bool
+
+
+class Behind(NamedTuple):
+    """How far a group is behind the end of a queue, whatever time it is.
+
+    ``since_ms``: when the end was where the position is now; None: that is not known, or nothing
+    is left. ``earlier``: it was before that.
+    """
+
+    messages: int
+    since_ms: int | None
+    earlier: bool
+
+    def lag(self, as_of_ms: int) -> Lag:
+        """Return how far behind that is at a time."""
+        if self.messages == 0:
+            return Lag(0, 0.0, at_least=False)
+        if self.since_ms is None:
+            return Lag(self.messages, None, at_least=False)
+        return Lag(self.messages, max(0, as_of_ms - self.since_ms) / 1000, self.earlier)
 
 
 def progress_of(body: Mapping[str, Any]) -> list[Report]:
@@ -71,6 +91,7 @@ class Measure:
         epoch: under which progress was told last.
         idle_ms: how long its owner had not tried to pull it, when it told last.
         ends: where the end was.
+        behind: how far the group is behind it; None: position or end is not known.
     """
 
     position: Position | None = None
@@ -80,6 +101,7 @@ class Measure:
     epoch: Epoch | None = None
     idle_ms: int | None = None
     ends: EndHistory = field(default_factory=EndHistory)
+    behind: Behind | None = None
 
     def take(self, report: Report, append_ms: int) -> None:
         """Take in what was said of the queue."""
@@ -122,19 +144,24 @@ class Measure:
             still_ms = append_ms - _TOLD_WITHIN_MS
         self.ends.add(append_ms, end, still_ms=still_ms)
 
-    def lag(self, polled: EndHistory | None, as_of_ms: int) -> Lag | None:
-        """Return how far behind the group is; None: position or end is not known."""
-        end = self.end(polled)
-        if end is None or self.position is None:
-            return None
-        offset = self.position.offset
-        if offset >= end:
-            return Lag(0, 0.0, at_least=False)
+    def date(self, polled: EndHistory | None) -> None:
+        """Find out how far behind the group is, after position or ends have changed."""
+        self.behind = None
+        end, at = self.end(polled), self.position
+        if end is None or at is None:
+            return
+        if at.offset >= end:
+            self.behind = Behind(0, None, earlier=False)
+            return
         known = [self.ends] if polled is None else [self.ends, polled]
-        found = _best(filter(None, (ends.reached(offset) for ends in known)))
-        if found is None:
-            return Lag(end - offset, None, at_least=False)
-        return Lag(end - offset, max(0, as_of_ms - found.at_ms) / 1000, found.earlier)
+        found = _best(filter(None, (ends.reached(at.offset) for ends in known)))
+        since_ms = None if found is None else found.at_ms
+        self.behind = Behind(end - at.offset, since_ms, found is not None and found.earlier)
+
+    def lag(self, as_of_ms: int) -> Lag | None:
+        """Return how far behind the group is; None: position or end is not known."""
+        behind = self.behind
+        return None if behind is None else behind.lag(as_of_ms)
 
     def end(self, polled: EndHistory | None) -> int | None:
         """Return the newest end that is known."""
@@ -158,16 +185,53 @@ def _rank(found: Reached) -> tuple[bool, int]:
 
 @dataclass(slots=True)
 class Measured:
-    """The queues of one group of which anybody told how far it is."""
+    """The queues of one group of which anybody told how far it is.
 
+    ``polled``: the ends that somebody asked the data cluster for, of the queues of all groups.
+    """
+
+    polled: Mapping[MessageQueue, EndHistory]
     queues: dict[MessageQueue, Measure] = field(default_factory=dict)
+    _topics: dict[str, Behind] | None = None
 
-    def of(self, queue: MessageQueue) -> Measure:
-        """Return what is known of a queue, to take in more."""
+    def take(self, report: Report, append_ms: int, *, progress: bool = False) -> None:
+        """Take in what was told of a queue; ``progress`` also tells whether it is pulled."""
+        queue = report.queue
         found = self.queues.get(queue)
         if found is None:
             found = self.queues[queue] = Measure()
-        return found
+        if progress:
+            found.take_progress(report, append_ms)
+        else:
+            found.take(report, append_ms)
+        found.date(self.polled.get(queue))
+        self._topics = None
+
+    def date(self, polled: Container[MessageQueue]) -> None:
+        """Take in that other ends are known of these queues."""
+        for queue, measure in self.queues.items():
+            if queue in polled:
+                measure.date(self.polled.get(queue))
+                self._topics = None
+
+    def topics(self) -> Mapping[str, Behind]:
+        """Return how far behind each topic is: all messages, and since when the furthest queue."""
+        if self._topics is None:
+            # Every queue of every group whenever its clients work: plain lists, no values.
+            found: dict[str, list[Any]] = {}
+            for queue, measure in self.queues.items():
+                if measure.behind is None:
+                    continue
+                messages, since_ms, earlier = measure.behind
+                total = found.get(queue.topic)
+                if total is None:
+                    found[queue.topic] = [messages, since_ms, earlier]
+                    continue
+                total[0] += messages
+                if since_ms is not None and (total[1] is None or since_ms < total[1]):
+                    total[1:] = since_ms, earlier
+            self._topics = {topic: Behind(*total) for topic, total in found.items()}
+        return self._topics
 
     def forget(self, topics: Iterable[str], oldest_ms: int) -> None:
         """Forget the queues of topics that are none of these, and were told of last before this."""
@@ -179,3 +243,4 @@ class Measured:
         ]
         for queue in gone:
             del self.queues[queue]
+            self._topics = None

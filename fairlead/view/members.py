@@ -1,6 +1,6 @@
 """The members of one group, by their newest heartbeats."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -75,9 +75,11 @@ class Members:
 
     heard: dict[MemberKey, Heard] = field(default_factory=dict)
     newest_ms: int = 0
-    _rolls: int = 0
-    _known: tuple[Any, ...] = ()
     _roll: Roll | None = None
+    _rules: GroupRules | None = None
+    _live: frozenset[MemberKey] = frozenset()
+    _until_ms: int = 0
+    """Up to this time of the clock nobody of the live lapses, if nobody is heard either."""
 
     def take_heartbeat(self, body: Mapping[str, Any], append_ms: int, clock_ms: int) -> bool:
         """Take in a heartbeat; return whether its member says that it holds something else.
@@ -92,6 +94,8 @@ class Members:
         self.newest_ms = max(self.newest_ms, append_ms)
         if known is not None:
             known.heard_ms, known.seen_ms = append_ms, clock_ms
+            if key not in self._live:
+                self._roll = None
         try:
             return self._take(key, known, body, append_ms, clock_ms)
         except NO_RECORD:
@@ -112,13 +116,13 @@ class Members:
         if known is None:
             member = _member(key, body, clock_ms)
             self.heard[key] = Heard(append_ms, clock_ms, digest, append_ms, epoch, member, said)
-            self._rolls += 1
+            self._roll = None
             return True
         if known.said != said:
             fresh = _member(key, body, known.member.joined_ms)
             known.member = replace(fresh, leaving=known.member.leaving)
             known.said = said
-            self._rolls += 1
+            self._roll = None
         known.applied = epoch
         if known.digest == digest:
             return False
@@ -134,7 +138,7 @@ class Members:
         known = self.heard.get(member_of(body))
         if known is not None and not known.member.leaving:
             known.member = replace(known.member, leaving=True)
-            self._rolls += 1
+            self._roll = None
 
     def forget(self, clock_ms: int) -> None:
         """Forget who has been silent for longer than any lease, unless nobody was heard since."""
@@ -144,7 +148,7 @@ class Members:
         self.heard = {
             key: heard for key, heard in self.heard.items() if self._counts(heard, clock_ms)
         }
-        self._rolls += 1
+        self._roll = None
 
     def _counts(self, heard: Heard, clock_ms: int) -> bool:
         if heard.seen_ms >= clock_ms - EVERYTHING_MS:
@@ -157,18 +161,20 @@ class Members:
 
     def is_live(self, heard: Heard, clock_ms: int, rules: GroupRules) -> bool:
         """Tell whether the lease of a member runs, as the engine reckons it."""
-        lease_ms = max(rules.lease_ms, heard.member.profile.lease_ms)
-        return clock_ms - heard.seen_ms <= lease_ms + rules.margin_ms
+        return clock_ms <= _lapses_ms(heard, rules)
 
     def roll(self, clock_ms: int, rules: GroupRules) -> Roll:
         """Return who is in the group at this time of the clock of its partition."""
-        live = [key for key, heard in self.heard.items() if self.is_live(heard, clock_ms, rules)]
-        known = (self._rolls, live, rules)
-        if self._roll is None or self._known != known:
-            self._roll, self._known = self._called(live, rules, clock_ms), known
+        if self._roll is None or self._rules is not rules or clock_ms > self._until_ms:
+            lapses = {key: _lapses_ms(heard, rules) for key, heard in self.heard.items()}
+            live = frozenset(key for key, at_ms in lapses.items() if clock_ms <= at_ms)
+            if self._roll is None or self._rules is not rules or live != self._live:
+                self._roll = self._called(live, rules, clock_ms)
+            self._rules, self._live = rules, live
+            self._until_ms = min((lapses[key] for key in live), default=clock_ms)
         return self._roll
 
-    def _called(self, live: list[MemberKey], rules: GroupRules, clock_ms: int) -> Roll:
+    def _called(self, live: Iterable[MemberKey], rules: GroupRules, clock_ms: int) -> Roll:
         counted = effective_members({key: self.heard[key].member for key in live})
         sharing = [member for member in counted.values() if member.shares]
         last = sharing
@@ -183,6 +189,12 @@ class Members:
             disagree=_disagree(counted),
             model="broadcasting" if models == {False} else "clustering",
         )
+
+
+def _lapses_ms(heard: Heard, rules: GroupRules) -> int:
+    """Return until when on the clock of its partition a member counts as alive."""
+    lease_ms = max(rules.lease_ms, heard.member.profile.lease_ms)
+    return heard.seen_ms + lease_ms + rules.margin_ms
 
 
 def _may_own(member: Member, rules: GroupRules) -> bool:

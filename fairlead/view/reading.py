@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
+from fairlead.wire.limits import INT64_MAX, INT64_MIN
 
 __all__ = [
     "NO_RECORD",
@@ -63,8 +64,8 @@ def words_of(value: object) -> tuple[str, ...]:
 
 
 def integer_of(value: object) -> int:
-    """Return a whole number; ValueError if it is none."""
-    if type(value) is not int:
+    """Return a whole number of 64 bits; ValueError if it is none."""
+    if type(value) is not int or not INT64_MIN <= value <= INT64_MAX:
         raise ValueError("no whole number")
     return value
 

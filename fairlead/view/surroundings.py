@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 
 from fairlead.core.model import MessageQueue
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
+from fairlead.view.append_times import AppendTimes
 from fairlead.view.end_history import EndHistory
 from fairlead.view.ruled import Ruled
 from fairlead.wire.partition import partition_of_group
+from fairlead.wire.raw import RawRecord
 
 __all__ = ["Surroundings"]
 
@@ -21,6 +23,7 @@ class Surroundings:
         tick_ms: the period of the engine's ticks.
         routes: topic -> its readable queues, in their order.
         polled: the ends that somebody asked the data cluster for.
+        appended: when the records of each topic and partition were appended.
         clocks: the clock of each partition of heartbeats.
         generation: the newest that was claimed; 0: none.
         as_of_ms: the newest append time that was read.
@@ -31,10 +34,19 @@ class Surroundings:
     tick_ms: int
     routes: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
     polled: dict[MessageQueue, EndHistory] = field(default_factory=dict)
+    appended: dict[tuple[str, int], AppendTimes] = field(default_factory=dict)
     clocks: dict[int, ShardClock] = field(default_factory=dict)
     generation: int = 0
     as_of_ms: int = 0
     structure: int = 0
+
+    def read(self, row: RawRecord) -> None:
+        """Take note of when a record was appended."""
+        self.as_of_ms = max(self.as_of_ms, row.append_ms)
+        times = self.appended.get((row.topic, row.partition))
+        if times is None:
+            times = self.appended[row.topic, row.partition] = AppendTimes()
+        times.add(row.offset, row.append_ms)
 
     def clock(self, partition: int) -> ShardClock:
         """Return the clock of a partition of heartbeats."""

@@ -13,7 +13,6 @@ from fairlead.core.digest import digest
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.planning.sets import ToldSet, joined_set
 from fairlead.view.reading import (
-    body_of,
     epoch_of,
     integer_of,
     member_of,
@@ -39,15 +38,12 @@ def key_of(key: bytes) -> tuple[str, MemberKey, int | None]:
     return text_of(group), MemberKey(text_of(client_id), text_of(incarnation)), number
 
 
-def part_of(value: bytes) -> AssignmentPart | None:
-    """Return one part of a member's set; None: the value is another kind, a notice.
+def part_of(body: dict[str, Any]) -> AssignmentPart:
+    """Return one part of a member's set.
 
     Raises:
         ValueError, KeyError, TypeError, IndexError, AttributeError: it is no assignment.
     """
-    body = body_of(value)
-    if body["kind"] != "assignment":
-        return None
     return AssignmentPart(
         group=text_of(body["group"]),
         member=member_of(body),

@@ -1,6 +1,6 @@
 """All groups at once: raw records go in, in any order of topics, and come out as groups."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from fairlead.core.allocation import Strategy
@@ -11,8 +11,9 @@ from fairlead.view.decided import Decision, read_part
 from fairlead.view.figures import GroupFigures
 from fairlead.view.group_fold import GroupFold
 from fairlead.view.group_view import GroupView
+from fairlead.view.happened import Happened
 from fairlead.view.look import look_at
-from fairlead.view.measured import Report, progress_of
+from fairlead.view.measured import Measured, Report, progress_of
 from fairlead.view.reading import (
     NO_RECORD,
     body_of,
@@ -23,9 +24,11 @@ from fairlead.view.reading import (
     text_of,
 )
 from fairlead.view.ruled import Ruled
+from fairlead.view.snapshot import Snapshot
 from fairlead.view.summary import GroupSummary
 from fairlead.view.surroundings import Surroundings
 from fairlead.view.told import key_of, part_of
+from fairlead.view.watch import Watch
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
@@ -84,6 +87,9 @@ class View:
         }
         self._readers = {names.name(suffix): reader for suffix, reader in readers.items()}
         self._swept_ms = 0
+        self._stirred: set[str] = set()
+        self.happened = Happened()
+        """What has happened since :meth:`follow`."""
         self.passed_over = 0
         """How many rows were no record of the protocol."""
 
@@ -104,15 +110,35 @@ class View:
             reader = self._readers.get(row.topic)
             if reader is None:
                 continue
-            around.as_of_ms = max(around.as_of_ms, row.append_ms)
+            around.read(row)
             try:
                 reader(row)
             except NO_RECORD:
                 self.passed_over += 1
             except WireError:
                 self.passed_over += 1
+        if self.happened.following:
+            self._look_out()
         if around.as_of_ms - self._swept_ms >= _SWEEP_MS:
             self._sweep()
+
+    def follow(self, happened: Happened | None = None) -> None:
+        """Count what is read from now on: what stood in the topics has been read.
+
+        Args:
+            happened: counts to go on with, of a view before this one.
+        """
+        if happened is not None:
+            self.happened = happened
+            for group in self._groups.values():
+                group.watch.happened = happened
+        self.happened.following = True
+
+    def _look_out(self) -> None:
+        for name in list(self._stirred):
+            group = self._groups.get(name)
+            if group is None or not group.look_out():
+                self._stirred.discard(name)
 
     def take_offsets(
         self,
@@ -130,11 +156,13 @@ class View:
         """
         self._around.as_of_ms = max(self._around.as_of_ms, at_ms)
         self._around.take_ends(at_ms, ends)
+        for each in self._groups.values():
+            each.measured.date(ends)
         for name, positions in committed.items():
             group = self._groups.get(name)
             for queue, position in positions.items() if group is not None else ():
                 assert group is not None, "there is a group"
-                group.measured.of(queue).take(Report(queue, None, position), at_ms)
+                group.measured.take(Report(queue, None, position), at_ms)
 
     def unmeasured(self, silent_ms: int) -> dict[str, list[MessageQueue]]:
         """Return the queues of each group of which nobody has told anything for so long."""
@@ -149,6 +177,23 @@ class View:
     def figures(self) -> list[GroupFigures]:
         """Return each group in numbers, by name."""
         return [group.figures(self._history_ms) for group in self._known()]
+
+    def snapshot(self, places: int, in_detail: Collection[str] = ()) -> Snapshot:
+        """Return all groups in numbers, and what has happened to them, as they are now.
+
+        Args:
+            places: so many groups are told by name.
+            in_detail: groups whose queues are told one by one; they have a place first.
+        """
+        figures = self.figures()
+        names = [each.summary.group for each in figures]
+        self.happened.give_places(names, places, in_detail)
+        found = {name: self.group(name) for name in in_detail}
+        return Snapshot(
+            figures=tuple(figures),
+            happened=self.happened.copy(),
+            in_detail={name: each for name, each in found.items() if each is not None},
+        )
 
     def group(self, name: str) -> GroupView | None:
         """Return one group in full; None: there is none of this name."""
@@ -179,6 +224,7 @@ class View:
             group.sweep(oldest_ms)
             if group.touched_ms < oldest_ms and group.is_over(oldest_ms):
                 del self._groups[name]
+                self.happened.forget(name)
 
     def _group(self, name: object, row: RawRecord) -> GroupFold:
         """Return a group, which there is from now on."""
@@ -187,7 +233,12 @@ class View:
         if found is None:
             if not GROUP.allows(group):
                 raise ValueError("no name of a group")
-            found = self._groups[group] = GroupFold(group, self._around)
+            found = self._groups[group] = GroupFold(
+                group,
+                self._around,
+                Watch(group, self.happened),
+                Measured(self._around.polled),
+            )
         found.touched_ms = max(found.touched_ms, row.append_ms)
         return found
 
@@ -226,6 +277,7 @@ class View:
             identity=None if identity is None else text_of(identity),
         )
         self._sender(body, row).take_release(report, row.append_ms)
+        self._stirred.add(text_of(body["group"]))
 
     def _take_rule(self, row: RawRecord) -> None:
         name = self._around.ruled.take(row)
@@ -257,7 +309,7 @@ class View:
         ]
         group = self._group(body["group"], row)
         for report in reports:
-            group.measured.of(report.queue).take(report, row.append_ms)
+            group.measured.take(report, row.append_ms)
 
     def _take_generation(self, row: RawRecord) -> None:
         if row.value is not None and body_of(row.value)["kind"] == "generation":
@@ -271,16 +323,19 @@ class View:
                 group.told.remove(member, number)
                 group.changed()
             return
-        part = part_of(row.value)
-        if part is not None:
-            group = self._group(part.group, row)
-            group.told.take(part)
+        body = body_of(row.value)
+        group = self._group(body["group"], row)
+        if body["kind"] == "assignment":
+            group.told.take(part_of(body))
             group.changed()
+            self._stirred.add(group.name)
+        elif body["kind"] == "notice":
+            group.watch.take_notice(body)
 
     def _take_decision(self, row: RawRecord) -> None:
         if row.value is None:
             return
         name, part = read_part(row)
         group = self._group(name, row)
-        if group.decided.take(name, part) is not None:
-            group.changed()
+        group.take_decision(part)
+        self._stirred.add(name)

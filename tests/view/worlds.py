@@ -1,6 +1,6 @@
 """The topics of an engine in memory as rows, as a view reads them."""
 
-from collections.abc import Iterator
+from collections import Counter
 
 from fairlead.view.summary import GroupSummary
 from fairlead.view.view import View
@@ -11,27 +11,43 @@ from tests.engine.world import World
 DAY_MS = 86_400_000
 
 
-def rows_of(world: World) -> list[RawRecord]:
-    """Return everything that clients, bridges and the engine have written."""
-    return [*_read(world), *_written(world)]
+class Reader:
+    """Reads what clients, bridges and the engine have written, each time what is new."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._read: Counter[tuple[str, int]] = Counter()
+
+    def rows(self) -> list[RawRecord]:
+        """Return what was not read yet, in order within each partition."""
+        topics = self._world.topics
+        found = [row for place, log in topics.rows.items() for row in log[self._read[place] :]]
+        for place, written in topics.written.items():
+            for offset in range(self._read[place], len(written)):
+                record = written[offset]
+                place_and_time = (*place, offset, topics.now_ms)
+                found.append(
+                    RawRecord(
+                        *place_and_time,
+                        append_time_is_log=False,
+                        key=record.key,
+                        value=record.value,
+                    )
+                )
+        for logs in (topics.rows, topics.written):
+            self._read.update({place: len(logs[place]) - self._read[place] for place in logs})
+        return found
 
 
-def _read(world: World) -> Iterator[RawRecord]:
-    for log in world.topics.rows.values():
-        yield from log
-
-
-def _written(world: World) -> Iterator[RawRecord]:
-    for (topic, partition), log in world.topics.written.items():
-        for offset, record in enumerate(log):
-            stamp = (offset, world.topics.now_ms, False)
-            yield RawRecord(topic, partition, *stamp, record.key, record.value)
+def empty_view() -> View:
+    """Return a view of the world's topics that has read nothing."""
+    return View(NAMES, PARTITIONS, DAY_MS)
 
 
 def view_of(world: World) -> View:
     """Return the view of everything that was written."""
-    view = View(NAMES, PARTITIONS, DAY_MS)
-    view.take(rows_of(world))
+    view = empty_view()
+    view.take(Reader(world).rows())
     return view
 
 
@@ -39,3 +55,23 @@ def summary_of(world: World) -> GroupSummary:
     """Return the line about the only group."""
     (found,) = view_of(world).groups()
     return found
+
+
+class Followed:
+    """A view that follows a world from now on."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.view = world, empty_view()
+        self._reader = Reader(world)
+        self.view.take(self._reader.rows())
+        self.view.follow()
+
+    def read(self) -> None:
+        """Read what is new."""
+        self.view.take(self._reader.rows())
+
+    def pass_seconds(self, seconds: int) -> None:
+        """Let time pass, second by second, and read."""
+        for _ in range(seconds):
+            self.world.pass_seconds(1)
+            self.read()

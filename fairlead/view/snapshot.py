@@ -1,0 +1,25 @@
+"""All groups at one moment, for whoever tells of them while the view goes on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fairlead.view.figures import GroupFigures
+from fairlead.view.group_view import GroupView
+from fairlead.view.happened import Happened
+
+__all__ = ["Snapshot"]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All groups at one moment; nothing of it changes any more.
+
+    Attributes:
+        figures: each group in numbers, by name.
+        happened: what has happened to them since they were followed.
+        in_detail: groups whose queues are told one by one.
+    """
+
+    figures: tuple[GroupFigures, ...]
+    happened: Happened
+    in_detail: Mapping[str, GroupView]

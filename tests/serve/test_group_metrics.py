@@ -1,0 +1,117 @@
+"""The numbers of groups, in the very text that Prometheus reads."""
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+
+from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
+from fairlead.serve.group_metrics import GroupMetrics
+from fairlead.view.snapshot import Snapshot
+from tests.engine.world import World
+from tests.planning.live import world_of
+from tests.view.worlds import Followed, view_of
+
+Told = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+def _told(snapshot: Snapshot | None) -> Told:
+    """Return every sample of the text, by its name and labels."""
+    registry = CollectorRegistry()
+    registry.register(GroupMetrics(lambda: snapshot))
+    text = generate_latest(registry).decode()
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def _of(told: Told, name: str, **labels: str) -> float | None:
+    return told.get((f"fairlead_{name}", frozenset(labels.items())))
+
+
+def test_group_at_rest() -> None:
+    """What a group at rest tells; nothing is 0 that counts what has happened."""
+    told = _told(view_of(world_of("c1", "c2", "c3")).snapshot(10))
+    words = {"strategy": "AVG", "mode": "cooperative", "model": "clustering"}
+    assert _of(told, "group_info", group="orders", **words) == 1
+    assert _of(told, "group_phase", group="orders", phase="stable") == 1
+    assert _of(told, "group_members", group="orders") == 3
+    assert _of(told, "group_members_idle", group="orders") == 0
+    assert _of(told, "group_queues", group="orders", topic="orders") == 12
+    assert _of(told, "group_queues", group="orders", topic="payments") == 5
+    assert _of(told, "group_queues_unassigned", group="orders", topic="orders") == 0
+    assert _of(told, "group_queues_in_handover", group="orders", phase="gated") == 0
+    assert _of(told, "group_converged", group="orders") == 1
+    assert _of(told, "subscription_mismatch", group="orders") == 0
+    assert _of(told, "metrics_groups_folded") == 0
+    assert not [name for name, _ in told if name.endswith("_total")]
+    assert not [name for name, labels in told if dict(labels).get("queue")]
+
+
+def test_what_happens_is_counted() -> None:
+    """A join after the start appears under its trigger, with its moves and times."""
+    world = world_of("c1", "c2", queues={"orders": 12})
+    followed = Followed(world)
+    world.join("c3", subscribed=("orders",))
+    followed.pass_seconds(8)
+    told = _told(followed.view.snapshot(10))
+    joined = {"group": "orders", "trigger": "client_joined"}
+    assert _of(told, "rebalances_total", **joined) == 1
+    assert _of(told, "queue_moves_total", **joined) == 6
+    assert _of(told, "queue_moves_minimum_total", **joined) == 4
+    assert _of(told, "rebalance_phase_seconds_count", phase="release") == 6
+    assert _of(told, "handover_gap_seconds_count") == 6
+
+
+def test_queues_of_one_group() -> None:
+    """Single queues are told of the groups that are named, and of no other."""
+    world = _three_groups()
+    told = _told(view_of(world).snapshot(10, ["group-2"]))
+    named = {dict(labels).get("group") for _, labels in told if "queue" in dict(labels)}
+    assert named == {"group-2"}
+    queue = {"group": "group-2", "topic": "orders", "broker": "main", "queue": "3"}
+    since = _of(told, "queue_owner_since_timestamp_seconds", **queue)
+    assert since is not None
+    assert since > 1_781_000_000
+
+
+def test_groups_without_a_place() -> None:
+    """Groups beyond the limit are told together, and who has a place keeps it."""
+    world = _three_groups()
+    followed = Followed(world)
+    told = _told(followed.view.snapshot(2))
+    assert _of(told, "metrics_groups_folded") == 1
+    assert _of(told, "group_members", group="group-1") == 1
+    assert _of(told, "group_members", group="__other__") == 2
+    assert _of(told, "group_queues", group="__other__", topic="__other__") == 4
+    assert _of(told, "group_converged", group="__other__") == 1
+    world.join("c1", group="a-new-group")
+    followed.pass_seconds(5)
+    told = _told(followed.view.snapshot(2))
+    assert _of(told, "metrics_groups_folded") == 2
+    assert _of(told, "group_members", group="group-1") == 1
+    assert _of(told, "group_members", group="a-new-group") is None
+    joined = {"group": "__other__", "trigger": "client_joined"}
+    assert _of(told, "rebalances_total", **joined) == 1
+
+
+def _three_groups() -> World:
+    world = World(queues={"orders": 4})
+    for number in (1, 2, 3):
+        for client in range(1 + (number == 3)):
+            world.join(f"c{client}", group=f"group-{number}")
+    world.pass_seconds(8)
+    return world
+
+
+def test_before_the_first_snapshot() -> None:
+    """Nothing is told of groups before the topics have been read."""
+    assert not _told(None)
+
+
+def test_families_are_named_once() -> None:
+    """Each family is listed once, with a text, and names no client."""
+    every = (*GAUGES, *COUNTERS, *HISTOGRAMS)
+    assert len({entry.name for entry in every}) == len(every)
+    assert all(entry.text.endswith(".") for entry in every)
+    assert not {label for entry in every for label in entry.labels} & {"client_id", "client"}
