@@ -57,6 +57,12 @@ COMMANDS: dict[str, CommandEntry] = {
     "rejects": CommandEntry(
         "fairlead.cli.rejects:app", "Tell which records were refused, and why."
     ),
+    "adopt": CommandEntry(
+        "fairlead.cli.adopt:adopt", "Take a native Kafka consumer group over, where it stopped."
+    ),
+    "release": CommandEntry(
+        "fairlead.cli.release:release", "Hand a group back to native Kafka consumers."
+    ),
     "verify": CommandEntry(
         "fairlead.cli.verify:verify", "Judge recorded topics and journals by every invariant."
     ),

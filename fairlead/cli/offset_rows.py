@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from fairlead.control.queue_resets import ResetOutcome
     from fairlead.core.records import Reset
 
-__all__ = ["PLACE_COLUMNS", "RESET_COLUMNS", "place_row", "reset_row", "tell_resets"]
+__all__ = [
+    "PLACE_COLUMNS",
+    "RESET_COLUMNS",
+    "place_row",
+    "reset_answer",
+    "reset_row",
+    "tell_resets",
+]
 
 PLACE_COLUMNS = ("queue", "position", "told_by", "earliest", "latest", "lag")
 RESET_COLUMNS = ("queue", "position", "to", "skipped", "read_again", "answer", "decision")
@@ -34,18 +41,28 @@ def place_row(place: "QueuePlace") -> dict[str, Any]:
 
 def reset_row(outcome: "ResetOutcome", reset: "Reset", control: str) -> dict[str, Any]:
     """Return what a reset does and what came of it. ``control`` is the control topic's name."""
-    ahead, refusal, decision = outcome.planned.ahead, outcome.refusal, outcome.decision
+    ahead = outcome.planned.ahead
     return {
         **place_row(outcome.planned.place),
         "to": outcome.planned.offset,
         "skipped": None if ahead is None else max(ahead, 0),
         "read_again": None if ahead is None else max(-ahead, 0),
-        "answer": outcome.answer,
         "by": reset.by,
         "because": reset.because,
         "at": None if outcome.at is None else [control, *outcome.at],
+        **reset_answer(outcome),
+    }
+
+
+def reset_answer(outcome: "ResetOutcome | None") -> dict[str, Any]:
+    """Return what the engine said of a reset; None: there is none."""
+    if outcome is None:
+        return {"answer": "not_written", "decision": None, "refused": None}
+    decision = outcome.decision
+    return {
+        "answer": outcome.answer,
         "decision": None if decision is None else str(decision.epoch),
-        "refused": refusal_row(refusal),
+        "refused": refusal_row(outcome.refusal),
     }
 
 

@@ -149,7 +149,7 @@ def reset_offsets(
     settings = shared.settings()
     places = queues.places(name, settings.kafka, target.timestamps, known=not new_group)
     planned = plan_resets(places, target)
-    resets = _checked(name, planned, by or signature(), because)
+    resets = checked_resets(name, planned, by or signature(), because)
     if apply and resets:
         outcomes = write_planned(settings.kafka, planned, resets, wait)
     else:
@@ -172,7 +172,7 @@ def _queue(text: str) -> "MessageQueue":
     return MessageQueue(topic, broker_name, int(queue_id))
 
 
-def _checked(
+def checked_resets(
     group: str, planned: "Sequence[PlannedReset]", by: str, because: str | None
 ) -> "list[Reset]":
     """Return the records, each as the engine reads it.

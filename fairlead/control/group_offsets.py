@@ -1,8 +1,9 @@
 """How far a group is in each queue, and what each queue holds: read, and nothing else.
 
 Decides which position counts: the greatest of what the group committed in the data plane, of what
-its members told as progress, and of the resets that stand in the control topic. Positions are pairs
-(a reset wins over everything older), and those of another life of a topic do not count.
+its members told as progress or released, and of the resets that stand in the control topic.
+Positions are pairs (a reset wins over everything older), and those of another life of a topic do
+not count.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from fairlead.control.known_groups import named_groups, unknown_group
 from fairlead.control.strange_queues import read_routes
 from fairlead.core.model import MessageQueue, Position, Route
 from fairlead.core.ordering import queue_order
-from fairlead.core.records import Heartbeat, Progress, Record, Reset, RuleSet
+from fairlead.core.records import Heartbeat, Progress, Record, Release, Reset, RuleSet
 from fairlead.core.routes import readable_queues
 from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.settings import KafkaSettings
@@ -33,11 +34,11 @@ from streaming.reading import partitions_of, read_newest, read_to_end
 
 __all__ = ["GroupOffsets", "QueuePlace"]
 
-From = Literal["committed", "progress", "reset"]
-"""Who said a position: the group in the data plane, a member, or an operator."""
+From = Literal["committed", "progress", "release", "reset"]
+"""Who said a position: the group in the data plane, a member that works or stopped, an operator."""
 
 _HEARD_MS: Final = LEASE_MS_MAX
-"""Heartbeats and progress are read from so long before the newest record."""
+"""Heartbeats, progress and releases are read from so long before the newest heartbeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,15 @@ class GroupOffsets:
         known = named_groups(self._kafka) | set(self._data.groups() or ())
         if self._group not in known:
             raise unknown_group(self._group, known)
+
+    def topics(self) -> set[str]:
+        """Return what a member subscribes to or the group has commits in, if a route tells of it.
+
+        Raises:
+            EnvironmentMissingError: a cluster does not answer.
+        """
+        wanted = self._told.topics | set(self._committed_topics())
+        return {*read_routes(self._kafka, wanted)} if wanted else set()
 
     def places(
         self, topics: Sequence[str], queues: Collection[MessageQueue], times: Sequence[int]
@@ -235,6 +245,10 @@ def _told(kafka: KafkaSettings, group: str) -> _Told:
             case Progress():
                 for each in read.queues:
                     told.note(each.queue, each.identity, (each.position, "progress"))
+    for record in read_to_end(kafka, names.name("releases"), [shard], since_ms):
+        read = _decoded("releases", record, limits) if record.key == group.encode() else None
+        if isinstance(read, Release) and read.position is not None:
+            told.note(read.queue, read.identity, (read.position, "release"))
     for record in read_to_end(kafka, control, [shard]):
         read = _decoded("control", record, limits)
         told.known |= isinstance(read, RuleSet | Reset) and read.group == group

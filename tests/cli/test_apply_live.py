@@ -11,6 +11,7 @@ from fairlead.cli.group_work import GroupWork
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from fairlead.local.decisions import DecisionReader, Ownership
+from tests.cli.printed import document_of
 from tests.streaming.log import body_of
 from tests.streaming.shared_engine import Engine, shared_engine
 
@@ -73,7 +74,7 @@ class Group:
             main([*words, "-o", "json", *self._place])
         output = self._capsys.readouterr()
         assert end.value.code == code, output.err
-        return json.loads(output.out) if output.out else None, output.err
+        return document_of(output.out), output.err
 
     def rules(self) -> list[dict[str, Any]]:
         """Return the records of the group's rules in the control topic."""

@@ -18,16 +18,19 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import (
     BrokerResponseError,
     KafkaError,
+    NoError,
     RequestTimedOutError,
     TopicAlreadyExistsError,
     for_code,
 )
 from kafka.protocol.consumer import OffsetSpec
+from kafka.structs import OffsetAndMetadata
 
 from fairlead.bridges.kafka.answer import OffsetLookup
 from fairlead.bridges.kafka.committed import Committed
 from fairlead.bridges.kafka.connection import bridge_connection
 from fairlead.bridges.kafka.message_limits import MessageLimit
+from fairlead.bridges.kafka.native_group import NativeGroup, read_native_group
 from fairlead.bridges.kafka.snapshot import (
     Racks,
     TopicLook,
@@ -171,6 +174,38 @@ class DataCluster:
             log.warning("look_up_failed", error=str(error))
             return None
         return sorted({group["group_id"] for group in found})
+
+    def native_group(self, group: str) -> NativeGroup | None:
+        """Return who is in a consumer group of Kafka's own; None if that failed."""
+        try:
+            listed = self._ask("groups", lambda admin: admin.list_groups())
+            described = self._ask("members", lambda admin: admin.describe_groups([group]))
+        except _LookUpError as error:
+            log.warning("look_up_failed", group=group, error=str(error))
+            return None
+        return read_native_group(group, listed, described.get(group, {}))
+
+    def commit(
+        self, group: str, topic: str, offsets: Mapping[int, Committed]
+    ) -> dict[int, str | None]:
+        """Commit offsets of a group that nobody is in, without becoming a member.
+
+        Returns:
+            Per partition why it was refused; None: it stands.
+        """
+        name = kafka_topic(topic)
+        wanted = {
+            TopicPartition(name, number): OffsetAndMetadata(each.offset, each.metadata, -1)
+            for number, each in offsets.items()
+        }
+        try:
+            told = self._ask("commit", lambda admin: admin.alter_group_offsets(group, wanted))
+        except _LookUpError as error:
+            return dict.fromkeys(offsets, str(error))
+        found: dict[int, str | None] = dict.fromkeys(offsets, "the cluster did not say")
+        for key, refused in told.items():
+            found[key.partition] = None if refused is NoError else refused.__name__
+        return found
 
     def committed_topics(self, group: str) -> list[str] | None:
         """Return the topics in which a group has committed anything; None if that failed."""

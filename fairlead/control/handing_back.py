@@ -1,0 +1,95 @@
+"""Where a native group goes on that takes over from Fairlead's, and the rule that keeps ours out.
+
+Decides what is written for each queue, and what of it would make messages be read again. A group
+that was released is designated to nobody: a client of Fairlead's that comes back is a member, owns
+nothing beside the native consumers, and the rule tells why.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.rules_in_force import RulesInForce
+from fairlead.core.model import MessageQueue, Position
+from fairlead.core.records import RuleSet
+
+__all__ = [
+    "ReleasedQueue",
+    "foreign_designation",
+    "is_released",
+    "plan_release",
+    "release_rule",
+    "take_back_rule",
+]
+
+_RULE: Final = "designated"
+_NOBODY: Final[Mapping[str, Any]] = {"only": ["(released)"], "if_nobody": "nobody"}
+"""No client is called so: addresses and names have no brackets."""
+
+Verdict = Literal["to_write", "stands", "ahead", "untold"]
+"""``stands``: the native group is there already. ``ahead``: it is further, and would read again.
+
+``untold``: nobody has told a position of the queue, so the native consumers' own
+auto.offset.reset says where they begin.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedQueue:
+    """One queue.
+
+    Attributes:
+        place: what it holds, and where Fairlead's group is in it.
+        native: where the native group is; None: it has committed nothing.
+        position: where it shall go on, inside what the queue keeps; None: nobody knows.
+        verdict: see `Verdict`.
+    """
+
+    place: QueuePlace
+    native: int | None
+    position: Position | None
+    verdict: Verdict
+
+    @property
+    def lag(self) -> int | None:
+        """How many messages are left to the native group, of those that are kept."""
+        return None if self.position is None else self.place.latest - self.position.offset
+
+
+def plan_release(
+    places: Iterable[QueuePlace], native: Mapping[MessageQueue, int]
+) -> list[ReleasedQueue]:
+    """Return what is to be written for each queue."""
+    return [_released(place, native.get(place.queue)) for place in places]
+
+
+def _released(place: QueuePlace, native: int | None) -> ReleasedQueue:
+    if place.position is None:
+        return ReleasedQueue(place, native, None, "untold")
+    inside = min(max(place.position.offset, place.earliest), place.latest)
+    verdict: Verdict = "to_write"
+    if native is not None and native >= inside:
+        verdict = "stands" if native == inside else "ahead"
+    return ReleasedQueue(place, native, Position(place.position.reset, inside), verdict)
+
+
+def release_rule(group: str) -> RuleSet:
+    """Return the rule that keeps Fairlead's clients from consuming."""
+    return RuleSet(group, _RULE, (), dict(_NOBODY))
+
+
+def take_back_rule(group: str) -> RuleSet:
+    """Return the removal of the rule that keeps Fairlead's clients from consuming."""
+    return RuleSet(group, _RULE, (), None)
+
+
+def is_released(present: RulesInForce) -> bool:
+    """Tell whether the group was released and has not been taken back."""
+    written = present.own.get((_RULE, ()))
+    return written is not None and written.rule.value == _NOBODY
+
+
+def foreign_designation(present: RulesInForce) -> bool:
+    """Tell whether the group has a designation of its own, which a release would displace."""
+    return (_RULE, ()) in present.own and not is_released(present)

@@ -1,0 +1,108 @@
+"""A native consumer group on the cluster with the messages: who is in it, and where it is.
+
+Decides what counts as its position: what it committed in the present life of a topic.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from fairlead.bridges.kafka.committed import Committed, read_committed
+from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.bridges.kafka.native_group import NativeGroup
+from fairlead.control.group_offsets import QueuePlace
+from fairlead.core.model import MessageQueue, Position
+from fairlead.errors import EnvironmentMissingError
+
+__all__ = ["NativeSide"]
+
+
+@dataclass(frozen=True, slots=True)
+class NativeSide:
+    """One group of Kafka's own; asks when it is asked."""
+
+    data: DataCluster
+    group: str
+
+    def look(self) -> NativeGroup:
+        """Return who is in it now.
+
+        Raises:
+            EnvironmentMissingError: the cluster does not answer.
+        """
+        found = self.data.native_group(self.group)
+        if found is None:
+            raise _unanswered(f"who is in {self.group}")
+        return found
+
+    def topics(self) -> list[str]:
+        """Return the topics in which it has committed anything.
+
+        Raises:
+            EnvironmentMissingError: the cluster does not answer.
+        """
+        found = self.data.committed_topics(self.group)
+        if found is None:
+            raise _unanswered(f"what {self.group} committed")
+        return found
+
+    def positions(self, places: Iterable[QueuePlace]) -> dict[MessageQueue, int]:
+        """Return where it goes on in each queue; one that it committed nothing in has no entry.
+
+        Raises:
+            EnvironmentMissingError: the cluster does not answer.
+        """
+        found: dict[MessageQueue, int] = {}
+        for topic, of_topic in _by_topic(places).items():
+            partitions = [place.queue.queue_id for place in of_topic]
+            committed = self.data.committed(self.group, topic, partitions)
+            if not committed.keys() >= {*partitions}:
+                raise _unanswered(f"what {self.group} committed in {topic}")
+            for place in of_topic:
+                position = read_committed(committed[place.queue.queue_id], place.identity)
+                if position is not None:
+                    found[place.queue] = position.offset
+        return found
+
+    def commit(
+        self, positions: Mapping[MessageQueue, tuple[QueuePlace, Position]]
+    ) -> dict[MessageQueue, str | None]:
+        """Commit where it shall go on, with the reset and the life of the topic beside it.
+
+        Kafka refuses it while somebody is in the group.
+
+        Returns:
+            Per queue why it was refused; None: it stands.
+        """
+        found: dict[MessageQueue, str | None] = {}
+        for topic, of_topic in _by_topic(place for place, _ in positions.values()).items():
+            wanted = {
+                place.queue.queue_id: Committed(
+                    positions[place.queue][1].offset, _metadata(*positions[place.queue])
+                )
+                for place in of_topic
+            }
+            refused = self.data.commit(self.group, topic, wanted)
+            found.update({place.queue: refused[place.queue.queue_id] for place in of_topic})
+        return found
+
+
+def _by_topic(places: Iterable[QueuePlace]) -> dict[str, Sequence[QueuePlace]]:
+    found: dict[str, list[QueuePlace]] = {}
+    for place in places:
+        found.setdefault(place.queue.topic, []).append(place)
+    return dict(found)
+
+
+def _metadata(place: QueuePlace, position: Position) -> str:
+    """Return what Fairlead's clients write beside an offset, which is nothing to anybody else."""
+    body = {"v": 1, "reset": position.reset, "identity": place.identity}
+    return orjson.dumps(body).decode()
+
+
+def _unanswered(what: str) -> EnvironmentMissingError:
+    return EnvironmentMissingError(
+        f"data cluster: it did not say {what}.",
+        remedy="Check --data-bootstrap, that the brokers run, and what this user may do.",
+    )
