@@ -93,8 +93,9 @@ def both_groups(
         UsageError: a name is none.
     """
     from fairlead.bridges.kafka.data_cluster import DataCluster
-    from fairlead.cli.bridge import connection_options, logged_to_stderr
+    from fairlead.cli.bridge import logged_to_stderr
     from fairlead.control.native_side import NativeSide
+    from fairlead.settings import library_options
     from fairlead.wire.texts import GROUP, TOPIC
 
     if not GROUP.allows(work.name):
@@ -106,7 +107,7 @@ def both_groups(
     data = DataCluster(
         options.data_bootstrap or kafka.bootstrap,
         timeout_ms=_LOOK_UP_MS_MAX,
-        options=connection_options(kafka.security),
+        options=library_options(kafka),
     )
     side = NativeSide(data, native or work.name)
     # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
