@@ -184,21 +184,26 @@ class Story:
         self.system.log.await_record("decisions", has)
 
 
-@pytest.mark.parametrize("native", ["{}", "{}-of-old"], ids=["one-name", "two-names"])
-def test_there_and_back(system: System, native: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Native consumers, Fairlead's, native ones, Fairlead's again: nothing is missed or doubled."""
-    story = Story(system, native, capsys)
+def begun_natively(story: Story) -> int:
+    """Let a native consumer read some of what is written; return how many messages are left."""
     with story.native_consumer() as consumer:
         # It has its queues before there is a message: `latest` is where everybody begins.
         while len(consumer.assignment()) < QUEUES:
             consumer.poll(timeout_ms=200)
         for partition in consumer.assignment():
             consumer.position(partition)
-        left = story.write(10)
+        written = story.write(10)
         story.read_natively(consumer, 12)
         _, text = story.run("adopt", code=ExitCode.REFUSED)
         assert f"{story.native}: the native group is at work (Stable): shop-native at" in text
-    left -= story.read.total()
+    return written - story.read.total()
+
+
+@pytest.mark.parametrize("native", ["{}", "{}-of-old"], ids=["one-name", "two-names"])
+def test_there_and_back(system: System, native: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Native consumers, Fairlead's, native ones, Fairlead's again: nothing is missed or doubled."""
+    story = Story(system, native, capsys)
+    left = begun_natively(story)
 
     rows, text = story.run("adopt")
     assert "a dry run: nothing is written" in text
