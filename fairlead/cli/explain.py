@@ -25,7 +25,7 @@ QueueOption = Annotated[
     list[str],
     typer.Option(
         "--queue",
-        help="topic/broker/3, or just 3 where only one queue has this number; may be given again.",
+        help="topic/broker/3, or topic/3 or just 3 where that is enough; may be given again.",
     ),
 ]
 DepthOption = Annotated[

@@ -26,7 +26,9 @@ __all__ = ["moves"]
 
 QueueOption = Annotated[
     list[str] | None,
-    typer.Option("--queue", help="Only this queue, topic/broker/3 or 3; may be given again."),
+    typer.Option(
+        "--queue", help="Only this queue: topic/broker/3, topic/3, 3; may be given again."
+    ),
 ]
 ClientOption = Annotated[
     list[str] | None,

@@ -169,7 +169,8 @@ def _lines(rejected: "Rejected") -> Iterator[str]:
         f"{time_words(rejected.row.append_ms)}  {rejected.reason}{field}  "
         f"{at_words(*rejected.place)}{of}"
     )
-    yield f"    {rejected.detail}: {rejected.remedy}"
+    yield f"    {rejected.detail}"
+    yield f"    remedy: {rejected.remedy}"
     if rejected.key_text is not None and rejected.key_text != group:
         yield f"    key {rejected.key_text}"
     if rejected.excerpt_text is None:

@@ -1,4 +1,4 @@
-"""Which queue a user means: its whole name, or its number where that is enough."""
+"""Which queue a user means: by its whole name, or by less where that is enough."""
 
 from collections.abc import Collection, Iterable
 
@@ -20,7 +20,7 @@ class UnknownQueueError(LookupError):
 
 
 def queue_named(text: str, known: Collection[MessageQueue]) -> MessageQueue:
-    """Return the queue that a text names.
+    """Return the queue that a text names: ``topic/broker/3``, ``topic/3`` or ``3``.
 
     Raises:
         UnknownQueueError: it names none of those that are known, or several.
@@ -33,10 +33,17 @@ def queue_named(text: str, known: Collection[MessageQueue]) -> MessageQueue:
         if len(found) > 1:
             raise UnknownQueueError(text, f"it may be {_listed(found)}", known)
     else:
-        found = [each for each in known if queue_words(each) == text]
+        found = [each for each in known if text in (queue_words(each), _without_broker(each))]
+        if len(found) > 1:
+            raise UnknownQueueError(text, f"it may be {_listed(found)}", known)
     if not found:
         raise UnknownQueueError(text, "the group has no such queue", known)
     return found[0]
+
+
+def _without_broker(queue: MessageQueue) -> str:
+    """Write a queue as Kafka's users know it: topic and partition."""
+    return f"{queue.topic}/{queue.queue_id}"
 
 
 def _listed(queues: Iterable[MessageQueue]) -> str:

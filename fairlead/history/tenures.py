@@ -1,5 +1,6 @@
 """Who had which queue when, by the decisions of one group: each grant from its gift to its end."""
 
+from bisect import insort
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -86,9 +87,13 @@ class Tenures:
     newest: Audit | None = None
     preludes: dict[int, tuple[Audit, ...]] = field(default_factory=dict)
     quiet: list[Audit] = field(default_factory=list)
+    _by_name: dict[tuple[MessageQueue, Epoch], Tenure] = field(default_factory=dict)
+    _alive: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
 
     def take(self, audit: Audit) -> None:
-        """Add the next decision."""
+        """Add the next decision; one of an engine that was superseded counts for nobody."""
+        if self.newest is not None and audit.cut.generation < self.newest.cut.generation:
+            return
         self.newest = audit
         for move in audit.moves:
             self._take(move, audit)
@@ -126,20 +131,21 @@ class Tenures:
 
     def _named(self, move: AuditMove) -> Tenure:
         """Return the grant that a line is of; one that was not seen before is put in its place."""
-        known = self.of.setdefault(move.queue, [])
-        for tenure in reversed(known):
-            if tenure.epoch == move.epoch:
-                return tenure
-        found = Tenure(move.queue, move.client_id, move.epoch)
-        known.append(found)
-        known.sort(key=lambda tenure: tenure.epoch)
+        found = self._by_name.get((move.queue, move.epoch))
+        if found is None:
+            found = Tenure(move.queue, move.client_id, move.epoch)
+            self._by_name[move.queue, move.epoch] = found
+            for tenures in (self.of, self._alive):
+                insort(tenures.setdefault(move.queue, []), found, key=lambda each: each.epoch)
         return found
 
     def _end_older(self, move: AuditMove, audit: Audit) -> None:
         """Who is granted a queue and waits for nobody follows grants that are all over."""
-        for tenure in self.of[move.queue]:
-            if tenure.epoch < move.epoch and tenure.ended is None:
-                tenure.ended = audit
+        alive = self._alive[move.queue]
+        for tenure in alive:
+            if tenure.epoch < move.epoch:
+                tenure.ended = tenure.ended or audit
+        self._alive[move.queue] = [tenure for tenure in alive if tenure.ended is None]
 
     def _open_gates(self, audit: Audit) -> None:
         """Let in who waits for nobody any more although no decision says so.
@@ -152,10 +158,9 @@ class Tenures:
         if audit.phase in _ASKING:
             return
         for queue in queues:
-            *older, newest = self.of[queue]
-            waits = newest.state == "gated" and newest.given is not None
-            if waits and older and all(tenure.state == "over" for tenure in older):
-                newest.opened = audit
+            alive = [tenure for tenure in self._alive[queue] if tenure.ended is None]
+            if len(alive) == 1 and alive[0].state == "gated" and alive[0].given is not None:
+                alive[0].opened = None if alive[0] is self.of[queue][0] else audit
 
     def _note_prelude(self, audit: Audit) -> None:
         if any(move.stage == "dropped" or move.epoch == audit.epoch for move in audit.moves):

@@ -169,6 +169,8 @@ def test_number_of_two_topics(tmp_path: Path) -> None:
     assert "2: it may be orders/main/2 or payments/main/2" in str(error)
     (story,) = _told("explain", GROUP, "--queue", "3", "--dump", folder)
     assert story["queue"] == "orders/main/3"
+    (story,) = _told("explain", GROUP, "--queue", "payments/2", "--dump", folder)
+    assert story["queue"] == "payments/main/2"
 
 
 def test_under_way(tmp_path: Path) -> None:

@@ -89,6 +89,14 @@ def test_written_again() -> None:
     assert only.given.row.offset == 0
 
 
+def test_superseded() -> None:
+    """What an engine wrote after another one had decided moves nothing: clients refuse it."""
+    passed = decision(2, [], [{"kind": "generation_passed"}], new=False, epoch=[2, 1])
+    passed["cut"]["generation"] = 2
+    (only,) = _known(GIVEN, passed, MOVED)
+    assert (only.client_id, only.state) == ("c1", "held")
+
+
 def test_preludes() -> None:
     """A decision that only follows others up is told with those that moved nothing before it."""
     changed = decision(2, [], [{"kind": "route_changed", "topic": "orders"}], new=False)
