@@ -87,6 +87,9 @@ COMMANDS: dict[str, CommandEntry] = {
     "config": CommandEntry(
         "fairlead.cli.config:app", "Show and check the settings; print their schema."
     ),
+    "doctor": CommandEntry(
+        "fairlead.cli.doctor:doctor", "Check all that Fairlead needs, and say how to mend it."
+    ),
     "setup": CommandEntry(
         "fairlead.cli.setup:app", "Fetch the jars, make the class-data archives, fetch Prometheus."
     ),

@@ -5,6 +5,7 @@ from fairlead.topics.creation import (
     TopicDifference,
     TopicReport,
     create_topics,
+    differences_of,
     inspect_topics,
 )
 from fairlead.topics.reachability import require_reachable
@@ -16,6 +17,7 @@ __all__ = [
     "TopicReport",
     "TopicSpec",
     "create_topics",
+    "differences_of",
     "inspect_topics",
     "require_reachable",
     "topic_specs",

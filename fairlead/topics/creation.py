@@ -148,24 +148,48 @@ def _compare(
 ) -> TopicReport:
     found = _described(admin, prefix, specs)
     configs = _configs(admin, list(found))
-    existing, missing, differences = [], [], []
-    for spec in specs:
-        name = prefix + spec.suffix
-        if name not in found:
-            missing.append(name)
-            continue
-        existing.append(name)
-        expected = {"partitions": str(spec.partitions)} | _config(spec, replication_factor)
-        actual = {"partitions": str(len(found[name]))} | configs[name]
-        if replication_factor != BROKERS_CHOICE:
-            expected["replication.factor"] = str(replication_factor)
-            actual["replication.factor"] = str(min(found[name]))
+    partitions = {name.removeprefix(prefix): len(copies) for name, copies in found.items()}
+    by_suffix = {name.removeprefix(prefix): config for name, config in configs.items()}
+    differences = list(differences_of(partitions, by_suffix, prefix, specs, replication_factor))
+    if replication_factor != BROKERS_CHOICE:
         differences += [
-            TopicDifference(name, setting, value, actual.get(setting, "not set"))
+            TopicDifference(name, "replication.factor", str(replication_factor), str(min(copies)))
+            for name, copies in found.items()
+            if min(copies) != replication_factor
+        ]
+    existing = tuple(prefix + spec.suffix for spec in specs if prefix + spec.suffix in found)
+    missing = tuple(prefix + spec.suffix for spec in specs if prefix + spec.suffix not in found)
+    return TopicReport((), existing, missing, tuple(differences))
+
+
+def differences_of(
+    partitions: Mapping[str, int],
+    configs: Mapping[str, Mapping[str, str]],
+    prefix: str,
+    specs: Sequence[TopicSpec],
+    replication_factor: int = BROKERS_CHOICE,
+) -> list[TopicDifference]:
+    """Compare topics that are there with what they should be.
+
+    Args:
+        partitions: how many each has, by suffix; what is not there is not compared.
+        configs: all settings in force of each, by suffix.
+        prefix: what the topics' names begin with.
+        specs: what they should be.
+        replication_factor: copies that were asked for; −1: nobody did.
+    """
+    differences = []
+    for spec in specs:
+        if spec.suffix not in partitions:
+            continue
+        expected = {"partitions": str(spec.partitions)} | _config(spec, replication_factor)
+        actual = {"partitions": str(partitions[spec.suffix]), **configs[spec.suffix]}
+        differences += [
+            TopicDifference(prefix + spec.suffix, setting, value, actual.get(setting, "not set"))
             for setting, value in expected.items()
             if actual.get(setting) != value
         ]
-    return TopicReport((), tuple(existing), tuple(missing), tuple(differences))
+    return differences
 
 
 def _config(spec: TopicSpec, replication_factor: int) -> dict[str, str]:

@@ -1,0 +1,39 @@
+"""The brokers: reachable, old enough, all there."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from fairlead.doctor.answer import Answer, ok, warn
+from fairlead.doctor.surroundings import Surroundings
+from fairlead.topics import require_reachable
+
+__all__ = ["broker"]
+
+_FIRST_WITH_TOPIC_IDS: Final = (2, 8)
+
+
+def broker(around: Surroundings) -> Iterator[Answer]:
+    """Connect, log in, and ask who is there.
+
+    Raises:
+        EnvironmentMissingError: no broker accepts a connection.
+        KafkaError: none answers, or the login is refused.
+    """
+    kafka = around.settings.kafka
+    require_reachable(kafka.bootstrap_servers)
+    admin = around.cluster.admin
+    described = admin.describe_cluster()
+    nodes = sorted(int(node["broker_id"]) for node in described["brokers"])
+    version = admin.get_broker_version_data(nodes[0]).broker_version
+    shown = ".".join(map(str, version))
+    yield ok(
+        f"Kafka {shown} or later at {kafka.bootstrap}, cluster {described['cluster_id']}, "
+        f"nodes {', '.join(map(str, nodes))}, {kafka.security.security_protocol}"
+    )
+    if version < _FIRST_WITH_TOPIC_IDS:
+        yield warn(
+            f"Kafka {shown} knows no ids of topics: one that is made anew is not noticed",
+            "use Kafka 2.8 or later",
+        )
+    if described.get("controller_id", 0) is None or described.get("controller_id", 0) < 0:
+        yield warn("the cluster has no controller at the moment", "look at the brokers' logs")

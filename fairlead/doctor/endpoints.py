@@ -1,0 +1,116 @@
+"""The ports on this machine, and what answers there: the engine, and `fairlead serve`."""
+
+import socket
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import ProxyHandler, build_opener
+
+from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
+from fairlead.doctor.surroundings import Surroundings
+
+__all__ = ["engine_port", "serve", "serve_port"]
+
+_SECONDS_MAX: Final = 2.0
+_WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - asked, not bound
+_SHOWN_MAX: Final = 300
+_OK: Final = 200
+_NOT_FOUND: Final = 404
+
+
+class _Heard(NamedTuple):
+    """What an address answered: the status, 0 if nobody listens; and the text."""
+
+    status: int
+    text: str
+
+
+def engine_port(around: Surroundings) -> Iterator[Answer]:
+    """Ask the engine on this machine whether it works; else see whether its port is free."""
+    settings = around.settings.metrics
+    yield from _port(settings.host, settings.port, "engine", "metrics.port")
+
+
+def serve_port(around: Surroundings) -> Iterator[Answer]:
+    """Ask `fairlead serve` on this machine; else see whether its port is free."""
+    settings = around.settings.serve
+    yield from _port(settings.host, settings.port, "view", "serve.port")
+
+
+def serve(around: Surroundings) -> Iterator[Answer]:
+    """Ask the address at which commands look for the view of all groups."""
+    url = around.settings.serve.url
+    if not url:
+        yield ok("serve.url is empty: commands read the topics")
+        return
+    heard = _ask(f"{url}/readyz")
+    if heard.status == _OK:
+        yield ok(f"{url} is ready")
+    elif heard.status == 0:
+        yield warn(
+            f"nobody answers at {url} ({heard.text}): commands read the topics, which takes longer",
+            "fairlead serve, or set serve.url to where it runs, or to an empty text",
+        )
+    else:
+        yield fail(
+            f"{url}/readyz answers {heard.status}: {heard.text}",
+            "wait if it has just started; else look at its log, or at what else listens there",
+        )
+
+
+def _port(host: str, port: int, program: str, key: str) -> Iterator[Answer]:
+    if port == 0:
+        yield unknown(f"{key} is 0: it takes any free port, and logs which", f"set {key}")
+        return
+    address = _WILDCARDS.get(host, host)
+    heard = _ask(f"http://{_literal(address)}:{port}/readyz")
+    at = f"{address}:{port}"
+    if heard.status == _OK:
+        yield ok(f"the {program} at {at} is ready")
+    elif heard.status == 0 and _is_free(host, port):
+        yield ok(f"nothing listens at {at}: no {program} runs on this machine, and it may start")
+    elif heard.status in (0, _NOT_FOUND):
+        yield fail(
+            f"something else has {at} ({heard.text or heard.status})",
+            f"stop it, or set {key} to another port",
+        )
+    else:
+        yield fail(
+            f"the {program} at {at} is not ready: {heard.text}",
+            "docs/running.md says what it may be; its log says what it is",
+        )
+
+
+def _ask(url: str) -> _Heard:
+    """Ask for a page, around any proxy: these addresses are ours."""
+    host = urlsplit(url).hostname
+    if host is None:
+        return _Heard(0, "it is no address")
+    try:
+        with build_opener(ProxyHandler({})).open(url, timeout=_SECONDS_MAX) as answer:
+            return _Heard(answer.status, "")
+    except HTTPError as error:
+        with error:
+            text = error.read(_SHOWN_MAX).decode("utf-8", "replace")
+        return _Heard(error.code, " ".join(text.split()))
+    except URLError as error:
+        return _Heard(0, f"{error.reason}")
+    except (OSError, ValueError) as error:
+        return _Heard(0, f"{error}")
+
+
+def _is_free(host: str, port: int) -> bool:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            # As servers do: a port that was left a minute ago is free.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError:
+        return False
+    return True
+
+
+def _literal(address: str) -> str:
+    return f"[{address}]" if ":" in address else address

@@ -1,0 +1,108 @@
+"""Carries out all checks: each has its time, and none stops another."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as OutOfTimeError
+from subprocess import TimeoutExpired
+from typing import Final, NamedTuple
+
+from kafka.errors import KafkaError
+
+from fairlead.doctor.answer import Answer, Status, fail, unknown
+from fairlead.doctor.catalogue import CHECKS, Check, Place
+from fairlead.doctor.surroundings import Surroundings
+from fairlead.errors import FairleadError
+
+__all__ = ["SECONDS_MAX", "Examined", "examine_all"]
+
+SECONDS_MAX: Final = 14.0
+"""After so long no further check is waited for."""
+_FIRST_OF_CLUSTER: Final = "broker"
+
+
+class Examined(NamedTuple):
+    """One answer of one check."""
+
+    check: str
+    answer: Answer
+
+    def document(self) -> dict[str, str]:
+        """Return it as a program reads it."""
+        return {
+            "check": self.check,
+            "status": self.answer.status.value,
+            "says": self.answer.says,
+            "remedy": self.answer.remedy,
+        }
+
+
+def examine_all(
+    around: Surroundings, checks: Sequence[Check] = CHECKS, seconds_max: float = SECONDS_MAX
+) -> Iterator[Examined]:
+    """Yield what each check finds, in the order of the table.
+
+    Those of the machine run side by side; those of the cluster one after another, through one
+    connection, and not at all if the first of them finds that no broker answers.
+    """
+    until = time.monotonic() + seconds_max
+    begun = {
+        check.name: (time.monotonic(), _begin(check, around))
+        for check in checks
+        if check.place is Place.MACHINE
+    }
+    reached = True
+    for check in checks:
+        if check.place is Place.MACHINE:
+            since, future = begun[check.name]
+            answers = _await(check, future, min(since + check.seconds, until))
+        elif not reached:
+            answers = [unknown("the brokers do not answer", f"see: {_FIRST_OF_CLUSTER}")]
+        else:
+            answers = _await(
+                check, _begin(check, around), min(time.monotonic() + check.seconds, until)
+            )
+            if check.name == _FIRST_OF_CLUSTER:
+                reached = all(answer.status is not Status.FAIL for answer in answers)
+            if answers == [_out_of_time(check)]:
+                around.renew_cluster()
+        yield from (Examined(check.name, answer) for answer in answers)
+
+
+def _begin(check: Check, around: Surroundings) -> Future[list[Answer]]:
+    """Start a check on a thread that ends with the process, should it never end by itself."""
+    future: Future[list[Answer]] = Future()
+
+    def carry_out() -> None:
+        try:
+            future.set_result(list(check.ask(around)))
+        except Exception as error:  # noqa: BLE001 - told as what the check found
+            future.set_exception(error)
+
+    threading.Thread(target=carry_out, name=f"doctor-{check.name}", daemon=True).start()
+    return future
+
+
+def _await(check: Check, future: Future[list[Answer]], until: float) -> list[Answer]:
+    try:
+        return future.result(max(0.0, until - time.monotonic()))
+    except (OutOfTimeError, TimeoutExpired):
+        return [_out_of_time(check)]
+    except FairleadError as error:
+        return [fail(error.message, error.remedy)]
+    except KafkaError as error:
+        return [
+            fail(
+                f"the brokers do not serve the request ({type(error).__name__}: {error})",
+                "look at kafka.bootstrap, kafka.security and what this user may do there",
+            )
+        ]
+    except Exception as error:  # noqa: BLE001 - one check that breaks is no reason to end
+        return [fail(f"the check itself broke ({type(error).__name__}: {error})", "report it")]
+
+
+def _out_of_time(check: Check) -> Answer:
+    says = f"no answer within {check.seconds:.0f} s"
+    remedy = "try again; on a busy machine or a slow network this may be all that is wrong"
+    return fail(says, remedy) if check.name == _FIRST_OF_CLUSTER else unknown(says, remedy)

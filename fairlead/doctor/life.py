@@ -1,0 +1,143 @@
+"""Signs of life in the log: the engine's ticks, the clocks that date them, the bridge's answers."""
+
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
+from fairlead.doctor.surroundings import Surroundings
+
+__all__ = ["bridge", "clock", "engine"]
+
+_TICKS_SILENT: Final = 10
+_SKEW_WARN_MS: Final = 2_000
+_SKEW_FAIL_MS: Final = 60_000
+_UNANSWERED_MS: Final = 10_000
+_SAME_MOMENT_MS: Final = 1_000
+
+
+def engine(around: Surroundings) -> Iterator[Answer]:
+    """See how old the newest tick is, and whether it is of the newest generation."""
+    cluster = around.cluster
+    if not cluster.partitions("heartbeats") or not cluster.partitions("generations"):
+        yield unknown("its topics are missing", "see: topics")
+        return
+    claimed, ticks = cluster.end("generations"), cluster.ticks.newest
+    if claimed == 0:
+        yield warn("no engine has ever run under this prefix", "fairlead run --supervise")
+        return
+    if not ticks:
+        yield fail(
+            f"generation {claimed} was claimed, and no tick stands near the end of any partition",
+            "fairlead run --supervise",
+        )
+        return
+    newest = max(ticks.values())
+    age_ms = max(0, _now_ms() - newest.appended_ms)
+    bound_ms = _TICKS_SILENT * around.settings.engine.tick_ms
+    told = f"newest tick {age_ms / 1_000:.1f} s ago, of generation {newest.generation}"
+    if age_ms > bound_ms:
+        yield fail(
+            f"{told}: the engine is down, or cannot reach the brokers; groups keep what they have, "
+            "and nobody who goes is noticed",
+            "fairlead run --supervise; the log of the last one says why it ended",
+        )
+    elif max(tick.generation for tick in ticks.values()) < claimed:
+        yield warn(
+            f"{told}, and generation {claimed} was claimed: a newer engine starts, or has died at "
+            "its start",
+            "look again in a minute; if it stays, look at the log of the newer one",
+        )
+    elif len(ticks) < cluster.partitions("heartbeats"):
+        yield warn(
+            f"{told}; {len(ticks)} of {cluster.partitions('heartbeats')} shards have a tick near "
+            "their end",
+            "look at the brokers that lead the others; docs/metrics.md has fairlead_ticks_total",
+        )
+    else:
+        yield ok(f"{told}, in every shard")
+
+
+def clock(around: Surroundings) -> Iterator[Answer]:
+    """Compare this machine's clock with the brokers', by when they dated what we saw arrive."""
+    cluster = around.cluster
+    if not cluster.partitions("heartbeats"):
+        yield unknown("there is no topic with dates of the brokers", "see: topics")
+        return
+    evidence = cluster.ticks
+    yield from _brokers_apart(around)
+    if evidence.arrivals:
+        # A record arrives at its append time or later, so the quickest one is the nearest.
+        skew_ms = min(seen - appended for appended, seen in evidence.arrivals)
+        yield _skew(skew_ms, f"by {len(evidence.arrivals)} records that came while we looked")
+        return
+    newest = max((tick.appended_ms for tick in evidence.newest.values()), default=None)
+    if newest is not None and newest - _now_ms() > _SKEW_WARN_MS:
+        yield _skew(_now_ms() - newest, "by a record that is dated later than now")
+        return
+    yield unknown(
+        "only what is appended tells the brokers' time; nothing came while we looked, and "
+        "nothing is written for it",
+        "look again while an engine runs",
+    )
+
+
+def bridge(around: Surroundings) -> Iterator[Answer]:
+    """See whether what the engine last asked for was answered."""
+    cluster = around.cluster
+    asked = cluster.newest_time_ms("requests")
+    answers = [cluster.newest_time_ms(suffix) for suffix in ("routes", "offsets")]
+    answered = max((each for each in answers if each is not None), default=None)
+    now = _now_ms()
+    if asked is None and answered is None:
+        yield unknown("nobody has asked for a route yet, and no bridge has told one")
+    elif asked is None:
+        yield ok(f"told routes or offsets {_ago(now, answered)}; nobody has asked of late")
+    elif answered is not None and answered >= asked - _SAME_MOMENT_MS:
+        yield ok(f"answered {_ago(now, answered)}, after the newest request")
+    elif now - asked < _UNANSWERED_MS:
+        yield ok(f"a request of {_ago(now, asked)} is on its way")
+    else:
+        last = "nothing was ever told" if answered is None else f"last told {_ago(now, answered)}"
+        yield fail(
+            f"the newest request, {_ago(now, asked)}, has no answer ({last}): queues wait for "
+            "their routes or offsets",
+            "fairlead bridge kafka; or fairlead route put, where there is no bridge",
+        )
+
+
+def _brokers_apart(around: Surroundings) -> Iterator[Answer]:
+    """Tell brokers whose clocks differ: the ticks of one moment are dated by several of them."""
+    ticks = around.cluster.ticks.newest
+    dates = [tick.appended_ms for tick in ticks.values()]
+    apart_ms = max(dates, default=0) - min(dates, default=0)
+    margin_ms = around.settings.group_defaults.margin_ms
+    if apart_ms > margin_ms:
+        yield fail(
+            f"shards are dated {apart_ms / 1_000:.1f} s apart, more than the margin of "
+            f"{margin_ms / 1_000:.1f} s: a client of one may lapse early",
+            "set the brokers' clocks (NTP); if one of them is down, bring it back",
+        )
+
+
+def _skew(skew_ms: int, by: str) -> Answer:
+    """Return the verdict on a difference; positive: this machine is ahead, or slow to read."""
+    told = (
+        f"{abs(skew_ms) / 1_000:.2f} s {'ahead of' if skew_ms > 0 else 'behind'} the brokers, {by}"
+    )
+    remedy = (
+        "set this machine's clock (NTP). Leases run on the brokers' clock and are right; times "
+        "that commands and metrics show are not"
+    )
+    if abs(skew_ms) > _SKEW_FAIL_MS:
+        return fail(told, remedy)
+    return warn(told, remedy) if abs(skew_ms) > _SKEW_WARN_MS else ok(told)
+
+
+def _ago(now_ms: int, then_ms: int | None) -> str:
+    assert then_ms is not None
+    return f"{max(0, now_ms - then_ms) / 1_000:.0f} s ago"
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,195 @@
+"""What the checks look at: the settings, and the cluster, asked once for all of them."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import orjson
+from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
+from kafka.consumer.fetcher import ConsumerRecord
+
+from fairlead.settings import Problem, Settings
+from fairlead.wire.topics import ALL_TOPICS, TopicNames
+from streaming.connection import client_options
+
+__all__ = ["Cluster", "SeenTick", "Surroundings", "TickEvidence"]
+
+ANSWER_MS_MAX: Final = 4_000
+"""How long one answer of a broker is waited for."""
+_BACK: Final = 40
+"""So many records before the end of a partition are looked through for a tick."""
+_POLL_MS: Final = 100
+
+
+class SeenTick(NamedTuple):
+    """A tick of the engine, with the time at which the broker appended it."""
+
+    appended_ms: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class TickEvidence:
+    """What the heartbeats topic tells of the engine's pulse and of the brokers' clocks.
+
+    Attributes:
+        newest: the newest tick of each partition that has one near its end.
+        arrivals: append time and this machine's time of each record that came while we looked.
+    """
+
+    newest: Mapping[int, SeenTick]
+    arrivals: Sequence[tuple[int, int]]
+
+
+class Cluster:
+    """The cluster, through one connection of each kind; each thing is asked for once."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.names = TopicNames(settings.kafka.topic_prefix)
+        self._open = contextlib.ExitStack()
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self._open.close()
+
+    @cached_property
+    def admin(self) -> KafkaAdminClient:
+        """An admin client; KafkaError if no broker answers it."""
+        client = KafkaAdminClient(**self._options())
+        self._open.callback(client.close)
+        return client
+
+    @cached_property
+    def consumer(self) -> KafkaConsumer:
+        """A consumer that makes no topic and commits nothing."""
+        client = KafkaConsumer(
+            **self._options(), allow_auto_create_topics=False, enable_auto_commit=False
+        )
+        self._open.callback(client.close)
+        return client
+
+    @cached_property
+    def described(self) -> dict[str, dict[str, Any]]:
+        """Each of Fairlead's topics that is there: its suffix -> what Kafka says of it."""
+        found = self.admin.describe_topics([self.names.name(suffix) for suffix in ALL_TOPICS])
+        return {
+            str(self.names.suffix(topic["name"])): topic
+            for topic in found
+            if topic["error_code"] == 0
+        }
+
+    def partitions(self, suffix: str) -> int:
+        """Return how many partitions a topic has; 0: it is not there."""
+        topic = self.described.get(suffix)
+        return 0 if topic is None else len(topic["partitions"])
+
+    def end(self, suffix: str, partition: int = 0) -> int:
+        """Return the end of a partition of a topic that is there."""
+        place = TopicPartition(self.names.name(suffix), partition)
+        end: int = self.consumer.end_offsets([place], timeout_ms=ANSWER_MS_MAX)[place]
+        return end
+
+    def newest_time_ms(self, suffix: str) -> int | None:
+        """Return the time of the newest record of a topic of one partition; None: it has none."""
+        if self.partitions(suffix) == 0:
+            return None
+        records = self._tail([(suffix, 0)], back=1, seconds=ANSWER_MS_MAX / 1_000)
+        return max((record.timestamp for record in records), default=None)
+
+    @cached_property
+    def ticks(self) -> TickEvidence:
+        """What the ends of the heartbeats topic tell, with what arrives within some ticks."""
+        places = [("heartbeats", number) for number in range(self.partitions("heartbeats"))]
+        tick_s = self._settings.engine.tick_ms / 1_000
+        arrivals: list[tuple[int, int]] = []
+        records = self._tail(places, _BACK, min(2.5 * tick_s, 4.0), arrivals)
+        newest: dict[int, SeenTick] = {}
+        for record in records:
+            tick = _tick(record)
+            if tick is not None:
+                newest[record.partition] = tick
+        return TickEvidence(newest, arrivals)
+
+    def _tail(
+        self,
+        places: Sequence[tuple[str, int]],
+        back: int,
+        seconds: float,
+        arrivals: list[tuple[int, int]] | None = None,
+    ) -> list[ConsumerRecord]:
+        """Return the last records of some partitions.
+
+        Args:
+            places: topics and partitions.
+            back: how many of each.
+            seconds: how long they are waited for.
+            arrivals: what comes after our first look is noted here, and waited for all the time.
+        """
+        partitions = [TopicPartition(self.names.name(suffix), number) for suffix, number in places]
+        consumer = self.consumer
+        consumer.assign(partitions)
+        firsts = consumer.beginning_offsets(partitions, timeout_ms=ANSWER_MS_MAX)
+        ends = consumer.end_offsets(partitions, timeout_ms=ANSWER_MS_MAX)
+        for each in partitions:
+            consumer.seek(each, max(firsts[each], ends[each] - back))
+        records: list[ConsumerRecord] = []
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and (
+            arrivals is not None or any(consumer.position(each) < ends[each] for each in partitions)
+        ):
+            for each, batch in consumer.poll(timeout_ms=_POLL_MS).items():
+                records += batch
+                if arrivals is not None:
+                    now_ms = time.time_ns() // 1_000_000
+                    arrivals += ((r.timestamp, now_ms) for r in batch if r.offset >= ends[each])
+        return records
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            **client_options(self._settings.kafka, "doctor"),
+            "bootstrap_timeout_ms": ANSWER_MS_MAX,
+            "request_timeout_ms": ANSWER_MS_MAX,
+        }
+
+
+@dataclass
+class Surroundings:
+    """All that a check is given.
+
+    Attributes:
+        settings: those in force.
+        doubts: what `fairlead config check` warns of.
+        cluster: the cluster that the settings name; nobody else has it while a check runs.
+    """
+
+    settings: Settings
+    doubts: Sequence[Problem] = ()
+    cluster: Cluster = field(init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.cluster = Cluster(self.settings)
+
+    def renew_cluster(self) -> None:
+        """Ask through new connections from now on: who hangs on the old ones keeps them."""
+        with self._lock:
+            self.cluster = Cluster(self.settings)
+
+
+def _tick(record: ConsumerRecord) -> SeenTick | None:
+    """Return a record of the heartbeats topic as a tick; None: it is something else."""
+    if record.key is not None or record.value is None:
+        return None
+    try:
+        document = orjson.loads(record.value)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(document, dict) or document.get("kind") != "tick":
+        return None
+    generation = document.get("generation")
+    return SeenTick(record.timestamp, generation) if isinstance(generation, int) else None

@@ -1,0 +1,132 @@
+"""Fairlead's topics: there, set as docs/protocol.md §1 wants them, led and copied."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
+
+from fairlead.doctor.answer import Answer, fail, ok, warn
+from fairlead.doctor.surroundings import Surroundings
+from fairlead.topics import TopicDifference, differences_of, topic_specs
+from fairlead.wire.topics import ALL_TOPICS
+from streaming.topics import SHARDED_TOPICS
+
+__all__ = ["copies", "topics"]
+
+_COPIES_SAFE: Final = 3
+_ALIKE: Final = (SHARDED_TOPICS, ("assignments", "handovers"))
+"""Topics that must have as many partitions as each other."""
+
+
+def topics(around: Surroundings) -> Iterator[Answer]:
+    """Compare each topic with what it must be: partitions, dates, cleanup, sizes, elections."""
+    cluster, kafka = around.cluster, around.settings.kafka
+    found = cluster.described
+    missing = [cluster.names.name(suffix) for suffix in ALL_TOPICS if suffix not in found]
+    if missing:
+        yield fail(
+            f"missing: {', '.join(missing)}",
+            "an engine with a new checkpoint makes them, and so does: "
+            f"fairlead broker start --bootstrap {kafka.bootstrap}; if they are there under "
+            "another prefix, set kafka.topic_prefix",
+        )
+    for alike in _ALIKE:
+        counts = {suffix: cluster.partitions(suffix) for suffix in alike if suffix in found}
+        if len(set(counts.values())) > 1:
+            told = ", ".join(f"{cluster.names.name(name)} {n}" for name, n in counts.items())
+            yield fail(
+                f"these must have as many partitions as each other: {told}",
+                "partitions cannot be taken back: start anew under another kafka.topic_prefix and "
+                "with another engine.checkpoint",
+            )
+    differences = differences_of(
+        {suffix: len(topic["partitions"]) for suffix, topic in found.items()},
+        _configs(around),
+        kafka.topic_prefix,
+        topic_specs(around.settings.topics),
+    )
+    for each in differences:
+        says = f"{each.topic}: {each.setting} is {each.found}, not {each.expected}"
+        if each.essential:
+            yield fail(f"{says}; an engine refuses to start", _remedy(each, kafka.bootstrap))
+        else:
+            yield warn(f"{says}; it works, later or at more cost", _remedy(each, kafka.bootstrap))
+    if found and not differences:
+        yield ok(f"{len(found)} of {len(ALL_TOPICS)} are there, with partitions and settings right")
+
+
+def copies(around: Surroundings) -> Iterator[Answer]:
+    """See whether each partition has a leader and copies enough, and may be written to."""
+    cluster = around.cluster
+    nodes = len(cluster.admin.describe_cluster()["brokers"])
+    configs = _configs(around)
+    healthy = True
+    for suffix, topic in cluster.described.items():
+        name = topic["name"]
+        wanted = int(configs[suffix].get("min.insync.replicas", "1"))
+        leaderless, thin = [], []
+        for partition in topic["partitions"]:
+            number = partition["partition_index"]
+            if partition["error_code"] != 0 or partition["leader_id"] < 0:
+                leaderless.append(number)
+            elif len(partition["isr_nodes"]) < wanted:
+                thin.append(number)
+        numbers = [len(partition["replica_nodes"]) for partition in topic["partitions"]]
+        few = min(numbers, default=0)
+        for what, partitions in (("no leader", leaderless), ("too few copies in sync", thin)):
+            if partitions:
+                yield fail(
+                    f"{name}: partitions {', '.join(map(str, sorted(partitions)))} have {what}: "
+                    "nothing can be written to them",
+                    "bring the brokers back that are down",
+                )
+        if few < min(nodes, _COPIES_SAFE):
+            yield warn(
+                f"{name}: {few} of {nodes} brokers have a copy; a lost broker takes it along",
+                "kafka-reassign-partitions, to 3 copies; kafka.replication_factor is for new ones",
+            )
+        elif few >= _COPIES_SAFE and wanted == 1:
+            yield warn(
+                f"{name}: a record counts when one of {few} copies has it",
+                _alter(name, "min.insync.replicas", "2", around.settings.kafka.bootstrap),
+            )
+        healthy = healthy and not leaderless and not thin and few >= min(nodes, _COPIES_SAFE)
+    if cluster.described and healthy:
+        yield ok("every partition has a leader, and its copies are in sync")
+
+
+def _configs(around: Surroundings) -> dict[str, dict[str, str]]:
+    """Return all settings in force of the topics that are there, by suffix."""
+    names = {topic["name"]: suffix for suffix, topic in around.cluster.described.items()}
+    if not names:
+        return {}
+    resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
+    answer: Mapping[str, Any] = around.cluster.admin.describe_configs(
+        resources, config_filter=ConfigFilterType.ALL
+    )
+    return {
+        names[name]: {setting: entry["value"] for setting, entry in settings.items()}
+        for name, settings in answer["topic"].items()
+    }
+
+
+def _remedy(difference: TopicDifference, bootstrap: str) -> str:
+    """Return how to put one setting right."""
+    if difference.setting == "partitions":
+        return (
+            f"set topics.{_partitions_key(difference.topic)} to {difference.found}, or start anew "
+            "under another kafka.topic_prefix and with another engine.checkpoint"
+        )
+    return _alter(difference.topic, difference.setting, difference.expected, bootstrap)
+
+
+def _partitions_key(topic: str) -> str:
+    of_clients = topic.endswith(("assignments", "handovers"))
+    return "assignments_partitions" if of_clients else "heartbeats_partitions"
+
+
+def _alter(topic: str, setting: str, value: str, bootstrap: str) -> str:
+    return (
+        f"kafka-configs.sh --bootstrap-server {bootstrap} --alter --topic '{topic}' "
+        f"--add-config {setting}={value}"
+    )

@@ -1,0 +1,134 @@
+"""Checks are independent: one that fails, breaks or hangs stops no other."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from kafka.errors import KafkaConnectionError
+
+from fairlead.doctor import CHECKS, Answer, Status, Surroundings, examine_all
+from fairlead.doctor.answer import fail, ok
+from fairlead.doctor.catalogue import Check, Place
+from fairlead.doctor.page import doctor_page
+from fairlead.errors import RefusedError
+from fairlead.settings import load_settings
+
+Ask = Callable[[Surroundings], Iterator[Answer]]
+
+
+def _check(name: str, place: Place, ask: Ask, seconds: float = 5) -> Check:
+    return Check(name, place, seconds, ask, "about", "fails")
+
+
+def _says(status: Callable[[str], Answer]) -> Ask:
+    def ask(_around: Surroundings) -> Iterator[Answer]:
+        yield status("said")
+
+    return ask
+
+
+def _raises(error: Exception) -> Ask:
+    def ask(_around: Surroundings) -> Iterator[Answer]:
+        raise error
+        yield ok("never")
+
+    return ask
+
+
+def _hangs(event: threading.Event) -> Ask:
+    def ask(_around: Surroundings) -> Iterator[Answer]:
+        event.wait(60)
+        yield ok("too late")
+
+    return ask
+
+
+@pytest.fixture
+def around() -> Surroundings:
+    """Surroundings that nothing is asked of."""
+    return Surroundings(load_settings())
+
+
+def test_none_stops_another(around: Surroundings) -> None:
+    """What raises, and what hangs, is told as such, in the order of the table."""
+    never = threading.Event()
+    first = around.cluster
+    checks = [
+        _check("hangs", Place.MACHINE, _hangs(never), 0.2),
+        _check("breaks", Place.MACHINE, _raises(ZeroDivisionError("nobody expected this"))),
+        _check("refused", Place.MACHINE, _raises(RefusedError("no", remedy="do this"))),
+        _check("broker", Place.CLUSTER, _says(ok)),
+        _check("kafka", Place.CLUSTER, _raises(KafkaConnectionError("gone"))),
+        _check("slow", Place.CLUSTER, _hangs(never), 0.2),
+        _check("last", Place.CLUSTER, _says(ok)),
+    ]
+    begun = time.monotonic()
+    found = [
+        (each.check, each.answer.status, each.answer.says) for each in examine_all(around, checks)
+    ]
+    never.set()
+    assert time.monotonic() - begun < 5
+    assert [(name, status) for name, status, _ in found] == [
+        ("hangs", Status.UNKNOWN),
+        ("breaks", Status.FAIL),
+        ("refused", Status.FAIL),
+        ("broker", Status.OK),
+        ("kafka", Status.FAIL),
+        ("slow", Status.UNKNOWN),
+        ("last", Status.OK),
+    ]
+    says = {name: text for name, _, text in found}
+    assert "no answer within" in says["hangs"]
+    assert "nobody expected this" in says["breaks"]
+    assert says["refused"] == "no"
+    assert around.cluster is not first, "who hangs keeps the old connections"
+
+
+@pytest.mark.parametrize("broker", ["fails", "hangs"])
+def test_no_broker(broker: str, around: Surroundings) -> None:
+    """Without a broker what needs one is not tried, and the machine is looked at all the same."""
+    never = threading.Event()
+
+    def failing(_around: Surroundings) -> Iterator[Answer]:
+        yield fail("said", "mend it")
+
+    checks = [
+        _check("broker", Place.CLUSTER, _hangs(never) if broker == "hangs" else failing, 0.2),
+        _check("topics", Place.CLUSTER, _raises(AssertionError("it was asked"))),
+        _check("java", Place.MACHINE, _says(ok)),
+    ]
+    found = [(each.check, each.answer.status) for each in examine_all(around, checks)]
+    never.set()
+    assert found == [
+        ("broker", Status.FAIL),
+        ("topics", Status.UNKNOWN),
+        ("java", Status.OK),
+    ]
+
+
+def test_all_in_time(around: Surroundings) -> None:
+    """However many hang, the end comes when it was promised."""
+    never = threading.Event()
+    checks = [_check(f"{n}", Place.CLUSTER, _hangs(never), 5) for n in range(20)]
+    begun = time.monotonic()
+    found = list(examine_all(around, checks, seconds_max=0.5))
+    never.set()
+    assert time.monotonic() - begun < 5
+    assert {each.answer.status for each in found} == {Status.UNKNOWN}
+    assert len(found) == len(checks)
+
+
+def test_page() -> None:
+    """docs/doctor.md is what the table says."""
+    page = Path(__file__).resolve().parents[2] / "docs" / "doctor.md"
+    assert page.read_text(encoding="utf-8") == doctor_page(), "python -m fairlead.doctor.page"
+
+
+def test_table() -> None:
+    """Each check has a name of its own and is explained; the cluster's begin with the broker."""
+    names = [check.name for check in CHECKS]
+    assert len(set(names)) == len(names)
+    assert all(check.about.endswith(".") and check.fails for check in CHECKS)
+    assert next(check for check in CHECKS if check.place is Place.CLUSTER).name == "broker"

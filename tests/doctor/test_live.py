@@ -1,0 +1,141 @@
+"""The doctor with real brokers: what is there, what is set otherwise, and what does not answer."""
+
+import contextlib
+import json
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from kafka import KafkaAdminClient, KafkaProducer
+from kafka.admin import ConfigResource, ConfigResourceType
+
+from fairlead.cli.main import main
+from fairlead.core.records import Generation, Tick
+from fairlead.doctor import Answer, Status, Surroundings, examine_all
+from fairlead.doctor.catalogue import CHECKS, Place
+from fairlead.errors import ExitCode
+from fairlead.settings import load_settings
+from fairlead.wire.encode import encode_generation, encode_tick
+from fairlead.wire.topics import TopicNames
+from tests.fixtures.kafka import FEW_PARTITIONS
+
+OF_CLUSTER = [check for check in CHECKS if check.place is Place.CLUSTER]
+
+
+def _around(bootstrap: str, prefix: str, folder: Path) -> Surroundings:
+    own = {
+        "kafka.bootstrap": bootstrap,
+        "kafka.topic_prefix": prefix,
+        "engine.checkpoint": str(folder / "checkpoint"),
+        "engine.tick_ms": 200,
+    }
+    return Surroundings(load_settings(overrides={**FEW_PARTITIONS, **own}))
+
+
+def _statuses(around: Surroundings) -> Mapping[str, list[tuple[Status, str]]]:
+    found: dict[str, list[tuple[Status, str]]] = {}
+    for each in examine_all(around, OF_CLUSTER):
+        found.setdefault(each.check, []).append((each.answer.status, each.answer.says))
+    around.cluster.close()
+    return found
+
+
+@pytest.fixture
+def producer(bootstrap: str) -> Iterator[KafkaProducer]:
+    """A producer of records of anybody's."""
+    with contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap, acks="all")) as producer:
+        yield producer
+
+
+def test_before_and_with_an_engine(
+    topics: TopicNames, bootstrap: str, producer: KafkaProducer, tmp_path: Path
+) -> None:
+    """Topics as they must be are well; an engine is seen by its ticks, a missing bridge by none."""
+    found = _statuses(_around(bootstrap, topics.prefix, tmp_path))
+    statuses = {name: [status for status, _ in answers] for name, answers in found.items()}
+    assert statuses == {
+        "broker": [Status.OK],
+        "topics": [Status.OK],
+        "copies": [Status.OK],
+        "permissions": [Status.OK],
+        "engine": [Status.WARN],
+        "clock": [Status.UNKNOWN],
+        "bridge": [Status.UNKNOWN],
+        "state": [Status.OK],
+    }, found
+
+    claim = encode_generation(
+        Generation("6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11", time.time_ns() // 1_000_000, "1"), topics
+    )
+    producer.send(claim.topic, key=claim.key, value=claim.value, partition=0).get(10)
+    for shard in range(4):
+        producer.send(topics.name("heartbeats"), value=encode_tick(Tick(1)), partition=shard)
+    old_ms = time.time_ns() // 1_000_000 - 60_000
+    producer.send(topics.name("requests"), b"{}", partition=0, timestamp_ms=old_ms)
+    producer.flush()
+    found = _statuses(_around(bootstrap, topics.prefix, tmp_path))
+    assert found["engine"][0][0] is Status.OK, found["engine"]
+    assert "of generation 1, in every shard" in found["engine"][0][1]
+    assert found["bridge"][0][0] is Status.FAIL, found["bridge"]
+
+
+def test_set_otherwise(topics: TopicNames, bootstrap: str, tmp_path: Path) -> None:
+    """What makes decisions wrong fails, what only costs is a warning; each says how to mend it."""
+    changes = {
+        "heartbeats": {"message.timestamp.type": "CreateTime"},
+        "decisions": {"retention.ms": "1000"},
+    }
+    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
+        admin.alter_configs(
+            [
+                ConfigResource(ConfigResourceType.TOPIC, topics.name(suffix), configs=configs)
+                for suffix, configs in changes.items()
+            ]
+        )
+        admin.delete_topics([topics.name("rejects")])
+    told: dict[str, Answer] = {}
+    until = time.monotonic() + 20
+    # Brokers learn of changes one after another.
+    while len(told) < 3 and time.monotonic() < until:
+        around = _around(bootstrap, topics.prefix, tmp_path)
+        checks = [check for check in OF_CLUSTER if check.name in ("broker", "topics")]
+        told = {
+            each.answer.says: each.answer
+            for each in examine_all(around, checks)
+            if each.check == "topics"
+        }
+        around.cluster.close()
+    (date,) = (answer for says, answer in told.items() if "message.timestamp.type" in says)
+    assert date.status is Status.FAIL
+    assert f"--topic '{topics.name('heartbeats')}'" in date.remedy
+    assert date.remedy.endswith("--add-config message.timestamp.type=LogAppendTime")
+    (kept,) = (answer for says, answer in told.items() if "retention.ms is 1000" in says)
+    assert kept.status is Status.WARN
+    (missing,) = (answer for says, answer in told.items() if says.startswith("missing"))
+    assert (missing.status, topics.name("rejects") in missing.says) == (Status.FAIL, True)
+
+
+@pytest.mark.parametrize("broker", ["closed", "silent"])
+def test_no_broker(broker: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With brokers that are gone, or take connections and say nothing, it ends in time, with 3."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        if broker == "silent":
+            listening.listen()
+        address = f"127.0.0.1:{listening.getsockname()[1]}"
+        config = tmp_path / "mine.toml"
+        config.write_text(f'[engine]\ncheckpoint = "{tmp_path}/state"\n', encoding="utf-8")
+        begun = time.monotonic()
+        with pytest.raises(SystemExit) as end:
+            main(["doctor", "--bootstrap", address, "--config", str(config), "-o", "json"])
+        assert time.monotonic() - begun < 15
+    written = capsys.readouterr()
+    assert end.value.code == ExitCode.ENVIRONMENT
+    rows = {row["check"]: row for row in json.loads(written.out)}
+    assert rows["broker"]["status"] == "FAIL"
+    assert rows["broker"]["remedy"]
+    assert rows["topics"]["status"] == "unknown"
+    assert rows["java"]["status"] == "ok"
+    assert "no broker answers" in written.err

@@ -1,0 +1,189 @@
+"""What the doctor finds on a machine: Java, memory, jars, packages, ports, locks."""
+
+import fcntl
+import http.server
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairlead.doctor import Answer, Status, Surroundings, endpoints, machine
+from fairlead.doctor.checkpoint import checkpoint, checkpoint_topics
+from fairlead.settings import Problem, load_settings
+
+
+def _around(**overrides: Any) -> Surroundings:
+    dotted = {name.replace("__", "."): value for name, value in overrides.items()}
+    return Surroundings(load_settings(overrides=dotted))
+
+
+def _only(answers: Iterator[Answer]) -> Answer:
+    (answer,) = answers
+    return answer
+
+
+def test_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The Java that is used is named with its version; none is a failure that says what to do."""
+    answer = _only(machine.java(_around()))
+    assert answer.status is Status.OK
+    assert answer.says.startswith("Java ")
+    monkeypatch.setenv("FAIRLEAD_JAVA", str(tmp_path / "java"))
+    answer = _only(machine.java(_around()))
+    assert answer.status is Status.FAIL
+    assert "FAIRLEAD_JAVA" in answer.says
+    assert "JDK" in answer.remedy
+
+
+def test_heap() -> None:
+    """A heap that cannot fit into the memory is a failure."""
+    assert _only(machine.heap(_around())).status is Status.OK
+    answer = _only(machine.heap(_around(engine__java_heap="9000g")))
+    assert answer.status is Status.FAIL
+    assert "engine.java_heap" in answer.remedy
+
+
+def test_jars(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without its jars the engine cannot run; those of the broker are only for trying out."""
+    assert {answer.status for answer in machine.jars(_around())} == {Status.OK}
+    monkeypatch.setenv("FAIRLEAD_CACHE", str(tmp_path))
+    statuses = [answer.status for answer in machine.jars(_around())]
+    assert statuses == [Status.FAIL, Status.WARN, Status.WARN]
+    assert {answer.remedy for answer in machine.jars(_around())} == {"fairlead setup jars"}
+    assert _only(machine.archive(_around())).status in (Status.WARN, Status.UNKNOWN)
+
+
+def test_packages() -> None:
+    """The packages that are installed here fit."""
+    assert _only(machine.packages(_around())).status is Status.OK
+
+
+def test_settings() -> None:
+    """What the settings leave to think of is told with its place and remedy."""
+    assert _only(machine.settings(_around())).status is Status.OK
+    doubt = Problem("group.orders.mode", "mine.toml", "two owners", "leave it", 3)
+    answer = _only(machine.settings(Surroundings(load_settings(), [doubt])))
+    assert answer == Answer(Status.WARN, "group.orders.mode (mine.toml:3): two owners", "leave it")
+
+
+@pytest.fixture
+def served() -> Iterator[Callable[[int, bytes], int]]:
+    """A function that makes a server which answers everything so, and returns its port."""
+    servers = []
+
+    def serve(status: int, body: bytes) -> int:
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(status)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        servers.append((server, thread))
+        return server.server_port
+
+    yield serve
+    for server, thread in servers:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize(
+    "status, body, wanted, words",
+    [
+        (200, b"", Status.OK, "is ready"),
+        (503, b'{"reason": "no batch\n for 60 s"}', Status.FAIL, "no batch for 60 s"),
+        (404, b"", Status.FAIL, "something else"),
+    ],
+)
+def test_ports(
+    status: int, body: bytes, wanted: Status, words: str, served: Callable[[int, bytes], int]
+) -> None:
+    """Who answers at a port is asked whether it is ready; a stranger there is a failure."""
+    port = served(status, body)
+    for answer in (
+        _only(endpoints.engine_port(_around(metrics__port=port))),
+        _only(endpoints.serve_port(_around(serve__port=port, serve__host="localhost"))),
+    ):
+        assert answer.status is wanted
+        assert words in answer.says
+
+
+def test_free_and_mute_ports() -> None:
+    """A free port is fine; one with a program that says nothing is a failure."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        taken.listen()
+        answer = _only(endpoints.engine_port(_around(metrics__port=port)))
+        assert answer.status is Status.FAIL
+        assert "metrics.port" in answer.remedy
+    answer = _only(endpoints.engine_port(_around(metrics__port=port)))
+    assert answer.status is Status.OK
+    assert "nothing listens" in answer.says
+    assert _only(endpoints.engine_port(_around(metrics__port=0))).status is Status.UNKNOWN
+
+
+def test_serve(served: Callable[[int, bytes], int]) -> None:
+    """Commands do without the view, so that nobody answers is no failure; one that is ill is."""
+    assert _only(endpoints.serve(_around(serve__url=""))).status is Status.OK
+    assert _only(endpoints.serve(_around(serve__url="http://127.0.0.1:1"))).status is Status.WARN
+    for status, wanted in ((200, Status.OK), (503, Status.FAIL)):
+        url = f"http://127.0.0.1:{served(status, b'reads on')}"
+        assert _only(endpoints.serve(_around(serve__url=url))).status is wanted
+
+
+def test_checkpoint(tmp_path: Path) -> None:
+    """Who has the folder is told by the kernel, with its process; no lock is taken for it."""
+    folder = tmp_path / "state"
+    around = _around(engine__checkpoint=str(folder))
+    assert "is not there" in _only(checkpoint(around)).says
+    assert not folder.exists()
+    assert "no state" in _only(checkpoint_topics(around)).says
+    folder.mkdir(mode=0o700)
+    (folder / "lock").write_text("4121\n", encoding="ascii")
+    free = _only(checkpoint(around))
+    assert (free.status, "the last was process 4121" in free.says) == (Status.OK, True)
+    with (folder / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        held = _only(checkpoint(around))
+    assert held.status is Status.OK
+    assert f"process id {os.getpid()}" in held.says
+
+
+def test_jvm_that_stayed(tmp_path: Path) -> None:
+    """A JVM whose driver was killed still has its lock, and keeps the next driver out."""
+    tmp_path.chmod(0o700)
+    (tmp_path / "jvm.lock").touch()
+    with (tmp_path / "jvm.lock").open("r+") as lock:
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        answer = _only(checkpoint(_around(engine__checkpoint=str(tmp_path))))
+    assert answer.status is Status.WARN
+    assert f"kill {os.getpid()}" in answer.remedy
+
+
+def test_open_checkpoint(tmp_path: Path) -> None:
+    """A folder that others may look into is told."""
+    tmp_path.chmod(0o755)
+    first, *_ = checkpoint(_around(engine__checkpoint=str(tmp_path)))
+    assert first.status is Status.WARN
+    assert first.remedy == f"chmod 0700 {tmp_path}"
+
+
+def test_damaged_checkpoint(tmp_path: Path) -> None:
+    """A checkpoint that a start would refuse is a failure, with the remedy of the refusal."""
+    (tmp_path / "query" / "state").mkdir(parents=True)
+    (tmp_path / "query" / "state" / "1.delta").touch()
+    answer = _only(checkpoint_topics(_around(engine__checkpoint=str(tmp_path))))
+    assert answer.status is Status.FAIL
+    assert "is damaged" in answer.says
+    assert answer.remedy
