@@ -71,7 +71,7 @@ class GroupFold:
     def take_progress(self, reports: Iterable[Report], append_ms: int) -> None:
         """Take in how far a member is with queues that it works on."""
         for report in reports:
-            self.measured.take(report, append_ms, progress=True)
+            self.measured.take_progress(report, append_ms)
             self.watch.take_progress(report, append_ms, ended=self._ended(report, append_ms))
 
     def take_release(self, report: Report, append_ms: int) -> None:

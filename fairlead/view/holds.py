@@ -82,7 +82,7 @@ def holds_of(
                 if not over and member not in settled:
                     holder = member
             elif not over:
-                if newest is not None:
+                if newest is not None and newest != member:
                     also.append(newest)
                 waits = entry.state == "gated" and member not in settled
                 newest, epoch = member, entry.epoch

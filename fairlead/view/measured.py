@@ -90,7 +90,9 @@ class Measure:
         identity_ms: when that was told last.
         epoch: under which progress was told last.
         idle_ms: how long its owner had not tried to pull it, when it told last.
-        ends: where the end was.
+        worked: the position that progress told last.
+        ends: where the end was, as progress tells it.
+        bounds: where it was when a bridge was asked.
         behind: how far the group is behind it; None: position or end is not known.
     """
 
@@ -100,34 +102,46 @@ class Measure:
     identity_ms: int = 0
     epoch: Epoch | None = None
     idle_ms: int | None = None
+    worked: Position | None = None
     ends: EndHistory = field(default_factory=EndHistory)
+    bounds: EndHistory = field(default_factory=EndHistory)
     behind: Behind | None = None
 
-    def take(self, report: Report, append_ms: int) -> None:
-        """Take in what was said of the queue."""
+    def take(self, report: Report, append_ms: int) -> bool:
+        """Take in where somebody was; return whether it is of the newest life of the topic."""
         if report.identity is not None and not self._is_of_this_life(report.identity, append_ms):
-            return
+            return False
         self.told_ms = max(self.told_ms, append_ms)
-        if report.end is not None:
-            self._take_end(report.end, append_ms)
         if report.position is not None and (
             self.position is None or report.position > self.position
         ):
             self.position = report.position
             self.ends.forget_below(report.position.offset)
+        return True
+
+    def take_bounds(self, report: Report, append_ms: int) -> None:
+        """Take in what a bridge was asked for."""
+        if self.take(report, append_ms) and report.end is not None:
+            self.bounds.add(append_ms, report.end)
 
     def take_progress(self, report: Report, append_ms: int) -> None:
-        """Take in progress, which also tells whether the queue is pulled."""
-        self.take(report, append_ms)
+        """Take in progress, which also tells of the end, and whether the queue is pulled."""
+        if report.end is not None and (
+            report.identity is None or self._is_of_this_life(report.identity, append_ms)
+        ):
+            self._take_end(report.end, append_ms)
+        if not self.take(report, append_ms):
+            return
         if self.epoch is None or (report.epoch is not None and report.epoch >= self.epoch):
-            self.epoch, self.idle_ms = report.epoch, report.idle_ms
+            self.epoch, self.idle_ms, self.worked = report.epoch, report.idle_ms, report.position
 
     def _is_of_this_life(self, identity: str, append_ms: int) -> bool:
         """Tell whether a record is of the newest life of the topic; a newer life begins anew."""
         if self.identity is not None and identity != self.identity:
             if append_ms < self.identity_ms:
                 return False
-            self.position, self.ends, self.idle_ms = None, EndHistory(), None
+            self.position = self.worked = self.idle_ms = None
+            self.ends, self.bounds = EndHistory(), EndHistory()
         self.identity = identity
         self.identity_ms = max(self.identity_ms, append_ms)
         return True
@@ -138,7 +152,7 @@ class Measure:
         One that had read everything goes on asking for more, and tells of a new end at once: so
         before that the end was still where it was.
         """
-        newest, at = self.ends.newest, self.position
+        newest, at = self.ends.newest, self.worked
         still_ms = None
         if newest is not None and at is not None and at.offset >= newest[1]:
             still_ms = append_ms - _TOLD_WITHIN_MS
@@ -153,7 +167,7 @@ class Measure:
         if at.offset >= end:
             self.behind = Behind(0, None, earlier=False)
             return
-        known = [self.ends] if polled is None else [self.ends, polled]
+        known = [ends for ends in (self.ends, self.bounds, polled) if ends is not None and ends]
         found = _best(filter(None, (ends.reached(at.offset) for ends in known)))
         since_ms = None if found is None else found.at_ms
         self.behind = Behind(end - at.offset, since_ms, found is not None and found.earlier)
@@ -165,7 +179,10 @@ class Measure:
 
     def end(self, polled: EndHistory | None) -> int | None:
         """Return the newest end that is known."""
-        known = [self.ends.newest, None if polled is None else polled.newest]
+        newest = self.ends.newest
+        if polled is None and not self.bounds:
+            return None if newest is None else newest[1]
+        known = (newest, self.bounds.newest, None if polled is None else polled.newest)
         told = [each for each in known if each is not None]
         return max(told)[1] if told else None
 
@@ -194,18 +211,31 @@ class Measured:
     queues: dict[MessageQueue, Measure] = field(default_factory=dict)
     _topics: dict[str, Behind] | None = None
 
-    def take(self, report: Report, append_ms: int, *, progress: bool = False) -> None:
-        """Take in what was told of a queue; ``progress`` also tells whether it is pulled."""
-        queue = report.queue
+    def take(self, report: Report, append_ms: int) -> None:
+        """Take in where somebody was in a queue."""
+        found = self._of(report.queue)
+        found.take(report, append_ms)
+        found.date(self.polled.get(report.queue))
+
+    def take_bounds(self, report: Report, append_ms: int) -> None:
+        """Take in what a bridge was asked for."""
+        found = self._of(report.queue)
+        found.take_bounds(report, append_ms)
+        found.date(self.polled.get(report.queue))
+
+    def take_progress(self, report: Report, append_ms: int) -> None:
+        """Take in how far a member is with a queue that it works on."""
+        found = self._of(report.queue)
+        found.take_progress(report, append_ms)
+        found.date(self.polled.get(report.queue))
+
+    def _of(self, queue: MessageQueue) -> Measure:
+        """Return what is known of a queue, to be changed."""
+        self._topics = None
         found = self.queues.get(queue)
         if found is None:
             found = self.queues[queue] = Measure()
-        if progress:
-            found.take_progress(report, append_ms)
-        else:
-            found.take(report, append_ms)
-        found.date(self.polled.get(queue))
-        self._topics = None
+        return found
 
     def date(self, polled: Container[MessageQueue]) -> None:
         """Take in that other ends are known of these queues."""

@@ -309,7 +309,7 @@ class View:
         ]
         group = self._group(body["group"], row)
         for report in reports:
-            group.measured.take(report, row.append_ms)
+            group.measured.take_bounds(report, row.append_ms)
 
     def _take_generation(self, row: RawRecord) -> None:
         if row.value is not None and body_of(row.value)["kind"] == "generation":

@@ -125,8 +125,12 @@ class Watch:
         for each in taken.granted:
             if each.step.why in FALLBACKS:
                 happened.fallbacks[self.name, each.step.why or ""] += 1
-        happened.expirations[self.name] += expired
-        happened.handover_timeouts[self.name] += timeouts
+        for counts, number in (
+            (happened.expirations, expired),
+            (happened.handover_timeouts, timeouts),
+        ):
+            if number:
+                counts[self.name] += number
 
     def take_release(self, report: Report, append_ms: int, *, again: bool, ended: bool) -> None:
         """Notice a release.
