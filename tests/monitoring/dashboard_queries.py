@@ -1,10 +1,13 @@
 """What the dashboards ask Prometheus, read from the files that Grafana is given."""
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import orjson
+
+from fairlead.monitoring.alerts.durations import scaled
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "deploy" / "grafana" / "dashboards"
 
@@ -27,6 +30,7 @@ class Query(NamedTuple):
         ref: which of the panel's queries.
         legend: what its series are called.
         expression: PromQL, as it stands in the file.
+        instant: it is asked for one moment, the end of the time that is shown.
     """
 
     dashboard: str
@@ -34,15 +38,21 @@ class Query(NamedTuple):
     ref: str
     legend: str
     expression: str
+    instant: bool
 
     @property
     def place(self) -> str:
         """Where it stands, for messages."""
         return f"{self.dashboard} · {self.panel} · {self.ref}"
 
-    def asked(self, chosen: Mapping[str, str] = CHOSEN) -> str:
-        """Return what Grafana asks."""
-        expression = self.expression
+    def asked(self, chosen: Mapping[str, str] = CHOSEN, factor: Fraction = Fraction(1)) -> str:
+        """Return what Grafana asks.
+
+        Args:
+            chosen: what it puts in place of its variables.
+            factor: by which the expression's own durations are multiplied.
+        """
+        expression = scaled(self.expression, factor)
         for variable, value in chosen.items():
             expression = expression.replace(variable, value)
         return expression
@@ -66,7 +76,9 @@ def queries() -> list[Query]:
 def _of(name: str, dashboard: Mapping[str, Any]) -> Iterator[Query]:
     for panel in panels(dashboard):
         for target in panel.get("targets", []):
-            legend = target.get("legendFormat", "")
-            yield Query(name, panel["title"], target["refId"], legend, target["expr"])
+            legend, instant = target.get("legendFormat", ""), target.get("instant", False)
+            yield Query(name, panel["title"], target["refId"], legend, target["expr"], instant)
     for marks in dashboard["annotations"]["list"]:
-        yield Query(name, marks["name"], "marks", marks["titleFormat"], marks["expr"])
+        yield Query(
+            name, marks["name"], "marks", marks["titleFormat"], marks["expr"], instant=False
+        )

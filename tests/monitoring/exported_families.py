@@ -1,68 +1,68 @@
-"""The metrics that engine, `fairlead serve` and clients export, each with its own labels."""
+"""The metrics that engine, `fairlead serve` and clients export, each sample with its labels."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-GROUP: Final = ("group",)
-TOPIC: Final = ("group", "topic")
-TRIGGER: Final = ("group", "trigger")
-QUEUE: Final = ("group", "topic", "broker", "queue")
+from fairlead_client.metrics import ClientMetrics, Families
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
 
-FAMILIES: Final[Mapping[str, tuple[str, ...]]] = {
-    # Of Prometheus itself, of the rules in deploy/prometheus.
-    "ALERTS": ("alertname", "alertstate", "severity", "service", "group"),
-    "fairlead_build_info": ("version", "spark"),
-    "fairlead_generation": (),
-    "fairlead_query_restarts_total": (),
-    "fairlead_last_batch_timestamp_seconds": (),
-    "fairlead_batches_total": ("outcome",),
-    "fairlead_batch_duration_seconds_bucket": ("phase", "le"),
-    "fairlead_event_age_seconds_bucket": ("type", "le"),
-    "fairlead_events_total": ("type", "outcome"),
-    "fairlead_input_lag_records": ("topic",),
-    "fairlead_state_rows": ("operator",),
-    "fairlead_state_bytes": ("operator",),
-    "fairlead_watermark_gap_seconds": (),
-    "fairlead_publish_errors_total": ("reason",),
-    "fairlead_rejects_total": ("reason",),
-    "fairlead_steps_total": ("outcome",),
-    "fairlead_allocation_failures_total": ("code",),
-    "fairlead_assignments_published_total": ("kind",),
-    "fairlead_group_info": ("group", "strategy", "mode", "model"),
-    "fairlead_group_phase": ("group", "phase"),
-    "fairlead_group_members": GROUP,
-    "fairlead_group_members_idle": GROUP,
-    "fairlead_group_queues": TOPIC,
-    "fairlead_group_queues_unassigned": TOPIC,
-    "fairlead_group_queues_in_handover": ("group", "phase"),
-    "fairlead_group_queues_unsafe": GROUP,
-    "fairlead_group_converged": GROUP,
-    "fairlead_group_epoch": GROUP,
-    "fairlead_group_assignment_skew": GROUP,
-    "fairlead_group_alarm": ("group", "alarm"),
-    "fairlead_subscription_mismatch": GROUP,
-    "fairlead_group_lag_messages": TOPIC,
-    "fairlead_group_lag_seconds": TOPIC,
-    "fairlead_queue_lag_messages": QUEUE,
-    "fairlead_queue_lag_seconds": QUEUE,
-    "fairlead_queue_owner_since_timestamp_seconds": QUEUE,
-    "fairlead_rebalances_total": TRIGGER,
-    "fairlead_queue_moves_total": TRIGGER,
-    "fairlead_queue_moves_minimum_total": TRIGGER,
-    "fairlead_handover_timeouts_total": GROUP,
-    "fairlead_overlap_violations_total": GROUP,
-    "fairlead_fenced_commits_total": GROUP,
-    "fairlead_client_expirations_total": GROUP,
-    "fairlead_client_id_conflicts_total": GROUP,
-    "fairlead_offset_fallbacks_total": ("group", "policy"),
-    "fairlead_rebalance_phase_seconds_bucket": ("phase", "le"),
-    "fairlead_handover_gap_seconds_bucket": ("le",),
-    "fairlead_view_ready": (),
-    "fairlead_view_lag_records": ("topic",),
-    "fairlead_client_owned_queues": GROUP,
-    "fairlead_client_polls_total": GROUP,
-    "fairlead_client_last_assignment_timestamp_seconds": GROUP,
-    "fairlead_client_revocations_total": GROUP,
-    "fairlead_client_revoke_callback_seconds_bucket": ("group", "le"),
-    "fairlead_client_commit_errors_total": GROUP,
+from fairlead.serve.following import FollowedTopic, Following
+from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
+from fairlead.serve.requests_metrics import ServeMetrics
+from streaming.ages import Ages
+from streaming.families import COUNTED
+from streaming.metrics import EngineMetrics
+
+_OF_PROMETHEUS: Final = {
+    "ALERTS": frozenset({"alertname", "alertstate", "severity", "service", "group"})
 }
+
+
+def exported() -> Mapping[str, frozenset[str]]:
+    """Return the labels of each sample that a process of ours shows, or Prometheus makes of rules.
+
+    The samples are taken from what the processes really show once every family has a value.
+    """
+    shown = {
+        sample.name: frozenset(sample.labels)
+        for registry in (_engine(), _serve(), _client())
+        for family in text_string_to_metric_families(generate_latest(registry).decode())
+        for sample in family.samples
+    }
+    return {**_OF_PROMETHEUS, **shown, **dict(_of_groups())}
+
+
+def _engine() -> CollectorRegistry:
+    """Return the registry of a driver that has counted everything once."""
+    metrics = EngineMetrics("4.2.0")
+    for word, family in COUNTED.items():
+        metrics.take_counts(0, {"/".join((word, *family.labels)): 1})
+    metrics.batch_duration.labels("total").observe(0.3)
+    metrics.input_lag.labels("heartbeats").set(0)
+    metrics.state_rows.labels("state").set(4)
+    metrics.state_bytes.labels("state").set(1_000)
+    metrics.publish_errors.labels("timeout")
+    metrics.ages.take({"heartbeat": Ages()})
+    metrics.watermark.take(0, 1)
+    return metrics.registry
+
+
+def _serve() -> CollectorRegistry:
+    following = Following(
+        caught_up=True, trouble="", topics={"decisions": FollowedTopic(0, 1)}, read=1, wanted=1
+    )
+    return ServeMetrics(lambda: following).registry
+
+
+def _client() -> CollectorRegistry:
+    registry = CollectorRegistry()
+    ClientMetrics("orders", Families(registry))
+    return registry
+
+
+def _of_groups() -> Iterator[tuple[str, frozenset[str]]]:
+    for family in (*GAUGES, *COUNTERS):
+        yield family.name, frozenset(family.labels)
+    for family in HISTOGRAMS:
+        yield f"{family.name}_bucket", frozenset({*family.labels, "le"})

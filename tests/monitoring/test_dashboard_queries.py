@@ -5,9 +5,12 @@ from pathlib import Path
 
 import yaml
 
+from tests.monitoring.dashboard_proof import RIGHTLY_EMPTY
 from tests.monitoring.dashboard_queries import queries
-from tests.monitoring.exported_families import FAMILIES
+from tests.monitoring.exported_families import exported
 from tests.monitoring.promtool import promtool
+
+FAMILIES = exported()
 
 SCRAPED = frozenset({"job", "instance"})
 """Labels that Prometheus gives every series."""
@@ -81,3 +84,9 @@ def test_births() -> None:
         if "group" in FAMILIES[metric] and not metric.startswith("fairlead_client_")
     ]
     assert blind == []
+
+
+def test_rightly_empty() -> None:
+    """What may stay without an answer in a system that is well is a query that there is."""
+    assert set(RIGHTLY_EMPTY) <= {(query.panel, query.ref) for query in queries()}
+    assert all(RIGHTLY_EMPTY.values())

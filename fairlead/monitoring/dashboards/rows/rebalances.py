@@ -67,9 +67,11 @@ def _moves() -> Panel:
 def _phases() -> Panel:
     face = Face(
         "Parts of a rebalance: p50 and p99",
-        "detect: from the first record that told of it until it was read. decide: until the"
-        " decision was written. release: until holders let go. converge: until all is in place."
-        " Each point stands for the rebalances of its step; between them there were none.",
+        "detect: from the first record that caused it, of a lapse the last heartbeat, until the"
+        " newest was read. decide: until the decision was written. release: of each queue, from"
+        " the drop to its release. converge: from the decision until all members say that they"
+        " hold what they were told. Each point stands for the rebalances of its step; between them"
+        " there were none.",
         "s",
         no_value="no rebalance in this time",
     )
@@ -84,8 +86,8 @@ def _phases() -> Panel:
 def _converging() -> Panel:
     face = Face(
         "Until all is in place",
-        "How many rebalances took how long until every queue was at its new owner. A second band"
-        " far above the first is a member that lets go late.",
+        "How many rebalances took how long from the decision until all members said that they hold"
+        " what they were told. A second band far above the first is a member that lets go late.",
         "s",
         no_value="no rebalance in this time",
     )
