@@ -6,9 +6,13 @@ many ask.
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
+from fairlead.core.allocation import Strategy
+from fairlead.settings import ServeSettings
+from fairlead.view.happened import Happened
+from fairlead.view.snapshot import Snapshot
 from fairlead.view.view import View
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
@@ -24,24 +28,51 @@ _Answer = TypeVar("_Answer")
 class HeldView:
     """The view, shared by the thread that follows the topics and those that answer."""
 
-    def __init__(self, history_ms: int) -> None:
-        """Begin with nothing known; ``history_ms`` is how long decisions are kept."""
-        self._history_ms = history_ms
+    def __init__(
+        self, settings: ServeSettings, tick_ms: int, strategies: Mapping[str, Strategy]
+    ) -> None:
+        """Begin with nothing known.
+
+        Args:
+            settings: how long decisions are kept, and which groups are told by name.
+            tick_ms: the period of the engine's ticks.
+            strategies: those that the engine has.
+        """
+        self._settings, self._tick_ms, self._strategies = settings, tick_ms, strategies
         self._lock = threading.Lock()
         self._view: View | None = None
+        self._counted: Happened | None = None
         self._groups_at = 0.0
         self._groups: list[dict[str, Any]] = []
 
     def begin(self, names: TopicNames, partitions: Partitions) -> None:
-        """Forget everything: the topics are read again."""
+        """Forget everything but what was counted: the topics are read again."""
         with self._lock:
-            self._view = View(names, partitions, self._history_ms)
+            self._counted = None if self._view is None else self._view.happened
+            self._view = View(
+                names,
+                partitions,
+                self._settings.history_ms,
+                tick_ms=self._tick_ms,
+                strategies=self._strategies,
+            )
 
     def take(self, rows: Sequence[RawRecord]) -> None:
         """Take what was read."""
         with self._lock:
             assert self._view is not None, "the follower begins before it takes"
             self._view.take(rows)
+
+    def follow(self) -> None:
+        """Count from now on: what was read until now stood in the topics before."""
+        with self._lock:
+            assert self._view is not None, "the follower begins before it has caught up"
+            self._view.follow(self._counted)
+
+    def snapshot(self) -> Snapshot | None:
+        """Return all groups in numbers; None: nothing is known yet."""
+        places, in_detail = self._settings.max_groups, self._settings.queue_series
+        return self.asked(lambda view: view.snapshot(places, in_detail), None)
 
     def asked(self, question: Callable[[View], _Answer], otherwise: _Answer) -> _Answer:
         """Return what the view answers; ``otherwise`` while there is none."""

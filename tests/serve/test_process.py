@@ -118,6 +118,9 @@ def test_groups_are_told_over_http(bootstrap: str, topics: TopicNames, tmp_path:
         text = served.get("/metrics")[1].decode()
         assert 'fairlead_view_lag_records{topic="decisions"} 0.0' in text
         assert 'fairlead_api_requests_total{code="404",route="/api/v1/groups/{group}"} 1.0' in text
+        assert 'fairlead_group_phase{group="orders",phase="stable"} 1.0' in text
+        # The first decision stood there before it followed; the second did not.
+        assert 'fairlead_rebalances_total{group="orders",trigger="client_joined"} 1.0' in text
         served.process.send_signal(signal.SIGTERM)
         assert served.process.wait(WAIT_S) == 0
 
