@@ -44,6 +44,9 @@ COMMANDS: dict[str, CommandEntry] = {
     "offsets": CommandEntry(
         "fairlead.cli.offsets:app", "Show how far a group is, and let it go on from elsewhere."
     ),
+    "watch": CommandEntry(
+        "fairlead.cli.watch:watch", "Show a group as it changes: queues, handovers, decisions."
+    ),
     "plan": CommandEntry("fairlead.cli.plan:plan", "Show what would move if a group were changed."),
     "apply": CommandEntry(
         "fairlead.cli.apply:apply", "Carry out a saved plan, unless the group has moved on."

@@ -8,6 +8,7 @@ from fairlead.cli import group_verbs
 from fairlead.cli import rule_flags as flags
 from fairlead.cli.group_check import check
 from fairlead.cli.group_describe import describe
+from fairlead.cli.group_list import list_groups
 from fairlead.cli.group_options import ChangeOptions, GroupOptions, NamedOptions, RuleOptions
 from fairlead.cli.group_work import GroupWork, warn
 from fairlead.cli.option_sets import takes_sets
@@ -27,6 +28,7 @@ app.command("drain")(group_verbs.drain)
 app.command("undrain")(group_verbs.undrain)
 app.command("check")(check)
 app.command("describe")(describe)
+app.command("list")(list_groups)
 
 
 @app.callback()

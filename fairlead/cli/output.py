@@ -1,20 +1,28 @@
 """How results reach the user: as a table to read, or as JSON for programs. Nothing is cut off."""
 
+import shutil
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 import typer
 
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions
-    from rich.table import Table
+from fairlead.cli.tables import block_lines, pair_lines, table_lines, visible
+
+__all__ = [
+    "OutputFormat",
+    "Row",
+    "queues_text",
+    "visible",
+    "write_document",
+    "write_fitting",
+    "write_pairs",
+    "write_rows",
+]
 
 Row = Mapping[str, Any]
-
-TABLE_WIDTH_MAX = 100_000
-"""Wider than any row, so that the table takes the width that its rows need."""
 
 
 class OutputFormat(StrEnum):
@@ -38,7 +46,7 @@ def write_rows(rows: Iterable[Row], columns: Sequence[str], output: OutputFormat
             for row in rows:
                 typer.echo(orjson.dumps(row))
         case OutputFormat.TABLE:
-            _write_table(list(rows), columns)
+            typer.echo("\n".join(table_lines(rows, columns) or ()))
 
 
 def write_document(document: Any, output: OutputFormat) -> None:
@@ -97,20 +105,13 @@ def write_fitting(
     if output is not OutputFormat.TABLE:
         write_rows(rows, columns, output)
         return
-    from rich.console import Console
-
     listed = list(rows)
-    if width is None:
-        width = _terminal_width()
-    table = _table(listed, columns, prose)
-    least = _table([{**row, **dict.fromkeys(prose, "x" * _PROSE_MIN)} for row in listed], columns)
-    console = Console(highlight=False, width=width)
-    if console.measure(least, options=_unbound(console)).minimum <= width:
-        console.print(table)
-        return
-    for row in listed:
-        for line in _block(row, columns, width):
-            typer.echo(line)
+    width = _terminal_width() if width is None else width
+    lines = table_lines(listed, columns, prose, width)
+    if lines is None:
+        assert width is not None, "without a width every table fits"
+        lines = [line for row in listed for line in block_lines(row, columns, width)]
+    typer.echo("\n".join(lines))
 
 
 def write_pairs(pairs: Iterable[tuple[str, str]], width: int | None = None) -> None:
@@ -118,86 +119,9 @@ def write_pairs(pairs: Iterable[tuple[str, str]], width: int | None = None) -> N
 
     ``width``: of the terminal; None: what it says, and without a terminal all that is needed.
     """
-    from textwrap import TextWrapper
-
-    said = [(visible(word), visible(text)) for word, text in pairs]
-    margin = max((len(word) for word, _ in said), default=0) + 2
-    if width is None:
-        width = _terminal_width()
-    wrapper = TextWrapper(
-        max(width - margin, _PROSE_MIN), break_long_words=False, break_on_hyphens=False
-    )
-    for word, text in said:
-        for number, line in enumerate(wrapper.wrap(text) or [""]):
-            typer.echo(f"{'' if number else word:<{margin}}{line}")
+    typer.echo("\n".join(pair_lines(pairs, _terminal_width() if width is None else width)))
 
 
-def _terminal_width() -> int:
-    """Return the width of the terminal; without one all that is needed."""
-    from rich.console import Console
-
-    screen = Console()
-    return screen.width if screen.is_terminal else TABLE_WIDTH_MAX
-
-
-_PROSE_MIN = 30
-"""A column of sentences that is narrower is no pleasure to read."""
-
-
-def _unbound(console: "Console") -> "ConsoleOptions":
-    return console.options.update(width=TABLE_WIDTH_MAX)
-
-
-def _block(row: Row, columns: Sequence[str], width: int) -> Iterator[str]:
-    """Yield one row as its first cell, and below it what else it has, wrapped to a width."""
-    from textwrap import TextWrapper
-
-    first, *others = columns
-    yield visible(str(row.get(first)))
-    parts = [
-        f"{name} {visible(str(row[name]))}".strip().replace(" ", _NO_BREAK)
-        if len(str(row[name])) < _PROSE_MIN
-        else f"{name} {visible(str(row[name]))}".strip()
-        for name in others
-        if row.get(name) not in (None, "", "-")
-    ]
-    wrapper = TextWrapper(
-        max(width - 1, _PROSE_MIN),
-        initial_indent="    ",
-        subsequent_indent="    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    for line in wrapper.wrap(", ".join(parts)):
-        yield line.replace(_NO_BREAK, " ")
-
-
-_NO_BREAK = "\u00a0"
-
-
-def _write_table(rows: Sequence[Row], columns: Sequence[str]) -> None:
-    from rich.console import Console
-
-    Console(highlight=False, width=TABLE_WIDTH_MAX).print(_table(rows, columns))
-
-
-def _table(rows: Sequence[Row], columns: Sequence[str], prose: Collection[str] = ()) -> "Table":
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        if column in prose:
-            table.add_column(column, overflow="fold")
-        else:
-            table.add_column(column, no_wrap=True, overflow="ignore")
-    for row in rows:
-        values = (row.get(column) for column in columns)
-        table.add_row(*(Text("-" if value is None else visible(str(value))) for value in values))
-    return table
-
-
-def visible(text: str) -> str:
-    """Write what would steer a terminal as Python escapes it; a cell may have several lines."""
-    return "".join(one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in text)
+def _terminal_width() -> int | None:
+    """Return the width of the terminal; None: the output is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -248,3 +248,20 @@ def test_all_groups_at_run_time(engine: Engine) -> None:
         for cause in group.decision_of(place)["cause"]
     ]
     assert (cause["group"], cause["because"]) == ("*", "less to do")
+
+
+def test_described_while_it_runs(engine: Engine) -> None:
+    """The command shows who holds what and that all follow; who lags is told as members told it."""
+    group = Group(engine, "described")
+    group.join("c1", "c2")
+    found, text = group.run("describe")
+    described: Any = found
+    held = {
+        each["queue"][2]: [one["client_id"] for one in each["held"]]
+        for each in described["queue_list"]
+    }
+    assert held == {0: ["c1"], 1: ["c1"], 2: ["c2"], 3: ["c2"]}
+    assert [each["client_id"] for each in described["member_list"]] == ["c1", "c2"]
+    assert described["engine"]["silent"] is False
+    assert described["strategy"] == "AVG"
+    assert "Positions and lag are as members and bridges told them" in text

@@ -1,0 +1,196 @@
+"""``fairlead group list``: all groups, each in a line."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from fairlead.cli.durations import duration_words, since_words
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.served_view import NobodyServesError, ask_serve
+from fairlead.cli.source_options import SourceOptions
+
+if TYPE_CHECKING:
+    from fairlead.settings import Settings
+    from fairlead.sources.topic_source import TopicSource
+
+__all__ = ["chosen_groups", "group_rows", "list_groups", "problems_of"]
+
+COLUMNS: Final = (
+    *("group", "phase", "members", "idle", "queues", "unassigned", "handover", "lag", "waiting"),
+    *("epoch", "last", "trigger", "moves", "problem"),
+)
+_GLOB: Final = frozenset("*?[")
+_TROUBLED: Final = ("recovering", "quarantined")
+
+Summary = Mapping[str, Any]
+"""A group as `fairlead serve` tells it."""
+
+
+class Order(StrEnum):
+    """By what groups are sorted: their names, or the greatest or the newest first."""
+
+    NAME = "name"
+    LAG = "lag"
+    MEMBERS = "members"
+    LAST = "last"
+
+
+PatternArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[PATTERN]",
+        help="Groups whose name has this text; or fits this, with * and ?.",
+        show_default=False,
+    ),
+]
+SortOption = Annotated[Order, typer.Option("--sort", help="By what they are sorted.")]
+PhaseOption = Annotated[
+    list[str] | None, typer.Option("--phase", help="Groups in this phase; may be given again.")
+]
+ProblemFlag = Annotated[bool, typer.Option("--problem", help="Groups with something to look at.")]
+
+
+@takes_sets
+def list_groups(
+    pattern: PatternArgument = None,
+    *,
+    sort: SortOption = Order.NAME,
+    phase: PhaseOption = None,
+    problem: ProblemFlag = False,
+    shared: SourceOptions,
+) -> None:
+    """List the groups: state, members, queues, what is under way, lag, newest rebalance.
+
+    Asks `fairlead serve` (serve.url). Where nobody answers it reads the topics itself, and says so.
+    """
+    settings = shared.settings()
+    found, now_ms = _groups(settings, shared)
+    chosen = chosen_groups(found, pattern, phase or (), sort, problem=problem)
+    if shared.output is OutputFormat.TABLE:
+        write_rows(group_rows(chosen, now_ms), COLUMNS, shared.output)
+    else:
+        write_rows([{**each, "problems": problems_of(each)} for each in chosen], (), shared.output)
+
+
+def chosen_groups(
+    groups: Iterable[Summary],
+    pattern: str | None,
+    phases: Sequence[str],
+    sort: Order,
+    *,
+    problem: bool,
+) -> list[Summary]:
+    """Return the groups that are asked for, sorted.
+
+    Args:
+        groups: all, by name.
+        pattern: what their names fit: a text in them, or the whole with ``*`` and ``?``.
+        phases: one of which they are in; none: any.
+        sort: by what.
+        problem: only those with something to look at.
+    """
+    chosen = [
+        each
+        for each in groups
+        if (pattern is None or _fits(each["group"], pattern))
+        and (not phases or each["phase"] in phases)
+        and not (problem and not problems_of(each))
+    ]
+    return sorted(chosen, key=_KEYS[sort])
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return fnmatchcase(name, pattern) if _GLOB & set(pattern) else pattern in name
+
+
+_KEYS: Final[Mapping[Order, Callable[[Summary], Any]]] = {
+    Order.NAME: lambda each: each["group"],
+    Order.LAG: lambda each: (-(each["lag_messages"] or 0), each["group"]),
+    Order.MEMBERS: lambda each: (-each["members"], each["group"]),
+    Order.LAST: lambda each: (-(each["last_rebalance"] or {}).get("at_ms", 0), each["group"]),
+}
+
+
+def problems_of(group: Summary) -> list[str]:
+    """Return what there is to look at, in words; `fairlead group check` looks closer."""
+    found = [group["phase"]] if group["phase"] in _TROUBLED else []
+    if group["members"] and group["unassigned"]:
+        found.append("unassigned")
+    if group["unsafe"]:
+        found.append("unsafe")
+    if not group["members"] and group["lag_messages"]:
+        found.append("offline with lag")
+    return found + [alarm for alarm in group["alarms"] if alarm not in found]
+
+
+def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any]]:
+    """Yield each group as a row of the table; ``now_ms``: up to when what is past is counted."""
+    for each in groups:
+        last = each["last_rebalance"]
+        waiting = each["lag_seconds"]
+        yield {
+            "group": each["group"],
+            "phase": each["phase"],
+            "members": each["members"],
+            "idle": each["members_idle"],
+            "queues": each["queues"],
+            "unassigned": each["unassigned"],
+            "handover": each["in_handover"],
+            "lag": each["lag_messages"],
+            "waiting": None if waiting is None else duration_words(round(waiting * 1_000)),
+            "epoch": ".".join(map(str, each["epoch"])),
+            "last": None if last is None else since_words(last["at_ms"], now_ms),
+            "trigger": None if last is None else ", ".join(last["triggers"]),
+            "moves": None if last is None else last["moves"],
+            "problem": ", ".join(problems_of(each)) or None,
+        }
+
+
+def _groups(settings: "Settings", shared: SourceOptions) -> tuple[Sequence[Summary], int]:
+    """Return the summaries, and the time that they are of."""
+    if shared.dump is None and settings.serve.url:
+        try:
+            answer = ask_serve(settings.serve.url, "/api/v1/groups")
+        except NobodyServesError as error:
+            typer.echo(f"serve.url: {error}; reading the topics instead", err=True)
+        else:
+            if not answer.get("ready", True):
+                typer.echo(f"fairlead serve is not ready: {answer.get('reason')}", err=True)
+            return answer["groups"], answer["as_of_ms"]
+    begun = time.monotonic()
+    source = shared.open(settings)
+    found, records = _read(source, settings)
+    if shared.dump is None:
+        taken = time.monotonic() - begun
+        typer.echo(f"read {records:,} records of the topics in {taken:.1f} s", err=True)
+    return found, source.now_ms()
+
+
+def _read(source: "TopicSource", settings: "Settings") -> tuple[list[Summary], int]:
+    from fairlead.cli.plan_start import tick_ms_of
+    from fairlead.serve.following import WINDOWS_MS
+    from fairlead.view.view import View
+    from streaming.own_strategies import all_strategies
+
+    history_ms = settings.serve.history_ms
+    view = View(
+        source.names,
+        source.partitions,
+        history_ms,
+        tick_ms=tick_ms_of(source, settings),
+        strategies=all_strategies(settings.engine.strategies),
+    )
+    now_ms, records = source.now_ms(), 0
+    for suffix, window_ms in {**WINDOWS_MS, "decisions": history_ms}.items():
+        if suffix == "rejects":
+            continue
+        since_ms = None if window_ms is None else max(now_ms - window_ms, 0)
+        rows = source.read(suffix, source.partitions_of(suffix), since_ms)
+        view.take(rows)
+        records += len(rows)
+    return [each.document() for each in view.groups()], records

@@ -1,0 +1,69 @@
+"""What `fairlead serve` answers, asked over HTTP with the standard library alone.
+
+A command that lists groups is used often, and starts in a moment: nothing heavy is imported here.
+"""
+
+import http.client
+import socket
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+import orjson
+
+from fairlead.errors import EnvironmentMissingError
+
+__all__ = ["NobodyServesError", "ask_serve", "group_path"]
+
+_CONNECT_S: Final = 0.5
+"""Who does not take a connection in so long is taken for not there."""
+_ANSWER_S: Final = 10.0
+_OK: Final = 200
+_REDIRECTS: Final = 300
+
+
+class NobodyServesError(Exception):
+    """Nobody answers at the address; the message says why, in a few words."""
+
+
+def group_path(group: str, tail: str = "") -> str:
+    """Return the path of a group; ``%`` and ``|`` may stand in its name."""
+    return f"/api/v1/groups/{quote(group, safe='')}{tail}"
+
+
+def ask_serve(url: str, path: str) -> dict[str, Any]:
+    """Return what is answered to a GET.
+
+    Args:
+        url: where it serves: ``http://host:port``.
+        path: what is asked for.
+
+    Raises:
+        NobodyServesError: nothing listens there, or it is no `fairlead serve`.
+        EnvironmentMissingError: it answers that it cannot tell, and why.
+    """
+    where = urlsplit(url)
+    secure = where.scheme == "https"
+    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+    connection = kind(where.hostname or "", where.port, timeout=_CONNECT_S)
+    try:
+        connection.connect()
+        if isinstance(connection.sock, socket.socket):
+            connection.sock.settimeout(_ANSWER_S)
+        connection.request("GET", path, headers={"Accept": "application/json"})
+        response = connection.getresponse()
+        status, body = response.status, response.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise NobodyServesError(f"nobody answers at {url} ({error})") from error
+    finally:
+        connection.close()
+    try:
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise NobodyServesError(f"what answers at {url} is no fairlead serve") from error
+    if not isinstance(found, dict):
+        raise NobodyServesError(f"what answers at {url} is no fairlead serve")
+    if not _OK <= status < _REDIRECTS:
+        raise EnvironmentMissingError(
+            f"{url}: {found.get('error', f'status {status}')}", remedy=str(found.get("remedy", ""))
+        )
+    return found

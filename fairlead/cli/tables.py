@@ -1,0 +1,137 @@
+"""Tables as lines of text: quick also with thousands of rows, and nothing in them is cut off.
+
+Decides where sentences are folded and when a table is too wide; what the cells say is decided
+elsewhere.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from textwrap import TextWrapper
+from typing import Any, Final
+
+__all__ = ["PROSE_MIN", "block_lines", "pair_lines", "table_lines", "visible"]
+
+PROSE_MIN: Final = 30
+"""A column of sentences that is narrower is no pleasure to read."""
+_GAP: Final = "   "
+_NO_BREAK: Final = "\u00a0"
+
+Row = Mapping[str, Any]
+
+
+def visible(text: str) -> str:
+    """Write what would steer a terminal as Python escapes it; a cell may have several lines."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in text)
+
+
+def table_lines(
+    rows: Iterable[Row],
+    columns: Sequence[str],
+    prose: Collection[str] = (),
+    width: int | None = None,
+) -> list[str] | None:
+    """Return a table: a heading, a rule, a line or more for each row; None: it is too wide.
+
+    Args:
+        rows: what stands in it; a dash for what is missing or None.
+        columns: which fields, in their order; they are the heading.
+        prose: columns of sentences, which are folded where there is no room.
+        width: no line is longer; None: as long as is needed.
+    """
+    cells = [["-" if row.get(name) is None else visible(str(row[name])) for name in columns]
+             for row in rows]  # fmt: skip
+    widths = [
+        max(map(_cells_len, (name, *(row[index] for row in cells))))
+        for index, name in enumerate(columns)
+    ]
+    if width is not None and _line_len(widths) > width:
+        folded = [index for index, name in enumerate(columns) if name in prose]
+        _narrow(widths, folded, width)
+        if _line_len(widths) > width:
+            return None
+        for row in cells:
+            for index in folded:
+                row[index] = "\n".join(_wrapped(row[index], widths[index]))
+    heading = [_line(columns, widths), " " + "─" * (_line_len(widths) - 2) + " "]
+    blank = " " * _line_len(widths)
+    return [blank, *heading, *(line for row in cells for line in _lines(row, widths)), blank]
+
+
+def block_lines(row: Row, columns: Sequence[str], width: int) -> Iterator[str]:
+    """Yield one row as its first cell, and below it what else it has, wrapped to a width."""
+    first, *others = columns
+    yield visible(str(row.get(first)))
+    said = ((name, row.get(name)) for name in others)
+    parts = [
+        f"{name} {visible(str(value))}".strip() for name, value in said if value not in (None, "")
+    ]
+    short = [
+        part.replace(" ", _NO_BREAK) if len(part) < PROSE_MIN + len(_GAP) else part
+        for part in parts
+    ]
+    wrapper = TextWrapper(
+        max(width - 1, PROSE_MIN),
+        initial_indent="    ",
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    for line in wrapper.wrap(", ".join(short)):
+        yield line.replace(_NO_BREAK, " ")
+
+
+def pair_lines(pairs: Iterable[tuple[str, str]], width: int | None = None) -> Iterator[str]:
+    """Yield words and what is said of each, one below the other; long texts go on indented."""
+    said = [(visible(word), visible(text)) for word, text in pairs]
+    margin = max((_cells_len(word) for word, _ in said), default=0) + 2
+    for word, text in said:
+        lines = [text] if width is None else _wrapped(text, max(width - margin, PROSE_MIN))
+        for number, line in enumerate(lines):
+            yield f"{'' if number else word:<{margin}}{line}"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    wrapper = TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    return [line for each in text.split("\n") for line in wrapper.wrap(each) or [""]]
+
+
+def _narrow(widths: list[int], folded: Sequence[int], width: int) -> None:
+    """Take from the columns of sentences what is too much, in proportion to what they have."""
+    over = _line_len(widths) - width
+    spare = {index: max(widths[index] - PROSE_MIN, 0) for index in folded}
+    total = sum(spare.values())
+    for index, left in spare.items():
+        if total:
+            widths[index] -= min(-(-over * left // total), left)
+
+
+def _line_len(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1) + 2
+
+
+def _lines(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+    if not any("\n" in cell for cell in row):
+        yield _line(row, widths)
+        return
+    for cells in zip_longest(*(cell.split("\n") for cell in row), fillvalue=""):
+        yield _line(cells, widths)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (cell + " " * (wide - _len(cell)) for cell, wide in zip(cells, widths, strict=True))
+    return f" {_GAP.join(padded)} "
+
+
+def _cells_len(text: str) -> int:
+    return max(map(_len, text.split("\n"))) if "\n" in text else _len(text)
+
+
+def _len(text: str) -> int:
+    """Return how many places of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)

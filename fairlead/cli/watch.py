@@ -1,0 +1,177 @@
+"""``fairlead watch``: a group as it changes, on a terminal or as lines."""
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import orjson
+import typer
+
+from fairlead.cli import rule_flags as flags
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import OutputOption, SettingsOptions
+from fairlead.cli.output import OutputFormat
+from fairlead.errors import UsageError
+
+if TYPE_CHECKING:
+    from fairlead.cli.watch_topics import GroupTopics
+    from fairlead.settings import Settings
+    from fairlead.view.group_view import GroupView
+    from fairlead.wire.raw import RawRecord
+
+__all__ = ["GroupWatch", "watch"]
+
+_HISTORY_MS: Final = 3_600_000
+"""Decisions of the last hour are the beginning of the feed."""
+_REDRAW_S: Final = 1.0
+"""The screen is drawn again so often at least: it says how long ago something came."""
+
+_FEED_MAX: Final = 100
+_UNDER_WAY: Final = (" draining ", " gated ")
+_NOBODY: Final = (" unassigned  ",)
+"""Of the states in the table; colours are left out where NO_COLOR is set."""
+
+ForOption = Annotated[
+    float | None,
+    typer.Option("--for", metavar="SECONDS", min=0, help="End after so long.", show_default=False),
+]
+
+
+@takes_sets
+def watch(
+    name: flags.GroupArgument,
+    *,
+    seconds: ForOption = None,
+    shared: SettingsOptions,
+    output: OutputOption = OutputFormat.TABLE,
+) -> None:
+    """Show a group as it changes: state, queues, and each decision with its reasons.
+
+    On a terminal one screen that is drawn again; else a line for each decision from now on, with
+    -o jsonl its whole record. Ctrl-C ends it.
+    """
+    from fairlead.cli.watch_topics import GroupTopics
+    from fairlead.wire.texts import GROUP
+
+    if not GROUP.allows(name):
+        raise UsageError(f"GROUP: {name!r} is no group.", remedy=f"Give {GROUP.words}.")
+    if output is OutputFormat.JSON:
+        raise UsageError(
+            "--output: a watch has no end, so it is no one document.", remedy="Give -o jsonl."
+        )
+    settings = shared.settings()
+    topics = GroupTopics(settings.kafka, name, _HISTORY_MS)
+    followed = GroupWatch(name, topics, settings)
+    until = None if seconds is None else time.monotonic() + seconds
+    on_screen = output is OutputFormat.TABLE and sys.stdout.isatty()
+    try:
+        if on_screen and os.environ.get("TERM") != "dumb":
+            _draw(followed, until)
+        else:
+            _tell(followed, until, whole=output is OutputFormat.JSONL)
+    except KeyboardInterrupt:
+        # To end it is what Ctrl-C is for here.
+        return
+
+
+class GroupWatch:
+    """A group, kept up to date by the records that come."""
+
+    def __init__(self, group: str, topics: "GroupTopics", settings: "Settings") -> None:
+        from fairlead.view.view import View
+        from streaming.own_strategies import all_strategies
+
+        self.group = group
+        self._topics = topics
+        self._view: View = View(
+            topics.names,
+            topics.partitions,
+            _HISTORY_MS,
+            tick_ms=settings.engine.tick_ms,
+            strategies=all_strategies(settings.engine.strategies),
+        )
+        self._told = -1
+        self.newest_ms = 0
+
+    def changes(self) -> Iterator[tuple[bool, list[dict[str, Any]]]]:
+        """Yield whether anything came, and the decisions that are new, as whole records.
+
+        The first are those of the last hour, when all that stood in the topics was read.
+        """
+        for rows, caught_up in self._topics.follow():
+            self._view.take([row for row in rows if self._concerns(row)])
+            self.newest_ms = max([self.newest_ms, *(row.append_ms for row in rows)])
+            if caught_up:
+                yield bool(rows), self._new_decisions()
+
+    def look(self) -> "GroupView | None":
+        """Return the group; None: no record is of it."""
+        return self._view.group(self.group)
+
+    def _concerns(self, row: "RawRecord") -> bool:
+        """Leave out other groups' records, of which these topics may hold very many."""
+        topic = row.topic
+        for suffix in ("decisions", "heartbeats", "releases"):
+            if topic == self._topics.names.name(suffix):
+                return row.key is None or row.key == self.group.encode()
+        if topic == self._topics.names.name("assignments"):
+            return (row.key or b"").startswith(b'["%s",' % self.group.encode())
+        return True
+
+    def _new_decisions(self) -> list[dict[str, Any]]:
+        found = [
+            each
+            for each in self._view.decisions(self.group) or ()
+            if each.place.offset > self._told
+        ]
+        if found:
+            self._told = found[-1].place.offset
+        return [each.document() for each in found]
+
+
+def _tell(followed: GroupWatch, until: float | None, *, whole: bool) -> None:
+    """Write a line for each decision from now on."""
+    from fairlead.cli.watch_screen import decision_line
+
+    begun = False
+    for _, decisions in followed.changes():
+        if not begun:
+            typer.echo(f"watching {followed.group}", err=True)
+        for each in decisions if begun else ():
+            typer.echo(orjson.dumps(each) if whole else decision_line(each))
+        begun = True
+        if until is not None and time.monotonic() >= until:
+            return
+
+
+def _draw(followed: GroupWatch, until: float | None) -> None:
+    """Draw the screen whenever something has come, and once a second."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    from fairlead.cli.watch_screen import Moment, screen_lines
+
+    feed: list[dict[str, Any]] = []
+    drawn = 0.0
+    with Live(console=Console(highlight=False), screen=True, auto_refresh=False) as live:
+        live.update(Text(f"{followed.group}: reading the topics…"), refresh=True)
+        for came, decisions in followed.changes():
+            feed = [*feed, *decisions][-_FEED_MAX:]
+            now = time.monotonic()
+            if came or now - drawn > _REDRAW_S:
+                moment = Moment(time.time_ns() // 1_000_000, followed.newest_ms)
+                columns, lines = shutil.get_terminal_size()
+                shown = screen_lines(
+                    followed.group, followed.look(), feed, moment, (columns, lines)
+                )
+                screen = Text("\n".join(shown), no_wrap=True)
+                screen.highlight_words(_UNDER_WAY, "yellow")
+                screen.highlight_words(_NOBODY, "red")
+                live.update(screen, refresh=True)
+                drawn = now
+            if until is not None and now >= until:
+                return

@@ -1,0 +1,146 @@
+"""What `fairlead watch` shows: a group's state, its queues, and what was decided last."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from fairlead.cli.durations import duration_words, since_words
+from fairlead.cli.output import queues_text
+from fairlead.cli.tables import block_lines, pair_lines, table_lines
+from fairlead.standing.words import PHASES, causes_words
+
+if TYPE_CHECKING:
+    from fairlead.view.group_view import GroupView, QueueView
+
+__all__ = ["Moment", "decision_line", "screen_lines"]
+
+_COLUMNS: Final = (
+    ("queue", "owner", "state", "given up by", "epoch", "for", "lag", "waiting"),
+    ("queue", "owner", "state", "given up by", "lag"),
+    ("queue", "owner", "state", "lag"),
+)
+"""The first of these that fits is shown."""
+_FEED: Final = 6
+_ROWS_MIN: Final = 4
+_FRAME: Final = 5
+"""Lines of a screen that are no rows: of the table's frame, and empty ones."""
+_SILENT_MS: Final = 5_000
+
+
+def decision_line(decision: Mapping[str, Any]) -> str:
+    """Return a decision as a line: when, which, what led to it, who gained what, what is odd.
+
+    ``decision``: the record of docs/protocol.md §3.14, whole.
+    """
+    at = datetime.fromtimestamp(decision["at_ms"] / 1_000, UTC).strftime("%H:%M:%SZ")
+    epoch = decision["epoch"]
+    gained: dict[str, list[list[Any]]] = {}
+    for move in decision["moves"]:
+        if move["stage"] in ("gated", "granted") and move["epoch"] == epoch:
+            queues = gained.setdefault(move["client_id"], [])
+            if move["queue"] not in queues:
+                queues.append(move["queue"])
+    # A decision under the epoch of the one before grants nothing anew: who waited may start.
+    verb = "starts" if epoch == decision["previous_epoch"] else "gets"
+    moves = [f"{client} {verb} {queues_text(sorted(queues))}" for client, queues in gained.items()]
+    parts = [
+        f"{at} {epoch[0]}.{epoch[1]} {decision['state']['phase']}",
+        causes_words(decision["cause"], decision["triggers"]),
+        "; ".join(moves),
+        f"alarms {', '.join(decision['alarms'])}" if decision["alarms"] else "",
+    ]
+    return ": ".join(part for part in parts if part)
+
+
+class Moment(NamedTuple):
+    """When the screen is drawn: the time, and when the newest record was appended; 0: none was."""
+
+    now_ms: int
+    newest_ms: int
+
+
+def screen_lines(
+    group: str,
+    found: "GroupView | None",
+    feed: Sequence[Mapping[str, Any]],
+    moment: Moment,
+    size: tuple[int, int],
+) -> list[str]:
+    """Return the screen, no longer than it is high.
+
+    Args:
+        group: its name.
+        found: the group; None: nothing is known of it yet.
+        feed: its decisions, oldest first.
+        moment: when.
+        size: columns and lines.
+    """
+    width, height = size
+    now_ms = moment.now_ms
+    head = [*pair_lines(_head(group, found, moment), width)]
+    told = [line for each in feed[-_FEED:] for line in _folded(decision_line(each), width)]
+    told = told[-max((height - len(head)) // 3, 1) :]
+    left = max(height - len(head) - len(told) - _FRAME - 1, _ROWS_MIN)
+    return [*head, *_queue_lines(found, now_ms, width, left), *told][:height]
+
+
+def _folded(text: str, width: int) -> list[str]:
+    return list(pair_lines([("", text)], width - 2))
+
+
+def _head(group: str, found: "GroupView | None", moment: Moment) -> Iterable[tuple[str, str]]:
+    newest_ms = moment.newest_ms
+    silent_ms = max(moment.now_ms - newest_ms, 0)
+    last = "none yet" if not newest_ms else f"{duration_words(silent_ms)} ago"
+    quiet = " (nothing comes: no engine and no client, or the brokers are gone)"
+    yield group, f"last record {last}{quiet if newest_ms and silent_ms > _SILENT_MS else ''}"
+    if found is None:
+        yield "", "no record of it was read"
+        return
+    said = found.summary
+    yield "phase", f"{said.phase}: {PHASES.get(said.phase, 'of a newer engine')}"
+    lag = "-" if said.lag_messages is None else f"{said.lag_messages}"
+    counts = (
+        f"epoch {said.epoch[0]}.{said.epoch[1]}, {said.strategy}, {said.members} members "
+        f"({said.members_idle} idle), {said.queues} queues, {said.unassigned} unassigned, "
+        f"{said.in_handover} in handover, lag {lag}"
+    )
+    yield "", counts + ("" if said.converged else ", not converged")
+    if said.alarms:
+        yield "alarms", ", ".join(said.alarms)
+
+
+def _queue_lines(
+    found: "GroupView | None", now_ms: int, width: int, lines_max: int
+) -> Iterable[str]:
+    if found is None:
+        return
+    # What is under way is shown first where there is no room for all.
+    queues = found.queues
+    if len(queues) > lines_max:
+        queues = tuple(sorted(queues, key=lambda each: each.state == "held"))
+    rows = [_row(each, now_ms) for each in queues[:lines_max]]
+    tables = (table_lines(rows, columns, width=width) for columns in _COLUMNS)
+    table = next((found for found in tables if found is not None), None)
+    if table is not None:
+        yield from (line.rstrip() for line in table)
+    else:
+        blocks = [line for row in rows for line in block_lines(row, _COLUMNS[0], width)]
+        yield from ["", *blocks[:lines_max], ""]
+    if len(queues) > lines_max:
+        yield f"and {len(queues) - lines_max} more queues, each held by its owner"
+
+
+def _row(each: "QueueView", now_ms: int) -> dict[str, Any]:
+    at_least = "> " if each.lag_at_least else ""
+    waiting = each.lag_seconds
+    return {
+        "queue": "/".join(map(str, each.queue)),
+        "owner": None if each.owner is None else each.owner.client_id,
+        "state": each.state,
+        "given up by": None if each.holder is None else each.holder.client_id,
+        "epoch": None if each.epoch is None else ".".join(map(str, each.epoch)),
+        "for": since_words(each.since_ms, now_ms),
+        "lag": each.lag_messages,
+        "waiting": None if waiting is None else at_least + duration_words(round(waiting * 1_000)),
+    }

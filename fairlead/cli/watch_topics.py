@@ -1,0 +1,107 @@
+"""The records of one group as they come: what `fairlead watch` looks at."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.errors import KafkaError
+
+from fairlead.errors import EnvironmentMissingError
+from fairlead.wire.partition import partition_of_group
+from fairlead.wire.raw import Partitions, RawRecord, raw_record
+from fairlead.wire.topics import TopicNames
+from streaming.connection import REQUEST_TIMEOUT_MS
+from streaming.reading import consumer_of, partition_counts
+
+if TYPE_CHECKING:
+    from fairlead.settings import KafkaSettings
+
+__all__ = ["GroupTopics", "Polled"]
+
+_WINDOWS_MS: Final = {
+    "control": None,
+    "routes": None,
+    "offsets": None,
+    "generations": None,
+    "assignments": None,
+    "heartbeats": 120_000,
+    "releases": 600_000,
+}
+"""Topic -> how long ago it is read from; None: from its first record."""
+_POLL_MS: Final = 250
+_OF_SHARD: Final = frozenset(("control", "heartbeats", "releases"))
+
+
+class Polled(NamedTuple):
+    """What one look at the topics brought.
+
+    ``caught_up``: everything that stood there at the start was read.
+    """
+
+    rows: list[RawRecord]
+    caught_up: bool
+
+
+class GroupTopics:
+    """Follows the partitions in which records of a group stand; commits nothing."""
+
+    def __init__(self, kafka: "KafkaSettings", group: str, history_ms: int) -> None:
+        """Ask the cluster how many partitions the topics have.
+
+        Args:
+            kafka: the cluster.
+            group: its name.
+            history_ms: decisions are read from so long ago.
+
+        Raises:
+            EnvironmentMissingError: it does not answer, or a topic is not there.
+        """
+        self._kafka = kafka
+        self.names = TopicNames(kafka.topic_prefix)
+        self._windows = {**_WINDOWS_MS, "decisions": history_ms}
+        counts = partition_counts(kafka, [self.names.name(each) for each in self._windows])
+        self._counts = {suffix: counts[self.names.name(suffix)] for suffix in self._windows}
+        self.partitions = Partitions(self._counts["heartbeats"], self._counts["assignments"])
+        self._shard = partition_of_group(group, self.partitions.shards)
+
+    def follow(self) -> Iterator[Polled]:
+        """Yield what comes, and now and then nothing, without end.
+
+        Raises:
+            EnvironmentMissingError: the topics cannot be read.
+        """
+        try:
+            with contextlib.closing(consumer_of(self._kafka, "watch")) as consumer:
+                yield from self._follow(consumer)
+        except KafkaError as error:
+            raise EnvironmentMissingError(
+                f"kafka.bootstrap: the topics cannot be followed ({error}).",
+                remedy="Start the broker, and allow to read Fairlead's topics.",
+            ) from error
+
+    def _follow(self, consumer: KafkaConsumer) -> Iterator[Polled]:
+        places = {
+            TopicPartition(self.names.name(suffix), partition): window_ms
+            for suffix, window_ms in self._windows.items()
+            for partition in self._partitions_of(suffix)
+        }
+        consumer.assign([*places])
+        ends = consumer.end_offsets([*places], timeout_ms=REQUEST_TIMEOUT_MS)
+        now_ms = time.time_ns() // 1_000_000
+        windowed = {each: now_ms - ms for each, ms in places.items() if ms is not None}
+        found = consumer.offsets_for_times(windowed)
+        consumer.seek_to_beginning(*(each for each in places if each not in windowed))
+        for place in windowed:
+            at = found.get(place)
+            consumer.seek(place, ends[place] if at is None else at.offset)
+        open_places = set(places)
+        while True:
+            polled = consumer.poll(timeout_ms=_POLL_MS)
+            open_places = {each for each in open_places if consumer.position(each) < ends[each]}
+            rows = [raw_record(record) for records in polled.values() for record in records]
+            yield Polled(rows, not open_places)
+
+    def _partitions_of(self, suffix: str) -> list[int]:
+        return [self._shard] if suffix in _OF_SHARD else [*range(self._counts[suffix])]

@@ -1,0 +1,176 @@
+"""`fairlead group list`: which groups it shows and how, from serve or from the topics."""
+
+import http.server
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from kafka import KafkaProducer
+
+from fairlead.broker.ports import free_ports
+from fairlead.cli.group_list import Order, chosen_groups, group_rows, problems_of
+from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.served_view import NobodyServesError, ask_serve, group_path
+from fairlead.errors import EnvironmentMissingError
+from fairlead.wire.topics import TopicNames
+from tests.serve.test_process import decision
+
+ROOT = Path(__file__).parents[2]
+NOW_MS = 1_781_000_100_000
+MANY = 2_000
+CPU_SECONDS_MAX = 1.0
+
+
+def _group(name: str, **changes: Any) -> dict[str, Any]:
+    """Return a group at rest, as serve tells it."""
+    last = {"at_ms": NOW_MS - 65_000, "triggers": ["client_joined"], "moves": 2}
+    return {
+        "group": name, "phase": "stable", "strategy": "AVG", "mode": "cooperative",
+        "model": "clustering", "members": 3, "members_idle": 1, "queues": 8, "unassigned": 0,
+        "in_handover": 0, "unsafe": 0, "epoch": [3, 41], "converged": True, "skew": 1, "alarms": [],
+        "lag_messages": 120, "lag_seconds": 0.84, "last_rebalance": last, "as_of_ms": NOW_MS,
+        **changes,
+    }  # fmt: skip
+
+
+OFFLINE = _group("billing", phase="empty", members=0, members_idle=0, lag_messages=9_000)
+MUTE = _group("orders-eu", members=7, alarms=["mute_member"], in_handover=2, last_rebalance=None)
+CALM = _group("orders")
+GROUPS = [OFFLINE, CALM, MUTE]
+
+
+def _names(**asked: Any) -> list[str]:
+    wanted = {"pattern": None, "phases": (), "sort": Order.NAME, "problem": False, **asked}
+    return [each["group"] for each in chosen_groups(GROUPS, **wanted)]
+
+
+@pytest.mark.parametrize(
+    "asked, names",
+    [
+        ({}, ["billing", "orders", "orders-eu"]),
+        ({"pattern": "orders"}, ["orders", "orders-eu"]),
+        ({"pattern": "orders*"}, ["orders", "orders-eu"]),
+        ({"pattern": "orders?eu"}, ["orders-eu"]),
+        ({"phases": ("empty",)}, ["billing"]),
+        ({"problem": True}, ["billing", "orders-eu"]),
+        ({"sort": Order.LAG}, ["billing", "orders", "orders-eu"]),
+        ({"sort": Order.MEMBERS}, ["orders-eu", "orders", "billing"]),
+        ({"sort": Order.LAST}, ["billing", "orders", "orders-eu"]),
+    ],
+)
+def test_which(asked: dict[str, Any], names: list[str]) -> None:
+    """Groups are chosen by name, phase and trouble, and sorted by what is asked for."""
+    assert _names(**asked) == names
+
+
+def test_what_there_is_to_look_at() -> None:
+    """A group without trouble has none; the others say which, each once."""
+    assert problems_of(CALM) == []
+    assert problems_of(OFFLINE) == ["offline with lag"]
+    odd = _group("x", phase="recovering", unassigned=2, unsafe=1, alarms=["mute_member"])
+    assert problems_of(odd) == ["recovering", "unassigned", "unsafe", "mute_member"]
+
+
+def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each group is a line, with how long ago what led to its newest rebalance."""
+    rows = list(group_rows([CALM, MUTE], NOW_MS))
+    columns = ("group", "phase", "members", "idle", "lag", "waiting", "epoch", "last", "trigger")
+    write_rows(rows, columns, OutputFormat.TABLE)
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    heading, _, *found = ["  ".join(line.split()) for line in lines]
+    assert heading == "group  phase  members  idle  lag  waiting  epoch  last  trigger"
+    assert found == [
+        "orders  stable  3  1  120  0.8  s  3.41  1  min  5  s  client_joined",
+        "orders-eu  stable  7  1  120  0.8  s  3.41  -  -",
+    ]
+
+
+@contextmanager
+def _serving(answers: dict[str, tuple[int, bytes]]) -> Iterator[str]:
+    """Answer as serve does, and return where."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, body = answers[self.path]
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_asking() -> None:
+    """Answers are read; a refusal says what it says; what is no serve counts as nobody."""
+    refused = orjson.dumps({"error": "oders: no record", "remedy": "The nearest known are orders."})
+    path = group_path("%RETRY%oders|a")
+    assert path == "/api/v1/groups/%25RETRY%25oders%7Ca"
+    with _serving({"/a": (200, b'{"x":1}'), path: (404, refused), "/b": (200, b"hi")}) as url:
+        assert ask_serve(url, "/a") == {"x": 1}
+        with pytest.raises(EnvironmentMissingError, match="oders: no record"):
+            ask_serve(url, path)
+        with pytest.raises(NobodyServesError, match="no fairlead serve"):
+            ask_serve(url, "/b")
+    (port,) = free_ports(1)
+    with pytest.raises(NobodyServesError, match="nobody answers"):
+        ask_serve(f"http://127.0.0.1:{port}", "/a")
+
+
+def _run(*arguments: str, url: str) -> "subprocess.CompletedProcess[bytes]":
+    command = [sys.executable, "-m", "fairlead", "group", "list", *arguments]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        cwd=ROOT,
+        timeout=120,
+        check=True,
+        env={"PYTHONPATH": ":".join(sys.path), "FAIRLEAD__SERVE__URL": url},
+    )
+
+
+def test_thousands_of_groups() -> None:
+    """A list of 2,000 groups costs less than a second of work, the start of Python included."""
+    import resource
+
+    groups = [_group(f"group-{number:04}") for number in range(MANY)]
+    answer = {"as_of_ms": NOW_MS, "ready": False, "reason": "reading", "groups": groups}
+    with _serving({"/api/v1/groups": (200, orjson.dumps(answer))}) as url:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ended = _run(url=url)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert len(ended.stdout.splitlines()) == MANY + 4
+    assert ended.stderr == b"fairlead serve is not ready: reading\n"
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < CPU_SECONDS_MAX
+
+
+def test_from_the_topics(bootstrap: str, topics: TopicNames) -> None:
+    """Where nobody serves, the topics are read, which is said with the time that it took."""
+    now_ms = time.time_ns() // 1_000_000
+    producer = KafkaProducer(bootstrap_servers=bootstrap)
+    value = decision(41, []).replace(b"1781000000000", b"%d" % now_ms)
+    producer.send(topics.name("decisions"), key=b"orders", value=value).get(30)
+    producer.close()
+    (port,) = free_ports(1)
+    flags = ("--bootstrap", bootstrap, "--topic-prefix", topics.prefix, "-o", "json")
+    ended = _run(*flags, url=f"http://127.0.0.1:{port}")
+    (found,) = orjson.loads(ended.stdout)
+    assert (found["group"], found["epoch"], found["problems"]) == ("orders", [3, 41], [])
+    said = ended.stderr.decode()
+    assert "nobody answers at" in said
+    assert "of the topics in " in said

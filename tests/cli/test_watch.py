@@ -1,0 +1,123 @@
+"""`fairlead watch`: the screen fits its terminal and says what is under way; lines elsewhere."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from kafka import KafkaProducer
+
+from fairlead.cli.watch_screen import Moment, decision_line, screen_lines
+from fairlead.view.group_view import GroupView
+from fairlead.view.view import View
+from fairlead.wire.topics import TopicNames
+from tests.engine.topics import NAMES, PARTITIONS
+from tests.engine.world import World
+from tests.planning.live import GROUP
+from tests.planning.memory_source import MemorySource
+from tests.serve.test_process import decision
+from tests.standing.looked import follow, followers, stubborn
+
+ROOT = Path(__file__).parents[2]
+SIZES = [(200, 50), (80, 24), (40, 12)]
+
+
+def _view(world: World) -> GroupView:
+    """Return a group of a world as the view has it."""
+    source, view = MemorySource(world.topics), View(NAMES, PARTITIONS, 3_600_000)
+    for suffix in ("routes", "control", "assignments", "heartbeats", "releases", "decisions"):
+        view.take(source.read(suffix, source.partitions_of(suffix)))
+    found = view.group(GROUP)
+    assert found is not None
+    return found
+
+
+def _screen(world: World, size: tuple[int, int], *, silent_ms: int = 0) -> list[str]:
+    found = _view(world)
+    feed = [each.body() for each in found.decisions]
+    now_ms = world.topics.now_ms
+    return screen_lines(GROUP, found, feed, Moment(now_ms + silent_ms, now_ms), size)
+
+
+def _handing_over() -> World:
+    world = followers("c1", "c2", queues=30)
+    stubborn(world, "c1")
+    follow(world, "c3")
+    world.pass_seconds(2)
+    return world
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_screen_fits(size: tuple[int, int]) -> None:
+    """No line is wider and no screen higher than the terminal, and what is under way is on it."""
+    lines = _screen(_handing_over(), size)
+    assert len(lines) <= size[1]
+    assert max(map(len, lines)) <= size[0]
+    text = "\n".join(lines)
+    assert "handing_over" in text
+    assert "gated" in text or size == SIZES[-1]
+    assert "last record 0.0 s ago" in text
+
+
+def test_the_whole_screen() -> None:
+    """Where there is room, there is each queue with its owner, and the newest decisions."""
+    world = _handing_over()
+    text = "\n".join(_screen(world, (200, 60)))
+    assert all(f"orders/main/{number} " in text for number in range(30))
+    assert "client_joined c3" in text
+    assert "10 in handover" in text or "in handover" in text
+
+
+def test_when_nothing_comes() -> None:
+    """A log that stands still is said to, and so is a group of which nothing was read."""
+    assert "6.0 s ago (nothing comes" in _screen(_handing_over(), (200, 50), silent_ms=6_000)[0]
+    lines = screen_lines(GROUP, None, [], Moment(0, 0), (80, 24))
+    assert [line.strip() for line in lines] == [
+        "orders  last record none yet",
+        "no record of it was read",
+    ]
+
+
+def test_a_decision_in_a_line() -> None:
+    """When, which, what led to it, and who gets what; what only goes on says who starts."""
+    body: dict[str, Any] = orjson.loads(decision(41, []))
+    assert decision_line(body) == "10:13:20Z 3.41 stable: client_joined 10.0.0.7@4121#1"
+    gains = [
+        {"queue": ["orders", "main", n], "stage": "gated", "client_id": "c9", "epoch": [3, 41]}
+        for n in (1, 0, 2)
+    ]
+    body |= {"moves": gains, "alarms": ["mute_member"]}
+    assert decision_line(body).endswith(": c9 gets orders/main/0-2: alarms mute_member")
+    body |= {"previous_epoch": [3, 41]}
+    assert "c9 starts orders/main/0-2" in decision_line(body)
+
+
+def test_lines_where_there_is_no_terminal(bootstrap: str, topics: TopicNames) -> None:
+    """Each decision from now on is a record in a line; Ctrl-C ends it with code 0 and no word."""
+    command = [sys.executable, "-m", "fairlead", "watch", "orders", "-o", "jsonl"]
+    place = ["--bootstrap", bootstrap, "--topic-prefix", topics.prefix]
+    process = subprocess.Popen(
+        [*command, *place], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    producer = KafkaProducer(bootstrap_servers=bootstrap)
+    try:
+        assert process.stderr.readline() == "watching orders\n"
+        now_ms = time.time_ns() // 1_000_000
+        for number in (41, 42):
+            value = decision(number, []).replace(b"1781000000000", b"%d" % now_ms)
+            producer.send(topics.name("decisions"), key=b"orders", value=value).get(30)
+        found = [orjson.loads(process.stdout.readline()) for _ in range(2)]
+        assert [each["epoch"] for each in found] == [[3, 41], [3, 42]]
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+        producer.close()
+    assert (process.returncode, out, err) == (0, "", "")
