@@ -84,12 +84,13 @@ class Growth:
     def expression(self) -> str:
         """The PromQL of it, with its durations to be scaled."""
         counter = f"{self.counter}{{{self.matchers}}}" if self.matchers else self.counter
-        asked = f'up{{job="{self.job}"}} offset {self.window}'
+        # A minute, so that one scrape that failed there is no birth, and hides none.
+        asked = f'max_over_time(up{{job="{self.job}"}}[1m] offset {self.window})'
         guard = f"unless on (job, instance) {asked} == 0"
         if not self.unseen_too:
             guard = f"and on (job, instance) {asked} == 1"
         grown = (
-            f"{counter} unless {counter} offset {self.window}\n"
+            f"{counter} unless last_over_time({counter}[1m] offset {self.window})\n"
             f"{guard}\n"
             f"or increase({counter}[{self.window}])"
         )

@@ -7,6 +7,10 @@ from fairlead.monitoring.alerts.alert import SERVE, Alert, Growth
 SAME_GROUP: Final = "on (job, instance, group)"
 WITH_MEMBERS: Final = f"and {SAME_GROUP} fairlead_group_members > 0"
 NOT_PAUSED: Final = f'unless {SAME_GROUP} fairlead_group_phase{{phase="paused"}} == 1'
+NOT_TOLD_ELSEWHERE: Final = (
+    f'unless {SAME_GROUP} fairlead_group_phase{{phase=~"paused|quarantined|waiting_for_.+"}} == 1'
+)
+"""A group that waits, or that is kept apart, is not at rest either; other alerts say so."""
 
 REBALANCING: Final = (
     "client_.+|subscription_changed|route_changed|rules_changed|pins_changed|weights_changed"
@@ -55,7 +59,7 @@ PAGES: Final = (
         name="NotConverged",
         job=SERVE,
         severity="page",
-        expression=f"fairlead_group_converged == 0\n{WITH_MEMBERS}\n{NOT_PAUSED}",
+        expression=f"fairlead_group_converged == 0\n{WITH_MEMBERS}\n{NOT_TOLD_ELSEWHERE}",
         hold="5m",
         when="a group's handovers have not come to their end for 5 minutes",
         summary="Group {{ $labels.group }}: a rebalance does not come to its end",
@@ -116,7 +120,7 @@ HANDOVER_TICKETS: Final = (
         job=SERVE,
         severity="ticket",
         expression="fairlead_group_members_idle > 0\n"
-        f'unless {SAME_GROUP} fairlead_group_info{{model="broadcasting"}}\n{NOT_PAUSED}',
+        f'unless {SAME_GROUP} fairlead_group_info{{model="broadcasting"}}\n{NOT_TOLD_ELSEWHERE}',
         hold="30m",
         when="members have had no queue for 30 minutes",
         summary="Group {{ $labels.group }}: {{ $value | humanize }} members have nothing to do",

@@ -53,6 +53,11 @@ SAFETY = (
         [Check(at, "OverlapDetected") for at in ("10m15s", "10m45s", "15m15s", "15m30s", "16m")],
     ),
     Case(
+        "an overlap, and five minutes before it a scrape that failed",
+        {UP: "1x20 0x1 1x100", OVERLAPS: "_x40 1x80"},
+        [Check("10m15s", "OverlapDetected", [of_serve(**ORDERS)])],
+    ),
+    Case(
         "what a new Prometheus sees for the first time is told, however old",
         {UP: "1x100", OVERLAPS: "3x100"},
         [Check("0m", "OverlapDetected", [of_serve(**ORDERS)]), Check("6m", "OverlapDetected")],
@@ -110,12 +115,15 @@ OWNERS = (
         [Check(at, "QueuesUnassigned") for at in ("2m", "4m", "6m")],
     ),
     Case(
-        "a handover that does not end, and one that does",
+        "a handover that does not end, one that does, and a group that waits for its route",
         {
             MEMBERS: "3x60",
             CONVERGED: "1x8 0x50",
             other(MEMBERS): "3x60",
             other(CONVERGED): "0x10 1x50",
+            serve("fairlead_group_members", group="new"): "3x60",
+            serve("fairlead_group_converged", group="new"): "0x60",
+            serve("fairlead_group_phase", group="new", phase="waiting_for_route"): "1x60",
         },
         [
             Check("7m", "NotConverged"),
@@ -134,8 +142,10 @@ OWNERS = (
         ],
     ),
     Case(
-        "members without a queue: of a group, of a broadcasting one, of a paused one",
+        "members without a queue: of a group, of a broadcasting, a paused and a waiting one",
         {
+            serve("fairlead_group_members_idle", group="new"): "2x200",
+            serve("fairlead_group_phase", group="new", phase="waiting_for_route"): "1x200",
             serve("fairlead_group_members_idle", **ORDERS): "2x200",
             serve("fairlead_group_members_idle", group="news"): "2x200",
             serve("fairlead_group_info", group="news", model="broadcasting"): "1x200",
