@@ -11,6 +11,7 @@ from fairlead.cli.native_work import (
     BothGroups,
     NativeOptions,
     both_groups,
+    counted,
     members_of,
     refuse_if_at_work,
     shortened,
@@ -64,15 +65,17 @@ def adopt(
     """Take a native Kafka consumer group over: a dry run, unless --apply is given.
 
     Each queue begins where the native group stopped. Refused while that has members, and if
-    Fairlead's group is at work or has read further. docs/adoption.md has the details.
+    Fairlead's group is at work or has read further; a dry run shows the rows all the same.
+    docs/adoption.md has the details.
     """
     work, where = GroupWork(name, shared), _choice(uncommitted)
     change = ChangeOptions(because=because, by=by, wait=wait)
     with both_groups(work, native, options) as both:
-        refuse_if_at_work(both.native)
-        _refuse_if_ours_at_work(work)
+        if apply:
+            _refuse_if_anybody_is_at_work(work, both)
         planned = _plan(both, where)
-        _refuse_if_ahead(planned, both)
+        if apply:
+            _refuse_if_ahead(planned, both)
         outcomes = _written(work, both, planned, change) if apply else {}
         write_rows(
             [_row(each, outcomes.get(index)) for index, each in enumerate(planned)],
@@ -82,6 +85,8 @@ def adopt(
         _warn_of(planned)
         if not apply:
             warn("a dry run: nothing is written; --apply writes it")
+            _refuse_if_anybody_is_at_work(work, both)
+            _refuse_if_ahead(planned, both)
             return
         found = list(outcomes.values())
         tell_resets([each for each in found if each.refusal is not None], wait)
@@ -99,14 +104,16 @@ def _choice(text: str | None) -> "Uncommitted | None":
     return text  # type: ignore[return-value]  # one of its words, as was looked at
 
 
-def _refuse_if_ours_at_work(work: GroupWork) -> None:
-    """Refuse if clients of Fairlead's may begin before they are told where.
+def _refuse_if_anybody_is_at_work(work: GroupWork, both: BothGroups) -> None:
+    """Refuse while native consumers read, or clients of Fairlead's may before they are told where.
 
     Raises:
-        RefusedError: there are some, and neither a release nor a pause keeps them from it.
+        RefusedError: there are some. Clients that a release or a pause keeps from it do not count.
+        EnvironmentMissingError: a cluster does not answer.
     """
     from fairlead.control.handing_back import is_released
 
+    refuse_if_at_work(both.native)
     present = work.session.present
     members = members_of(work)
     if members and not is_released(present) and not present.rules.pause:
@@ -212,16 +219,16 @@ def _warn_of(planned: "Sequence[AdoptedQueue]") -> None:
     outside = [each for each in planned if each.why in ("below_earliest", "beyond_latest")]
     if outside:
         warn(
-            f"{len(outside)} queues were committed outside what they keep: messages are gone, or "
-            "the topic is another one; they begin at the nearest that is kept"
+            f"the commits of {counted(len(outside), 'queue')} lie outside what is kept: messages "
+            "are gone, or the topic is another one; begun at the nearest that is kept"
         )
     open_ones = [each.place for each in planned if each.why == "consume_from"]
     left = sum(place.latest - place.earliest for place in open_ones)
     if open_ones:
         warn(
-            f"{len(open_ones)} queues have no commit, and {left} messages: they begin where their "
-            "clients' consume_from says, and last_offset skips these; --uncommitted earliest does "
-            "not"
+            f"{counted(len(open_ones), 'queue')} with {counted(left, 'message')} without a commit: "
+            "begun where the clients' consume_from says, and last_offset skips these messages; "
+            "--uncommitted earliest does not"
         )
 
 

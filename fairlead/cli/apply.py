@@ -149,7 +149,7 @@ def _tell(done: "AppliedPlan", change: ChangeOptions) -> None:
         EnvironmentMissingError: no engine answered in time.
     """
     if done.saved.of_others:
-        typer.echo(left_words(done.saved.changes).strip(), err=True)
+        typer.echo(left_words(done.saved.changes, before="").lstrip(), err=True)
     tell_outcomes(done.outcomes, change.wait)
     if change.dry_run:
         return

@@ -123,9 +123,9 @@ def differences(planned: "Iterable[PlannedMove]", now: "Iterable[PlannedMove]") 
     return "".join(lines[:_NAMED_MAX]) + ("" if more <= 0 else f"\n  and {more} more")
 
 
-def left_words(changes: "Changes") -> str:
+def left_words(changes: "Changes", before: str = "  ") -> str:
     """Return what of a plan no command brings about, a line for each, and who does it."""
-    return "".join(f"\n  {line}" for line in _left(changes))
+    return "".join(f"\n{before}{line}" for line in _left(changes))
 
 
 def _left(changes: "Changes") -> Iterator[str]:
@@ -165,8 +165,8 @@ def _way(move: "PlannedMove | None") -> str | None:
 def _sum(done: AppliedPlan) -> str:
     planned = len(done.planned)
     if done.dry_run:
-        return f"{done.saved.group}: {planned} queues would move; nothing is written"
+        return f"{done.saved.group}: queues that would move: {planned}; nothing is written"
     good = sum(row.verdict == "as_planned" for row in done.rows)
     other = sum(row.verdict in _BAD for row in done.rows)
     words = f"{done.saved.group}: {good} of {planned} queues move as planned"
-    return words if not other else f"{words}, {other} are not as planned"
+    return words if not other else f"{words}; not as planned: {other}"

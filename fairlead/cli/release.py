@@ -59,30 +59,44 @@ def release(
     """Hand a group back to native Kafka consumers: a dry run, unless --apply is given.
 
     Each queue's position becomes a commit of the native group. Refused while anybody is in either
-    group. Afterwards Fairlead's clients own nothing, until adopt. docs/adoption.md has the details.
+    group; a dry run shows the rows all the same. Afterwards Fairlead's clients own nothing, until
+    adopt. docs/adoption.md has the details.
     """
     work = GroupWork(name, shared)
     with both_groups(work, native, options) as both:
         said = f"released to the native group {both.native.group}"
         said = said if because is None else f"{said}: {because}"[:255]
         change = ChangeOptions(because=said, by=by, wait=wait)
-        refuse_if_at_work(both.native)
-        _refuse_if_ours_at_work(work, "")
-        _refuse_if_designated(work)
         if apply:
+            _refuse_if_anybody_is_at_work(work, both)
             _keep_ours_out(work, change)
-            _refuse_if_ours_at_work(
-                work, " They own nothing any more, and nothing is committed yet."
-            )
-        planned = _plan(both, rewind=rewind)
+            since = " They own nothing any more, and nothing is committed yet."
+            _refuse_if_ours_at_work(work, since)
+        planned = _plan(both)
+        if apply:
+            _refuse_if_ahead(both, planned, rewind=rewind)
         refused = _written(both, planned, rewind=rewind) if apply else {}
         rows = [_row(each, refused, written=apply) for each in planned]
         write_rows(rows, _COLUMNS, shared.output)
         _warn_of(planned)
-        if not apply:
-            warn("a dry run: nothing is written; --apply writes it")
+        if apply:
+            _look_again(both, planned, refused)
             return
-        _look_again(both, planned, refused)
+        warn("a dry run: nothing is written; --apply writes it")
+        _refuse_if_anybody_is_at_work(work, both)
+        _refuse_if_ahead(both, planned, rewind=rewind)
+
+
+def _refuse_if_anybody_is_at_work(work: GroupWork, both: BothGroups) -> None:
+    """Refuse while somebody is in either group, or where the release would displace a rule.
+
+    Raises:
+        RefusedError: so it is.
+        EnvironmentMissingError: a cluster does not answer.
+    """
+    refuse_if_at_work(both.native)
+    _refuse_if_ours_at_work(work, "")
+    _refuse_if_designated(work)
 
 
 def _refuse_if_ours_at_work(work: GroupWork, since: str) -> None:
@@ -134,11 +148,19 @@ def _keep_ours_out(work: GroupWork, change: ChangeOptions) -> None:
     tell_outcomes(outcomes, change.wait)
 
 
-def _plan(both: BothGroups, *, rewind: bool) -> "list[ReleasedQueue]":
+def _plan(both: BothGroups) -> "list[ReleasedQueue]":
     from fairlead.control.handing_back import plan_release
 
     places = both.places()
-    planned = plan_release(places, both.native.positions(places))
+    return plan_release(places, both.native.positions(places))
+
+
+def _refuse_if_ahead(both: BothGroups, planned: "Sequence[ReleasedQueue]", *, rewind: bool) -> None:
+    """Refuse what the native group would read a second time.
+
+    Raises:
+        RefusedError: it is further in a queue already.
+    """
     ahead = [
         f"{_queue(each)} at {each.native}, Fairlead's group at {each.position.offset}"
         for each in planned
@@ -150,7 +172,6 @@ def _plan(both: BothGroups, *, rewind: bool) -> "list[ReleasedQueue]":
             remedy="It was released before, and has read on: leave it. --rewind lets it read "
             "those messages again.",
         )
-    return planned
 
 
 def _written(

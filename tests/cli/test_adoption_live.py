@@ -194,8 +194,11 @@ def begun_natively(story: Story) -> int:
             consumer.position(partition)
         written = story.write(10)
         story.read_natively(consumer, 12)
-        _, text = story.run("adopt", code=ExitCode.REFUSED)
+        rows, text = story.run("adopt", code=ExitCode.REFUSED)
         assert f"{story.native}: the native group is at work (Stable): shop-native at" in text
+        assert sum(row["native"] for row in rows) == story.read.total()
+        none, _ = story.run("adopt", "--apply", code=ExitCode.REFUSED)
+        assert none == []
     return written - story.read.total()
 
 
