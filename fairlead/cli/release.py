@@ -11,13 +11,14 @@ from fairlead.cli.native_work import (
     BothGroups,
     NativeOptions,
     both_groups,
+    counted,
     members_of,
     refuse_if_at_work,
     shortened,
 )
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import write_rows
-from fairlead.errors import EnvironmentMissingError, RefusedError
+from fairlead.errors import EnvironmentMissingError, RefusedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,13 +68,15 @@ def release(
         said = f"released to the native group {both.native.group}"
         said = said if because is None else f"{said}: {because}"[:255]
         change = ChangeOptions(because=said, by=by, wait=wait)
+        planned = _plan(both)
         if apply:
             _refuse_if_anybody_is_at_work(work, both)
+            _refuse_if_ahead(both, planned, rewind=rewind)
             _keep_ours_out(work, change)
             since = " They own nothing any more, and nothing is committed yet."
             _refuse_if_ours_at_work(work, since)
-        planned = _plan(both)
-        if apply:
+            # Only now nobody moves them any more.
+            planned = _plan(both)
             _refuse_if_ahead(both, planned, rewind=rewind)
         refused = _written(both, planned, rewind=rewind) if apply else {}
         rows = [_row(each, refused, written=apply) for each in planned]
@@ -149,10 +152,24 @@ def _keep_ours_out(work: GroupWork, change: ChangeOptions) -> None:
 
 
 def _plan(both: BothGroups) -> "list[ReleasedQueue]":
+    """Return what is to be written for each queue.
+
+    Raises:
+        UsageError: of none of them a position is known: the group is mistyped, most likely.
+        EnvironmentMissingError: a cluster does not answer.
+    """
     from fairlead.control.handing_back import plan_release
 
     places = both.places()
-    return plan_release(places, both.native.positions(places))
+    planned = plan_release(places, both.native.positions(places))
+    if all(each.verdict == "untold" for each in planned):
+        raise UsageError(
+            f"{both.name}: nobody has told a position in "
+            f"{', '.join(sorted({each.place.queue.topic for each in planned}))}: there is nothing "
+            "to hand back.",
+            remedy="Check the group's name, and its topics (--topic).",
+        )
+    return planned
 
 
 def _refuse_if_ahead(both: BothGroups, planned: "Sequence[ReleasedQueue]", *, rewind: bool) -> None:
@@ -219,6 +236,14 @@ def _look_again(
 
 
 def _warn_of(planned: "Sequence[ReleasedQueue]") -> None:
+    from fairlead.bridges.kafka.topic_names import is_own_topic
+
+    waiting = sum(each.lag or 0 for each in planned if is_own_topic(each.place.queue.topic))
+    if waiting:
+        warn(
+            f"{counted(waiting, 'message')} in the retry topic wait for another try: native "
+            "consumers do not read it"
+        )
     untold = [_queue(each) for each in planned if each.verdict == "untold"]
     if untold:
         warn(

@@ -272,6 +272,7 @@ def test_nothing_to_take_over(system: System, capsys: pytest.CaptureFixture[str]
     assert f"it has committed nothing in {system.topic}" in text
     _, text = story.run("adopt", "--uncommitted", "middle", code=ExitCode.USAGE)
     assert "--uncommitted: 'middle' is neither." in text
-    rows, text = story.run("release", "--topic", system.topic)
-    assert {row["answer"] for row in rows} == {"untold"}
-    assert "nobody has told a position" in text
+    flags = ("--topic", system.topic, "--apply")
+    _, text = story.run("release", *flags, code=ExitCode.USAGE)
+    assert f"nobody has told a position in {system.topic}: there is nothing to hand back" in text
+    assert story.controls() == []
