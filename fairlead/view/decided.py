@@ -6,7 +6,7 @@ those stay that no decision has called resolved.
 
 import zlib
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -275,10 +275,22 @@ class Decided:
             self.last_move = decision
         return Taken(decision, parts, steps, changes.granted, changes.given_up)
 
-    def forget_before(self, oldest_ms: int) -> None:
-        """Forget the decisions that were appended before this time, as history."""
+    def forget_before(self, oldest_ms: int, topics: Container[str]) -> None:
+        """Forget the decisions that were appended before this time, as history.
+
+        Of queues that nobody has been granted since, and whose topics are none of these, all is
+        forgotten.
+        """
         while self.history and self.history[0].append_ms < oldest_ms:
             self.history.popleft()
+        gone = [
+            queue
+            for queue, tenure in self.tenures.items()
+            if tenure.decided_ms < oldest_ms and queue.topic not in topics
+        ]
+        for queue in gone:
+            for kept in (self.tenures, self.grants, self.ended):
+                kept.pop(queue, None)
 
     def owners(self) -> dict[MessageQueue, str]:
         """Return who is to own what, by the newest grants that were not dropped."""

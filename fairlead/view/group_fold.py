@@ -283,7 +283,7 @@ class GroupFold:
 
     def sweep(self, oldest_ms: int) -> None:
         """Forget what nobody asks for any more."""
-        self.decided.forget_before(oldest_ms)
+        self.decided.forget_before(oldest_ms, self.around.routes)
         self.members.forget(self.around.clock_ms(self.name))
         self.measured.forget(self.around.routes, oldest_ms)
 

@@ -90,7 +90,8 @@ class Watch:
             elif step.stage == "resolved":
                 self.dropped.pop(place, None)
                 self.late.discard(place)
-        if self.opened_ms is None and (decision.moves or self.dropped):
+        stirs = decision.moves or any(step.stage == "dropped" for step in taken.steps)
+        if self.opened_ms is None and stirs:
             self.opened_ms = decision.append_ms
         if self.happened.following:
             self._count(taken, decided, len(expired), timeouts)
