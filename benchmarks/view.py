@@ -8,7 +8,6 @@ machine does.
 """
 
 import argparse
-import gc
 import resource
 import sys
 import time
@@ -56,11 +55,6 @@ def main(arguments: list[str] | None = None) -> int:
             view.take(list(load.heartbeats(at_ms)))
     _timed("groups(), all have worked", view.groups)
     _timed("groups(), nobody has", view.groups)
-    gc.collect()
-    gc.freeze()  # what is there stays: collecting garbage need not look at it again
-    view.take(list(load.progress(START_MS + 30_000, 99_000)))
-    _timed("the same, heap frozen: all", view.groups)
-    _timed("the same, heap frozen: none", view.groups)
     _take(view, "decisions, followed", load.decisions())
     _timed("group() of one", lambda: view.group(load.names()[0]))
     snapshot = _timed("snapshot(2000)", lambda: view.snapshot(2_000))

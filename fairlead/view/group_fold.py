@@ -246,10 +246,10 @@ class GroupFold:
 
     def _topics(self, standing: Standing) -> Iterator[TopicFigures]:
         """Yield the figures of each topic that the group shares, by the order of their names."""
-        behind, as_of_ms = self.measured.topics(), self.around.as_of_ms
+        as_of_ms = self.around.as_of_ms
         anybody = bool(standing.roll.members)
         for topic, queues in standing.queues.items():
-            known = behind.get(topic)
+            known = self.measured.behind(topic)
             lag = None if known is None else known.lag(as_of_ms)
             yield TopicFigures(
                 topic=topic,

@@ -7,8 +7,9 @@ from typing import Any, Final, NamedTuple
 from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.view.end_history import EndHistory, Reached
 from fairlead.view.reading import epoch_of, integer_of, position_of, queue_of, text_of
+from fairlead.view.topic_behind import Behind, Lag, TopicBehind
 
-__all__ = ["Behind", "Lag", "Measure", "Measured", "Report", "progress_of"]
+__all__ = ["Measure", "Measured", "Report", "progress_of"]
 
 _TOLD_WITHIN_MS: Final = 1_000
 """A client that has nothing left to read tells of a new end within this time, or so."""
@@ -23,39 +24,6 @@ class Report(NamedTuple):
     end: int | None = None
     identity: str | None = None
     idle_ms: int | None = None
-
-
-class Lag(NamedTuple):
-    """How far a group is behind the end of a queue.
-
-    ``seconds``: how long ago the end was where the position is now; 0 where nothing is left. An
-    estimate: between two samples of the end it is taken to have grown evenly. None: when the end
-    was there is not known. ``at_least``: it may be more, for the end is remembered no longer.
-    """
-
-    messages: int
-    seconds: float | None
-    at_least: bool
-
-
-class Behind(NamedTuple):
-    """How far a group is behind the end of a queue, whatever time it is.
-
-    ``since_ms``: when the end was where the position is now; None: that is not known, or nothing
-    is left. ``earlier``: it was before that.
-    """
-
-    messages: int
-    since_ms: int | None
-    earlier: bool
-
-    def lag(self, as_of_ms: int) -> Lag:
-        """Return how far behind that is at a time."""
-        if self.messages == 0:
-            return Lag(0, 0.0, at_least=False)
-        if self.since_ms is None:
-            return Lag(self.messages, None, at_least=False)
-        return Lag(self.messages, max(0, as_of_ms - self.since_ms) / 1000, self.earlier)
 
 
 def progress_of(body: Mapping[str, Any]) -> list[Report]:
@@ -93,7 +61,7 @@ class Measure:
         worked: the position that progress told last.
         ends: where the end was, as progress tells it.
         bounds: where it was when a bridge was asked.
-        behind: how far the group is behind it; None: position or end is not known.
+        topic: how far behind the group is, at this ``slot``.
     """
 
     position: Position | None = None
@@ -105,7 +73,8 @@ class Measure:
     worked: Position | None = None
     ends: EndHistory = field(default_factory=EndHistory)
     bounds: EndHistory = field(default_factory=EndHistory)
-    behind: Behind | None = None
+    topic: TopicBehind = field(default_factory=TopicBehind)
+    slot: int = -1
 
     def take(self, report: Report, append_ms: int) -> bool:
         """Take in where somebody was; return whether it is of the newest life of the topic."""
@@ -160,21 +129,22 @@ class Measure:
 
     def date(self, polled: EndHistory | None) -> None:
         """Find out how far behind the group is, after position or ends have changed."""
-        self.behind = None
+        self.topic.put(self.slot, self._behind(polled))
+
+    def _behind(self, polled: EndHistory | None) -> Behind | None:
         end, at = self.end(polled), self.position
         if end is None or at is None:
-            return
+            return None
         if at.offset >= end:
-            self.behind = Behind(0, None, earlier=False)
-            return
+            return Behind(0, None, earlier=False)
         known = [ends for ends in (self.ends, self.bounds, polled) if ends is not None and ends]
         found = _best(filter(None, (ends.reached(at.offset) for ends in known)))
         since_ms = None if found is None else found.at_ms
-        self.behind = Behind(end - at.offset, since_ms, found is not None and found.earlier)
+        return Behind(end - at.offset, since_ms, found is not None and found.earlier)
 
     def lag(self, as_of_ms: int) -> Lag | None:
         """Return how far behind the group is; None: position or end is not known."""
-        behind = self.behind
+        behind = self.topic.at(self.slot) if self.slot >= 0 else None
         return None if behind is None else behind.lag(as_of_ms)
 
     def end(self, polled: EndHistory | None) -> int | None:
@@ -204,12 +174,13 @@ def _rank(found: Reached) -> tuple[bool, int]:
 class Measured:
     """The queues of one group of which anybody told how far it is.
 
-    ``polled``: the ends that somebody asked the data cluster for, of the queues of all groups.
+    ``polled``: the ends that somebody asked the data cluster for, of the queues of all groups;
+    ``topics``: how far behind each topic is, queue by queue.
     """
 
     polled: Mapping[MessageQueue, EndHistory]
     queues: dict[MessageQueue, Measure] = field(default_factory=dict)
-    _topics: dict[str, Behind] | None = None
+    topics: dict[str, TopicBehind] = field(default_factory=dict)
 
     def take(self, report: Report, append_ms: int) -> None:
         """Take in where somebody was in a queue."""
@@ -231,10 +202,10 @@ class Measured:
 
     def _of(self, queue: MessageQueue) -> Measure:
         """Return what is known of a queue, to be changed."""
-        self._topics = None
         found = self.queues.get(queue)
         if found is None:
-            found = self.queues[queue] = Measure()
+            topic = self.topics.setdefault(queue.topic, TopicBehind())
+            found = self.queues[queue] = Measure(topic=topic, slot=topic.new_place())
         return found
 
     def date(self, polled: Container[MessageQueue]) -> None:
@@ -242,35 +213,19 @@ class Measured:
         for queue, measure in self.queues.items():
             if queue in polled:
                 measure.date(self.polled.get(queue))
-                self._topics = None
 
-    def topics(self) -> Mapping[str, Behind]:
-        """Return how far behind each topic is: all messages, and since when the furthest queue."""
-        if self._topics is None:
-            # Every queue of every group whenever its clients work: plain lists, no values.
-            found: dict[str, list[Any]] = {}
-            for queue, measure in self.queues.items():
-                if measure.behind is None:
-                    continue
-                messages, since_ms, earlier = measure.behind
-                total = found.get(queue.topic)
-                if total is None:
-                    found[queue.topic] = [messages, since_ms, earlier]
-                    continue
-                total[0] += messages
-                if since_ms is not None and (total[1] is None or since_ms < total[1]):
-                    total[1:] = since_ms, earlier
-            self._topics = {topic: Behind(*total) for topic, total in found.items()}
-        return self._topics
+    def behind(self, topic: str) -> Behind | None:
+        """Return how far behind a topic is: all messages, and since when the furthest queue."""
+        found = self.topics.get(topic)
+        return None if found is None else found.all()
 
     def forget(self, topics: Iterable[str], oldest_ms: int) -> None:
-        """Forget the queues of topics that are none of these, and were told of last before this."""
-        kept = frozenset(topics)
-        gone = [
-            queue
-            for queue, measure in self.queues.items()
-            if queue.topic not in kept and measure.told_ms < oldest_ms
-        ]
-        for queue in gone:
-            del self.queues[queue]
-            self._topics = None
+        """Forget the topics that are none of these, and of which nothing was told since."""
+        kept = {*topics}
+        kept.update(
+            queue.topic for queue, measure in self.queues.items() if measure.told_ms >= oldest_ms
+        )
+        if kept.issuperset(self.topics):
+            return
+        self.topics = {name: each for name, each in self.topics.items() if name in kept}
+        self.queues = {queue: each for queue, each in self.queues.items() if queue.topic in kept}
