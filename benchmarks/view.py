@@ -8,6 +8,7 @@ machine does.
 """
 
 import argparse
+import gc
 import resource
 import sys
 import time
@@ -44,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     _take(view, "heartbeats, the next", load.heartbeats(START_MS + 3_000))
     _timed("groups(), the first time", view.groups)
     view.follow()
+    gc.freeze()  # as fairlead serve does
     for second in range(_SECONDS_TOLD):
         at_ms = START_MS + 6_000 + second * 1_000
         rows = load.progress(at_ms, 9_200 + second * 100)

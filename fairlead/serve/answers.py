@@ -4,6 +4,7 @@ Decides how old an answer may be: lists and metrics are made at most once in `FR
 many ask.
 """
 
+import gc
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +49,9 @@ class HeldView:
     def begin(self, names: TopicNames, partitions: Partitions) -> None:
         """Forget everything but what was counted: the topics are read again."""
         with self._lock:
-            self._counted = None if self._view is None else self._view.happened
+            if self._view is not None and self._view.happened.following:
+                self._counted = self._view.happened
+            gc.unfreeze()
             self._view = View(
                 names,
                 partitions,
@@ -68,6 +71,8 @@ class HeldView:
         with self._lock:
             assert self._view is not None, "the follower begins before it has caught up"
             self._view.follow(self._counted)
+            # What was read stays. Looking for garbage in it would hold up answers for a second.
+            gc.freeze()
 
     def snapshot(self) -> Snapshot | None:
         """Return all groups in numbers; None: nothing is known yet."""
