@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from fairlead.cli.completions import complete_strategy
 from fairlead.cli.documents import read_document, read_json
 from fairlead.cli.options import OutputOption
 from fairlead.cli.output import OutputFormat, queues_text, write_rows
@@ -17,12 +18,20 @@ _QUEUES_MAX: Final = 1_000_000
 _KIND: Final = "allocate"
 _FIELDS: Final = ("id", "kind", "strategy", "queues", "clients", "options", "for")
 
+StrategyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--strategy",
+        "-s",
+        help="Its name on the wire, such as AVG.",
+        autocompletion=complete_strategy,
+    ),
+]
+
 
 def allocate(
     *,
-    strategy: Annotated[
-        str | None, typer.Option("--strategy", "-s", help="Its name on the wire, such as AVG.")
-    ] = None,
+    strategy: StrategyOption = None,
     queues: Annotated[
         list[str] | None,
         typer.Option("--queues", "-q", help="topic/broker/first-last; may be given again."),

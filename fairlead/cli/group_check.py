@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairlead.cli.completions import complete_group
 from fairlead.cli.group_describe import standing_from
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
@@ -22,7 +23,13 @@ __all__ = ["check"]
 COLUMNS = ("problem", "for", "says", "do")
 
 GroupArgument = Annotated[
-    str | None, typer.Argument(metavar="[GROUP]", help="The group; or --all.", show_default=False)
+    str | None,
+    typer.Argument(
+        metavar="[GROUP]",
+        help="The group; or --all.",
+        show_default=False,
+        autocompletion=complete_group,
+    ),
 ]
 AllFlag = Annotated[
     bool, typer.Option("--all", help="Every group that there is; one that fails stops no other.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli import rule_flags as flags
+from fairlead.cli.completions import complete_group
 from fairlead.cli.group_options import WAIT_SECONDS, GroupOptions
 from fairlead.cli.group_work import signature, warn
 from fairlead.cli.option_sets import takes_sets
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
-OffsetsGroup = Annotated[str, typer.Argument(metavar="GROUP", help="The group.")]
+OffsetsGroup = Annotated[
+    str, typer.Argument(metavar="GROUP", help="The group.", autocompletion=complete_group)
+]
 ToFlag = Annotated[
     str,
     typer.Option(

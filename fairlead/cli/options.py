@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairlead.cli.completions import complete_profile
 from fairlead.cli.output import OutputFormat
 
 if TYPE_CHECKING:
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 
 ProfileOption = Annotated[
     str | None,
-    typer.Option("--profile", help="A profile of conf/ over the defaults, such as rocketmq."),
+    typer.Option(
+        "--profile",
+        help="A profile of conf/ over the defaults, such as rocketmq.",
+        autocompletion=complete_profile,
+    ),
 ]
 ConfigOption = Annotated[
     list[Path] | None,

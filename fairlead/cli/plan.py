@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli import rule_flags as flags
+from fairlead.cli.completions import complete_group
 from fairlead.cli.group_options import NamedOptions
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, write_document
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from fairlead.planning.picture import Picture
     from fairlead.planning.plan import Plan
 
-GroupArgument = Annotated[str | None, typer.Argument(help="A group, read from Fairlead's topics.")]
+GroupArgument = Annotated[
+    str | None,
+    typer.Argument(help="A group, read from Fairlead's topics.", autocompletion=complete_group),
+]
 FileOption = Annotated[
     Path | None,
     typer.Option("--file", "-f", help="A group as a JSON document instead; - is standard input."),

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from fairlead.cli.completions import complete_group, complete_strategy, complete_word
+
 ClientsArgument = Annotated[
     list[str], typer.Argument(metavar="CLIENT...", help="Client ids.", show_default=False)
 ]
@@ -14,11 +16,19 @@ UntilEmptyFlag = Annotated[
     ),
 ]
 GroupArgument = Annotated[
-    str, typer.Argument(metavar="GROUP", help="The group; '*' for the rules of all groups.")
+    str,
+    typer.Argument(
+        metavar="GROUP",
+        help="The group; '*' for the rules of all groups.",
+        autocompletion=complete_group,
+    ),
 ]
 
 StrategyFlag = Annotated[
-    str | None, typer.Option("--strategy", "-s", help="The allocation strategy.")
+    str | None,
+    typer.Option(
+        "--strategy", "-s", help="The allocation strategy.", autocompletion=complete_strategy
+    ),
 ]
 OptionsFlag = Annotated[
     str | None, typer.Option("--options", help="Its options, as JSON; left out: none.")
@@ -50,26 +60,52 @@ SettleFlag = Annotated[
     int | None, typer.Option("--settle-ms", help="Joins and leaves are gathered for so long.")
 ]
 SlotsFlag = Annotated[
-    str | None, typer.Option("--slots", help="Who shares a topic: subscribers or group.")
+    str | None,
+    typer.Option(
+        "--slots",
+        help="Who shares a topic: subscribers or group.",
+        autocompletion=complete_word("subscribers", "group"),
+    ),
 ]
 ModeFlag = Annotated[
     str | None,
-    typer.Option("--mode", help="cooperative, or eager: grant without waiting for the holder."),
+    typer.Option(
+        "--mode",
+        help="cooperative, or eager: grant without waiting for the holder.",
+        autocompletion=complete_word("cooperative", "eager"),
+    ),
 ]
 OnMuteFlag = Annotated[
     str | None,
-    typer.Option("--on-mute", help="wait, or force: take queues from a client that is mute."),
+    typer.Option(
+        "--on-mute",
+        help="wait, or force: take queues from a client that is mute.",
+        autocompletion=complete_word("wait", "force"),
+    ),
 ]
 ReactFlag = Annotated[
     str | None,
-    typer.Option("--react", help="When joins and leaves are shared out: on_change or on_tick."),
+    typer.Option(
+        "--react",
+        help="When joins and leaves are shared out: on_change or on_tick.",
+        autocompletion=complete_word("on_change", "on_tick"),
+    ),
 ]
 StartPolicyFlag = Annotated[
     str | None,
-    typer.Option("--start-policy", help="Where queues start: fairlead, or as in rocketmq."),
+    typer.Option(
+        "--start-policy",
+        help="Where queues start: fairlead, or as in rocketmq.",
+        autocompletion=complete_word("fairlead", "rocketmq"),
+    ),
 ]
 WeighByFlag = Annotated[
-    str | None, typer.Option("--weigh-by", help="What queues weigh: count, rate or lag.")
+    str | None,
+    typer.Option(
+        "--weigh-by",
+        help="What queues weigh: count, rate or lag.",
+        autocompletion=complete_word("count", "rate", "lag"),
+    ),
 ]
 WeighOverFlag = Annotated[
     int | None, typer.Option("--weigh-over-ms", help="Averaged over so long.")

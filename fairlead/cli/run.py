@@ -4,16 +4,15 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import SettingsOptions
-from fairlead.jars import ensure_jars
-from fairlead.jars.progress import ConsoleProgress
-from fairlead.settings import Settings
+
+if TYPE_CHECKING:
+    from fairlead.settings import Settings
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _SUPERVISE = "--supervise"
@@ -70,11 +69,15 @@ def run(
     _run(settings, restarts, archive=archive, accept_lost_input=accept_lost_input)
 
 
-def _run(settings: Settings, restarts: int, *, archive: bool, accept_lost_input: bool) -> None:
+def _run(settings: "Settings", restarts: int, *, archive: bool, accept_lost_input: bool) -> None:
     """Run the job until a signal asks it to stop."""
     import os
 
+    from rich.console import Console
+
     from fairlead.archive import spark_program
+    from fairlead.jars import ensure_jars
+    from fairlead.jars.progress import ConsoleProgress
     from fairlead.java import find_java
     from streaming.starting import SessionStart
     from streaming.stopping import StopSignal, on_signals

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic_settings import EnvSettingsSource
 
-import fairlead
+from fairlead.conf_folder import conf_directory, profiles
 from fairlead.settings.known_keys import FILE_ONLY
 from fairlead.settings.problems import Problem, SettingsError
 from fairlead.settings.sections import Settings
@@ -78,18 +78,6 @@ class Layer:
             if tuple(key[:length]) in places:
                 return places[tuple(key[:length])]
         return None
-
-
-def conf_directory() -> Path:
-    """Return the folder of defaults and profiles: inside a wheel, else beside the package."""
-    package = Path(fairlead.__file__).resolve().parent
-    inside = package / "conf"
-    return inside if inside.is_dir() else package.parent / "conf"
-
-
-def profiles() -> list[str]:
-    """Return the names of the profiles, without ``default``."""
-    return sorted({file.stem for file in conf_directory().glob("*.toml")} - {"default"})
 
 
 def profile_layer(profile: str) -> Layer:

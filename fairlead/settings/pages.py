@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from fairlead.conf_folder import conf_directory, profiles
 from fairlead.settings.default_file import default_file
 from fairlead.settings.kafka_options import TRANSLATIONS
 from fairlead.settings.known_keys import ANY_GROUP, KnownKey, known_keys, sections
-from fairlead.settings.layers import conf_directory, profile_layer, profiles
+from fairlead.settings.layers import profile_layer
 from fairlead.settings.toml_lines import Key
 from fairlead.settings.toml_text import toml_value
 

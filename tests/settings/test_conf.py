@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from fairlead.conf_folder import conf_directory
 from fairlead.settings import Settings, load_settings
 from fairlead.settings.known_keys import known_keys
-from fairlead.settings.layers import conf_directory
 
 PROFILES = sorted(path.stem for path in conf_directory().glob("*.toml") if path.stem != "default")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from fairlead.conf_folder import conf_directory
 from fairlead.settings import load_settings
 from fairlead.settings.known_keys import ANY_GROUP, known_keys, path_of, sections
-from fairlead.settings.layers import conf_directory
 from fairlead.settings.pages import configuration_page, written_pages
 from fairlead.settings.sections import Settings
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from fairlead.conf_folder import conf_directory
 from fairlead.settings import SettingsError, load_settings
 from fairlead.settings.known_keys import known_keys
-from fairlead.settings.layers import conf_directory
 from fairlead.settings.schema import file_schema
 
 SCHEMA = file_schema()

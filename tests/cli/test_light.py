@@ -1,0 +1,87 @@
+"""Help and completion are quick because nothing heavy is imported for them, by any command."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = (
+    "pyspark", "py4j", "pandas", "pyarrow", "numpy", "kafka", "starlette", "uvicorn",
+    "prometheus_client", "structlog", "pydantic_settings",
+)  # fmt: skip
+
+ALL_HELP = """
+import contextlib, io, json, sys
+import typer
+from fairlead.cli.commands import COMMANDS
+from fairlead.cli.lazy import load_command
+from fairlead.cli.main import main
+
+def heavy_after(words):
+    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+        main([*words, "--help"])
+    found = sorted({name.partition(".")[0] for name in sys.modules} & set(sys.argv[1:]))
+    for name in [name for name in sys.modules if name.partition(".")[0] in found]:
+        del sys.modules[name]
+    return found
+
+shown = {"": heavy_after([])}
+for name in COMMANDS:
+    shown[name] = heavy_after([name])
+    for verb in getattr(load_command(name), "commands", {}):
+        shown[f"{name} {verb}"] = heavy_after([name, verb])
+print(json.dumps(shown))
+"""
+
+COMPLETING = """
+import json, sys
+from fairlead.cli.main import main
+try:
+    main([])
+except SystemExit:
+    heavy = sorted({name.partition(".")[0] for name in sys.modules} & set(sys.argv[1:]))
+    print(json.dumps(heavy), file=sys.stderr)
+"""
+
+
+def test_help() -> None:
+    """The help of no command and of no verb imports Spark, Kafka, pandas or a web server."""
+    done = subprocess.run(
+        [sys.executable, "-c", ALL_HELP, *HEAVY], capture_output=True, text=True, check=True
+    )
+    shown = json.loads(done.stdout)
+    assert len(shown) > 50
+    assert {words: heavy for words, heavy in shown.items() if heavy} == {}
+
+
+@pytest.mark.parametrize(
+    "words, offered",
+    [
+        ("fairlead ", "doctor"),
+        ("fairlead broker st", "start"),
+        ("fairlead run --che", "--checkpoint"),
+        ("fairlead group set orders --strategy ST", "STICKY"),
+        ("fairlead run --profile ", "rocketmq"),
+    ],
+)
+def test_completion(words: str, offered: str, tmp_path: Path) -> None:
+    """Neither does completion: of commands, of options, of values."""
+    environment = {
+        **os.environ,
+        "_FAIRLEAD_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+        "HOME": str(tmp_path),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", COMPLETING, *HEAVY],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert offered in done.stdout.split()
+    assert json.loads(done.stderr.splitlines()[-1]) == []
