@@ -1,9 +1,9 @@
 """What each query of the dashboards answers while a real system runs."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Final, Protocol
 
 from tests.monitoring.dashboard_queries import Query, queries
 
@@ -19,8 +19,12 @@ RIGHTLY_EMPTY: Final[Mapping[tuple[str, str], str]] = {
 STEP_S: Final = 3
 """From one point of a panel to the next: several scrapes."""
 
-Answers = Callable[[str, bool], Iterable[Sequence[float]]]
-"""Returns the values of each series that answers an expression: of now, or of all the time."""
+
+class Answers(Protocol):
+    """Asks Prometheus."""
+
+    def __call__(self, expression: str, *, instant: bool) -> Iterable[Sequence[float]]:
+        """Return the values of each series: of now, or of all the time since the start."""
 
 
 def asked(query: Query, group: str, factor: Fraction) -> str:
@@ -48,7 +52,7 @@ def unanswered(answers: Answers, group: str, factor: Fraction) -> set[tuple[str,
         for query in queries()
         if not any(
             math.isfinite(value)
-            for series in answers(asked(query, group, factor), query.instant)
+            for series in answers(asked(query, group, factor), instant=query.instant)
             for value in series
         )
     }

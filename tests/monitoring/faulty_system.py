@@ -23,6 +23,9 @@ from streaming.rule_writer import write_rules
 from tests.faults.standstill import Standstill
 from tests.fixtures.kafka import FEW_PARTITIONS
 
+CALM: Final = "calm"
+"""The group that only sees a client join; its queues are told one by one."""
+
 QUEUES: Final = 8
 SHARDS: Final = 4
 _MESSAGES: Final = 20
@@ -65,6 +68,8 @@ class FaultySystem:
         self._condition = threading.Condition()
         self._fleets: dict[str, Fleet] = {}
         self._engine_lives = True
+        self.client_targets: list[str] = []
+        """Where clients show their metrics."""
         self._stack = contextlib.ExitStack()
         self.targets: Mapping[Job, str] = {
             ENGINE: f"127.0.0.1:{self._system.metrics_port}",
@@ -80,7 +85,7 @@ class FaultySystem:
             self._stack.callback(system.delete_topics)
             system.start_bridge()
             system.start_engine()
-            self._serve = system.fairlead("serve", "serve")
+            self._serve = system.fairlead("serve", "serve", "--config", str(self._queues_named()))
             self._stack.callback(self._serve.kill)
             self._fill()
         except BaseException:
@@ -96,13 +101,16 @@ class FaultySystem:
         self._system.await_engine()
 
     # Clients.
-    def start(self, group: str, name: str, *, topic: str = "", **settings: Any) -> None:
+    def start(
+        self, group: str, name: str, *, topic: str = "", metrics: bool = False, **settings: Any
+    ) -> None:
         """Start the process of a client, which joins when it is told to.
 
         Args:
             group: its group.
             name: of the process; its client id too, unless the settings have another.
             topic: what it reads, the source unless named.
+            metrics: it shows its client's metrics.
             settings: of the client, over those of all.
         """
         fleet = self._fleets.get(group) or self._new_fleet(group)
@@ -112,6 +120,10 @@ class FaultySystem:
             "topic": topic or self._plan.source,
             "settings": json.dumps({**_CLIENT, **settings}),
         }
+        if metrics:
+            (port,) = free_ports(1)
+            arguments["metrics-port"] = str(port)
+            self.client_targets.append(f"127.0.0.1:{port}")
         fleet.start(name, **arguments)
 
     def join(self, group: str, *names: str) -> None:
@@ -180,6 +192,12 @@ class FaultySystem:
             self._system.check()
         for group, fleet in self._fleets.items():
             assert not fleet.failed(), f"{group}: {fleet.log_tail(fleet.failed()[0])}"
+
+    def _queues_named(self) -> Path:
+        """Write the one setting that is a list."""
+        path = self._plan.folder / "serve.toml"
+        path.write_text(f'[serve]\nqueue_series = ["{CALM}"]\n', encoding="utf-8")
+        return path
 
     def _new_fleet(self, group: str) -> Fleet:
         folder = self._plan.folder / group

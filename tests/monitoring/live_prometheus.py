@@ -1,7 +1,7 @@
 """A real Prometheus with our rules, their durations shortened, beside a real system."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -26,15 +26,33 @@ class Fired(NamedTuple):
 class LivePrometheus(PrometheusServer):
     """One that evaluates our rules; as a context it runs."""
 
-    def __init__(self, folder: Path, targets: Mapping[Job, str], factor: Fraction) -> None:
-        """Write its configuration, and the rules with every duration multiplied."""
+    def __init__(
+        self,
+        folder: Path,
+        targets: Mapping[Job, str],
+        factor: Fraction,
+        clients: Sequence[str] = (),
+    ) -> None:
+        """Write its configuration, and the rules with every duration multiplied.
+
+        Args:
+            folder: takes everything.
+            targets: where engine and ``fairlead serve`` are.
+            factor: by which every duration is multiplied.
+            clients: where applications show their clients' metrics.
+        """
         super().__init__(folder, free_ports(1)[0])
-        self._targets = targets
+        self._targets = [*targets.values(), *clients]
         document = prometheus_document(targets, factor, "rules.yml")
         # On a busy machine an answer takes as long as it does on any other clock.
         document["global"] = dict.fromkeys(document["global"], "1s")
-        folder.mkdir()
-        for name, content in {"prometheus": document, "rules": rules_document(factor)}.items():
+        (folder / "clients").mkdir(parents=True)
+        files = {
+            "prometheus": document,
+            "rules": rules_document(factor),
+            "clients/test": [{"targets": [*clients]}],
+        }
+        for name, content in files.items():
             (folder / f"{name}.yml").write_text(yaml_text(content, "Of a test."), encoding="utf-8")
 
     def firing(self) -> set[Fired]:
@@ -42,7 +60,7 @@ class LivePrometheus(PrometheusServer):
         return self._alerts('ALERTS{alertstate="firing"}')
 
     def await_scraped(self, seconds: float) -> None:
-        """Return when engine and serve have both been asked: what happens from now on is seen."""
+        """Return when all of them have been asked: what happens from now on is seen."""
         self.await_true(
             lambda: len(self.now("up == 1")) == len(self._targets), "not scraped", seconds
         )
