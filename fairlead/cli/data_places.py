@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli.group_work import warn
-from fairlead.errors import FairleadError
+from fairlead.errors import FairleadError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +37,9 @@ def data_places(
         found = QueueOptions(data_bootstrap=data_bootstrap).places(group, kafka)
         behind = {each.queue: each.position.offset for each in found if each.lag and each.position}
         waiting = oldest_waiting(kafka, data_bootstrap or kafka.bootstrap, behind)
+    except UsageError:
+        # It has committed nothing, and no member told its topics: the rest says what there is.
+        return {}
     except FairleadError as error:
         warn(f"{error.lines()[0]} Positions and lag are as members and bridges told them.")
         return {}

@@ -77,7 +77,7 @@ def describe(
         if everything or state:
             rules = state_rules(found, source.names.name("control"))
             write_pairs(state_lines(found, rules))
-        if everything or members:
+        if members or (everything and found.members):
             rows = list(member_rows(found))
             columns = MEMBER_COLUMNS if members else shown_columns(rows, MEMBER_COLUMNS)
             write_fitting(rows, columns, output, prose=("why",))

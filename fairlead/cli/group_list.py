@@ -17,6 +17,7 @@ from fairlead.cli.source_options import SourceOptions
 if TYPE_CHECKING:
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
+    from fairlead.view.view import View
 
 __all__ = ["chosen_groups", "group_rows", "list_groups", "problems_of"]
 
@@ -24,6 +25,11 @@ COLUMNS: Final = (
     *("group", "phase", "members", "idle", "queues", "unassigned", "handover", "lag", "waiting"),
     *("epoch", "last", "trigger", "moves", "problem"),
 )
+_ASKED_MAX: Final = 200
+"""So many groups' commits are asked of the brokers, a request each; serve does it for all."""
+_SILENT_MS: Final = 30_000
+"""Of a queue of which nobody told anything for so long the brokers are asked."""
+_LOOK_UP_MS_MAX: Final = 10_000
 _GLOB: Final = frozenset("*?[")
 _TROUBLED: Final = ("recovering", "quarantined")
 
@@ -164,14 +170,14 @@ def _groups(settings: "Settings", shared: SourceOptions) -> tuple[Sequence[Summa
             return answer["groups"], answer["as_of_ms"]
     begun = time.monotonic()
     source = shared.open(settings)
-    found, records = _read(source, settings)
+    found, records = _read(source, settings, live=shared.dump is None)
     if shared.dump is None:
         taken = time.monotonic() - begun
         typer.echo(f"read {records:,} records of the topics in {taken:.1f} s", err=True)
     return found, source.now_ms()
 
 
-def _read(source: "TopicSource", settings: "Settings") -> tuple[list[Summary], int]:
+def _read(source: "TopicSource", settings: "Settings", *, live: bool) -> tuple[list[Summary], int]:
     from fairlead.cli.plan_start import tick_ms_of
     from fairlead.serve.following import WINDOWS_MS
     from fairlead.view.view import View
@@ -193,4 +199,31 @@ def _read(source: "TopicSource", settings: "Settings") -> tuple[list[Summary], i
         rows = source.read(suffix, source.partitions_of(suffix), since_ms)
         view.take(rows)
         records += len(rows)
+    if live:
+        _ask_brokers(view, settings)
     return [each.document() for each in view.groups()], records
+
+
+def _ask_brokers(view: "View", settings: "Settings") -> None:
+    """Ask how far the groups are that tell nothing: the offline ones, of all groups."""
+    import contextlib
+
+    from fairlead.bridges.kafka.data_cluster import DataCluster
+    from fairlead.cli.bridge import logged_to_stderr
+    from fairlead.serve.offset_poller import PolledTopics
+    from fairlead.settings import library_options
+
+    wanted = view.unmeasured(_SILENT_MS)
+    left = len(wanted) - _ASKED_MAX
+    if left > 0:
+        wanted = dict([*wanted.items()][:_ASKED_MAX])
+        typer.echo(f"the lag of {left} groups that tell nothing is not asked for", err=True)
+    if not wanted:
+        return
+    kafka = settings.kafka
+    data = DataCluster(kafka.bootstrap, timeout_ms=_LOOK_UP_MS_MAX, options=library_options(kafka))
+    with contextlib.closing(data), logged_to_stderr():
+        polled = PolledTopics(data)
+        polled.look(queue for queues in wanted.values() for queue in queues)
+        committed = {group: polled.committed(group, queues) for group, queues in wanted.items()}
+    view.take_offsets(time.time_ns() // 1_000_000, polled.ends, committed)

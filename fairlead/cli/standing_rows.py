@@ -148,7 +148,8 @@ def state_lines(
     yield "members", f"{said['members']}, {said['members_idle']} without queues{waited}"
     counts = [f"{said[word]} {word}" for word in ("unassigned", "draining", "gated", "unsafe")]
     topics = len({each.queue.topic for each in found.queues})
-    yield "queues", f"{said['queues']} shared of {topics} topics: {', '.join(counts)}"
+    known = f"{len(found.queues)} of {topics} topics, {said['queues']} shared"
+    yield "queues", f"{known}: {', '.join(counts)}"
     if said["unrouted"]:
         yield "no route", ", ".join(said["unrouted"])
     yield "lag", _lag_words(found)
