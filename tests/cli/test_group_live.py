@@ -1,5 +1,6 @@
 """`fairlead group` and the real job: a rule set at run time, its answer, and what clients get."""
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -265,3 +266,61 @@ def test_described_while_it_runs(engine: Engine) -> None:
     assert described["engine"]["silent"] is False
     assert described["strategy"] == "AVG"
     assert "Positions and lag are as members and bridges told them" in text
+
+
+def _reading(engine: Engine, *words: str) -> list[str]:
+    """Return a command that reads the engine's topics."""
+    kafka = engine.settings.kafka
+    place = ["--bootstrap", kafka.bootstrap, "--topic-prefix", kafka.topic_prefix]
+    return [sys.executable, "-m", "fairlead", *words, *place]
+
+
+def _rows(engine: Engine, *words: str) -> list[dict[str, Any]]:
+    command = _reading(engine, *words, "-o", "jsonl")
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120)  # noqa: PLW1510
+    assert ended.returncode == ExitCode.OK, ended.stderr
+    return [orjson.loads(line) for line in ended.stdout.splitlines()]
+
+
+def test_past(engine: Engine) -> None:
+    """Who has a queue, why, and what moved is told of a live group, each cause with its record."""
+    group = Group(engine, "past")
+    group.join("c1", "c2")
+    third = engine.fleet.join("c3", group.name)
+    group.await_held(third, 3)
+    (story,) = _rows(engine, "explain", group.name, "--queue", "3")
+    assert (story["owner"], story["state"]) == ("c3", "held")
+    newest, before = story["owners"]
+    (cause,) = newest["decision"]["causes"]
+    assert (cause["kind"], cause["client_id"], cause["status"]) == (
+        "client_joined",
+        "c3",
+        "verified",
+    )
+    assert newest["handover"]["released_offset"] == story["position"][1]
+    assert newest["handover"]["gap_ms"] >= 0
+    assert before["client_id"] == "c2"
+    causes = [*before["decision"]["causes"], *(c for d in before["led_by"] for c in d["causes"])]
+    assert {each["status"] for each in causes} == {"verified"}
+    rows = _rows(engine, "moves", group.name, "--since", "1h", "--client", "c3")
+    assert [(row["from"], row["to"], row["cause"]) for row in rows] == [
+        ("c2", "c3", "client_joined")
+    ]
+    assert rows[0]["queue"] == story["queue"]
+
+
+def test_rejects_followed(engine: Engine) -> None:
+    """What is refused while `rejects tail` follows is shown at once; Ctrl-C ends it in order."""
+    words = ("rejects", "tail", "--follow", "--group", "refused", "-o", "jsonl")
+    partition = partition_of_group("refused", SHARDS)
+    offset = engine.log.append("heartbeats", b"{", b"refused", partition)
+    engine.log.await_record("rejects", lambda record: record.key == b"refused")
+    with subprocess.Popen(_reading(engine, *words), stdout=subprocess.PIPE, cwd=ROOT) as command:
+        assert command.stdout is not None
+        first = orjson.loads(command.stdout.readline())
+        assert (first["reason"], first["record"].partition("@")[2]) == ("not_json", str(offset))
+        engine.log.append("heartbeats", b"[]", b"refused", partition)
+        second = orjson.loads(command.stdout.readline())
+        assert (second["reason"], second["excerpt"]) == ("not_an_object", "[]")
+        command.send_signal(signal.SIGINT)
+        assert command.wait(30) == ExitCode.OK
