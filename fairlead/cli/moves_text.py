@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from fairlead.cli.folded_text import folded
 from fairlead.cli.output import queues_text, visible
 from fairlead.history.cause_words import headline
 from fairlead.history.places import epoch_words, queue_words, span_words, time_words
@@ -27,8 +28,8 @@ def moves_text(
     lines: list[str] = []
     for each in decided:
         lines += [*_decision(each), ""]
-    lines.append(_summary(group, decided, since_ms, filtered=filtered))
-    return "\n".join(visible(line) for line in lines)
+    lines.append(folded(_summary(group, decided, since_ms, filtered=filtered)))
+    return "\n".join(lines)
 
 
 def _decision(decided: "DecidedMoves") -> Iterator[str]:
@@ -36,7 +37,7 @@ def _decision(decided: "DecidedMoves") -> Iterator[str]:
     queues = "1 queue" if number == 1 else f"{number} queues"
     said = headline(audit, decided.moves[0].prelude)
     epoch = epoch_words(audit.epoch)
-    yield f"{time_words(audit.at_ms)}  {said}: {queues} (epoch {epoch}, {audit.strategy})"
+    yield folded(f"{time_words(audit.at_ms)}  {said}: {queues} (epoch {epoch}, {audit.strategy})")
     if number > _SINGLE_MAX:
         yield from _by_owners(decided.moves)
         return
@@ -44,7 +45,7 @@ def _decision(decided: "DecidedMoves") -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield f"    {'  '.join(cells)}".rstrip()
+        yield visible(f"    {'  '.join(cells)}").rstrip()
 
 
 def _row(move: "Move") -> tuple[str, str, str, str]:
@@ -82,7 +83,7 @@ def _by_owners(moves: "Sequence[Move]") -> Iterator[str]:
     for way, each in ways.items():
         number = len(each)
         queues = queues_text([move.queue for move in each])
-        yield f"    {way}: {number} {'queue' if number == 1 else 'queues'}: {queues}"
+        yield folded(f"    {way}: {number} {'queue' if number == 1 else 'queues'}: {queues}")
 
 
 def _summary(

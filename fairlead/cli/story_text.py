@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from fairlead.cli.output import visible
+from fairlead.cli.folded_text import folded
 from fairlead.history.cause_words import position_words
 from fairlead.history.places import (
     at_words,
@@ -42,7 +42,7 @@ def story_text(story: "QueueStory") -> str:
             "1 earlier owner is" if story.earlier == 1 else f"{story.earlier} earlier owners are"
         )
         lines += ["", f"  {owners} known: --depth or --all tells of them."]
-    return "\n".join(visible(line) for line in lines)
+    return "\n".join(folded(line) for line in lines)
 
 
 def _answer(story: "QueueStory") -> Iterator[str]:
@@ -155,6 +155,10 @@ def _handover(handover: "Handover", client_id: str) -> Iterator[str]:
         )
     elif handover.how is not None:
         yield f"      {'':12}  {before.client_id}: {handover.how}"
+    if handover.by_release and handover.granted_ms is not None:
+        at = clock_words(handover.granted_ms)
+        yield f"      {at}  granted to {client_id}, which had begun by that release already"
+        return
     if handover.by_release:
         yield f"      {'':12}  {client_id} began by that release: no engine was there"
         return

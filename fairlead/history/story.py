@@ -20,6 +20,7 @@ __all__ = [
     "QueueStory",
     "Released",
     "TenureTold",
+    "begins_by_release",
     "standing_of",
 ]
 
@@ -68,7 +69,8 @@ class Handover:
         how: what ended the grant, where no release did.
         granted_ms: when its successor was told that it waits for nobody; None: it waits.
         gap_ms: from the release to that, by the times at which both were written.
-        by_release: no decision let the successor in: it began by the release itself.
+        by_release: the successor began by the release itself, before a decision let it in or
+            without one.
     """
 
     before: Tenure
@@ -95,6 +97,21 @@ class Handover:
             "gap_ms": self.gap_ms,
             "by_release": self.by_release,
         }
+
+
+def begins_by_release(tenure: Tenure, released: Released | None) -> bool:
+    """Tell whether a client began by the release that it waited for; note where, in that case.
+
+    It did where no decision let it in. Where one did and knows a later position than the release,
+    that is the client's own: it was at work already.
+    """
+    position, offset = tenure.position, None if released is None else released.offset
+    if position is None or offset is None:
+        return tenure.opened is not None
+    told_itself = tenure.gate and tenure.why == "progress" and position.offset > offset
+    if told_itself or (tenure.opened is not None and position.offset < offset):
+        tenure.position, tenure.why = position._replace(offset=offset), "release"
+    return told_itself or tenure.opened is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from fairlead.history.story import (
     QueueStory,
     Released,
     TenureTold,
+    begins_by_release,
     standing_of,
 )
 from fairlead.history.tenures import Tenure, Tenures, tenures_of
@@ -269,9 +270,8 @@ class _Teller:
     ) -> Handover:
         released = self._released(before)
         granted, gap_ms = tenure.granted, None
-        if tenure.opened is not None and released is not None:
-            _begun_by(tenure, released)
-        if released is not None and granted is not None:
+        by_release = begins_by_release(tenure, released)
+        if released is not None and granted is not None and not by_release:
             gap_ms = max(granted.row.append_ms - released.append_ms, 0)
         return Handover(
             before=before,
@@ -280,7 +280,7 @@ class _Teller:
             how=None if released is not None else self._end_words(before, tenure, heard),
             granted_ms=None if granted is None else granted.at_ms,
             gap_ms=gap_ms,
-            by_release=tenure.opened is not None,
+            by_release=by_release,
         )
 
     def _released(self, tenure: Tenure) -> Released | None:
@@ -325,10 +325,3 @@ class _Teller:
         if "released" in own:
             return "it released it; the record is gone from the log, or told by its leave"
         return "its end is told by no record that is found"
-
-
-def _begun_by(tenure: Tenure, released: Released) -> None:
-    """Note where a client began that was let in by a release: at the greater of two offsets."""
-    position = tenure.position
-    if position is not None and released.offset is not None and released.offset > position.offset:
-        tenure.position, tenure.why = position._replace(offset=released.offset), "release"

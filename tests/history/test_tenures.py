@@ -1,7 +1,7 @@
 """Grants of queues from the decisions that gave, opened, took back and ended them."""
 
-from fairlead.core.model import Epoch, MessageQueue
-from fairlead.history.story import Holder, standing_of
+from fairlead.core.model import Epoch, MessageQueue, Position
+from fairlead.history.story import Holder, Released, begins_by_release, standing_of
 from fairlead.history.tenures import Tenure, tenures_of
 from tests.history.made import START_MS, audits, decision
 
@@ -87,6 +87,21 @@ def test_written_again() -> None:
     (only,) = _known(GIVEN, again, GIVEN)
     assert only.given is not None
     assert only.given.row.offset == 0
+
+
+def test_began_by_release() -> None:
+    """Who tells a later position than the release when it is let in had begun by the release."""
+    place = ("t.releases", 0, 1)
+    _, second = _known(GIVEN, MOVED, OPENED)
+    assert not begins_by_release(second, Released(place, START_MS, "c1", 7))
+    assert not begins_by_release(second, Released(place, START_MS, "c1", None))
+    assert begins_by_release(second, Released(place, START_MS, "c1", 5))
+    assert (second.position, second.why) == (Position(0, 5), "release")
+    ended = decision(2, [("resolved", 0, "c1", FIRST)], new=False)
+    _, second = _known(GIVEN, MOVED, ended)
+    assert begins_by_release(second, Released(place, START_MS, "c1", 9))
+    assert (second.position, second.why) == (Position(0, 9), "release")
+    assert begins_by_release(second, None)
 
 
 def test_superseded() -> None:
