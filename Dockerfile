@@ -29,8 +29,11 @@ VOLUME /var/lib/fairlead
 ENV PYTHONUNBUFFERED=1 \
     FAIRLEAD__ENGINE__CHECKPOINT=/var/lib/fairlead/checkpoint \
     FAIRLEAD__METRICS__HOST=0.0.0.0 \
-    FAIRLEAD__METRICS__PORT=9464
-EXPOSE 9464
+    FAIRLEAD__METRICS__PORT=9464 \
+    FAIRLEAD__SERVE__HOST=0.0.0.0 \
+    FAIRLEAD__SERVE__PORT=9465
+# The engine's metrics, and the view of all groups of a container that runs `serve`.
+EXPOSE 9464 9465
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s CMD ["python", "/opt/fairlead/healthcheck"]
 ENTRYPOINT ["fairlead"]
 CMD ["run"]

@@ -9,7 +9,6 @@ import os
 import tomllib
 from collections.abc import Callable
 from typing import Final
-from urllib.request import ProxyHandler, build_opener
 
 __all__ = ["complete_group", "complete_profile", "complete_strategy", "complete_word"]
 
@@ -19,6 +18,8 @@ _URL_VARIABLE: Final = "FAIRLEAD__SERVE__URL"
 
 def complete_group(incomplete: str) -> list[str]:
     """Return the groups that begin so, as the view of all groups knows them."""
+    from urllib.request import ProxyHandler, build_opener
+
     try:
         with build_opener(ProxyHandler({})).open(
             f"{_serve_url()}/api/v1/groups", timeout=_SECONDS_MAX

@@ -1,9 +1,11 @@
 """The image: no rights, no secrets, and the steps that are also tried without a builder."""
 
+import http.server
 import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -21,11 +23,15 @@ def _last_stage() -> list[tuple[str, str]]:
     return INSTRUCTIONS[start:]
 
 
-def _health(port: int) -> subprocess.CompletedProcess[str]:
-    """Run the image's health check against a port."""
+def _health(port: int, serve_port: int) -> subprocess.CompletedProcess[str]:
+    """Run the image's health check against the ports of an engine and of a view."""
     return subprocess.run(
         [sys.executable, ROOT / "deploy" / "healthcheck"],
-        env={**os.environ, "FAIRLEAD__METRICS__PORT": str(port)},
+        env={
+            **os.environ,
+            "FAIRLEAD__METRICS__PORT": str(port),
+            "FAIRLEAD__SERVE__PORT": str(serve_port),
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -65,10 +71,44 @@ def test_context_exists() -> None:
 
 def test_health_of_nobody() -> None:
     """Where nothing answers the health check says so; tests/streaming asks what does."""
-    [unused_port] = free_ports(1)
-    silent = _health(unused_port)
+    engine_port, serve_port = free_ports(2)
+    silent = _health(engine_port, serve_port)
     assert silent.returncode == 1
-    assert f"/readyz on port {unused_port}" in silent.stderr
+    for port in (engine_port, serve_port):
+        assert f"/readyz on port {port}" in silent.stderr
+
+
+@pytest.mark.parametrize("status, code", [(200, 0), (503, 1)])
+def test_health_of_a_view(status: int, code: int) -> None:
+    """In a container that runs no engine but the view, the view is asked."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(b'{"reason": "9 records behind the topics"}')
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        [engine_port] = free_ports(1)
+        found = _health(engine_port, server.server_port)
+        server.shutdown()
+        thread.join()
+    assert found.returncode == code
+    assert "9 records behind the topics" in (found.stderr if code else found.stdout)
+
+
+def test_both_ports() -> None:
+    """The image listens where another container can reach it, on the ports that it exposes."""
+    last = DOCKERFILE.rpartition("\nFROM ")[2]
+    for name, port in (("METRICS", 9464), ("SERVE", 9465)):
+        assert f"FAIRLEAD__{name}__HOST=0.0.0.0" in last
+        assert f"FAIRLEAD__{name}__PORT={port}" in last
+    assert ("EXPOSE", "9464 9465") in _last_stage()
 
 
 @pytest.mark.slow
