@@ -18,6 +18,7 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry, generate_latest
 
 from benchmarks.view_load import NAMES, PARTITIONS, START_MS, GroupsLoad
+from fairlead.serve.answers import GARBAGE_THRESHOLDS
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.view.view import View
 from fairlead.wire.raw import RawRecord
@@ -46,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     _timed("groups(), the first time", view.groups)
     view.follow()
     gc.freeze()  # as fairlead serve does
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     for second in range(_SECONDS_TOLD):
         at_ms = START_MS + 6_000 + second * 1_000
         rows = load.progress(at_ms, 9_200 + second * 100)

@@ -18,10 +18,13 @@ from fairlead.view.view import View
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["FRESH_S", "HeldView"]
+__all__ = ["FRESH_S", "GARBAGE_THRESHOLDS", "HeldView"]
 
 FRESH_S: Final = 0.5
 """An answer about all groups is given again for so long."""
+
+GARBAGE_THRESHOLDS: Final = (50_000, 10, 100)
+"""Values that a view replaces are freed at once; only cycles wait for the collector."""
 
 _Answer = TypeVar("_Answer")
 
@@ -71,8 +74,9 @@ class HeldView:
         with self._lock:
             assert self._view is not None, "the follower begins before it has caught up"
             self._view.follow(self._counted)
-            # What was read stays. Looking for garbage in it would hold up answers for a second.
+            # What was read stays: looking for garbage in it would hold up answers for a second.
             gc.freeze()
+            gc.set_threshold(*GARBAGE_THRESHOLDS)
 
     def snapshot(self) -> Snapshot | None:
         """Return all groups in numbers; None: nothing is known yet."""
