@@ -196,7 +196,7 @@ def begun_natively(story: Story) -> int:
         story.read_natively(consumer, 12)
         rows, text = story.run("adopt", code=ExitCode.REFUSED)
         assert f"{story.native}: the native group is at work (Stable): shop-native at" in text
-        assert sum(row["native"] for row in rows) == story.read.total()
+        assert sum(row["latest"] - row["native"] for row in rows) == written - story.read.total()
         none, _ = story.run("adopt", "--apply", code=ExitCode.REFUSED)
         assert none == []
     return written - story.read.total()
