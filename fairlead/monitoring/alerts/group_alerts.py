@@ -122,10 +122,10 @@ HANDOVER_TICKETS: Final = (
         expression="fairlead_group_members_idle > 0\n"
         f'unless {SAME_GROUP} fairlead_group_info{{model="broadcasting"}}\n{NOT_TOLD_ELSEWHERE}',
         hold="30m",
-        when="members have had no queue for 30 minutes",
+        when="members that could own a queue have had none for 30 minutes",
         summary="Group {{ $labels.group }}: {{ $value | humanize }} members have nothing to do",
-        description="There are more members than queues, or a rule keeps queues from them. fairlead"
-        " group describe {{ $labels.group }} --members shows who has what.",
+        description="There are more members than queues, or the strategy has none for them."
+        " fairlead group describe {{ $labels.group }} --members shows who has what.",
     ),
     Alert(
         name="StickinessPoor",
