@@ -13,7 +13,9 @@ import structlog
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark reader knows
+from structlog.contextvars import bound_contextvars
 
+from fairlead.core.model import Epoch
 from streaming.metrics import EngineMetrics
 from streaming.report import ShardReport, read_report
 
@@ -100,8 +102,9 @@ class ProgressListener:
         self._on_commit()
         try:
             progress = json.loads(event.progress().json())
-            if take_progress(progress, self._metrics):
-                self._on_tries(progress["runId"])
+            with bound_contextvars(batch=progress.get("batchId")):
+                if take_progress(progress, self._metrics):
+                    self._on_tries(progress["runId"])
         except Exception:
             log.exception("a report of a batch could not be read; its numbers are lost")
 
@@ -152,6 +155,23 @@ def take_report(shard: int, report: ShardReport, metrics: EngineMetrics) -> None
     """Add what one shard told of a batch."""
     metrics.take_counts(shard, report.counts)
     metrics.ages.take(report.ages)
+    for each in report.decided:
+        alarms = {"alarms": list(each.alarms)} if each.alarms else {}
+        log.info(
+            "decided",
+            group=each.group,
+            epoch=_epoch_text(each.epoch),
+            triggers=list(each.triggers),
+            moves=dict(each.moves),
+            phase=each.phase,
+            **alarms,
+        )
+    if report.decided_in_all > len(report.decided):
+        log.info(
+            "decided on more groups than have a line; the decisions topic has all",
+            shard=shard,
+            decisions=report.decided_in_all,
+        )
     for failure in report.failures:
         log.error(
             "a step failed, its group was set back",
@@ -160,6 +180,10 @@ def take_report(shard: int, report: ShardReport, metrics: EngineMetrics) -> None
             error=failure.error,
             traceback=failure.traceback,
         )
+
+
+def _epoch_text(epoch: Epoch) -> str:
+    return f"{epoch.generation}.{epoch.number}"
 
 
 def lag(end: object, latest: object) -> dict[str, int]:

@@ -1,15 +1,14 @@
 """``fairlead bridge``: carry routes and offsets of live clusters into Fairlead's topics."""
 
 import signal
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Annotated
 
 import typer
 
+from fairlead.cli.logging_up import set_up_log
 from fairlead.cli.options import ConfigOption, ProfileOption, TopicPrefixOption, settings_of
 
 RetryQueueNumsOption = Annotated[
@@ -98,7 +97,7 @@ def kafka(
         control_options=options,
         data_options=options,
     )
-    log_to_stderr()
+    set_up_log(settings)
     carrier.run(stop_on_signals())
 
 
@@ -115,29 +114,8 @@ def stop_on_signals() -> threading.Event:
     return stop
 
 
-def log_to_stderr() -> None:
-    """Log to the standard error: to read on a terminal, else one JSON document per line."""
-    import structlog
-
-    on_terminal = sys.stderr.isatty()
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.dev.ConsoleRenderer() if on_terminal else structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
-
-
-@contextmanager
-def logged_to_stderr() -> Iterator[None]:
+def logged_to_stderr() -> AbstractContextManager[None]:
     """Log to the standard error in the context, and as before after it."""
-    import structlog
+    from fairlead.logs import logs_configured
 
-    before = structlog.get_config()
-    log_to_stderr()
-    try:
-        yield
-    finally:
-        structlog.configure(**before)
+    return logs_configured()

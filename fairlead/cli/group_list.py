@@ -209,7 +209,8 @@ def _ask_brokers(view: "View", settings: "Settings") -> None:
     import contextlib
 
     from fairlead.bridges.kafka.data_cluster import DataCluster
-    from fairlead.cli.bridge import logged_to_stderr
+    from fairlead.cli.logging_up import secrets_of
+    from fairlead.logs import logs_configured
     from fairlead.serve.offset_poller import PolledTopics
     from fairlead.settings import library_options
 
@@ -222,7 +223,7 @@ def _ask_brokers(view: "View", settings: "Settings") -> None:
         return
     kafka = settings.kafka
     data = DataCluster(kafka.bootstrap, timeout_ms=_LOOK_UP_MS_MAX, options=library_options(kafka))
-    with contextlib.closing(data), logged_to_stderr():
+    with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
         polled = PolledTopics(data)
         polled.look(queue for queues in wanted.values() for queue in queues)
         committed = {group: polled.committed(group, queues) for group, queues in wanted.items()}

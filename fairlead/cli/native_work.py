@@ -94,8 +94,9 @@ def both_groups(
         UsageError: a name is none.
     """
     from fairlead.bridges.kafka.data_cluster import DataCluster
-    from fairlead.cli.bridge import logged_to_stderr
+    from fairlead.cli.logging_up import secrets_of
     from fairlead.control.native_side import NativeSide
+    from fairlead.logs import logs_configured
     from fairlead.settings import library_options
     from fairlead.wire.texts import GROUP, TOPIC
 
@@ -112,7 +113,7 @@ def both_groups(
     )
     side = NativeSide(data, native or work.name)
     # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
-    with contextlib.closing(data), logged_to_stderr():
+    with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
         yield BothGroups(work.name, side, data, work.settings, tuple(options.topic or ()))
 
 

@@ -77,8 +77,9 @@ class QueueOptions:
         import contextlib
 
         from fairlead.bridges.kafka.data_cluster import DataCluster
-        from fairlead.cli.bridge import logged_to_stderr
+        from fairlead.cli.logging_up import secrets_of
         from fairlead.control.group_offsets import GroupOffsets
+        from fairlead.logs import logs_configured
         from fairlead.settings import library_options
         from fairlead.wire.texts import GROUP, TOPIC
 
@@ -94,7 +95,7 @@ class QueueOptions:
             options=library_options(kafka),
         )
         # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
-        with contextlib.closing(data), logged_to_stderr():
+        with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
             places = GroupOffsets(kafka, data, group)
             if known:
                 places.require_known()

@@ -149,8 +149,9 @@ def _answers(
     requests: "Sequence[Request]", route: "Route", file: Path | None, kafka: "KafkaSettings"
 ) -> "Answers":
     """Answer what groups have asked of the topic, by what a file says or by what Kafka has."""
-    from fairlead.cli.bridge import logged_to_stderr
+    from fairlead.cli.logging_up import secrets_of
     from fairlead.control import told_offsets
+    from fairlead.logs import logs_configured
     from fairlead.settings import library_options
 
     if file is not None:
@@ -164,7 +165,10 @@ def _answers(
     if not requests:
         return told_offsets.Answers((), {})
     options = library_options(kafka)
-    with logged_to_stderr(), closing(told_offsets.data_cluster(kafka, options)) as cluster:
+    with (
+        logs_configured(secrets=secrets_of(kafka)),
+        closing(told_offsets.data_cluster(kafka, options)) as cluster,
+    ):
         return told_offsets.answers(requests, route, told_offsets.kafka_lookup(cluster, route))
 
 

@@ -56,14 +56,14 @@ def run(
     explains. With --supervise a parent process starts it again, with growing pauses, unless the
     end was meant.
     """
-    from streaming.logs import configure_logs
+    from fairlead.cli.logging_up import set_up_log
 
     overrides = {
         "engine.checkpoint": None if checkpoint is None else str(checkpoint),
         "metrics.port": metrics_port,
     }
     settings = shared.settings(overrides)
-    configure_logs()
+    set_up_log(settings)
     if supervise:
         _supervise(sys.argv[1:])
     _run(settings, restarts, archive=archive, accept_lost_input=accept_lost_input)
@@ -79,6 +79,7 @@ def _run(settings: "Settings", restarts: int, *, archive: bool, accept_lost_inpu
     from fairlead.jars import ensure_jars
     from fairlead.jars.progress import ConsoleProgress
     from fairlead.java import find_java
+    from fairlead.logs import log_form
     from streaming.starting import SessionStart
     from streaming.stopping import StopSignal, on_signals
 
@@ -87,7 +88,9 @@ def _run(settings: "Settings", restarts: int, *, archive: bool, accept_lost_inpu
         os.environ["JAVA_HOME"] = str(find_java().home)
         jars = ensure_jars("connector", ConsoleProgress(Console(stderr=True)))
         java_options = spark_program(jars).options(find_java()) if archive else ()
-        session = SessionStart(settings.engine, jars, java_options)
+        # The JVM writes to the same place: its lines have the same form.
+        form = f"-Dfairlead.log={log_form(settings.log.form)}"
+        session = SessionStart(settings.engine, jars, (*java_options, form))
         # The JVM is on its way while the rest is loaded.
         from streaming.job import JobOptions, run_job
         from streaming.own_strategies import all_strategies

@@ -36,12 +36,13 @@ def serve(
     while it is down. It runs until SIGTERM or Ctrl-C.
     """
     from fairlead.bridges.kafka.data_cluster import DataCluster
-    from fairlead.cli.bridge import log_to_stderr, stop_on_signals
+    from fairlead.cli.bridge import stop_on_signals
+    from fairlead.cli.logging_up import set_up_log
     from fairlead.serve.process import run_serve
     from fairlead.settings import library_options
 
     settings = shared.settings({"serve.host": host, "serve.port": port})
-    log_to_stderr()
+    set_up_log(settings)
     data = DataCluster(
         data_bootstrap or settings.kafka.bootstrap,
         timeout_ms=_LOOK_UP_MS_MAX,

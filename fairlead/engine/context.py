@@ -1,14 +1,17 @@
 """What a shard is run under, and what comes of it, as values."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fairlead.codec.stored import StoredShard
+from fairlead.core.model import Epoch
+from fairlead.core.outputs import Decision
 from fairlead.core.rules import EngineRules
 from fairlead.wire.raw import OutgoingRecord, Partitions
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["ShardContext", "ShardResult", "StepFailure"]
+__all__ = ["Decided", "ShardContext", "ShardResult", "StepFailure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +54,41 @@ class StepFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class Decided:
+    """What the engine's log says of a decision; the decision record has all of it.
+
+    ``moves``: by stage, how many queues came so far.
+    """
+
+    group: str
+    epoch: Epoch
+    triggers: tuple[str, ...]
+    moves: Mapping[str, int]
+    phase: str
+    alarms: tuple[str, ...]
+
+    @classmethod
+    def of(cls, decision: Decision) -> "Decided":
+        """Return the few words of a decision."""
+        moves = Counter(move.stage for move in decision.moves)
+        return cls(
+            decision.group,
+            decision.epoch,
+            decision.triggers,
+            {stage: moves[stage] for stage in sorted(moves)},
+            decision.state.phase,
+            decision.alarms,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class ShardResult:
     """The shard after a run, what is to be written in this order, and what was counted.
 
     ``counts`` are by names like ``events/heartbeat/applied``; docs/adr/0041-shard-machine.md lists
     them. ``failures`` are for the engine's log. ``append_times``: when each record that was read
     for the first time had been appended, by kind; whoever has a clock tells how old they were.
+    ``decided``: what the log says of each decision.
     """
 
     stored: StoredShard
@@ -64,3 +96,4 @@ class ShardResult:
     counts: Mapping[str, int]
     failures: tuple[StepFailure, ...] = field(default=(), compare=False)
     append_times: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
+    decided: tuple[Decided, ...] = field(default=(), compare=False)

@@ -14,7 +14,7 @@ from fairlead.core.outputs import Decision, Output
 from fairlead.core.rules import Moment
 from fairlead.core.state import GroupState
 from fairlead.engine.attempt import Attempt, dated
-from fairlead.engine.context import ShardContext, ShardResult, StepFailure
+from fairlead.engine.context import Decided, ShardContext, ShardResult, StepFailure
 from fairlead.engine.defaults import defaults_change, rules_for_all, set_defaults
 from fairlead.engine.isolation import Visit, advance, set_aside
 from fairlead.engine.line import Line
@@ -65,7 +65,7 @@ class Round:
         self._changes: dict[str, GroupSlot | None] = {}
         self._records: list[OutgoingRecord] = []
         self._failures: list[StepFailure] = []
-        self._decided = False
+        self._decided: list[Decided] = []
         self._number_floor = self._before.number_floor
         self._counts = Counter(batch.counts)
         # Each group must enter the barrier of a new driver.
@@ -167,7 +167,7 @@ class Round:
 
     def _write(self, outputs: Sequence[Output], records: Sequence[OutgoingRecord]) -> None:
         self._records += records
-        self._decided = self._decided or any(isinstance(entry, Decision) for entry in outputs)
+        self._decided += [Decided.of(each) for each in outputs if isinstance(each, Decision)]
         count_outputs(outputs, self._counts)
 
     def close(self) -> ShardResult:
@@ -180,7 +180,7 @@ class Round:
             defaults=self._defaults,
             marker=clock.marker,
             positions=self._batch.positions,
-            step=before.step + self._decided,
+            step=before.step + bool(self._decided),
             newest_ms=self._batch.newest_ms,
             jumps=clock.jumps,
             jumps_told=clock.jumps if self._decided else before.jumps_told,
@@ -199,7 +199,14 @@ class Round:
         count_written(self._records, self._context, self._counts)
         counts = {name: self._counts[name] for name in sorted(self._counts) if self._counts[name]}
         read = {kind: tuple(times) for kind, times in self._batch.append_times.items()}
-        return ShardResult(stored, tuple(self._records), counts, tuple(self._failures), read)
+        return ShardResult(
+            stored,
+            tuple(self._records),
+            counts,
+            tuple(self._failures),
+            read,
+            tuple(self._decided),
+        )
 
     def _is_recovered(self) -> bool:
         """Tell whether whoever may be working was heard since the marker of this driver."""

@@ -7,7 +7,7 @@ docs/configuration.md and the JSON Schema are made of it.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -140,6 +140,18 @@ class MetricsSettings(Section):
     port: Annotated[Port, Field(description="The port. 0: any that is free, which is logged.")]
 
 
+class LogSettings(Section):
+    """The log that engine, bridges and `fairlead serve` write to the standard error."""
+
+    form: Annotated[
+        Literal["auto", "console", "json"],
+        Field(
+            description="How lines are written: json, one document each, or console, to be read. "
+            "auto: console on a terminal, otherwise json.",
+        ),
+    ]
+
+
 class ServeSettings(Section):
     """`fairlead serve`: the view of all groups, over HTTP."""
 
@@ -209,6 +221,7 @@ class Settings(BaseSettings):
     group_defaults: GroupRules
     group: dict[GroupName, GroupOverrides]
     metrics: MetricsSettings
+    log: LogSettings
     serve: ServeSettings
     client: ClientSettings
 

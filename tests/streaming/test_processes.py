@@ -4,6 +4,7 @@ import shutil
 import signal
 from pathlib import Path
 
+import orjson
 import pytest
 
 from fairlead.broker.ports import free_ports
@@ -81,7 +82,20 @@ def test_recovers(served: Settings, log: Log, tmp_path: Path) -> None:
             log.await_record("assignments", owns_all(client, 2))
             engine.signal(signal.SIGTERM)
             assert engine.await_end() == ExitCode.OK
+            _assert_structured(engine.text())
     assert_decided_once(log)
+
+
+def _assert_structured(text: str) -> None:
+    """Check that each line is a document, the JVM's too, and that decisions are told."""
+    # What Java itself says before it has a log.
+    lines = [line for line in text.splitlines() if not line.startswith("WARNING: Using incubator")]
+    told = [orjson.loads(line) for line in lines]
+    assert all({"timestamp", "level", "event"} <= line.keys() for line in told)
+    decided = [line for line in told if line["event"] == "decided"]
+    assert decided
+    wanted = {"batch", "group", "epoch", "triggers", "moves", "phase"}
+    assert all(wanted <= line.keys() for line in decided)
 
 
 def _assert_second_is_refused(settings: Settings, folder: Path) -> None:

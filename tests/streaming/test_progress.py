@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import orjson
 import pytest
 from prometheus_client import generate_latest
 
@@ -9,9 +10,16 @@ from streaming.metrics import EngineMetrics
 from streaming.progress import take_progress
 from tests.streaming.scrape import Scrape
 
-REPORT = (
-    '{"counts": {"decisions": 2, "rows/read": 5}, "failures": [], "ages": {}, "tries_before": 0}'
-)
+REPORT = orjson.dumps(
+    {
+        "counts": {"decisions": 2, "rows/read": 5},
+        "failures": [],
+        "ages": {},
+        "tries_before": 0,
+        "decided": [],
+        "decided_in_all": 0,
+    }
+).decode()
 PROGRESS: dict[str, Any] = {
     "durationMs": {"triggerExecution": 250, "addBatch": 200},
     "sources": [{"endOffset": {"a": {"0": 5}}, "latestOffset": {"a": {"0": 7}}}],

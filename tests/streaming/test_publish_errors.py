@@ -9,6 +9,8 @@ from prometheus_client import CollectorRegistry, Counter
 from streaming.metrics import EngineMetrics
 from streaming.progress import take_progress
 from streaming.publish_errors import REASONS, PublishErrors, reason_of
+from streaming.report import write_report
+from tests.engine.world import World
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -67,9 +69,10 @@ def test_damaged_counts(tmp_path: Path, text: str) -> None:
 
 def test_a_report_of_tries() -> None:
     """A batch of which a task had failed before says so, by any of its shards."""
-    report = '{{"counts": {{}}, "failures": [], "ages": {{}}, "tries_before": {}}}'
+    result = World().run(0)
     for tries, told in ((0, False), (2, True)):
-        observed = {"shards": {"0": report.format(0), "1": report.format(tries), "2": None}}
+        reports = [write_report(result, 0, each).decode() for each in (0, tries)]
+        observed = {"shards": {"0": reports[0], "1": reports[1], "2": None}}
         assert take_progress({"observedMetrics": observed}, EngineMetrics("4")) is told
 
 

@@ -1,0 +1,13 @@
+"""How every process of Fairlead writes its log: one form, no secret, nothing that steers."""
+
+from fairlead.logs.setting_up import configure_logs, log_form, logs_configured
+from fairlead.logs.tidying import RateLimit, Secrets, escape_ids
+
+__all__ = [
+    "RateLimit",
+    "Secrets",
+    "configure_logs",
+    "escape_ids",
+    "log_form",
+    "logs_configured",
+]

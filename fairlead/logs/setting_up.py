@@ -1,0 +1,119 @@
+"""Sets up the log of a process: its own lines, and those of the libraries in the same form."""
+
+import contextlib
+import logging
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Literal, TextIO
+
+import orjson
+import structlog
+from structlog.typing import Processor
+
+from fairlead.logs.tidying import RateLimit, Secrets, escape_ids
+
+__all__ = ["configure_logs", "log_form", "logs_configured"]
+
+Form = Literal["auto", "console", "json"]
+"""How lines are written; ``auto``: for people on a terminal, as JSON otherwise."""
+
+_QUIET: Final = {
+    # It warns of its own slow moments, and of everything that is retried.
+    "kafka": logging.ERROR,
+    "uvicorn.access": logging.ERROR,
+}
+
+
+def log_form(wanted: str, stream: TextIO | None = None) -> Literal["console", "json"]:
+    """Return the form of a stream's lines (the standard error's if none is named).
+
+    Raises:
+        ValueError: there is no such form.
+    """
+    if wanted == "auto":
+        return "console" if (stream or sys.stderr).isatty() else "json"
+    if wanted not in ("console", "json"):
+        raise ValueError(f"no form of a log: {wanted!r}")
+    return "json" if wanted == "json" else "console"
+
+
+def configure_logs(
+    form: str = "auto",
+    *,
+    secrets: Iterable[str] = (),
+    stream: TextIO | None = None,
+    more: Iterable[Processor] = (),
+) -> logging.Handler:
+    """Write the log of this process to a stream: the standard error, if none is named.
+
+    Args:
+        form: ``console``, ``json`` or ``auto``.
+        secrets: what must never be in it.
+        stream: where to.
+        more: what else is to be done to each line's fields, before secrets are taken out.
+
+    Returns:
+        What takes the lines of the libraries; it is on the root logger of the standard library.
+    """
+    stream = stream or sys.stderr
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        *more,
+        Secrets(secrets),
+        escape_ids,
+    ]
+    renderer = _renderer(log_form(form, stream), stream)
+    structlog.configure(
+        processors=[RateLimit(), *shared, renderer],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(stream),
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        )
+    )
+    root = logging.getLogger()
+    for former in [each for each in root.handlers if getattr(each, "is_fairleads", False)]:
+        root.removeHandler(former)
+    handler.is_fairleads = True  # type: ignore[attr-defined]
+    root.addHandler(handler)
+    root.setLevel(logging.WARNING)
+    for name, level in _QUIET.items():
+        logging.getLogger(name).setLevel(level)
+    return handler
+
+
+@contextlib.contextmanager
+def logs_configured(form: str = "auto", *, secrets: Iterable[str] = ()) -> Iterator[None]:
+    """Write the log as `configure_logs` does in the context, and as before after it."""
+    before = structlog.get_config()
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    configure_logs(form, secrets=secrets)
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        structlog.configure(**before)
+
+
+def _renderer(form: Literal["console", "json"], stream: TextIO) -> Processor:
+    if form == "console":
+        return structlog.dev.ConsoleRenderer(
+            colors=stream.isatty(), exception_formatter=structlog.dev.plain_traceback
+        )
+    return _json
+
+
+def _json(_logger: object, _method: str, fields: Any) -> str:
+    """Write a line as one JSON document: when, how bad and what first, then the rest."""
+    first = {name: fields.pop(name) for name in ("timestamp", "level", "event") if name in fields}
+    return orjson.dumps({**first, **fields}, default=str).decode()

@@ -1,0 +1,159 @@
+"""What happens to a line before it is written: secrets go, control characters too, repeats wait.
+
+Each is a processor of structlog: it is handed the line's fields and returns them.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from typing import Any, Final
+
+import structlog
+
+__all__ = ["REPEATING", "RateLimit", "Secrets", "escape_ids"]
+
+Fields = MutableMapping[str, Any]
+
+MASK: Final = "***"
+_SECRET_NAME: Final = re.compile(r"(?i)pass(word|phrase|wd)|secret|credential|jaas|api_?key|token")
+_NO_SECRET: Final = re.compile(r"(?i)_file$|^passed")
+_IN_TEXT: Final = re.compile(
+    r"""(?ix) ( [\w.-]* (?: password | passwd | secret ) ["']? \s* [=:] \s* )
+        ( "[^"]*" | '[^']*' | [^\s,;"')\]}]+ )"""
+)
+"""A secret that stands in a text under its name, as in a JAAS configuration."""
+_SECRET_LENGTH_MIN: Final = 4
+"""A shorter one would be found in any text."""
+
+_STEERING: Final = re.compile(
+    "[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]"
+)
+"""Control characters, and those that turn or hide text."""
+_TRACES: Final = frozenset({"exception", "traceback", "stack"})
+"""Fields that have lines of their own."""
+
+REPEATING: Final[Mapping[str, tuple[str, ...]]] = {
+    "a step failed, its group was set back": ("group", "error"),
+    "records could not be published, the batch is tried again": (),
+    "a report of a batch could not be read; its numbers are lost": (),
+    "look_up_failed": ("group", "topic", "error"),
+    "look_up_refused": ("error",),
+    "write_failed": ("topic",),
+}
+"""Events that may come with each batch or poll, and the fields by which two are the same."""
+
+
+def _deeply(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a value with every text in it changed; what is no plain value becomes text."""
+    if isinstance(value, str):
+        return change(value)
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, dict):
+        return {change(str(key)): _deeply(each, change) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_deeply(each, change) for each in value]
+    return change(str(value))
+
+
+class Secrets:
+    """Takes secrets out of lines: fields by their names, and known values wherever they stand.
+
+    Args:
+        known: secrets of this process, such as the password for the brokers.
+    """
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        texts = {each for each in known if len(each) >= _SECRET_LENGTH_MIN}
+        # The longest first: one may be the beginning of another.
+        self._known = sorted(texts, key=len, reverse=True)
+
+    def __call__(self, _logger: object, _method: str, fields: Fields) -> Fields:
+        """Return the fields of a line without any secret."""
+        return {
+            name: MASK
+            if _SECRET_NAME.search(name) and not _NO_SECRET.search(name)
+            else _deeply(value, self.mask)
+            for name, value in fields.items()
+        }
+
+    def mask(self, text: str) -> str:
+        """Return a text without any secret."""
+        for secret in self._known:
+            text = text.replace(secret, MASK)
+        return _IN_TEXT.sub(rf"\1{MASK}", text)
+
+
+def escape_ids(_logger: object, _method: str, fields: Fields) -> Fields:
+    """Write control characters as what they are, so that no id steers a terminal or ends a line.
+
+    The lines of a traceback stay lines, and none of them can pass for a line of the log.
+    """
+    return {
+        name: _escape_lines(value)
+        if name in _TRACES and isinstance(value, str)
+        else _deeply(value, _escape)
+        for name, value in fields.items()
+    }
+
+
+def _escape(text: str) -> str:
+    return _STEERING.sub(_code, text)
+
+
+def _escape_lines(text: str) -> str:
+    return "\n".join(f"  | {_escape(line)}" for line in text.rstrip("\n").split("\n"))
+
+
+def _code(found: "re.Match[str]") -> str:
+    short = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    code = ord(found[0])
+    return short.get(found[0]) or (f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}")  # noqa: PLR2004 - the last code of two digits
+
+
+class RateLimit:
+    """Leaves out lines that repeat.
+
+    The first is written at once, and after a while the next one, which says how many were left out.
+
+    Args:
+        repeating: the events that may repeat, and the fields by which two of them are the same.
+        seconds: from one such line to the next at the least.
+        clock: seconds that never go back.
+    """
+
+    KEYS_MAX: Final = 10_000
+
+    def __init__(
+        self,
+        repeating: Mapping[str, tuple[str, ...]] = REPEATING,
+        seconds: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._repeating = repeating
+        self._seconds = seconds
+        self._clock = clock
+        self._written: dict[tuple[str, str], float] = {}
+        self._left_out: dict[tuple[str, str], int] = {}
+
+    def __call__(self, _logger: object, _method: str, fields: Fields) -> Fields:
+        """Return the fields.
+
+        Raises:
+            structlog.DropEvent: the line is left out.
+        """
+        event = str(fields.get("event"))
+        if event not in self._repeating:
+            return fields
+        key = event, str([fields.get(name) for name in self._repeating[event]])
+        now = self._clock()
+        if now - self._written.get(key, -self._seconds) < self._seconds:
+            self._left_out[key] = self._left_out.get(key, 0) + 1
+            raise structlog.DropEvent
+        if len(self._written) >= self.KEYS_MAX:
+            self._written.clear()
+        self._written[key] = now
+        left_out = self._left_out.pop(key, 0)
+        if left_out:
+            fields["left_out"] = left_out
+        return fields

@@ -1,0 +1,46 @@
+"""docs/logging.md has every event of the code, and no other."""
+
+import ast
+import re
+from pathlib import Path
+
+from fairlead.logs.tidying import REPEATING
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("streaming", "fairlead/bridges", "fairlead/serve")
+METHODS = {"info", "warning", "error", "exception"}
+
+
+def _events() -> dict[str, str]:
+    """Return each event that a process of ours may log, and where."""
+    found = {}
+    for path in sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="log"), attr=method),
+                    args=[ast.Constant(value=str(event)), *_],
+                ) if method in METHODS:
+                    found[event] = str(path.relative_to(ROOT))
+    return found
+
+
+def _documented() -> set[str]:
+    """Return the events in the first columns of the page's tables."""
+    page = (ROOT / "docs" / "logging.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+?`) \| \w+ \|", page, re.MULTILINE)
+    return {event for row in rows for event in re.findall(r"`([^`]+)`", row)}
+
+
+def test_events() -> None:
+    """What is logged is explained, and what is explained is logged."""
+    events = _events()
+    assert len(events) > 30
+    unexplained = {event: place for event, place in events.items() if event not in _documented()}
+    assert unexplained == {}
+    assert _documented() - events.keys() == set()
+
+
+def test_repeating() -> None:
+    """What is limited is logged by somebody under that very name."""
+    assert REPEATING.keys() <= _events().keys()

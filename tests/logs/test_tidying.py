@@ -1,0 +1,101 @@
+"""Lines without secrets, without control characters, and not again and again."""
+
+import pytest
+import structlog
+
+from fairlead.logs import RateLimit, Secrets, escape_ids
+
+PASSWORD = "hunter2-$€"  # noqa: S105 - made up
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"cannot authenticate with {PASSWORD}: refused",
+        f"{PASSWORD}{PASSWORD}",
+        'login required username="fairlead" password="made-up";',
+        "sasl_plain_password='made-up'",
+        '{"sasl_plain_password": "made-up", "group": "orders"}',
+        "ssl.keystore.password=made-up, other",
+    ],
+)
+def test_masked(text: str) -> None:
+    """A known secret goes wherever it stands, and one under its name though nobody knows it."""
+    found = Secrets([PASSWORD])(None, "info", {"event": text, "error": [{"deep": text}]})
+    for word in (PASSWORD, "made-up"):
+        assert word not in str(found)
+    assert "***" in found["event"]
+
+
+def test_masked_by_name() -> None:
+    """A field that is named as a secret is masked, whatever it holds; the name of a file is not."""
+    fields = {
+        "sasl_plain_password": ["x"],
+        "token": 7,
+        "password_file": "/run/secrets/kafka",
+        "passed": 3,
+        "group": "secrets-of-the-desert",
+    }
+    assert Secrets()(None, "info", fields) == {
+        **fields,
+        "sasl_plain_password": "***",
+        "token": "***",
+    }
+
+
+def test_short_secrets() -> None:
+    """What is so short that it stands in any text masks nothing."""
+    assert Secrets(["", "ab"]).mask("abandon") == "abandon"
+
+
+@pytest.mark.parametrize(
+    "client_id, written",
+    [
+        ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
+        (
+            "a\n2026-11-23T00:00:00Z [error    ] forged",
+            r"a\n2026-11-23T00:00:00Z [error    ] forged",
+        ),
+        ("a\r\tb\x00\x7f\x9b", r"a\r\tb\x00\x7f\x9b"),
+        ("\u202egnitrever\u2028", r"\u202egnitrever\u2028"),
+        ("ordinary-1@10.0.0.7", "ordinary-1@10.0.0.7"),
+        ("schlüssel 消费组", "schlüssel 消费组"),
+    ],
+)
+def test_escaped(client_id: str, written: str) -> None:
+    """An id cannot steer a terminal nor begin a line; letters of all scripts stay."""
+    fields = {"event": client_id, "client": client_id, "more": [{client_id: (client_id,)}]}
+    found = escape_ids(None, "info", fields)
+    assert found == {"event": written, "client": written, "more": [{written: [written]}]}
+
+
+def test_tracebacks() -> None:
+    """A traceback keeps its lines, none of which can pass for a line of the log."""
+    text = "Traceback\nValueError: \x1b[2J\n2026-11-23T00:00:00Z [info     ] forged"
+    found = escape_ids(None, "error", {"traceback": text})["traceback"]
+    assert found.split("\n") == [
+        "  | Traceback",
+        r"  | ValueError: \x1b[2J",
+        "  | 2026-11-23T00:00:00Z [info     ] forged",
+    ]
+
+
+def test_repeats() -> None:
+    """The same line comes once a minute, and says how many were left out; others pass."""
+    now = [0.0]
+    limit = RateLimit({"failed": ("group",)}, 60, clock=lambda: now[0])
+
+    def left_out(event: str, group: str) -> object:
+        try:
+            return limit(None, "error", {"event": event, "group": group}).get("left_out", 0)
+        except structlog.DropEvent:
+            return "not written"
+
+    assert left_out("failed", "orders") == 0
+    for _ in range(3):
+        now[0] += 10
+        assert left_out("failed", "orders") == "not written"
+    assert left_out("failed", "payments") == 0
+    now[0] += 31
+    assert left_out("failed", "orders") == 3
+    assert [left_out("other", "orders") for _ in range(2)] == [0, 0]
