@@ -23,7 +23,7 @@ MUTANTS_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared test test-fast test-long explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts dashboards lock image image-steps clean
+.PHONY: help setup python java demo check format prepared test test-fast test-long explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts dashboards metrics-page metrics-samples lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -117,6 +117,14 @@ strategy-figures: bench-strategies ## that, and its figures written into docs/st
 
 alerts: $(STAMP) ## write the rules of the alerts, their tests and docs/alerts.md from the table in code
 	@$(BIN)/python -m tests.monitoring.alert_files
+
+metrics-page: $(STAMP) ## write the tables of docs/metrics.md from code and samples
+	@$(say) "python -m fairlead.monitoring.metrics"
+	@$(BIN)/python -m fairlead.monitoring.metrics
+
+metrics-samples: setup ## that, with samples of a run that is made for it (a minute)
+	@$(say) "python -m fairlead.monitoring.metrics --record"
+	@$(BIN)/python -m fairlead.monitoring.metrics --record
 
 dashboards: $(STAMP) ## write deploy/grafana/dashboards from their code
 	@$(say) "python -m fairlead.monitoring.dashboards"

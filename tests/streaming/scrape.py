@@ -48,10 +48,10 @@ class Scrape:
 
 
 def documented() -> set[str]:
-    """Return the families that docs/metrics.md explains."""
-    return set(
-        re.findall(r"^\| `(fairlead_\w+)` \|", _PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    )
+    """Return the families of the engine that docs/metrics.md explains."""
+    page = _PAGE.read_text(encoding="utf-8")
+    of_engine = page.partition("\n## The engine\n")[2].partition("\n## ")[0]
+    return set(re.findall(r"^\| `(fairlead_\w+)` \|", of_engine, re.MULTILINE))
 
 
 def scrape(where: MetricsSettings) -> Scrape:
