@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["check"]
+__all__ = ["check", "rows_of"]
 
 COLUMNS = ("problem", "for", "says", "do")
 
@@ -88,7 +88,7 @@ def _check_all(source: "TopicSource", settings: "Settings", output: OutputFormat
 
     topics = SharedSource(source)
     groups = topics.groups()
-    rows = [row for group in groups for row in _rows(group, topics.of(group), settings)]
+    rows = [row for group in groups for row in rows_of(group, topics.of(group), settings)]
     if rows or output is not OutputFormat.TABLE:
         write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "do"))
     wrong = len({row["group"] for row in rows})
@@ -101,7 +101,7 @@ def _check_all(source: "TopicSource", settings: "Settings", output: OutputFormat
         typer.echo(f"nothing found in {len(groups)} groups")
 
 
-def _rows(group: str, source: "TopicSource", settings: "Settings") -> Iterator[dict[str, Any]]:
+def rows_of(group: str, source: "TopicSource", settings: "Settings") -> Iterator[dict[str, Any]]:
     """Yield what is wrong with one of all groups; that it cannot be read is a finding as well."""
     from fairlead.planning.findings import Finding, told_odd
     from fairlead.standing.findings import standing_findings

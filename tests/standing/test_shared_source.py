@@ -1,0 +1,78 @@
+"""Many groups from one reading: each is seen as it is alone, and one that fails stops no other."""
+
+from typing import Any
+
+import pytest
+
+from fairlead.cli import group_check, group_describe
+from fairlead.settings import load_settings
+from fairlead.standing.group_standing import read_standing
+from fairlead.standing.shared_source import SharedSource
+from strategies.registry import STRATEGIES
+from tests.engine.world import World
+from tests.planning.live import TICK_MS, rule, set_rules
+from tests.planning.memory_source import MemorySource
+from tests.standing.looked import HISTORY_MS
+
+GROUPS = ["billing", "orders", "payments"]
+
+
+def _world() -> World:
+    world = World(queues={"orders": 4})
+    for group in GROUPS:
+        for client_id in ("c1", "c2"):
+            world.join(client_id, group)
+    set_rules(world, rule("drain", {"client_id": "c1"}))
+    world.pass_seconds(8)
+    return world
+
+
+def test_each_as_it_is_alone() -> None:
+    """What is handed out of one reading tells of a group what the topics themselves tell."""
+    source = MemorySource(_world().topics)
+    shared = SharedSource(source)
+    assert shared.groups() == GROUPS
+    for group in GROUPS:
+        one, alone = (
+            read_standing(each, group, STRATEGIES, TICK_MS, history_ms=HISTORY_MS)
+            for each in (shared.of(group), source)
+        )
+        assert one.document() == alone.document()
+        assert [each.document() for each in one.queues] == [
+            each.document() for each in alone.queues
+        ]
+        assert [each.role for each in one.members] == [each.role for each in alone.members]
+
+
+def test_each_topic_is_read_once() -> None:
+    """However many groups there are, no topic is read a second time."""
+    source = MemorySource(_world().topics)
+    shared = SharedSource(source)
+    for group in shared.groups():
+        read_standing(shared.of(group), group, STRATEGIES, TICK_MS, history_ms=1_000)
+    read = [suffix for suffix, _ in source.reads]
+    assert sorted(read) == sorted(set(read))
+
+
+def test_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A group that cannot be made sense of is a finding; the others are checked all the same."""
+    shared, standing_from = (
+        SharedSource(MemorySource(_world().topics)),
+        group_describe.standing_from,
+    )
+
+    def failing(group: str, *rest: Any) -> Any:
+        if group == "orders":
+            raise ZeroDivisionError("nobody expected this")
+        return standing_from(group, *rest)
+
+    monkeypatch.setattr(group_check, "standing_from", failing)
+    found = {
+        group: [*group_check.rows_of(group, shared.of(group), load_settings())] for group in GROUPS
+    }
+    assert {group: len(rows) for group, rows in found.items()} == {
+        "billing": 0, "orders": 1, "payments": 0,
+    }  # fmt: skip
+    (row,) = found["orders"]
+    assert (row["group"], row["problem"]) == ("orders", "unreadable")
+    assert row["says"] == "ZeroDivisionError: nobody expected this"
