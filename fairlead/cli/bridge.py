@@ -2,7 +2,6 @@
 
 import signal
 import threading
-from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Annotated
 
@@ -112,10 +111,3 @@ def stop_on_signals() -> threading.Event:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, ask_to_stop)
     return stop
-
-
-def logged_to_stderr() -> AbstractContextManager[None]:
-    """Log to the standard error in the context, and as before after it."""
-    from fairlead.logs import logs_configured
-
-    return logs_configured()
