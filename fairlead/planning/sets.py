@@ -113,8 +113,9 @@ def joined_set(parts: Mapping[int, AssignmentPart]) -> ToldSet:
     first = parts[0]
     same = [
         part
-        for number in range(first.parts)
-        if (part := parts.get(number)) is not None
+        # By the parts that are there: how many there should be is only what the record says.
+        for number, part in sorted(parts.items())
+        if number < first.parts
         and (part.generation, part.epoch, part.parts)
         == (first.generation, first.epoch, first.parts)
     ]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
-from fairlead.wire.limits import INT64_MAX, INT64_MIN
+from fairlead.wire.limits import INT64_MAX
 
 __all__ = [
     "NO_RECORD",
@@ -64,8 +64,8 @@ def words_of(value: object) -> tuple[str, ...]:
 
 
 def integer_of(value: object) -> int:
-    """Return a whole number of 64 bits; ValueError if it is none."""
-    if type(value) is not int or not INT64_MIN <= value <= INT64_MAX:
+    """Return a whole number from 0 that 64 bits with a sign hold; ValueError if it is none."""
+    if type(value) is not int or not 0 <= value <= INT64_MAX:
         raise ValueError("no whole number")
     return value
 
@@ -73,25 +73,19 @@ def integer_of(value: object) -> int:
 def epoch_of(value: Any) -> Epoch:
     """Return an epoch from ``[generation, number]``; ValueError if it is none."""
     generation, number = value
-    if type(generation) is not int or type(number) is not int:
-        raise ValueError("no epoch")
-    return Epoch(generation, number)
+    return Epoch(integer_of(generation), integer_of(number))
 
 
 def position_of(value: Any) -> Position:
     """Return a position from ``[reset, offset]``; ValueError if it is none."""
     reset, offset = value
-    if type(reset) is not int or type(offset) is not int:
-        raise ValueError("no position")
-    return Position(reset, offset)
+    return Position(integer_of(reset), integer_of(offset))
 
 
 def queue_of(value: Any) -> MessageQueue:
     """Return a queue from ``[topic, broker_name, queue_id]``; ValueError if it is none."""
     topic, broker_name, queue_id = value
-    if type(topic) is not str or type(broker_name) is not str or type(queue_id) is not int:
-        raise ValueError("no queue")
-    return MessageQueue(topic, broker_name, queue_id)
+    return MessageQueue(text_of(topic), text_of(broker_name), integer_of(queue_id))
 
 
 def member_of(body: Mapping[str, Any]) -> MemberKey:

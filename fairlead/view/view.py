@@ -15,7 +15,6 @@ from fairlead.view.happened import Happened
 from fairlead.view.look import look_at
 from fairlead.view.measured import Measured, Report, progress_of
 from fairlead.view.reading import (
-    NO_RECORD,
     body_of,
     epoch_of,
     integer_of,
@@ -30,7 +29,6 @@ from fairlead.view.surroundings import Surroundings
 from fairlead.view.told import key_of, part_of
 from fairlead.view.watch import Watch
 from fairlead.wire.decode import decode
-from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import Partitions, RawRecord
@@ -92,6 +90,8 @@ class View:
         """What has happened since :meth:`follow`."""
         self.passed_over = 0
         """How many rows were no record of the protocol."""
+        self.failed = 0
+        """How often a group could not be looked through; 0 unless something is wrong here."""
 
     @property
     def as_of_ms(self) -> int:
@@ -113,9 +113,7 @@ class View:
             around.read(row)
             try:
                 reader(row)
-            except NO_RECORD:
-                self.passed_over += 1
-            except WireError:
+            except Exception:  # noqa: BLE001 - no record of one group may blind all of them
                 self.passed_over += 1
         if self.happened.following:
             self._look_out()
@@ -136,9 +134,17 @@ class View:
 
     def _look_out(self) -> None:
         for name in list(self._stirred):
-            group = self._groups.get(name)
-            if group is None or not group.look_out():
+            if not self._is_under_way(name):
                 self._stirred.discard(name)
+
+    def _is_under_way(self, name: str) -> bool:
+        """Notice what has come to its end in a group; return whether anything is under way."""
+        group = self._groups.get(name)
+        try:
+            return group is not None and group.look_out()
+        except Exception:  # noqa: BLE001 - what is wrong with one group is so for it alone
+            self.failed += 1
+            return False
 
     def take_offsets(
         self,
@@ -221,8 +227,13 @@ class View:
     def _sweep(self) -> None:
         self._swept_ms, oldest_ms = self._around.as_of_ms, self._oldest_ms
         for name, group in list(self._groups.items()):
-            group.sweep(oldest_ms)
-            if group.touched_ms < oldest_ms and group.is_over(oldest_ms):
+            try:
+                group.sweep(oldest_ms)
+                over = group.touched_ms < oldest_ms and group.is_over(oldest_ms)
+            except Exception:  # noqa: BLE001 - what is wrong with one group is so for it alone
+                self.failed += 1
+                continue
+            if over:
                 del self._groups[name]
                 self.happened.forget(name)
 
