@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
@@ -18,13 +18,16 @@ _IDLE_POLLS_MAX: Final = 150
 """Half a minute without anything: the broker has gone away."""
 
 
-def consumer_of(kafka: KafkaSettings, name: str) -> KafkaConsumer:
+def consumer_of(kafka: KafkaSettings, name: str, **options: Any) -> KafkaConsumer:
     """Return a consumer that reads and does nothing else: no topic made, no offset committed.
 
-    ``name`` is what it is called in the broker's log.
+    ``name`` is what it is called in the broker's log; ``options`` are its own besides.
     """
     return KafkaConsumer(
-        **client_options(kafka, name), allow_auto_create_topics=False, enable_auto_commit=False
+        **client_options(kafka, name),
+        allow_auto_create_topics=False,
+        enable_auto_commit=False,
+        **options,
     )
 
 

@@ -6,7 +6,7 @@ id tells: once the topic has grown past that place it looks whole.
 """
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 from uuid import UUID
 
@@ -27,8 +27,8 @@ _NONE: Final = UUID(int=0)
 """What brokers answer that do not know ids."""
 
 
-def read_topic_ids(kafka: KafkaSettings) -> TopicIds:
-    """Return the ids of the input topics.
+def read_topic_ids(kafka: KafkaSettings, topics: Collection[str] | None = None) -> TopicIds:
+    """Return the ids of some topics, by their full names; None: of the input topics.
 
     Raises:
         EnvironmentMissingError: the cluster does not answer.
@@ -37,7 +37,8 @@ def read_topic_ids(kafka: KafkaSettings) -> TopicIds:
     require_reachable(options["bootstrap_servers"])
     try:
         with contextlib.closing(KafkaAdminClient(**options)) as admin:
-            described = admin.describe_topics([*input_topics(TopicNames(kafka.topic_prefix))])
+            wanted = input_topics(TopicNames(kafka.topic_prefix)) if topics is None else topics
+            described = admin.describe_topics([*wanted])
     except KafkaError as error:
         raise EnvironmentMissingError(
             f"kafka.bootstrap: the cluster does not answer ({error}).",

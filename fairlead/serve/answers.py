@@ -46,6 +46,8 @@ class HeldView:
         self._lock = threading.Lock()
         self._view: View | None = None
         self._counted: Happened | None = None
+        self._snapshot: Snapshot | None = None
+        self._snapshot_at = 0.0
         self._groups_at = 0.0
         self._groups: list[dict[str, Any]] = []
 
@@ -79,9 +81,21 @@ class HeldView:
             gc.set_threshold(*GARBAGE_THRESHOLDS)
 
     def snapshot(self) -> Snapshot | None:
-        """Return all groups in numbers; None: nothing is known yet."""
+        """Return all groups in numbers; None: not everything that stood there has been read.
+
+        Half of what stands in the topics would tell of queues without owners. While they are read
+        again, the numbers of before are told: a counter that goes and comes back has grown, to
+        whoever watches it.
+        """
         places, in_detail = self._settings.max_groups, self._settings.queue_series
-        return self.asked(lambda view: view.snapshot(places, in_detail), None)
+        with self._lock:
+            view = self._view
+            followed = view is not None and view.happened.following
+            if followed and time.monotonic() - self._snapshot_at > FRESH_S:
+                assert view is not None, "it follows"
+                self._snapshot = view.snapshot(places, in_detail)
+                self._snapshot_at = time.monotonic()
+            return self._snapshot
 
     def asked(self, question: Callable[[View], _Answer], otherwise: _Answer) -> _Answer:
         """Return what the view answers; ``otherwise`` while there is none."""

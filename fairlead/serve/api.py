@@ -182,7 +182,7 @@ class _Answers:
 
     async def _unknown(self, name: str) -> Response:
         known = [each["group"] for each in await run_in_threadpool(self._held.groups)]
-        nearest = nearest_groups(name, known)
+        nearest = await run_in_threadpool(nearest_groups, name, known)
         remedy = f"The nearest known are {', '.join(nearest)}." if nearest else "No group is known."
         return _refusal(404, f"{name}: no record in the topics is of this group.", remedy)
 

@@ -21,6 +21,7 @@ from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
 from streaming.connection import REQUEST_TIMEOUT_MS
 from streaming.reading import consumer_of, partition_counts
+from streaming.topic_ids import TopicIds, read_topic_ids
 
 __all__ = ["WINDOWS_MS", "FollowedTopic", "Following", "TopicFollower"]
 
@@ -44,8 +45,10 @@ DECISIONS_MIN: Final = 100_000
 """So many of the newest decisions are read however old they are, so that quiet groups are told."""
 
 _POLL_MS: Final = 100
-_SILENT_S: Final = 5.0
-"""A broker that answers nothing for so long is said to be unreachable."""
+_ASK_S: Final = 5.0
+"""So often every leader is asked where its partitions end."""
+_IDENTIFY_S: Final = 15.0
+"""So often it is asked whether the topics are still the same: one made anew goes on silently."""
 _RETRY_S: Final = 2.0
 
 log = structlog.get_logger(__name__)
@@ -114,6 +117,7 @@ class TopicFollower:
         self._ready = self._counted = False
         self._read = self._wanted = 0
         self._positions: dict[TopicPartition, int] = {}
+        self._ids: TopicIds = {}
 
     def start(self) -> None:
         """Begin to follow."""
@@ -127,6 +131,8 @@ class TopicFollower:
     @property
     def following(self) -> Following:
         """What it is at, now."""
+        if self._thread.ident is not None and not self._thread.is_alive():
+            self._tell_trouble("its thread has ended")
         return Following(self._ready, self._trouble, dict(self._topics), self._read, self._wanted)
 
     def _run(self) -> None:
@@ -135,6 +141,10 @@ class TopicFollower:
                 self._follow()
             except (EnvironmentMissingError, KafkaError, OSError) as error:
                 self._tell_trouble(str(error))
+                self._stop.wait(_RETRY_S)
+            except Exception as error:
+                log.exception("following_failed")
+                self._tell_trouble(f"{type(error).__name__}: {error}")
                 self._stop.wait(_RETRY_S)
 
     def _tell_trouble(self, trouble: str) -> None:
@@ -145,11 +155,14 @@ class TopicFollower:
     def _follow(self) -> None:
         counts = partition_counts(self._kafka, [self._names.name(each) for each in self._windows])
         places = [TopicPartition(topic, each) for topic, n in counts.items() for each in range(n)]
-        with contextlib.closing(consumer_of(self._kafka, "serve")) as consumer:
+        ids = read_topic_ids(self._kafka, counts)
+        # A place that is gone is an error here: to go on at the end would leave records out.
+        options = {"auto_offset_reset": "none"}
+        with contextlib.closing(consumer_of(self._kafka, "serve", **options)) as consumer:
             consumer.assign(places)
             ends = consumer.end_offsets(places, timeout_ms=REQUEST_TIMEOUT_MS)
             firsts = consumer.beginning_offsets(places, timeout_ms=REQUEST_TIMEOUT_MS)
-            if not self._goes_on(firsts, ends):
+            if ids != self._ids or not self._goes_on(firsts, ends):
                 self._positions = self._starts(consumer, firsts, ends)
                 self._begin(
                     self._names,
@@ -158,7 +171,7 @@ class TopicFollower:
                         assignments=counts[self._names.name("assignments")],
                     ),
                 )
-                self._read, self._counted = 0, False
+                self._ids, self._read, self._counted = ids, 0, False
             for place, position in self._positions.items():
                 consumer.seek(place, position)
             self._wanted = self._read + sum(
@@ -171,7 +184,7 @@ class TopicFollower:
     def _goes_on(
         self, firsts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
     ) -> bool:
-        """Tell whether it can go on where it was: the topics are the same, and nothing is gone."""
+        """Tell whether it can go on where it was: nothing behind that is gone."""
         return self._positions.keys() == ends.keys() and all(
             firsts[place] <= position <= ends[place] for place, position in self._positions.items()
         )
@@ -198,22 +211,29 @@ class TopicFollower:
         return starts
 
     def _poll(self, consumer: KafkaConsumer, ends: Mapping[TopicPartition, int]) -> None:
-        heard_s = time.monotonic()
+        asked_s = identified_s = time.monotonic()
+        newest_ends = dict(ends)
         while not self._stop.is_set():
             polled = consumer.poll(timeout_ms=_POLL_MS, max_records=5_000)
             rows = [raw_record(record) for records in polled.values() for record in records]
+            # Asked before anything is taken: what fails here is read again, and taken once.
+            positions = {place: consumer.position(place) for place in ends}
             if rows:
-                heard_s = time.monotonic()
                 self._take(rows)
                 self._read += len(rows)
-            self._positions = {place: consumer.position(place) for place in ends}
-            self._note(consumer, rows)
-            if not self._ready and all(self._positions[each] >= end for each, end in ends.items()):
+            self._positions = positions
+            self._note(newest_ends, rows)
+            if not self._ready and all(positions[place] >= end for place, end in ends.items()):
                 self._reached()
-            if time.monotonic() - heard_s > _SILENT_S:
-                # Nothing to read, or nobody who answers: only a question tells the two apart.
-                consumer.end_offsets([next(iter(ends))], timeout_ms=REQUEST_TIMEOUT_MS)
-                heard_s = time.monotonic()
+            if time.monotonic() - asked_s > _ASK_S:
+                # A leader that is gone sends nothing; only a question tells it from one at rest.
+                newest_ends = consumer.end_offsets([*ends], timeout_ms=REQUEST_TIMEOUT_MS)
+                asked_s = time.monotonic()
+            if time.monotonic() - identified_s > _IDENTIFY_S:
+                if read_topic_ids(self._kafka, self._ids) != self._ids:
+                    self._tell_trouble("a topic was made anew, so all are read again")
+                    return
+                identified_s = time.monotonic()
 
     def _reached(self) -> None:
         if not self._counted:
@@ -222,13 +242,11 @@ class TopicFollower:
         self._ready = True
         log.info("caught_up", records=self._read)
 
-    def _note(self, consumer: KafkaConsumer, rows: Iterable[RawRecord]) -> None:
+    def _note(self, ends: Mapping[TopicPartition, int], rows: Iterable[RawRecord]) -> None:
         behind = dict.fromkeys(self._windows, 0)
         newest = {suffix: told.newest_ms for suffix, told in self._topics.items()}
         for place, position in self._positions.items():
-            high = consumer.highwater(place)
-            if high is not None:
-                behind[self._suffix(place.topic)] += max(high - position, 0)
+            behind[self._suffix(place.topic)] += max(ends[place] - position, 0)
         for row in rows:
             suffix = self._suffix(row.topic)
             newest[suffix] = max(newest.get(suffix, 0), row.append_ms)

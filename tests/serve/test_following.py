@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from kafka import KafkaProducer
+from kafka import KafkaAdminClient, KafkaProducer
 
 from fairlead.broker import EmbeddedKafka
 from fairlead.broker.ports import free_ports
@@ -144,3 +144,54 @@ def test_after_a_break_it_goes_on_where_it_was(tmp_path: Path) -> None:
             taken.wait(lambda: b"after" in taken.values())
             assert not follower.following.trouble
     assert (len(taken.begun), len(taken.caught_up_at)) == (1, 1)
+
+
+def test_what_cannot_be_taken_is_trouble(
+    settings: KafkaSettings, topics: TopicNames, producer: KafkaProducer
+) -> None:
+    """Whatever the view raises is said, and what stands there is read again, not left out."""
+    producer.send(topics.name("decisions"), key=b"k", value=b"odd", partition=0)
+    producer.flush()
+    taken = Taken()
+    raised = threading.Event()
+
+    def take(rows: Sequence[RawRecord]) -> None:
+        if not raised.is_set():
+            raised.set()
+            raise OverflowError("int too big")
+        taken.take(rows)
+
+    follower = TopicFollower(settings, HISTORY_MS, taken.begin, take, taken.caught_up)
+    follower.start()
+    try:
+        assert raised.wait(WAIT_S)
+        taken.wait(lambda: taken.values() == {b"odd"} and taken.caught_up_at)
+    finally:
+        follower.stop()
+    assert follower.following.trouble == "its thread has ended"
+    assert len(taken.rows) == 1
+
+
+def test_topics_made_anew_are_read_from_their_first(
+    kafka: EmbeddedKafka, settings: KafkaSettings, topics: TopicNames, producer: KafkaProducer
+) -> None:
+    """A topic of the same name and another life is begun anew, whatever stood in the old one."""
+    name = topics.name("decisions")
+    producer.send(name, key=b"k", value=b"old", partition=0)
+    producer.flush()
+    taken = Taken()
+    with following(settings, taken):
+        taken.wait(lambda: taken.caught_up_at)
+        with contextlib.closing(KafkaAdminClient(bootstrap_servers=kafka.bootstrap)) as admin:
+            admin.delete_topics([name])
+            connection = {"bootstrap_servers": kafka.bootstrap}
+            specs = topic_specs(load_settings(overrides=FEW_PARTITIONS).topics)
+            create_topics(connection, topics.prefix, specs, 1)
+            admin.wait_for_topics([name])
+        for number in range(3):
+            producer.send(name, key=b"k", value=b"new %d" % number, partition=0)
+        producer.flush()
+        taken.wait(lambda: b"new 2" in taken.values())
+        taken.wait(lambda: len(taken.caught_up_at) > 1)
+    assert {b"new 0", b"new 1", b"new 2"} <= taken.values()
+    assert len(taken.begun) > 1
