@@ -3,8 +3,11 @@
 docs/metrics.md shows these texts. A label's value is a word of docs/protocol.md.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
+
+from fairlead.core.answers import STRATEGY_ERROR
 
 
 class CountedFamily(NamedTuple):
@@ -151,3 +154,17 @@ COUNTED: Final[Mapping[str, CountedFamily]] = {
     ),
 }
 """What shards count -> the family that shows it."""
+
+FAILED_ALLOCATIONS: Final = "allocation_failures"
+_CODE: Final = re.compile(r"[a-z_]{1,40}")
+
+
+def labels_of(word: str, rest: str) -> tuple[str, ...]:
+    """Return the values of a family's labels from what follows its word; the last may hold ``/``.
+
+    A strategy's code that is no short word would make a series of its own each time, so it is
+    shown as `strategy_error`.
+    """
+    if word == FAILED_ALLOCATIONS:
+        return (rest if _CODE.fullmatch(rest) else STRATEGY_ERROR,)
+    return tuple(rest.split("/", len(COUNTED[word].labels) - 1)) if rest else ()

@@ -97,7 +97,7 @@ class Health:
     def claimed(self, generation: int, ticked_at: Callable[[], float | None]) -> None:
         """The generation is claimed; from now on this tells when a broker last took a tick."""
         self._ticked_at = ticked_at
-        self._moved_at = self._looked_at = self.clock()
+        self._moved_at = self.clock()
         self.generation = generation
 
     def committed(self) -> None:
@@ -113,6 +113,9 @@ class Health:
     def looked(self, sign: Hashable = None) -> None:
         """The JVM has answered; a sign that differs from the one before says that work goes on."""
         now = self.clock()
+        if self._looked_at is None:
+            # The query has just started: however long that took, it has not stood still yet.
+            self._moved_at = now
         self._looked_at = now
         if sign is not None and sign != self._sign:
             self._sign, self._moved_at = sign, now
@@ -140,10 +143,11 @@ class Health:
     def _judge(self, now: float) -> tuple[State, str]:
         if self._ended:
             return self._ending()
-        if self._moved_at is None or self._looked_at is None:
+        if self._moved_at is None:
             return "starting", "no generation is claimed yet: checks, Java and Spark come first"
-        still, unlooked = now - self._moved_at, now - self._looked_at
+        still = now - self._moved_at
         unticked = now - (self._ticked_at() or self._moved_at)
+        unlooked = 0.0 if self._looked_at is None else now - self._looked_at
         if unlooked > self.patience.slow_seconds:
             return "stalled", (
                 f"the JVM has not answered for {unlooked:.0f} s; look at its memory and its log, "
@@ -158,10 +162,14 @@ class Health:
 
     def _judge_batches(self, now: float, still: float) -> tuple[State, str]:
         patience = self.patience
+        if self._looked_at is None:
+            return "starting", (
+                f"a generation was claimed {still:.0f} s ago; first ticks and the query come next"
+            )
         if still > patience.stalled_seconds:
             return "stalled", (
-                f"for {still:.0f} s no batch was committed and no task has ended, though a broker "
-                "takes ticks; end the engine: the batch is run again"
+                f"for {still:.0f} s no batch was committed and no task has ended well, though a "
+                "broker takes ticks; end the engine: the batch is run again"
             )
         if self._committed_at is None:
             return "starting", "a generation is claimed, and no batch is committed yet"

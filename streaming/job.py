@@ -253,7 +253,12 @@ class Run:
             log.info("engine runs", generation=generation, shards=layout.shards)
             # Before the listener goes and the JVM with it.
             stack.callback(_quietly, lambda: errors.look(spark, str(query.runId)))
-            pulse = Pulse(self._health, self._checkpoint, spark)
+            pulse = Pulse(
+                self._health,
+                self._checkpoint,
+                spark,
+                lambda: errors.look(spark, str(query.runId)),
+            )
             self._wait_for_end(query, ending, ticker, pulse)
 
     def _wait_for_end(

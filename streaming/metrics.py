@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import prometheus_client
+import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -19,8 +20,10 @@ from fairlead.engine.outgoing import TRIGGERED_MS
 from fairlead.engine.round import READ_UNTIL_MS
 from streaming.ages import EventAges
 from streaming.clock import TickerCounts
-from streaming.families import COUNTED
+from streaming.families import COUNTED, labels_of
 from streaming.recovery import Recovery
+
+log = structlog.get_logger()
 
 _SECONDS_BUCKETS: Final = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 10.0, 30.0)
 
@@ -204,24 +207,32 @@ class EngineMetrics:
         """Add what one shard counted in one batch.
 
         A name is the family's word and its labels, joined by ``/``. A name that is no family's is
-        one that this driver does not show.
+        one that this driver does not show; one that does not fit its family is logged and costs
+        its own number alone.
         """
         now: dict[str, int] = {}
         for name, number in counts.items():
-            word, *labels = name.split("/")
-            counter = self._counted.get(word)
-            if word == GROUPS_NOW:
-                now[labels[0]] = number
-            elif word == TRIGGERED_MS:
-                newest = max(number, self._triggered_ms.get(labels[0], 0))
-                self._triggered_ms[labels[0]] = newest
-                self.triggered.labels(labels[0]).set(newest / 1_000)
-            elif word == READ_UNTIL_MS:
-                self.watermark.take(shard, number)
-            elif counter is not None:
-                (counter.labels(*labels) if labels else counter).inc(number * COUNTED[word].unit)
+            try:
+                self._take_count(shard, name, number, now)
+            except ValueError:
+                log.warning("a number of a shard fits no family; it is left out", count=name[:100])
         self.groups.replace(shard, now)
         self.recovery.take(shard, counts)
+
+    def _take_count(self, shard: int, name: str, number: int, now: dict[str, int]) -> None:
+        word, _, rest = name.partition("/")
+        counter = self._counted.get(word)
+        if word == GROUPS_NOW:
+            now[rest] = number
+        elif word == TRIGGERED_MS:
+            newest = max(number, self._triggered_ms.get(rest, 0))
+            self._triggered_ms[rest] = newest
+            self.triggered.labels(rest).set(newest / 1_000)
+        elif word == READ_UNTIL_MS:
+            self.watermark.take(shard, number)
+        elif counter is not None:
+            labels = labels_of(word, rest)
+            (counter.labels(*labels) if labels else counter).inc(number * COUNTED[word].unit)
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(f"fairlead_{name}", text, labels, registry=self.registry)

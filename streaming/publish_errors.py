@@ -3,17 +3,18 @@
 A task whose records Kafka does not take fails, and Spark runs it again; when it has failed too
 often the query dies, and this process with it. Neither is in any report of a batch. Spark keeps
 what each task failed with, so that is looked up when a task says that it is not run for the first
-time, and when the query has ended. The counts are kept beside the checkpoint: what killed this
-driver is shown by the next one.
+time, when one fails in a batch that takes long, and when the query has ended. The counts are kept
+beside the checkpoint: what killed this driver is shown by the next one.
 """
 
 import contextlib
 import json
 import re
+import threading
 from collections import Counter as Counts
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import structlog
 from prometheus_client import Counter
@@ -44,6 +45,20 @@ def reason_of(text: str) -> str | None:
     return next((reason for reason, word in _REASONS if word.search(found[1])), _OTHER)
 
 
+class Try(NamedTuple):
+    """One try of a task.
+
+    Attributes:
+        job: its number in the session.
+        number: of the try, among all of the session.
+        text: what it failed with; empty: it has not failed.
+    """
+
+    job: int
+    number: int
+    text: str
+
+
 class PublishErrors:
     """The tries to publish that failed, of this driver and of those before it."""
 
@@ -59,22 +74,30 @@ class PublishErrors:
         self._counts = Counts(dict.fromkeys(REASONS, 0)) + Counts(_read(store))
         for reason in REASONS:
             counter.labels(reason).inc(self._counts[reason])
-        self._jobs_seen = -1
+        self._job = -1
+        self._counted: set[int] = set()
+        self._lock = threading.Lock()
 
     def look(self, spark: SparkSession, run: str) -> None:
-        """Count the failed tries of every job of a run of the query since the last look."""
+        """Count the failed tries of every job of a run of the query since the last look.
+
+        A job may still run, and may be looked at again by any thread: no try counts twice.
+        """
         try:
-            self.count(_failures(spark, run, self._jobs_seen + 1))
+            with self._lock:
+                self.count(tuple(_failures(spark, run, self._job)))
         except (Py4JError, OSError) as error:
             log.warning("what tasks failed with could not be looked up", error=str(error)[:200])
 
-    def count(self, failures: Iterable[tuple[int, str]]) -> None:
-        """Count tries that failed: the number of each one's job, and what Spark says of it."""
+    def count(self, failures: Iterable[Try]) -> None:
+        """Count tries that failed, those of a later job after those of an earlier one."""
         found: Counts[str] = Counts()
-        for job, text in failures:
-            self._jobs_seen = max(self._jobs_seen, job)
-            reason = reason_of(text)
-            if reason is not None:
+        for each in failures:
+            if each.job > self._job:
+                self._job, self._counted = each.job, set()
+            reason = reason_of(each.text)
+            if reason is not None and each.number not in self._counted:
+                self._counted.add(each.number)
                 found[reason] += 1
         if not found:
             return
@@ -85,8 +108,8 @@ class PublishErrors:
         log.warning("records could not be published, the batch is tried again", **found)
 
 
-def _failures(spark: SparkSession, run: str, first_job: int) -> Iterator[tuple[int, str]]:
-    """Yield each failed try of the last stage of each job: the one that writes."""
+def _failures(spark: SparkSession, run: str, first_job: int) -> Iterator[Try]:
+    """Yield each try of the last stage of each job: the one that writes."""
     tracker = spark.sparkContext.statusTracker()
     store: Any = spark.sparkContext._jsc.sc().statusStore()  # noqa: SLF001 - the one place where Spark keeps errors of tasks
     for job in sorted(tracker.getJobIdsForGroup(run)):
@@ -96,8 +119,9 @@ def _failures(spark: SparkSession, run: str, first_job: int) -> Iterator[tuple[i
         stage = max(info.stageIds)
         tasks = store.taskList(stage, 0, _TASKS_MAX)
         for index in range(tasks.size()):
-            text = tasks.apply(index).errorMessage()
-            yield job, text.get() if text.isDefined() else ""
+            task = tasks.apply(index)
+            text = task.errorMessage()
+            yield Try(job, task.taskId(), text.get() if text.isDefined() else "")
 
 
 def _read(store: Path) -> Mapping[str, int]:

@@ -61,6 +61,24 @@ def test_start() -> None:
     assert found.last_batch_seconds == 0
 
 
+def test_long_start() -> None:
+    """Before the query runs nobody asks the JVM, so it is not silent; a broker may be awaited."""
+    world = World()
+    world.claim()
+    for seconds, state in ((5, "starting"), (6, "waiting_for_broker"), (300, "waiting_for_broker")):
+        world.now += seconds
+        assert (world.state, world.health.verdict().ready) == (state, False)
+    world.ticked_at = world.now
+    assert world.state == "starting"
+    assert "claimed 311 s ago" in world.health.verdict().reason
+    world.live(1)
+    assert world.state == "starting", "the pulse has begun: no batch has stood still so far"
+    world.live(70, sign=lambda _: "the same")
+    assert world.state == "stalled"
+    world.now += 11
+    assert "the JVM has not answered for 11 s" in world.health.verdict().reason
+
+
 def test_slow(world: World) -> None:
     """A long batch whose tasks end is slow however long it takes, and goes on being ready."""
     world.live(600, sign=lambda second: second // 50)
@@ -78,7 +96,7 @@ def test_stalled(world: World) -> None:
     world.live(30, sign=lambda _: "the same")
     found = world.health.verdict()
     assert (found.state, found.ready) == ("stalled", False)
-    assert "no task has ended, though a broker takes ticks" in found.reason
+    assert "no task has ended well, though a broker takes ticks" in found.reason
 
 
 def test_waits_for_the_broker(world: World) -> None:

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter
 
 from streaming.metrics import EngineMetrics
 from streaming.progress import take_progress
-from streaming.publish_errors import REASONS, PublishErrors, reason_of
+from streaming.publish_errors import REASONS, PublishErrors, Try, reason_of
 from streaming.report import write_report
 from tests.engine.world import World
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 KAFKA = "org.apache.kafka.common.errors."
+TIMEOUT = f"{KAFKA}TimeoutException: x"
 TRIES = 8
 
 
@@ -52,11 +53,23 @@ def test_over_drivers(tmp_path: Path) -> None:
     """All reasons are there from 0 on; the next driver begins with what killed the last one."""
     registry, errors = _errors(tmp_path)
     assert _shown(registry) == dict.fromkeys(REASONS, 0)
-    errors.count([(3, f"{KAFKA}TimeoutException: x"), (3, ""), (4, "ValueError")])
+    errors.count([Try(3, 7, TIMEOUT), Try(3, 8, ""), Try(4, 9, "ValueError")])
     assert _shown(registry)["timeout"] == 1
     registry, errors = _errors(tmp_path)
-    errors.count([(1, f"{KAFKA}TimeoutException: x")])
+    errors.count([Try(1, 2, TIMEOUT)])
     assert _shown(registry) == {**dict.fromkeys(REASONS, 0), "timeout": 2}
+
+
+def test_while_a_batch_runs(tmp_path: Path) -> None:
+    """A job that still runs is looked at again and again; each of its tries counts once."""
+    registry, errors = _errors(tmp_path)
+    running = [Try(3, 7, TIMEOUT), Try(3, 8, "")]
+    for _ in range(2):
+        errors.count(running)
+        assert _shown(registry)["timeout"] == 1
+    errors.count([Try(3, 7, TIMEOUT), Try(3, 8, TIMEOUT), Try(4, 9, TIMEOUT)])
+    errors.count([Try(4, 9, TIMEOUT)])
+    assert _shown(registry)["timeout"] == 3
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"timeout": "x"}'])

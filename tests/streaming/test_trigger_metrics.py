@@ -53,3 +53,17 @@ def test_slow_releases() -> None:
     assert told_again >= 2
     world.release("a", 0, held, 3)
     assert world.run().counts[SLOW_HANDOVER, "5s"] == 1
+
+
+def test_codes_that_are_free_text() -> None:
+    """A code of a strategy of one's own is any text; it makes no series, and costs no number."""
+    metrics = EngineMetrics("3.5")
+    failures = ("no_rooms", "my/code", "x\ny", "Zone 7", "a" * 41)
+    counts = {f"allocation_failures/{code}": 1 for code in failures}
+    # The second fits no family, and comes before others.
+    metrics.take_counts(0, {**counts, "rejects": 1, "events/a/b": 2, "groups_now/stable": 4})
+    text = generate_latest(metrics.registry).decode()
+    assert 'fairlead_allocation_failures_total{code="strategy_error"} 4.0' in text
+    assert 'fairlead_allocation_failures_total{code="no_rooms"} 1.0' in text
+    assert 'fairlead_events_total{outcome="b",type="a"} 2.0' in text
+    assert 'fairlead_groups{state="stable"} 4.0' in text
