@@ -4,7 +4,7 @@ from typing import Final
 
 from fairlead.monitoring.alerts.alert import ENGINE, Alert, Growth
 
-PUBLISH_ERRORS: Final = Growth("fairlead_publish_errors_total", "2m", ENGINE, over=("reason",))
+PUBLISH_ERRORS: Final = Growth("fairlead_publish_errors_total", "15m", ENGINE, over=("reason",))
 REJECTS: Final = Growth("fairlead_rejects_total", "15m", ENGINE)
 
 ENGINE_GROWTHS: Final = (PUBLISH_ERRORS, REJECTS)
@@ -26,9 +26,13 @@ ENGINE_ALERTS: Final = (
         name="EngineStalled",
         job=ENGINE,
         severity="page",
-        expression="time() - fairlead_last_batch_timestamp_seconds > seconds(60s)",
+        # 0 before the first batch: an age of that would be the time since 1970.
+        expression="time() - (fairlead_last_batch_timestamp_seconds > 0) > seconds(60s)\n"
+        "or max_over_time(fairlead_last_batch_timestamp_seconds[2m]) == 0\n"
+        "  and fairlead_last_batch_timestamp_seconds offset 2m",
         hold="1m",
-        when="the engine answers, and has committed no batch for 60 seconds",
+        when="the engine answers, and has committed no batch for 60 seconds, or none in 2 minutes"
+        " since its start",
         summary="The engine runs and decides nothing",
         description="It commits a batch at least at each tick, so something holds it up: most often"
         " a broker that does not answer. Nothing moves until it goes on. See its log, and"
@@ -38,10 +42,15 @@ ENGINE_ALERTS: Final = (
         name="EngineRestarting",
         job=ENGINE,
         severity="page",
-        expression="max_over_time(fairlead_generation[15m])"
-        " - min_over_time((fairlead_generation > 0)[15m:15s])\n> 2",
+        # Where each start has an address of its own, an engine that is gone is one that ended.
+        # Not the least and the greatest of a job: two Fairleads have generations far apart.
+        expression="sum by (job) (max_over_time(fairlead_generation[15m])"
+        " - min_over_time((fairlead_generation > 0)[15m:15s]))\n"
+        "+ (count by (job) (max_over_time(fairlead_generation[15m]) unless on (job, instance) up)"
+        " or 0 * sum by (job) (max_over_time(fairlead_generation[15m])))\n> 2",
         hold="0s",
-        when="three or more generations were claimed within 15 minutes",
+        when="three or more generations were claimed within 15 minutes, also by engines at new"
+        " addresses",
         summary="The engine starts again and again: {{ $value | humanize }} times in 15 minutes",
         description="Each start passes every group through a barrier, and between two starts"
         " nothing is decided. See why it ends: the end of its log before each start.",
@@ -50,9 +59,10 @@ ENGINE_ALERTS: Final = (
         name="PublishFailing",
         job=ENGINE,
         severity="page",
-        expression=f"{PUBLISH_ERRORS.name} > 0",
-        hold="3m",
-        when="records of the engine could not be written, again and again for 3 minutes",
+        # More than a hiccup; and long enough to see a query that dies of it every ten minutes.
+        expression=f"{PUBLISH_ERRORS.name} > 5",
+        hold="1m",
+        when="more than five writes of the engine failed within 15 minutes",
         summary="The engine cannot write what it decides",
         description="Decisions and assignments do not reach the topics, so clients are not told."
         " Look at the broker, at the topics' settings and at the engine's rights:"

@@ -220,13 +220,16 @@ LAG_TICKETS: Final = (
         name="LagGrowing",
         job=SERVE,
         severity="ticket",
-        expression="deriv(fairlead_group_lag_messages[15m]) > 0\n"
+        # The second is a consumer that hangs while nothing more is written.
+        expression="(deriv(fairlead_group_lag_messages[15m]) > 0"
+        " or deriv(fairlead_group_lag_seconds[15m]) > 0)\n"
         "and on (job, instance, group, topic) fairlead_group_lag_seconds > seconds(5m)\n"
         f"{WITH_MEMBERS}",
         hold="5m",
-        when="a group with members is more than 5 minutes behind, and falls back further",
+        when="a group with members is more than 5 minutes behind, and falls back further, in"
+        " messages or in time",
         summary="Group {{ $labels.group }} falls behind on {{ $labels.topic }}",
-        description="Its members read less than is written. fairlead group describe"
+        description="Its members read less than is written, or nothing. fairlead group describe"
         " {{ $labels.group }} --queues shows whether all queues are behind or one client's.",
     ),
 )

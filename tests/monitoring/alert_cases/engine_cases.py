@@ -48,16 +48,55 @@ LIVENESS = (
     Case(
         "a start that never commits a batch",
         {UP: "1x40", BATCH: "0x40"},
-        [Check("2m", "EngineStalled"), Check("2m15s", "EngineStalled", [of_engine()])],
+        [Check("2m45s", "EngineStalled"), Check("3m", "EngineStalled", [of_engine()])],
+    ),
+    Case(
+        "ordinary starts, one of them long: no batch yet is no batch of 1970",
+        {
+            UP: "1x60",
+            BATCH: "_x20 0x7 420+15x30",
+            BATCH.replace("e:1", "e:2"): "0+15x20 stale 0x4 390+15x30",
+        },
+        [Check(at, "EngineStalled") for at in ("6m15s", "6m30s", "6m45s", "7m", "8m")],
     ),
     Case(
         "three starts within 15 minutes; then it stays up",
         {UP: "1x120", GENERATION: "3x10 0x1 4x4 0x2 5x4 0x1 6x90"},
         [
             Check("6m45s", "EngineRestarting"),
-            Check("7m", "EngineRestarting", [of_engine("3")]),
+            Check("7m", "EngineRestarting", [Firing({"job": "fairlead-engine"}, "3")]),
             Check("20m", "EngineRestarting"),
         ],
+    ),
+    Case(
+        "each start has an address of its own",
+        {
+            UP: "1x8 stale",
+            GENERATION: "1x8 stale",
+            UP.replace("e:1", "e:2"): "_x9 1x8 stale",
+            GENERATION.replace("e:1", "e:2"): "_x9 2x8 stale",
+            UP.replace("e:1", "e:3"): "_x18 1x8 stale",
+            GENERATION.replace("e:1", "e:3"): "_x18 3x8 stale",
+            UP.replace("e:1", "e:4"): "_x27 1x200",
+            GENERATION.replace("e:1", "e:4"): "_x27 4x200",
+        },
+        [
+            Check("6m30s", "EngineRestarting"),
+            Check("7m", "EngineRestarting", [Firing({"job": "fairlead-engine"}, "3")]),
+            Check("25m", "EngineRestarting"),
+        ],
+    ),
+    Case(
+        "two Fairleads of different age, seen for the first time; one moves to another address",
+        {
+            UP: "1x200",
+            GENERATION: "3x200",
+            UP.replace("e:1", "e:2"): "1x20 stale",
+            GENERATION.replace("e:1", "e:2"): "90x20 stale",
+            UP.replace("e:1", "e:3"): "_x22 1x100",
+            GENERATION.replace("e:1", "e:3"): "_x22 0x2 91x100",
+        },
+        [Check(at, "EngineRestarting") for at in ("1m", "5m30s", "7m", "15m")],
     ),
     Case(
         "one start, and one that took over",
@@ -70,7 +109,7 @@ WRITING = (
     Case(
         "errors from the first one on: the series is born with it",
         {UP: "1x80", PUBLISH: "_x21 1+1x60"},
-        [Check("8m", "PublishFailing"), Check("8m30s", "PublishFailing", [of_engine()])],
+        [Check("7m", "PublishFailing"), Check("8m30s", "PublishFailing", [of_engine()])],
     ),
     Case(
         "one error, and the next attempt went well",
@@ -81,6 +120,15 @@ WRITING = (
         "errors go on over a restart of the engine",
         {UP: "1x40 0x1 1x60", PUBLISH: "0+1x40 stale 1+1x60"},
         [Check("12m", "PublishFailing", [of_engine()])],
+    ),
+    Case(
+        "a query that dies every ten minutes, after eight tries each time",
+        {UP: "1x200", PUBLISH: "0x20 8x40 16x40 24x90"},
+        [
+            Check("6m", "PublishFailing"),
+            *(Check(at, "PublishFailing", [of_engine()]) for at in ("7m", "15m", "26m", "36m")),
+            Check("42m", "PublishFailing"),
+        ],
     ),
     Case(
         "errors of last week, which a new Prometheus sees for the first time",

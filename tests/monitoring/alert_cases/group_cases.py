@@ -216,6 +216,22 @@ LAG = (
             Check("8m", "LagGrowing", [of_serve(**ORDERS, topic="orders")]),
         ],
     ),
+    Case(
+        "a consumer that hangs while nobody writes, and one that catches up",
+        {
+            MEMBERS: "3x200",
+            serve("fairlead_group_lag_messages", **ORDERS, topic="orders"): "5x200",
+            serve("fairlead_group_lag_seconds", **ORDERS, topic="orders"): "0+15x200",
+            other(MEMBERS): "3x200",
+            serve("fairlead_group_lag_messages", group="billing", topic="orders"): "9000-20x200",
+            serve("fairlead_group_lag_seconds", group="billing", topic="orders"): "4000-10x200",
+        },
+        [
+            Check("10m", "LagGrowing"),
+            Check("10m15s", "LagGrowing", [of_serve(**ORDERS, topic="orders")]),
+            Check("20m", "LagGrowing", [of_serve(**ORDERS, topic="orders")]),
+        ],
+    ),
 )
 
 FOLLOWING = (
