@@ -6,64 +6,38 @@ those stay that no decision has called resolved.
 
 import zlib
 from collections import deque
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.view.reading import (
-    Place,
-    body_of,
-    epoch_of,
-    integer_of,
-    queue_of,
-    text_of,
-    words_of,
+from fairlead.view.decision_part import (
+    ADDED,
+    JOINED,
+    CutPlace,
+    Gathered,
+    GroupCounts,
+    Part,
+    Step,
 )
-from fairlead.wire.raw import RawRecord
+from fairlead.view.reading import Place, epoch_of
 
 __all__ = [
     "Decided",
     "Decision",
     "Grant",
-    "GroupCounts",
-    "Part",
-    "Step",
     "Taken",
     "Tenure",
-    "read_part",
 ]
 
 _KEPT_MAX: Final = 1_000
 """So many decisions of a group are kept at most, however young they are."""
+_BEGUN_MAX: Final = 8
+"""So many beginnings of a shard's state are told apart."""
 _ENDED_MAX: Final = 4
 """So many resolved grants of a queue are remembered."""
-_ADDED: Final = ("gated", "granted")
-_STAGES: Final = (*_ADDED, "dropped", "resolved")
-_JOINED: Final = ("members", "moves", "cause", "failures")
-"""The lists of a decision, which may be cut into parts."""
-
-
-class Step(NamedTuple):
-    """One line of a decision: what it did to one queue."""
-
-    queue: MessageQueue
-    stage: str
-    client_id: str
-    epoch: Epoch
-    why: str | None
-
-
-class GroupCounts(NamedTuple):
-    """The counters in the ``state`` of a decision."""
-
-    queues: int = 0
-    unassigned: int = 0
-    in_handover: int = 0
-    pending: int = 0
-    unsafe: int = 0
 
 
 class Grant(NamedTuple):
@@ -129,76 +103,6 @@ class Decision:
         return {"at": self.place.document(), "append_ms": self.append_ms, **self.body()}
 
 
-class Part(NamedTuple):
-    """One part of a decision, as it was read."""
-
-    number: int
-    parts: int
-    epoch: Epoch
-    body: dict[str, Any]
-    steps: tuple[Step, ...]
-    counts: GroupCounts
-    row: RawRecord
-
-
-def read_part(row: RawRecord) -> tuple[str, Part]:
-    """Return the group of a record of the decisions topic, and what it says.
-
-    Raises:
-        ValueError, KeyError, TypeError, IndexError, AttributeError: it is no decision.
-    """
-    assert row.value is not None
-    body = body_of(row.value)
-    if body["kind"] != "decision":
-        raise ValueError("no decision")
-    for name in _JOINED:
-        if type(body[name]) is not list:
-            raise ValueError(f"{name} is no list")
-    state = body["state"]
-    text_of(state["phase"])
-    epoch_of(body["previous_epoch"])
-    text_of(body["strategy"])
-    integer_of(body["at_ms"])
-    for name in ("members", "triggers", "alarms"):
-        words_of(body[name])
-    for cause in body["cause"]:
-        _check_cause(cause)
-    counts = GroupCounts(*(integer_of(state[name]) for name in GroupCounts._fields[:-1]))
-    unsafe = integer_of(state.get("unsafe", 0))
-    part = Part(
-        number=integer_of(body["part"]),
-        parts=integer_of(body["parts"]),
-        epoch=epoch_of(body["epoch"]),
-        body=body,
-        steps=tuple(_step(move) for move in body["moves"]),
-        counts=counts._replace(unsafe=unsafe),
-        row=row,
-    )
-    return text_of(body["group"]), part
-
-
-def _check_cause(cause: Mapping[str, Any]) -> None:
-    text_of(cause["kind"])
-    text_of(cause.get("client_id", ""))
-    if "at" in cause:
-        topic, partition, offset = cause["at"]
-        Place(text_of(topic), integer_of(partition), integer_of(offset))
-
-
-def _step(move: Mapping[str, Any]) -> Step:
-    stage = move["stage"]
-    if stage not in _STAGES:
-        raise ValueError("no stage")
-    why = move.get("why")
-    return Step(
-        queue_of(move["queue"]),
-        stage,
-        text_of(move["client_id"]),
-        epoch_of(move["epoch"]),
-        None if why is None else text_of(why),
-    )
-
-
 class Granted(NamedTuple):
     """A grant that was not there before. ``before``: who was granted the queue last."""
 
@@ -209,7 +113,8 @@ class Granted(NamedTuple):
 class Taken(NamedTuple):
     """A decision that has just been taken in, and what it changed.
 
-    ``given_up``: the grants that were dropped before, and are resolved now.
+    ``given_up``: the grants that were dropped before, and are resolved now. ``again``: the decision
+    of this step was read before, and its batch was run again.
     """
 
     decision: Decision
@@ -217,6 +122,7 @@ class Taken(NamedTuple):
     steps: tuple[Step, ...]
     granted: list[Granted]
     given_up: list[Step]
+    again: bool = False
 
     def causes(self) -> Iterator[dict[str, Any]]:
         """Yield what led to it."""
@@ -251,7 +157,8 @@ class Decided:
     grants: dict[MessageQueue, tuple[Grant, ...]] = field(default_factory=dict)
     tenures: dict[MessageQueue, Tenure] = field(default_factory=dict)
     ended: dict[MessageQueue, dict[Epoch, int]] = field(default_factory=dict)
-    _parts: list[Part] = field(default_factory=list)
+    _gathered: Gathered = field(default_factory=Gathered)
+    _counted: dict[int, int] = field(default_factory=dict)
 
     def take(self, group: str, part: Part) -> Taken | None:
         """Return the decision that this record completes; None: it completes none.
@@ -259,7 +166,7 @@ class Decided:
         A decision that is not newer than one before it, of an engine that was superseded, stands in
         the history and changes nothing.
         """
-        parts = self._completed(part)
+        parts = self._gathered.take(part)
         if parts is None:
             return None
         steps = tuple(step for each in parts for step in each.steps)
@@ -273,7 +180,23 @@ class Decided:
         self.history.append(decision)
         if moves:
             self.last_move = decision
-        return Taken(decision, parts, steps, changes.granted, changes.given_up)
+        again = self._was_counted(parts[0].cut)
+        return Taken(decision, parts, steps, changes.granted, changes.given_up, again=again)
+
+    def _was_counted(self, cut: CutPlace | None) -> bool:
+        """Tell whether the group's decision of this step was read before, and note that it was.
+
+        A batch that is run twice, since its task was tried again or its driver died before it was
+        committed, writes its decisions again under the step that they had.
+        """
+        if cut is None:
+            return False
+        if cut.step <= self._counted.get(cut.began, -1):
+            return True
+        self._counted[cut.began] = cut.step
+        if len(self._counted) > _BEGUN_MAX:
+            del self._counted[min(self._counted)]
+        return False
 
     def forget_before(self, oldest_ms: int, topics: Container[str]) -> None:
         """Forget the decisions that were appended before this time, as history.
@@ -297,28 +220,13 @@ class Decided:
         newest = {queue: grants[-1] for queue, grants in self.grants.items()}
         return {queue: each.client_id for queue, each in newest.items() if each.stage != "dropped"}
 
-    def _completed(self, part: Part) -> list[Part] | None:
-        """Return all parts of the decision that this one completes."""
-        if part.number == 0:
-            self._parts = []
-        if part.number != len(self._parts):
-            return None
-        if self._parts and _whole(part) != _whole(self._parts[0]):
-            self._parts = []
-            return None
-        self._parts.append(part)
-        if len(self._parts) < part.parts:
-            return None
-        parts, self._parts = self._parts, []
-        return parts
-
     def _apply_all(self, steps: tuple[Step, ...], parts: list[Part]) -> _Changes:
         changes, row = _Changes(), parts[0].row
         place = Place(row.topic, row.partition, row.offset)
         append_ms = parts[-1].row.append_ms
         for step in steps:
             self._apply(step, append_ms, changes)
-            if step.stage in _ADDED:
+            if step.stage in ADDED:
                 self._own(step, place, append_ms, changes)
         return changes
 
@@ -363,14 +271,10 @@ class Decided:
         return all(grant.epoch != epoch for grant in self.grants.get(queue, ()))
 
 
-def _whole(part: Part) -> tuple[Any, ...]:
-    return part.epoch, part.parts, part.body["at_ms"], part.row.topic, part.row.partition
-
-
 def _decision(group: str, parts: list[Part], moves: int) -> Decision:
     first, last = parts[0], parts[-1]
     body = dict(first.body)
-    for name in _JOINED:
+    for name in JOINED:
         body[name] = [entry for each in parts for entry in each.body[name]]
     body["part"], body["parts"] = 0, 1
     return Decision(

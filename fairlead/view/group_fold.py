@@ -7,7 +7,8 @@ from typing import Any, Final
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.rules import GroupRules
-from fairlead.view.decided import Decided, Decision, Part
+from fairlead.view.decided import Decided, Decision
+from fairlead.view.decision_part import Part
 from fairlead.view.figures import GroupFigures, Standing, TopicFigures, unassigned_of
 from fairlead.view.holds import Holds, holds_of
 from fairlead.view.measured import Measured, Report
@@ -52,7 +53,7 @@ class GroupFold:
             return
         self.changed()
         self.watch.take_decision(taken, self.decided, self.released)
-        if taken.decision.moves:
+        if taken.decision.moves and not taken.again:
             told_ms = [told for cause in taken.causes() if (told := self._told_ms(cause))]
             if told_ms:
                 self.watch.happened.took("detect", min(told_ms), taken.decision.at_ms)

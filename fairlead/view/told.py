@@ -78,7 +78,14 @@ class Told:
     _parts: dict[MemberKey, dict[int, AssignmentPart]] = field(default_factory=dict)
 
     def take(self, part: AssignmentPart) -> None:
-        """Put the newest record of a key in place."""
+        """Put the newest record of a key in place.
+
+        What an engine writes that was superseded is passed over, as the member does. That is told
+        by the records of this member alone: only they stand in one partition, in order.
+        """
+        known = self._parts.get(part.member, {})
+        if any(part.generation < each.generation for each in known.values()):
+            return
         self._parts.setdefault(part.member, {})[part.part] = part
         self._join(part.member)
 

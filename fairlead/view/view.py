@@ -7,7 +7,8 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import RouteChanged
 from fairlead.core.routes import readable_queues
-from fairlead.view.decided import Decision, read_part
+from fairlead.view.decided import Decision
+from fairlead.view.decision_part import read_part
 from fairlead.view.figures import GroupFigures
 from fairlead.view.group_fold import GroupFold
 from fairlead.view.group_view import GroupView

@@ -85,15 +85,15 @@ class Watch:
                 released_ms = released.get(step.queue, {}).get(step.epoch)
                 if released_ms is None:
                     self.dropped.setdefault(place, decision.append_ms)
-                else:
+                elif not taken.again:
                     self.happened.took("release", decision.append_ms, released_ms)
             elif step.stage == "resolved":
                 self.dropped.pop(place, None)
                 self.late.discard(place)
         stirs = decision.moves or any(step.stage == "dropped" for step in taken.steps)
-        if self.opened_ms is None and stirs:
+        if self.opened_ms is None and stirs and not taken.again:
             self.opened_ms = decision.append_ms
-        if self.happened.following:
+        if self.happened.following and not taken.again:
             self._count(taken, decided, len(expired), timeouts)
 
     def _note_mute(self, causes: list[dict[str, Any]], decided: Decided) -> int:

@@ -1,0 +1,166 @@
+"""One part of a decision, and the parts of one decision put together (docs/protocol.md §2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.view.reading import (
+    Place,
+    body_of,
+    epoch_of,
+    integer_of,
+    queue_of,
+    text_of,
+    words_of,
+)
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["ADDED", "JOINED", "CutPlace", "Gathered", "GroupCounts", "Part", "Step", "read_part"]
+
+ADDED: Final = ("gated", "granted")
+"""The stages of a grant that its client is to work under."""
+_STAGES: Final = (*ADDED, "dropped", "resolved")
+JOINED: Final = ("members", "moves", "cause", "failures")
+"""The lists of a decision, which may be cut into parts."""
+
+
+class Step(NamedTuple):
+    """One line of a decision: what it did to one queue."""
+
+    queue: MessageQueue
+    stage: str
+    client_id: str
+    epoch: Epoch
+    why: str | None
+
+
+class GroupCounts(NamedTuple):
+    """The counters in the ``state`` of a decision."""
+
+    queues: int = 0
+    unassigned: int = 0
+    in_handover: int = 0
+    pending: int = 0
+    unsafe: int = 0
+
+
+class CutPlace(NamedTuple):
+    """Where the cut of a decision stands among those of its shard (docs/protocol.md §3.14).
+
+    ``began``: the generation that the state began with.
+    """
+
+    began: int
+    step: int
+
+
+class Part(NamedTuple):
+    """One part of a decision, as it was read."""
+
+    number: int
+    parts: int
+    epoch: Epoch
+    body: dict[str, Any]
+    steps: tuple[Step, ...]
+    counts: GroupCounts
+    cut: CutPlace | None
+    row: RawRecord
+
+
+def read_part(row: RawRecord) -> tuple[str, Part]:
+    """Return the group of a record of the decisions topic, and what it says.
+
+    Raises:
+        ValueError, KeyError, TypeError, IndexError, AttributeError: it is no decision.
+    """
+    assert row.value is not None
+    body = body_of(row.value)
+    if body["kind"] != "decision":
+        raise ValueError("no decision")
+    for name in JOINED:
+        if type(body[name]) is not list:
+            raise ValueError(f"{name} is no list")
+    state = body["state"]
+    text_of(state["phase"])
+    epoch_of(body["previous_epoch"])
+    text_of(body["strategy"])
+    integer_of(body["at_ms"])
+    for name in ("members", "triggers", "alarms"):
+        words_of(body[name])
+    for cause in body["cause"]:
+        _check_cause(cause)
+    counts = GroupCounts(*(integer_of(state[name]) for name in GroupCounts._fields[:-1]))
+    unsafe = integer_of(state.get("unsafe", 0))
+    part = Part(
+        number=integer_of(body["part"]),
+        parts=integer_of(body["parts"]),
+        epoch=epoch_of(body["epoch"]),
+        body=body,
+        steps=tuple(_step(move) for move in body["moves"]),
+        counts=counts._replace(unsafe=unsafe),
+        cut=_cut_place(body),
+        row=row,
+    )
+    return text_of(body["group"]), part
+
+
+def _cut_place(body: Mapping[str, Any]) -> CutPlace | None:
+    cut = body.get("cut")
+    if cut is None:
+        return None
+    origin = cut.get("origin")
+    began = 1 if origin is None else integer_of(origin["generation"])
+    return CutPlace(began, integer_of(cut["step"]))
+
+
+def _check_cause(cause: Mapping[str, Any]) -> None:
+    text_of(cause["kind"])
+    text_of(cause.get("client_id", ""))
+    if "at" in cause:
+        topic, partition, offset = cause["at"]
+        Place(text_of(topic), integer_of(partition), integer_of(offset))
+
+
+def _step(move: Mapping[str, Any]) -> Step:
+    stage = move["stage"]
+    if stage not in _STAGES:
+        raise ValueError("no stage")
+    why = move.get("why")
+    return Step(
+        queue_of(move["queue"]),
+        stage,
+        text_of(move["client_id"]),
+        epoch_of(move["epoch"]),
+        None if why is None else text_of(why),
+    )
+
+
+@dataclass(slots=True)
+class Gathered:
+    """The parts of the decision of one group that is being read."""
+
+    _parts: list[Part] = field(default_factory=list)
+
+    def take(self, part: Part) -> list[Part] | None:
+        """Return all parts of the decision that this one completes; None: it completes none.
+
+        An engine that was superseded may still write: a part of another decision than the one that
+        is being read goes by, and does not take its place unless its generation may.
+        """
+        known = self._parts
+        if part.number == 0:
+            if known and part.epoch.generation < known[0].epoch.generation:
+                return None
+            known = self._parts = []
+        if part.number != len(known) or (known and _whole(part) != _whole(known[0])):
+            return None
+        known.append(part)
+        if len(known) < part.parts:
+            return None
+        self._parts = []
+        return known
+
+
+def _whole(part: Part) -> tuple[Any, ...]:
+    return part.epoch, part.parts, part.body["at_ms"], part.row.topic, part.row.partition
