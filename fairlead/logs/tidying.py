@@ -3,9 +3,10 @@
 Each is a processor of structlog: it is handed the line's fields and returns them.
 """
 
+import json
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, Final
 
 import structlog
@@ -16,12 +17,23 @@ Fields = MutableMapping[str, Any]
 
 MASK: Final = "***"
 _SECRET_NAME: Final = re.compile(r"(?i)pass(word|phrase|wd)|secret|credential|jaas|api_?key|token")
-_NO_SECRET: Final = re.compile(r"(?i)_file$|^passed")
+_NO_SECRET: Final = re.compile(r"(?i)[_-]file$|^passed")
 _IN_TEXT: Final = re.compile(
-    r"""(?ix) ( [\w.-]* (?: password | passwd | secret ) ["']? \s* [=:] \s* )
-        ( "[^"]*" | '[^']*' | [^\s,;"')\]}]+ )"""
+    r"""(?ix) ( [\w.-]* (?: password | passwd | passphrase | secret )
+            (?: ["']? \s* [=:] \s* | ["'] \s* , \s* (?= b?["'] ) ) )
+        ( b?"(?: \\. | [^"\\] )*" | b?'(?: \\. | [^'\\] )*' | [^\s,;"')\]}]+ )"""
 )
-"""A secret that stands in a text under its name, as in a JAAS configuration."""
+"""A secret that stands in a text under its name: in a JAAS configuration, a dict, a pair."""
+_IN_OPTION: Final = re.compile(
+    r"""(?ix) ( (?<![\w-]) --? [\w.-]* (?: password | passwd | passphrase | secret ) \s+ )
+        ( "[^"]*" | '[^']*' | \S+ )"""
+)
+"""A secret that follows the name of a flag, as on a command line."""
+_IN_URL: Final = re.compile(r"(?i)([a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/]+(?=@)")
+"""The password of whom a URL names."""
+_KEY: Final = re.compile(r"[\w.-]+")
+_FLAG: Final = re.compile(r"--?[\w.-]+")
+_PAIR: Final = 2
 _SECRET_LENGTH_MIN: Final = 4
 """A shorter one would be found in any text."""
 
@@ -64,24 +76,70 @@ class Secrets:
     """
 
     def __init__(self, known: Iterable[str] = ()) -> None:
-        texts = {each for each in known if len(each) >= _SECRET_LENGTH_MIN}
+        texts = {
+            form
+            for each in known
+            if len(each) >= _SECRET_LENGTH_MIN
+            for form in _written_forms(each)
+        }
         # The longest first: one may be the beginning of another.
         self._known = sorted(texts, key=len, reverse=True)
 
     def __call__(self, _logger: object, _method: str, fields: Fields) -> Fields:
         """Return the fields of a line without any secret."""
         return {
-            name: MASK
-            if _SECRET_NAME.search(name) and not _NO_SECRET.search(name)
-            else _deeply(value, self.mask)
+            name: MASK if _names_secret(name) else self._masked(value)
             for name, value in fields.items()
         }
+
+    def _masked(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {
+                self.mask(str(key)): MASK if _names_secret(str(key)) else self._masked(each)
+                for key, each in value.items()
+            }
+        if isinstance(value, list | tuple | set | frozenset):
+            return self._masked_items(list(value))
+        return _deeply(value, self.mask)
+
+    def _masked_items(self, items: list[Any]) -> list[Any]:
+        """Mask what follows a secret's name: the second of a pair, or the argument of a flag."""
+        name = _KEY if len(items) == _PAIR else _FLAG
+        return [
+            MASK
+            if isinstance(before, str) and name.fullmatch(before) and _names_secret(before)
+            else self._masked(each)
+            for before, each in zip([None, *items], items, strict=False)
+        ]
 
     def mask(self, text: str) -> str:
         """Return a text without any secret."""
         for secret in self._known:
             text = text.replace(secret, MASK)
-        return _IN_TEXT.sub(rf"\1{MASK}", text)
+        for pattern in (_IN_URL, _IN_OPTION, _IN_TEXT):
+            text = pattern.sub(rf"\1{MASK}", text)
+        return text
+
+
+def _names_secret(name: str) -> bool:
+    return _SECRET_NAME.search(name) is not None and _NO_SECRET.search(name) is None
+
+
+def _written_forms(secret: str) -> Iterator[str]:
+    """Yield a secret as it is, and as repr and JSON write it within their quotes."""
+    yield secret
+    plain = repr(secret)[1:-1]
+    yield plain
+    # Which quotes repr escapes depends on the rest of the text.
+    yield plain.replace("\\'", "'")
+    yield plain.replace("\\'", "'").replace("'", "\\'")
+    yield repr(plain)[1:-1]
+    yield json.dumps(plain)[1:-1]
+    for ascii_only in (True, False):
+        written = json.dumps(secret, ensure_ascii=ascii_only)[1:-1]
+        yield written
+        yield repr(written)[1:-1]
+        yield json.dumps(written)[1:-1]
 
 
 def escape_ids(_logger: object, _method: str, fields: Fields) -> Fields:

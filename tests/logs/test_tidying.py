@@ -1,5 +1,7 @@
 """Lines without secrets, without control characters, and not again and again."""
 
+import json
+
 import pytest
 import structlog
 
@@ -25,6 +27,69 @@ def test_masked(text: str) -> None:
     for word in (PASSWORD, "made-up"):
         assert word not in str(found)
     assert "***" in found["event"]
+
+
+UNKNOWN = "hunter22"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"sasl_plain_password": UNKNOWN, "ssl": 1},
+        {"deep": [{"token": UNKNOWN}]},
+        [["sasl_plain_password", UNKNOWN], ("ssl", True)],
+        [("api_key", UNKNOWN)],
+        ["fairlead", "serve", "--password", UNKNOWN],
+        f"kafka://bob:{UNKNOWN}@h:9092",
+        f"amqp://bob:{UNKNOWN}@x@h/a",
+        f"fairlead serve --password {UNKNOWN} --port 1",
+        f"--sasl-password '{UNKNOWN} more'",
+        f"('sasl_plain_password', '{UNKNOWN}')",
+        repr({"password": UNKNOWN + "'\"\\" + UNKNOWN}),
+        repr({"password": UNKNOWN.encode()}),
+        f"ssl.key.passphrase={UNKNOWN}",
+    ],
+)
+def test_nobody_knows_it(value: object) -> None:
+    """A secret that stands behind its name goes, in whatever form name and value come."""
+    found = Secrets()(None, "info", {"event": "x", "options": value})
+    assert UNKNOWN not in str(found)
+    assert "***" in str(found)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["orders", "--password-file", "/run/secrets/kafka"],
+        {"password_file": "/run/secrets/kafka"},
+        "http://127.0.0.1:9465/readyz and kafka://b:9092",
+        "--password-file /run/secrets/kafka",
+        ["the token is old", "renew it"],
+        [],
+        ["password", "topic", "group"],
+    ],
+)
+def test_no_secret(value: object) -> None:
+    """The name of a file, an address and a sentence stay as they are."""
+    assert Secrets()(None, "info", {"options": value}) == {"options": value}
+
+
+@pytest.mark.parametrize("secret", ['s3cr3t"x\\y', "s3cr3t'x\\y", "s3'cr\"3t\\", "s3crét\n\tx"])
+def test_written_forms(secret: str) -> None:
+    """A known secret goes also where repr or JSON have written it into a text."""
+    for written in (
+        secret,
+        repr(secret),
+        repr({"a": secret}),
+        repr([secret, '"', "'"]),
+        repr(f"{secret} and '\""),
+        json.dumps(secret),
+        json.dumps({"error": repr(secret)}),
+        json.dumps(json.dumps([secret], ensure_ascii=False)),
+    ):
+        masked = Secrets([secret]).mask(f"error: {written}")
+        assert "s3" not in masked, written
+        assert "***" in masked
 
 
 def test_masked_by_name() -> None:
