@@ -11,7 +11,6 @@ from fairlead.cli.native_work import (
     BothGroups,
     NativeOptions,
     both_groups,
-    counted,
     members_of,
     refuse_if_at_work,
     shortened,
@@ -20,6 +19,7 @@ from fairlead.cli.offset_rows import reset_answer, tell_resets
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import write_rows
 from fairlead.errors import RefusedError, UsageError
+from fairlead.standing.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,6 +13,7 @@ from fairlead.cli.output import OutputFormat, write_fitting
 from fairlead.cli.plan_start import tick_ms_of
 from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import FairleadError, UsageError, VerdictError
+from fairlead.standing.words import counted
 
 if TYPE_CHECKING:
     from fairlead.settings import Settings
@@ -73,14 +74,17 @@ def _check_one(
     if found or output is not OutputFormat.TABLE:
         rows = [each.document() for each in found]
         write_fitting(rows, COLUMNS, output, prose=("says", "do"))
-    members, queues = len(standing.live.picture.members), len(standing.live.picture.queues)
+    picture = standing.live.picture
+    members = counted(len(picture.members), "member")
+    share = "shares" if len(picture.members) == 1 else "share"
+    queues = counted(len(picture.queues), "queue")
     if found:
         raise VerdictError(
-            f"{group}: {len(found)} findings, with {members} members that share {queues} queues.",
+            f"{group}: {counted(len(found), 'finding')}, with {members} that {share} {queues}.",
             remedy="docs/groups.md says what each means.",
         )
     if output is OutputFormat.TABLE:
-        typer.echo(f"{group}: nothing found; {members} members share {queues} queues")
+        typer.echo(f"{group}: nothing found; {members} {share} {queues}")
 
 
 def _check_all(source: "TopicSource", settings: "Settings", output: OutputFormat) -> None:
@@ -94,11 +98,11 @@ def _check_all(source: "TopicSource", settings: "Settings", output: OutputFormat
     wrong = len({row["group"] for row in rows})
     if rows:
         raise VerdictError(
-            f"{len(rows)} findings in {wrong} of {len(groups)} groups.",
+            f"{counted(len(rows), 'finding')} in {wrong} of {counted(len(groups), 'group')}.",
             remedy="docs/groups.md says what each means.",
         )
     if output is OutputFormat.TABLE:
-        typer.echo(f"nothing found in {len(groups)} groups")
+        typer.echo(f"nothing found in {counted(len(groups), 'group')}")
 
 
 def rows_of(group: str, source: "TopicSource", settings: "Settings") -> Iterator[dict[str, Any]]:

@@ -21,7 +21,6 @@ __all__ = [
     "BothGroups",
     "NativeOptions",
     "both_groups",
-    "counted",
     "members_of",
     "refuse_if_at_work",
     "shortened",
@@ -165,12 +164,3 @@ def shortened(names: Sequence[str]) -> str:
     """Return some names for a message: the first ones, and how many more there are."""
     more = len(names) - _NAMED_MAX
     return ", ".join(names[:_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number of things in words.
-
-    >>> counted(1, "queue"), counted(2, "queue")
-    ('1 queue', '2 queues')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fairlead.cli.durations import duration_words, since_words
 from fairlead.cli.rule_rows import time_words, unusual_rules
-from fairlead.standing.words import ALARMS, PHASES, causes_words
+from fairlead.standing.words import ALARMS, PHASES, causes_words, counted
 
 if TYPE_CHECKING:
     from fairlead.standing.group_standing import GroupStanding
@@ -148,7 +148,7 @@ def state_lines(
     yield "members", f"{said['members']}, {said['members_idle']} without queues{waited}"
     counts = [f"{said[word]} {word}" for word in ("unassigned", "draining", "gated", "unsafe")]
     topics = len({each.queue.topic for each in found.queues})
-    known = f"{len(found.queues)} of {topics} topics, {said['queues']} shared"
+    known = f"{len(found.queues)} of {counted(topics, 'topic')}, {said['queues']} shared"
     yield "queues", f"{known}: {', '.join(counts)}"
     if said["unrouted"]:
         yield "no route", ", ".join(said["unrouted"])
@@ -171,8 +171,8 @@ def _lag_words(found: "GroupStanding") -> str:
         return "not known: nobody has told positions and ends"
     unknown = sum(each.place.position is None for each in found.queues)
     oldest = "" if found.lag_ms is None else f", the oldest waits {duration_words(found.lag_ms)}"
-    beside = f"; {unknown} queues without a position" if unknown else ""
-    return f"{found.lag} messages{oldest if found.lag else ''}{beside}"
+    beside = f"; {counted(unknown, 'queue')} without a position" if unknown else ""
+    return f"{counted(found.lag, 'message')}{oldest if found.lag else ''}{beside}"
 
 
 def _converged_words(found: "GroupStanding") -> str:
@@ -196,7 +196,7 @@ def _decision_words(found: "GroupStanding") -> str:
         if epoch is None:
             return "none in the log"
         return f"{'.'.join(map(str, epoch))}; it stands farther back than was read"
-    moved = found.document()["decision"]["queues_moved"]
+    moved = counted(found.document()["decision"]["queues_moved"], "queue")
     ago = since_words(newest.at_ms, found.now_ms)
     why = causes_words(newest.why, newest.triggers)
-    return f"{newest.epoch} at {time_words(newest.at_ms)}, {ago} ago: {why}; {moved} queues moved"
+    return f"{newest.epoch} at {time_words(newest.at_ms)}, {ago} ago: {why}; {moved} moved"

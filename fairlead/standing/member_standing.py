@@ -18,6 +18,7 @@ from fairlead.core.state import Member
 from fairlead.planning.live_group import LiveGroup
 from fairlead.standing.heard import Heard
 from fairlead.standing.queue_standing import QueueStanding
+from fairlead.standing.words import counted
 
 __all__ = ["MemberStanding", "member_standings"]
 
@@ -210,7 +211,7 @@ def _why_idle(live: LiveGroup, member: Member, targets: int) -> Iterator[str]:
     sharers = len(live.picture.members)
     queues = sum(queue.topic in member.topics for queue in live.picture.queues)
     if queues < sharers:
-        yield f"{sharers} members share {queues} queues: there is none left"
+        yield f"{sharers} members share {counted(queues, 'queue')}: there is none left"
     if rules.react == "on_tick":
         yield "it is given queues at the next trigger (react on_tick)"
     yield f"{rules.strategy} gives it none"

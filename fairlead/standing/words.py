@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-__all__ = ["ALARMS", "PHASES", "cause_words", "causes_words"]
+__all__ = ["ALARMS", "PHASES", "cause_words", "causes_words", "counted"]
 
 ALARMS: Final[Mapping[str, str]] = {
     "allocation_cut_short": (
@@ -71,3 +71,12 @@ def causes_words(causes: Iterable[Mapping[str, Any]], triggers: Iterable[str]) -
     more = len(words) - _CAUSES_SHOWN
     shown = ", ".join(words[:_CAUSES_SHOWN])
     return f"{shown} and {more} more" if more > 0 else shown or "-"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "queue"), counted(2, "queue")
+    ('1 queue', '2 queues')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

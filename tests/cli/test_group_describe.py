@@ -69,7 +69,7 @@ def test_members(capsys: pytest.CaptureFixture[str]) -> None:
     assert [row["client"] for row in rows] == ["c1", "c2"]
     assert [len(row["incarnation"]) for row in rows] == [8, 8]
     assert [row["held"] for row in rows] == [1, 0]
-    assert rows[1]["why"] == "2 members share 1 queues: there is none left"
+    assert rows[1]["why"] == "2 members share 1 queue: there is none left"
     columns = shown_columns(rows, MEMBER_COLUMNS)
     assert {"client", "held", "role", "why"} <= set(columns)
     assert not {"zone", "capacity", "draining", "gated"} & set(columns)
@@ -121,3 +121,13 @@ def test_state_on_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 def test_durations(milliseconds: int, words: str) -> None:
     """A span is told in its two greatest units."""
     assert duration_words(milliseconds) == words
+
+
+def test_one_and_many() -> None:
+    """One topic is no topics, and one queue no queues; of several it says several."""
+    said = dict(state_lines(standing_of(followers("c1", queues=1)), ()))
+    assert said["queues"].startswith("1 of 1 topic, 1 shared")
+    assert said["decision"].endswith("; 1 queue moved")
+    said = dict(state_lines(standing_of(followers("c1", queues=4)), ()))
+    assert said["queues"].startswith("4 of 1 topic, 4 shared")
+    assert said["decision"].endswith("; 4 queues moved")

@@ -81,6 +81,12 @@ def test_environment_types(monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings.group_defaults.drain_deadline_ms == "never"
 
 
+def test_environment_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list is JSON in the environment, as docs/configuration.md says."""
+    monkeypatch.setenv("FAIRLEAD__SERVE__QUEUE_SERIES", '["orders", "payments"]')
+    assert load_settings().serve.queue_series == ("orders", "payments")
+
+
 def test_group_of_its_own(tmp_path: Path) -> None:
     """A group has its own rules where a file says so, and the defaults elsewhere."""
     text = '[group.orders]\nlease_ms = 60000\n[group."%RETRY%a.b"]\ndrain_deadline_ms = "never"\n'
