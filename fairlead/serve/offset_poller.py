@@ -1,8 +1,8 @@
-"""Asks the data cluster how far groups are that tell nothing themselves: the offline ones.
+"""Asks the data cluster what members do not tell: how far offline groups are, and where queues end.
 
-A group whose members are gone tells no progress, and is the one that somebody wants to know of. Its
-commits, and the ends of its queues, are asked of the brokers; what members tell is newer and is
-never asked for.
+A group whose members are gone tells no progress, and is the one that somebody wants to know of: its
+commits are asked of the brokers. A client that is held up fetches nothing, so the end that it tells
+stands still just where it matters: the ends of all queues are asked for as well, less often.
 """
 
 import threading
@@ -18,10 +18,12 @@ from fairlead.bridges.kafka.snapshot import TopicSeen
 from fairlead.core.model import MessageQueue, Position
 from fairlead.serve.answers import HeldView
 
-__all__ = ["SILENT_PERIODS", "OffsetPoller", "PolledTopics"]
+__all__ = ["ENDS_PERIODS", "SILENT_PERIODS", "OffsetPoller", "PolledTopics"]
 
 SILENT_PERIODS: Final = 2
 """A queue that nobody told of for so many periods is asked for."""
+ENDS_PERIODS: Final = 4
+"""The ends of the queues that members tell of are asked for in every fourth round."""
 
 log = structlog.get_logger(__name__)
 
@@ -99,22 +101,27 @@ class OffsetPoller:
         self._thread.join()
 
     def _run(self) -> None:
+        number = 0
         while not self._stop.wait(self._period_ms / 1_000):
+            number += 1
             try:
-                self._ask()
+                self._ask(everywhere=number % ENDS_PERIODS == 0)
             except Exception as error:  # noqa: BLE001 - the next round may go well; lag is no lease
                 log.warning("offsets_not_asked", error=f"{type(error).__name__}: {error}")
         self._data.close()
 
-    def _ask(self) -> None:
+    def _ask(self, *, everywhere: bool) -> None:
         silent_ms = SILENT_PERIODS * self._period_ms
         wanted: Mapping[str, list[MessageQueue]] = self._held.asked(
             lambda view: view.unmeasured(silent_ms), {}
         )
-        if not wanted:
+        looked = {queue for queues in wanted.values() for queue in queues}
+        if everywhere:
+            looked |= self._held.asked(lambda view: view.shared(), set())
+        if not looked:
             return
         polled = PolledTopics(self._data)
-        polled.look(queue for queues in wanted.values() for queue in queues)
+        polled.look(looked)
         committed = {}
         for group, queues in wanted.items():
             if self._stop.is_set():

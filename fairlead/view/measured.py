@@ -148,13 +148,17 @@ class Measure:
         return None if behind is None else behind.lag(as_of_ms)
 
     def end(self, polled: EndHistory | None) -> int | None:
-        """Return the newest end that is known."""
-        newest = self.ends.newest
-        if polled is None and not self.bounds:
-            return None if newest is None else newest[1]
-        known = (newest, self.bounds.newest, None if polled is None else polled.newest)
-        told = [each for each in known if each is not None]
-        return max(told)[1] if told else None
+        """Return the greatest end that is known of this life.
+
+        A client that is held up fetches nothing, and tells the end that it saw last, again and
+        again: what it tells late is no newer than what was asked for.
+        """
+        told, asked = self.ends.newest, None if polled is None else polled.newest
+        bounds = self.bounds.newest
+        if bounds is not None and (told is None or told < bounds):
+            # Both were asked for: the later answer holds.
+            return max(each for each in (bounds, asked) if each is not None)[1]
+        return max((each[1] for each in (told, asked) if each is not None), default=None)
 
 
 def _best(found: Iterable[Reached]) -> Reached | None:

@@ -177,6 +177,16 @@ class View:
         found = {group.name: group.unmeasured(since_ms) for group in self._known()}
         return {name: queues for name, queues in found.items() if queues}
 
+    def shared(self) -> set[MessageQueue]:
+        """Return the queues of all groups that have members."""
+        return {
+            queue
+            for group in self._known()
+            if group.roll().members
+            for queues in group.standing().queues.values()
+            for queue in queues
+        }
+
     def groups(self) -> list[GroupSummary]:
         """Return a line about each group, by name."""
         return [each.summary for each in self.figures()]

@@ -119,3 +119,16 @@ def test_offline_group() -> None:
     found = followed.view.groups()[0]
     assert (found.lag_messages, found.lag_seconds) == (300, 15.0)
     assert at_ms > START_MS
+
+
+def test_a_client_that_is_held_up() -> None:
+    """It tells the end that it saw last, again and again: the brokers know where the end is."""
+    followed = Followed(_world())
+    _told(followed.world, 500, 600)
+    followed.read()
+    followed.view.take_offsets(followed.view.as_of_ms, {QUEUE: 9_000}, {})
+    heard_alone(followed.world, 1, followed.world.clients[0])
+    _told(followed.world, 600, 600)
+    followed.read()
+    assert followed.view.shared() == {QUEUE}
+    assert _lag(followed.view)[0] == 8_400
