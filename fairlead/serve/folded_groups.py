@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from fairlead.view.figures import GroupFigures
+from fairlead.view.figures import HELD_PHASES, GroupFigures
 from fairlead.view.happened import OTHER
 
 __all__ = ["folded"]
@@ -20,22 +20,26 @@ def folded(groups: Sequence[GroupFigures]) -> Iterator[Sample]:
     """Yield the samples of these groups together.
 
     ``group_phase`` tells how many of them are in each phase, ``group_alarm`` how many have it.
-    Their strategies and epochs are not told: nothing can be said of them together.
+    Their strategies and epochs are not told: nothing can be said of them together. What has not
+    come to rest, and has nobody, is told of those alone that nothing known holds: in a sum nobody
+    could tell a queue that waits for a paused group from one that is forgotten.
     """
     summaries = [each.summary for each in groups]
     topics = [topic for each in groups for topic in each.topics]
+    free = [each for each in groups if each.summary.phase not in HELD_PHASES]
     for phase, number in sorted(Counter(each.phase for each in summaries).items()):
         yield "group_phase", _GROUP | {"phase": phase}, number
     alarms = Counter(alarm for each in summaries for alarm in dict.fromkeys(each.alarms))
     for alarm, number in sorted(alarms.items()):
         yield "group_alarm", _GROUP | {"alarm": alarm}, number
     yield "group_members", _GROUP, sum(each.members for each in summaries)
-    yield "group_members_idle", _GROUP, sum(each.members_idle for each in summaries)
+    sharing = [each.summary for each in free if each.summary.model != "broadcasting"]
+    yield "group_members_idle", _GROUP, sum(each.members_idle for each in sharing)
     handover = {"draining": sum(g.draining for g in groups), "gated": sum(g.gated for g in groups)}
     for phase, number in handover.items():
         yield "group_queues_in_handover", _GROUP | {"phase": phase}, number
     yield "group_queues_unsafe", _GROUP, sum(each.unsafe for each in summaries)
-    yield "group_converged", _GROUP, min(int(each.converged) for each in summaries)
+    yield "group_converged", _GROUP, _converged(free)
     yield "group_generation", _GROUP, max(each.generation for each in groups)
     yield "group_assignment_skew", _GROUP, max(each.skew for each in summaries)
     yield "subscription_mismatch", _GROUP, max(int(each.disagree) for each in groups)
@@ -43,10 +47,19 @@ def folded(groups: Sequence[GroupFigures]) -> Iterator[Sample]:
     if decided_ms:
         yield "group_last_decision_timestamp_seconds", _GROUP, max(decided_ms) / 1_000
     yield "group_queues", _TOPIC, sum(each.queues for each in topics)
-    yield "group_queues_unassigned", _TOPIC, sum(each.unassigned for each in topics)
+    yield "group_queues_unassigned", _TOPIC, _unassigned(free)
     messages = [each.lag_messages for each in topics if each.lag_messages is not None]
     seconds = [each.lag_seconds for each in topics if each.lag_seconds is not None]
     if messages:
         yield "group_lag_messages", _TOPIC, sum(messages)
     if seconds:
         yield "group_lag_seconds", _TOPIC, max(seconds)
+
+
+def _converged(groups: Sequence[GroupFigures]) -> int:
+    """Return 0 if one that has members has not; 1 if none is left to ask."""
+    return min((int(each.summary.converged) for each in groups if each.summary.members), default=1)
+
+
+def _unassigned(groups: Sequence[GroupFigures]) -> int:
+    return sum(topic.unassigned for each in groups for topic in each.topics)

@@ -135,7 +135,9 @@ GAUGES: Final = (
         "metrics_groups_folded",
         "",
         "Groups beyond serve.max_groups, told together as group __other__: counts as sums, times"
-        " and skew as the greatest, group_converged as the least. A group keeps its place.",
+        " and skew as the greatest, group_converged as the least; that, queues_unassigned and"
+        " members_idle without groups that are paused, in quarantine, or wait. A group keeps its"
+        " place.",
     ),
 )
 """What is so now."""

@@ -2,13 +2,20 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Final
 
 from fairlead.core.model import MessageQueue
 from fairlead.view.holds import Holds
 from fairlead.view.members import Roll
 from fairlead.view.summary import GroupSummary
 
-__all__ = ["GroupFigures", "Standing", "TopicFigures", "unassigned_of"]
+__all__ = ["HELD_PHASES", "GroupFigures", "Standing", "TopicFigures", "unassigned_of"]
+
+HELD_PHASES: Final = (
+    "paused", "quarantined", "recovering", "settling",
+    "waiting_for_route", "waiting_for_offsets", "waiting_for_clients",
+)  # fmt: skip
+"""In which a group is not at rest, and may have queues with nobody, for a reason that is known."""
 
 
 @dataclass(frozen=True, slots=True)

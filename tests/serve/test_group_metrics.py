@@ -1,8 +1,12 @@
 """The numbers of groups, in the very text that Prometheus reads."""
 
+from dataclasses import replace
+
+import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from fairlead.serve.folded_groups import folded
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.view.snapshot import Snapshot
@@ -93,6 +97,21 @@ def test_groups_without_a_place() -> None:
     assert _of(told, "group_members", group="a-new-group") is None
     joined = {"group": "__other__", "trigger": "client_joined"}
     assert _of(told, "rebalances_total", **joined) == 1
+
+
+@pytest.mark.parametrize(
+    "phase, unassigned", [("paused", 0), ("waiting_for_route", 0), ("stable", 4)]
+)
+def test_held_groups_without_a_place(phase: str, unassigned: int) -> None:
+    """What a group that is held does not share is not told of groups told together."""
+    (one, *_) = view_of(_three_groups()).snapshot(10).figures
+    summary = replace(one.summary, phase=phase, converged=False)
+    topics = tuple(replace(topic, unassigned=4) for topic in one.topics)
+    held = replace(one, summary=summary, topics=topics)
+    told = {name: value for name, _, value in folded([held])}
+    assert told["group_queues_unassigned"] == unassigned
+    assert told["group_converged"] == int(unassigned == 0)
+    assert told["group_queues"] == 4
 
 
 def _three_groups() -> World:

@@ -53,8 +53,9 @@ class Growth:
 
     A counter that is left out while it is 0 appears with its first event, which ``increase`` cannot
     see. A series that was not there at the window's begin has therefore grown by its whole value,
-    if its process was there to be asked then; one that was, by what ``increase`` says, which sees
-    through restarts.
+    if its process answered within the window without it; one that was, by what ``increase`` says,
+    which sees through restarts. What was there whenever its process answered, as Prometheus looks
+    for the first time or again after a while, may be old, and has not grown.
 
     Attributes:
         counter: its name.
@@ -62,8 +63,6 @@ class Growth:
         job: whose counter it is.
         matchers: which of its series, as PromQL has it.
         over: labels that are summed over.
-        unseen_too: count also what was there when Prometheus looked for the first time. It may be
-            old; but where once is too often, better told late than never.
     """
 
     counter: str
@@ -71,7 +70,6 @@ class Growth:
     job: Job
     matchers: str = ""
     over: tuple[str, ...] = ()
-    unseen_too: bool = False
 
     @property
     def name(self) -> str:
@@ -84,14 +82,12 @@ class Growth:
     def expression(self) -> str:
         """The PromQL of it, with its durations to be scaled."""
         counter = f"{self.counter}{{{self.matchers}}}" if self.matchers else self.counter
-        # A minute, so that one scrape that failed there is no birth, and hides none.
-        asked = f'max_over_time(up{{job="{self.job}"}}[1m] offset {self.window})'
-        guard = f"unless on (job, instance) {asked} == 0"
-        if not self.unseen_too:
-            guard = f"and on (job, instance) {asked} == 1"
+        answers = f'sum_over_time(up{{job="{self.job}"}}[{self.window}])'
+        # A minute, so that one scrape that failed there is no birth.
         grown = (
             f"{counter} unless last_over_time({counter}[1m] offset {self.window})\n"
-            f"{guard}\n"
+            f"and count_over_time({counter}[{self.window}])"
+            f" < on (job, instance) group_left () {answers}\n"
             f"or increase({counter}[{self.window}])"
         )
         # The sum also takes away the name, which a series would keep that is taken as it is.

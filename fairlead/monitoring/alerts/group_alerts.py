@@ -3,21 +3,24 @@
 from typing import Final
 
 from fairlead.monitoring.alerts.alert import SERVE, Alert, Growth
+from fairlead.view.figures import HELD_PHASES
+from fairlead.view.happened import OTHER
 
 SAME_GROUP: Final = "on (job, instance, group)"
 WITH_MEMBERS: Final = f"and {SAME_GROUP} fairlead_group_members > 0"
-NOT_PAUSED: Final = f'unless {SAME_GROUP} fairlead_group_phase{{phase="paused"}} == 1'
-NOT_TOLD_ELSEWHERE: Final = (
-    f'unless {SAME_GROUP} fairlead_group_phase{{phase=~"paused|quarantined|waiting_for_.+"}} == 1'
-)
-"""A group that waits, or that is kept apart, is not at rest either; other alerts say so."""
+_HELD: Final = f'group!="{OTHER}",phase=~"{"|".join(HELD_PHASES)}"'
+NOT_TOLD_ELSEWHERE: Final = f"unless {SAME_GROUP} fairlead_group_phase{{{_HELD}}} == 1"
+"""A group that waits, or that is kept apart, is not at rest either; other alerts say so.
+
+Groups that are told together are judged by their numbers, which leave out those that are held.
+"""
 
 REBALANCING: Final = (
     "client_.+|subscription_changed|route_changed|rules_changed|pins_changed|weights_changed"
 )
 """Triggers from outside; the others are what follows from them, or from the engine's own life."""
 
-OVERLAPS: Final = Growth("fairlead_overlap_violations_total", "5m", SERVE, unseen_too=True)
+OVERLAPS: Final = Growth("fairlead_overlap_violations_total", "5m", SERVE)
 REBALANCES: Final = Growth(
     "fairlead_rebalances_total", "15m", SERVE, f'trigger=~"{REBALANCING}"', over=("trigger",)
 )
@@ -47,9 +50,10 @@ PAGES: Final = (
         name="QueuesUnassigned",
         job=SERVE,
         severity="page",
-        expression=f"fairlead_group_queues_unassigned > 0\n{WITH_MEMBERS}\n{NOT_PAUSED}",
+        expression=f"fairlead_group_queues_unassigned > 0\n{WITH_MEMBERS}\n{NOT_TOLD_ELSEWHERE}",
         hold="2m",
-        when="queues have nobody although the group has members and is not paused",
+        when="queues have nobody although the group has members, is not paused and waits for"
+        " nothing",
         summary="Group {{ $labels.group }}: {{ $value | humanize }} queues of"
         " {{ $labels.topic }} have nobody",
         description="Nobody reads them, so their messages wait. fairlead group check"
@@ -70,7 +74,7 @@ PAGES: Final = (
         name="GroupQuarantined",
         job=SERVE,
         severity="page",
-        expression='fairlead_group_phase{phase="quarantined"} == 1',
+        expression='fairlead_group_phase{phase="quarantined"} >= 1',
         hold="2m",
         when="the engine has failed at a group, and keeps it apart from the others",
         summary="Group {{ $labels.group }} is in quarantine: nothing of it moves",
@@ -181,7 +185,7 @@ MEMBER_TICKETS: Final = (
         name="GroupWaits",
         job=SERVE,
         severity="ticket",
-        expression='fairlead_group_phase{phase=~"waiting_for_route|waiting_for_offsets"} == 1\n'
+        expression='fairlead_group_phase{phase=~"waiting_for_route|waiting_for_offsets"} >= 1\n'
         f"{WITH_MEMBERS}",
         hold="5m",
         when="a group with members waits for the route of a topic, or for offsets, for 5 minutes",
@@ -194,7 +198,7 @@ MEMBER_TICKETS: Final = (
         job=SERVE,
         severity="ticket",
         expression="fairlead_group_alarm"
-        '{alarm!~"duplicate_client_id|subscription_disagreement|mute_member"} == 1',
+        '{alarm!~"duplicate_client_id|subscription_disagreement|mute_member"} >= 1',
         hold="10m",
         when="a decision's alarm, other than those with an alert of their own, stands 10 minutes",
         summary="Group {{ $labels.group }}: {{ $labels.alarm }}",

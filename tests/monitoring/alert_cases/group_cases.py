@@ -58,9 +58,30 @@ SAFETY = (
         [Check("10m15s", "OverlapDetected", [of_serve(**ORDERS)])],
     ),
     Case(
-        "what a new Prometheus sees for the first time is told, however old",
+        "what a new Prometheus sees for the first time may be old",
         {UP: "1x100", OVERLAPS: "3x100"},
-        [Check("0m", "OverlapDetected", [of_serve(**ORDERS)]), Check("6m", "OverlapDetected")],
+        [Check(at, "OverlapDetected") for at in ("0m", "1m", "6m")],
+    ),
+    Case(
+        "an overlap in the second minute that a new serve, or a new Prometheus, is there",
+        {UP: "_x20 1x100", OVERLAPS: "_x26 1x100"},
+        [
+            Check("6m", "OverlapDetected"),
+            Check("6m30s", "OverlapDetected", [of_serve(**ORDERS)]),
+            Check("12m", "OverlapDetected"),
+        ],
+    ),
+    Case(
+        "Prometheus was away for three minutes: an old overlap is not told again, a new one is",
+        {
+            UP: "1x119 _x12 1x260",
+            OVERLAPS: "1x119 _x12 1x260",
+            other(OVERLAPS): "1x119 _x12 2x260",
+        },
+        [
+            Check("33m30s", "OverlapDetected", [of_serve(group="billing")]),
+            Check("36m", "OverlapDetected"),
+        ],
     ),
     Case(
         "serve goes down: ServeDown, and nothing about groups",
