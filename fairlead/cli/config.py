@@ -134,7 +134,7 @@ def kafka(
         OutputFormat, typer.Option("--output", "-o", help="How results are written.")
     ] = OutputFormat.TABLE,
 ) -> None:
-    """Show what kafka-python and Spark's Java library are told of [kafka]; secrets are stars."""
+    """Show what kafka-python and Spark's library are told of the kafka table; secrets are stars."""
     from fairlead.settings.kafka_options import told_options
 
     settings = shared.settings()

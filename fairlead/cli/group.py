@@ -10,7 +10,7 @@ from fairlead.cli.group_check import check
 from fairlead.cli.group_describe import describe
 from fairlead.cli.group_list import list_groups
 from fairlead.cli.group_options import ChangeOptions, GroupOptions, NamedOptions, RuleOptions
-from fairlead.cli.group_work import GroupWork, warn
+from fairlead.cli.group_work import GroupWork, warn, warn_of_idle
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import write_rows
 from fairlead.cli.rule_words import (
@@ -20,6 +20,8 @@ from fairlead.cli.rule_words import (
     rule_words,
     wanted_rules,
 )
+from fairlead.cli.source_options import SourceOptions
+from fairlead.errors import UsageError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 app.command("pause")(group_verbs.pause)
@@ -103,17 +105,26 @@ def unset_rules(
 
 @app.command("show")
 @takes_sets
-def show_rules(name: flags.GroupArgument, *, shared: GroupOptions) -> None:
+def show_rules(name: flags.GroupArgument, *, shared: SourceOptions) -> None:
     """Show the rules in force for a group: what each says, where it is from, who set it and why."""
     from fairlead.cli.rule_rows import RULE_COLUMNS, rule_rows, time_words
+    from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
+    from fairlead.wire.texts import GROUP_OR_ALL
+    from streaming.own_strategies import all_strategies
 
-    work = GroupWork(name, shared)
-    present = work.session.present
-    write_rows(rule_rows(present, work.session.topic), RULE_COLUMNS, work.output)
+    if not GROUP_OR_ALL.allows(name):
+        raise UsageError(f"GROUP: {name!r} is none.", remedy=f"Give {GROUP_OR_ALL.words}.")
+    settings = shared.settings()
+    source = shared.open(settings)
+    shards = source.partitions.shards
+    rows = source.read("control", [shard_of_rules(name, shards)])
+    strategies = all_strategies(settings.engine.strategies)
+    present = rules_in_force(rows, name, shards, strategies)
+    write_rows(rule_rows(present, source.names.name("control")), RULE_COLUMNS, shared.output)
     for refused in present.refused.values():
         rule = refused.written.rule
         warn(
             f"{rule_words(rule)} by {rule.by} at {time_words(refused.written.written_ms)} "
             f"is refused ({refused.error.detail}); what was in force before it stays"
         )
-    work.warn_of_idle(present)
+    warn_of_idle(present)

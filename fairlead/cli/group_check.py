@@ -18,6 +18,7 @@ from fairlead.standing.words import counted
 if TYPE_CHECKING:
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
+    from fairlead.standing.group_standing import GroupStanding
 
 __all__ = ["check", "rows_of"]
 
@@ -74,17 +75,25 @@ def _check_one(
     if found or output is not OutputFormat.TABLE:
         rows = [each.document() for each in found]
         write_fitting(rows, COLUMNS, output, prose=("says", "do"))
-    picture = standing.live.picture
-    members = counted(len(picture.members), "member")
-    share = "shares" if len(picture.members) == 1 else "share"
-    queues = counted(len(picture.queues), "queue")
     if found:
         raise VerdictError(
-            f"{group}: {counted(len(found), 'finding')}, with {members} that {share} {queues}.",
+            f"{group}: {counted(len(found), 'finding')}; {_who(standing)}.",
             remedy="docs/groups.md says what each means.",
         )
     if output is OutputFormat.TABLE:
-        typer.echo(f"{group}: nothing found; {members} {share} {queues}")
+        typer.echo(f"{group}: nothing found; {_who(standing)}")
+
+
+def _who(standing: "GroupStanding") -> str:
+    """Say who is there, in words; a group at rest, or without anybody, is told as that."""
+    sharing, queues = standing.sharing, len(standing.live.picture.queues)
+    if not sharing:
+        return "nobody is in it"
+    own = sum(1 for each in sharing if each.held or each.draining or each.gated)
+    paused = "; it is paused, so nothing is shared anew" if standing.phase == "paused" else ""
+    from fairlead.standing.words import counted
+
+    return f"{own} of {counted(len(sharing), 'member')} have {counted(queues, 'queue')}{paused}"
 
 
 def _check_all(source: "TopicSource", settings: "Settings", output: OutputFormat) -> None:

@@ -31,6 +31,15 @@ def warn(text: str) -> None:
     typer.echo(f"warning: {text}", err=True)
 
 
+def warn_of_idle(found: "RulesInForce") -> None:
+    """Say which rules the strategy in force does not take."""
+    if found.idle:
+        warn(
+            f"{', '.join(found.idle)}: {found.rules.strategy} does not take this, so it does "
+            "nothing until the group has a strategy that does (STICKY, or one of your own)"
+        )
+
+
 class GroupWork:
     """One run of a command on one group; its rules were read when it was made."""
 
@@ -107,17 +116,9 @@ class GroupWork:
 
     def warn_of(self, wanted: Sequence["RuleSet"], after: "RulesInForce") -> None:
         """Say which rules do nothing now, and which conf/ sets back."""
-        self.warn_of_idle(after)
+        warn_of_idle(after)
         self._warn_of_strange(wanted)
         self._warn_of_conf(wanted)
-
-    def warn_of_idle(self, found: "RulesInForce") -> None:
-        """Say which rules the strategy in force does not take."""
-        if found.idle:
-            warn(
-                f"{', '.join(found.idle)}: {found.rules.strategy} does not take this, so it does "
-                "nothing until the group has a strategy that does (STICKY, or one of your own)"
-            )
 
     def _warn_of_strange(self, wanted: Sequence["RuleSet"]) -> None:
         """Say which queues are in no route: the rule waits for them."""

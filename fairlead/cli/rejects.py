@@ -1,7 +1,7 @@
 """``fairlead rejects``: which records the engine refused, and why."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,6 +67,7 @@ def tail(
     """
     from fairlead.sources.kafka_source import KafkaSource
 
+    _check_reasons(which.reason or ())
     if follow and shared.output is OutputFormat.JSON:
         raise UsageError("--follow: one JSON document has an end.", remedy="Use -o jsonl.")
     source = shared.open(shared.settings())
@@ -85,6 +86,18 @@ def tail(
             _write(each, shared.output)
     except KeyboardInterrupt:
         return
+
+
+def _check_reasons(given: Sequence[str]) -> None:
+    """Refuse a reason that no record is ever refused for: to find none would look like all well."""
+    from fairlead.wire.reasons import Reason
+
+    for each in given:
+        if each not in tuple(Reason):
+            raise UsageError(
+                f"--reason: no record is refused for {each!r}.",
+                remedy=f"Give one of {', '.join(Reason)}.",
+            )
 
 
 def _newest(

@@ -33,6 +33,7 @@ __all__ = [
     "WrittenRule",
     "read_rules_in_force",
     "rules_in_force",
+    "shard_of_rules",
     "written_rule",
 ]
 
@@ -151,10 +152,15 @@ def read_rules_in_force(
     Raises:
         EnvironmentMissingError: the control topic cannot be read.
     """
-    partition = 0 if group == ALL_GROUPS else partition_of_group(group, shards)
+    partition = shard_of_rules(group, shards)
     topic = TopicNames(kafka.topic_prefix).name("control")
     rows = map(raw_record, read_to_end(kafka, topic, [partition]))
     return rules_in_force(rows, group, shards, strategies)
+
+
+def shard_of_rules(group: str, shards: int) -> int:
+    """Return the partition with the rules of a group; those of all groups are in every one."""
+    return 0 if group == ALL_GROUPS else partition_of_group(group, shards)
 
 
 def rules_in_force(

@@ -2,7 +2,7 @@
 
 Decides when a handover counts as stalled: its holder has not released for longer than the drain
 deadline of the group, or than its lease where there is none. A queue that is merely on its way is
-no finding, nor is a group whose members are all gone.
+no finding, nor is a group whose members are all gone and have left nothing.
 """
 
 from collections.abc import Iterable, Iterator
@@ -46,6 +46,7 @@ def standing_findings(found: GroupStanding, odd: frozenset[MemberKey]) -> tuple[
     """
     return (
         *_engine(found),
+        *_offline(found),
         *_phase(found),
         *_sets(found, odd),
         *_unsafe(found),
@@ -64,6 +65,13 @@ def _engine(found: GroupStanding) -> Iterator[Finding]:
             f"no engine has ticked for {_seconds(silent_ms)}: owners go on, nothing is decided",
             "start one (fairlead run), or look at the log of the one that should run",
         )
+
+
+def _offline(found: GroupStanding) -> Iterator[Finding]:
+    waiting = sum(each.place.lag or 0 for each in found.queues)
+    if waiting and not found.sharing:
+        text = f"nobody is in it, and {waiting:,} messages wait"
+        yield Finding("offline", "group", text, "start its clients")
 
 
 def _phase(found: GroupStanding) -> Iterator[Finding]:
