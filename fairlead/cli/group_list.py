@@ -227,4 +227,4 @@ def _ask_brokers(view: "View", settings: "Settings") -> None:
         polled = PolledTopics(data)
         polled.look(queue for queues in wanted.values() for queue in queues)
         committed = {group: polled.committed(group, queues) for group, queues in wanted.items()}
-    view.take_offsets(time.time_ns() // 1_000_000, polled.ends, committed)
+    view.take_offsets(time.time_ns() // 1_000_000, polled.ends, committed, polled.identities)

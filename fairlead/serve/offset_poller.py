@@ -36,7 +36,7 @@ class PolledTopics:
     def __init__(self, data: DataCluster) -> None:
         """Ask this cluster."""
         self._data = data
-        self._identities: dict[str, str] = {}
+        self.identities: dict[str, str] = {}
         self.ends: Ends = {}
 
     def look(self, queues: Iterable[MessageQueue]) -> None:
@@ -47,7 +47,7 @@ class PolledTopics:
         for found in self._data.look([*by_topic]).looks:
             if not isinstance(found, TopicSeen):
                 continue
-            self._identities[found.topic] = found.identity
+            self.identities[found.topic] = found.identity
             leaders = {
                 queue.queue_id: leader
                 for queue in by_topic[found.topic]
@@ -70,7 +70,7 @@ class PolledTopics:
             told = self._data.committed(group, topic, [queue.queue_id for queue in wanted])
             for queue in wanted:
                 if queue.queue_id in told:
-                    position = read_committed(told[queue.queue_id], self._identities[topic])
+                    position = read_committed(told[queue.queue_id], self.identities[topic])
                     if position is not None:
                         positions[queue] = position
         return positions
@@ -120,6 +120,8 @@ class OffsetPoller:
             looked |= self._held.asked(lambda view: view.shared(), set())
         if not looked:
             return
+        # Before anything is asked: what members tell of a newer life meanwhile is newer.
+        at_ms = time.time_ns() // 1_000_000
         polled = PolledTopics(self._data)
         polled.look(looked)
         committed = {}
@@ -127,5 +129,6 @@ class OffsetPoller:
             if self._stop.is_set():
                 return
             committed[group] = polled.committed(group, queues)
-        at_ms = time.time_ns() // 1_000_000
-        self._held.asked(lambda view: view.take_offsets(at_ms, polled.ends, committed), None)
+        self._held.asked(
+            lambda view: view.take_offsets(at_ms, polled.ends, committed, polled.identities), None
+        )

@@ -275,12 +275,16 @@ class GroupFold:
         return {queue: who for queue, who in found.items() if len(who) > 1}
 
     def is_over(self, oldest_ms: int) -> bool:
-        """Tell whether nothing was heard of the group since, and nothing is left of it."""
+        """Tell whether nothing was heard of the group since, and nothing is left of it.
+
+        Messages that it has not read are left of it: it is the group that somebody looks for.
+        """
         if self.told.sets or self.around.ruled.has_own(self.name):
             return False
         newest = self.decided.newest
         decided_ms = 0 if newest is None else newest.append_ms
-        return max(decided_ms, self.members.newest_ms) < oldest_ms
+        heard = max(decided_ms, self.members.newest_ms) >= oldest_ms
+        return not heard and not self.measured.is_behind()
 
     def sweep(self, oldest_ms: int) -> None:
         """Forget what nobody asks for any more."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from fairlead.core.model import Epoch, MessageQueue, Position
+from fairlead.core.records import Reset
 from fairlead.view.end_history import EndHistory, Reached
 from fairlead.view.reading import epoch_of, integer_of, position_of, queue_of, text_of
 from fairlead.view.topic_behind import Behind, Lag, TopicBehind
@@ -78,7 +79,7 @@ class Measure:
 
     def take(self, report: Report, append_ms: int) -> bool:
         """Take in where somebody was; return whether it is of the newest life of the topic."""
-        if report.identity is not None and not self._is_of_this_life(report.identity, append_ms):
+        if report.identity is not None and not self.is_of_this_life(report.identity, append_ms):
             return False
         self.told_ms = max(self.told_ms, append_ms)
         if report.position is not None and (
@@ -96,7 +97,7 @@ class Measure:
     def take_progress(self, report: Report, append_ms: int) -> None:
         """Take in progress, which also tells of the end, and whether the queue is pulled."""
         if report.end is not None and (
-            report.identity is None or self._is_of_this_life(report.identity, append_ms)
+            report.identity is None or self.is_of_this_life(report.identity, append_ms)
         ):
             self._take_end(report.end, append_ms)
         if not self.take(report, append_ms):
@@ -104,7 +105,7 @@ class Measure:
         if self.epoch is None or (report.epoch is not None and report.epoch >= self.epoch):
             self.epoch, self.idle_ms, self.worked = report.epoch, report.idle_ms, report.position
 
-    def _is_of_this_life(self, identity: str, append_ms: int) -> bool:
+    def is_of_this_life(self, identity: str, append_ms: int) -> bool:
         """Tell whether a record is of the newest life of the topic; a newer life begins anew."""
         if self.identity is not None and identity != self.identity:
             if append_ms < self.identity_ms:
@@ -204,6 +205,24 @@ class Measured:
         found.take_progress(report, append_ms)
         found.date(self.polled.get(report.queue))
 
+    def take_reset(self, reset: Reset, offset: int, append_ms: int) -> None:
+        """Take in that an operator moves a queue; a group that is offline starts there.
+
+        ``offset``: of its control record. One for another life of the topic is never followed.
+        """
+        found = self._of(reset.queue)
+        if None not in (found.identity, reset.identity) and found.identity != reset.identity:
+            return
+        position = Position(offset + 1, reset.offset)
+        self.take(Report(reset.queue, None, position, identity=reset.identity), append_ms)
+
+    def take_lives(self, identities: Mapping[str, str], at_ms: int) -> None:
+        """Take in which lives of their topics there are: what was told of others says nothing."""
+        for queue, measure in self.queues.items():
+            identity = identities.get(queue.topic)
+            if identity is not None and measure.identity is not None:
+                measure.is_of_this_life(identity, at_ms)
+
     def _of(self, queue: MessageQueue) -> Measure:
         """Return what is known of a queue, to be changed."""
         found = self.queues.get(queue)
@@ -222,6 +241,10 @@ class Measured:
         """Return how far behind a topic is: all messages, and since when the furthest queue."""
         found = self.topics.get(topic)
         return None if found is None else found.all()
+
+    def is_behind(self) -> bool:
+        """Tell whether there is anything that the group has not read, as far as is known."""
+        return any(found.messages for each in self.topics.values() if (found := each.all()))
 
     def forget(self, topics: Iterable[str], oldest_ms: int) -> None:
         """Forget the topics that are none of these, and of which nothing was told since."""

@@ -23,6 +23,7 @@ class Surroundings:
         tick_ms: the period of the engine's ticks.
         routes: topic -> its readable queues, in their order.
         polled: the ends that somebody asked the data cluster for.
+        lives: topic -> of which life of it those ends are, as far as that was told.
         appended: when the records of each topic and partition were appended.
         clocks: the clock of each partition of heartbeats.
         generation: the newest that was claimed; 0: none.
@@ -34,6 +35,7 @@ class Surroundings:
     tick_ms: int
     routes: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
     polled: dict[MessageQueue, EndHistory] = field(default_factory=dict)
+    lives: dict[str, str] = field(default_factory=dict)
     appended: dict[tuple[str, int], AppendTimes] = field(default_factory=dict)
     clocks: dict[int, ShardClock] = field(default_factory=dict)
     generation: int = 0
@@ -68,10 +70,16 @@ class Surroundings:
         else:
             self.routes[topic] = queues
 
-    def take_ends(self, at_ms: int, ends: Mapping[MessageQueue, int]) -> None:
-        """Take in where queues ended at this time."""
+    def take_ends(
+        self, at_ms: int, ends: Mapping[MessageQueue, int], identities: Mapping[str, str]
+    ) -> None:
+        """Take in where queues ended at this time, and in which lives of their topics."""
+        remade = {
+            topic for topic, life in identities.items() if self.lives.get(topic, life) != life
+        }
+        self.lives.update(identities)
         for queue, end in ends.items():
             history = self.polled.get(queue)
-            if history is None:
+            if history is None or queue.topic in remade:
                 history = self.polled[queue] = EndHistory()
             history.add(at_ms, end)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import MessageQueue, Position
-from fairlead.core.records import RouteChanged
+from fairlead.core.records import Reset, RouteChanged
 from fairlead.core.routes import readable_queues
 from fairlead.view.decided import Decision
 from fairlead.view.decision_part import read_part
@@ -40,6 +40,7 @@ from strategies.registry import STRATEGIES
 __all__ = ["View"]
 
 _SWEEP_MS: Final = 60_000
+_NONE_TOLD: Final[Mapping[str, str]] = {}
 
 
 class View:
@@ -152,6 +153,7 @@ class View:
         at_ms: int,
         ends: Mapping[MessageQueue, int],
         committed: Mapping[str, Mapping[MessageQueue, Position]],
+        identities: Mapping[str, str] = _NONE_TOLD,
     ) -> None:
         """Take in what somebody has asked the data cluster for.
 
@@ -160,16 +162,20 @@ class View:
             ends: the next offset to be written, of each queue.
             committed: group -> queue -> what it committed there, as docs/protocol.md §4.8 has it;
                 groups that no record names are left out.
+            identities: of which lives of their topics all this is; topics that are left out: not
+                told.
         """
         self._around.as_of_ms = max(self._around.as_of_ms, at_ms)
-        self._around.take_ends(at_ms, ends)
+        self._around.take_ends(at_ms, ends, identities)
         for each in self._groups.values():
+            each.measured.take_lives(identities, at_ms)
             each.measured.date(ends)
         for name, positions in committed.items():
             group = self._groups.get(name)
             for queue, position in positions.items() if group is not None else ():
                 assert group is not None, "there is a group"
-                group.measured.take(Report(queue, None, position), at_ms)
+                identity = identities.get(queue.topic)
+                group.measured.take(Report(queue, None, position, identity=identity), at_ms)
 
     def unmeasured(self, silent_ms: int) -> dict[str, list[MessageQueue]]:
         """Return the queues of each group of which nobody has told anything for so long."""
@@ -305,6 +311,10 @@ class View:
         name = self._around.ruled.take(row)
         if name is not None:
             self._group(name, row)
+            return
+        reset = decode("control", row, self._limits)
+        if isinstance(reset, Reset):
+            self._group(reset.group, row).measured.take_reset(reset, row.offset, row.append_ms)
 
     def _take_route(self, row: RawRecord) -> None:
         changed = decode("routes", row, self._limits)

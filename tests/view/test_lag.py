@@ -1,11 +1,14 @@
 """How far a group is behind: in messages, and in seconds."""
 
+import orjson
+import pytest
+
 from fairlead.core.model import MessageQueue, Position
 from fairlead.view.view import View
-from tests.engine.topics import START_MS
+from tests.engine.topics import START_MS, shard_of
 from tests.engine.world import World
 from tests.planning.live import GROUP, heard_alone, world_of
-from tests.view.worlds import Followed, Reader, empty_view
+from tests.view.worlds import DAY_MS, Followed, Reader, empty_view
 
 QUEUE = MessageQueue("orders", "main", 0)
 
@@ -132,3 +135,53 @@ def test_a_client_that_is_held_up() -> None:
     followed.read()
     assert followed.view.shared() == {QUEUE}
     assert _lag(followed.view)[0] == 8_400
+
+
+def test_topic_that_was_remade() -> None:
+    """What a group had read of a former life of a topic is no position in the one there is."""
+    followed = Followed(_world())
+    view = followed.view
+    _told(followed.world, 9_000, 9_000, identity="former")
+    followed.read()
+    at_ms = view.as_of_ms
+    view.take_offsets(at_ms, {QUEUE: 9_000}, {}, {"orders": "former"})
+    assert _lag(view)[0] == 0
+    view.take_offsets(at_ms + 15_000, {QUEUE: 40}, {}, {"orders": "newer"})
+    assert _lag(view)[0] is None
+    committed = {GROUP: {QUEUE: Position(0, 10)}}
+    view.take_offsets(at_ms + 30_000, {QUEUE: 50}, committed, {"orders": "newer"})
+    assert _lag(view)[0] == 40
+
+
+@pytest.mark.parametrize("identity", [None, "this", "other"])
+def test_reset_of_an_offline_group(identity: str | None) -> None:
+    """An operator who moves a queue back sees at once how much there is to read again."""
+    world = _world()
+    followed = Followed(world)
+    _told(world, 500, 500, identity="this")
+    world.clients[0].gone = True
+    followed.pass_seconds(30)
+    followed.view.take_offsets(followed.view.as_of_ms, {QUEUE: 500}, {})
+    reset = {"v": 1, "kind": "reset", "group": GROUP, "queue": [*QUEUE], "offset": 120, "by": "al"}
+    if identity is not None:
+        reset["identity"] = identity
+    world.topics.append(
+        "control", shard_of(GROUP), orjson.dumps([GROUP, "reset", *QUEUE]), orjson.dumps(reset)
+    )
+    followed.read()
+    assert followed.view.groups()[0].lag_messages == (0 if identity == "other" else 380)
+
+
+@pytest.mark.parametrize("end", [500, 501])
+def test_offline_for_long(end: int) -> None:
+    """A group is told of for as long as it has something left to read."""
+    followed = Followed(_world())
+    view = followed.view
+    _told(followed.world, 500, 500)
+    followed.read()
+    followed.world.clients[0].gone = True
+    followed.pass_seconds(40)
+    view.take_offsets(view.as_of_ms, {QUEUE: end}, {})
+    view.take_offsets(view.as_of_ms + 2 * DAY_MS, {QUEUE: end}, {})
+    followed.pass_seconds(1)
+    assert [each.group for each in view.groups()] == [GROUP] * (end - 500)
