@@ -160,10 +160,15 @@ class GroupFold:
         """Return the topics whose queues the group shares.
 
         Where no member was heard, of which it was granted queues: a group that is offline is behind
-        in them.
+        in them. What members subscribe to and nobody has is left out: anything may be called so.
         """
-        granted = {queue.topic for queue in self.decided.tenures} if not roll.topics else ()
-        return roll.topics or sorted(granted, key=java_order)
+        routes = self.around.routes
+        if roll.topics and all(topic in routes for topic in roll.topics):
+            return roll.topics
+        granted = {queue.topic for queue in self.decided.tenures}
+        if not roll.topics:
+            return sorted(granted, key=java_order)
+        return [topic for topic in roll.topics if topic in routes or topic in granted]
 
     def _phase(self, roll: Roll, holds: Holds, settled: list[bool | None]) -> str:
         """Return where the group stands, by its newest decision.
@@ -291,6 +296,14 @@ class GroupFold:
         self.decided.forget_before(oldest_ms, self.around.routes)
         self.members.forget(self.around.clock_ms(self.name))
         self.measured.forget(self.around.routes, oldest_ms)
+        gone = [
+            queue
+            for queue, times in self.released.items()
+            if queue.topic not in self.around.routes and max(times.values()) < oldest_ms
+        ]
+        for queue in gone:
+            del self.released[queue]
+        self.watch.forget_before(oldest_ms, self.decided)
 
     def unmeasured(self, since_ms: int) -> list[MessageQueue]:
         """Return the queues of which nobody has told how far they are.

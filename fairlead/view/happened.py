@@ -147,7 +147,9 @@ class Happened:
         self.named.intersection_update(groups)
         fresh = [name for name in groups if name not in self.named and name not in self.folded]
         for name in sorted(fresh, key=lambda name: name not in first):
-            (self.named if len(self.named) < places else self.folded).add(name)
+            # A group may be called as all the others are: its series are theirs.
+            has_place = len(self.named) < places and name != OTHER
+            (self.named if has_place else self.folded).add(name)
 
     def place_of(self, group: str) -> str | None:
         """Return under which name a group is told; None: it is not told any more."""
@@ -159,6 +161,8 @@ class Happened:
         """Forget a group that is no more; what was told of it among others stays told."""
         folded = group in self.folded
         self.folded.discard(group)
+        if group == OTHER:
+            return
         for pairs in (self.rebalances, self.moves, self.fewest_moves, self.fallbacks):
             for key in [key for key in pairs if key[0] == group]:
                 number = pairs.pop(key)

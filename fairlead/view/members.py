@@ -13,6 +13,7 @@ from fairlead.core.single_rules import drained_of
 from fairlead.core.state import Member, Trait, TraitValue
 from fairlead.view.reading import NO_RECORD, epoch_of, integer_of, member_of, text_of, words_of
 from fairlead.wire.member_records import LEASE_MS_MAX
+from fairlead.wire.texts import TOPIC
 
 __all__ = ["EVERYTHING_MS", "Heard", "Members", "Roll"]
 
@@ -216,6 +217,14 @@ def _disagree(members: Mapping[str, Member]) -> bool:
     return False
 
 
+def _topic(value: object) -> str:
+    """Return the name of a topic: it is told as a label, so it is none but what may be one."""
+    topic = text_of(value)
+    if not TOPIC.allows(topic):
+        raise ValueError("no name of a topic")
+    return topic
+
+
 def _member(key: MemberKey, body: Mapping[str, Any], joined_ms: int) -> Member:
     process = body["process"]
     zone, timestamp_ms = body["zone"], body["consume_timestamp_ms"]
@@ -234,7 +243,7 @@ def _member(key: MemberKey, body: Mapping[str, Any], joined_ms: int) -> Member:
     )
     subscriptions = tuple(
         Subscription(
-            text_of(each["topic"]),
+            _topic(each["topic"]),
             text_of(each["expression_type"]),
             text_of(each["expression"]),
             words_of(each["tags"]),

@@ -83,3 +83,16 @@ class Surroundings:
             if history is None or queue.topic in remade:
                 history = self.polled[queue] = EndHistory()
             history.add(at_ms, end)
+
+    def forget_ends_before(self, oldest_ms: int) -> None:
+        """Forget the ends of topics that are no more, and that nobody asked for since."""
+        gone = [
+            queue
+            for queue, ends in self.polled.items()
+            if queue.topic not in self.routes
+            and ((newest := ends.newest) is None or newest[0] < oldest_ms)
+        ]
+        for queue in gone:
+            del self.polled[queue]
+        kept = {*self.routes, *(queue.topic for queue in self.polled)}
+        self.lives = {topic: life for topic, life in self.lives.items() if topic in kept}

@@ -243,6 +243,7 @@ class View:
 
     def _sweep(self) -> None:
         self._swept_ms, oldest_ms = self._around.as_of_ms, self._oldest_ms
+        self._around.forget_ends_before(oldest_ms)
         for name, group in list(self._groups.items()):
             try:
                 group.sweep(oldest_ms)

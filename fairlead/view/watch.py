@@ -205,6 +205,18 @@ class Watch:
             self.happened.took("converge", self.opened_ms, settled_ms)
             self.opened_ms = None
 
+    def forget_before(self, oldest_ms: int, decided: Decided) -> None:
+        """Forget the drops that nothing is known of any more, and that were told before."""
+        unresolved = {
+            (queue, grant.epoch) for queue, grants in decided.grants.items() for grant in grants
+        }
+        self.late &= unresolved
+        self.dropped = {
+            place: dropped_ms
+            for place, dropped_ms in self.dropped.items()
+            if place in unresolved or dropped_ms >= oldest_ms
+        }
+
     def waiting(self, as_of_ms: int) -> Iterator[tuple[MessageQueue, int]]:
         """Yield the queues that nobody has begun since their release, and when that was."""
         for queue, (released_ms, _) in list(self.released.items()):

@@ -1,0 +1,59 @@
+"""Names that anybody may write, and what is forgotten of what is no more."""
+
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.view.decided import Decided
+from fairlead.view.happened import OTHER, Happened
+from fairlead.view.measured import Report
+from fairlead.view.watch import Watch
+from tests.planning.live import GROUP, world_of
+from tests.view.worlds import DAY_MS, Followed, view_of
+
+GONE = MessageQueue("gone", "main", 0)
+
+
+def test_topics_that_nobody_has() -> None:
+    """A topic that a member subscribes to is told of if it has a route, or was granted."""
+    world = world_of("c1", queues={"orders": 2})
+    world.join("c2", subscribed=("orders", "invented"))
+    world.pass_seconds(5)
+    found = view_of(world).group(GROUP)
+    assert found is not None
+    assert [each.topic for each in found.topics] == ["orders"]
+
+
+def test_group_called_as_all_others() -> None:
+    """A group with the name of all that have no place never has one, nor takes their counts."""
+    happened = Happened()
+    happened.give_places([OTHER, "a"], 5, [OTHER])
+    assert happened.named == {"a"}
+    assert happened.place_of(OTHER) == OTHER
+    happened.folded.clear()
+    happened.expirations[OTHER] = 3
+    happened.forget(OTHER)
+    assert happened.expirations[OTHER] == 3
+
+
+def test_polled_ends_of_a_topic_that_is_gone() -> None:
+    """Ends and releases of a topic that is gone are forgotten after the length of the history."""
+    followed = Followed(world_of("c1"))
+    view, world = followed.view, followed.world
+    group = view._groups[GROUP]  # noqa: SLF001 - nothing else shows what is kept
+    view.take_offsets(view.as_of_ms, {GONE: 7}, {}, {"gone": "life"})
+    group.take_release(Report(GONE, Epoch(1, 1)), view.as_of_ms)
+    around = view._around  # noqa: SLF001 - nothing else shows what is kept
+    assert (GONE in around.polled, "gone" in around.lives, GONE in group.released) == (True,) * 3
+    world.topics.now_ms += DAY_MS + 120_000
+    followed.pass_seconds(1)
+    assert (GONE in around.polled, "gone" in around.lives, GONE in group.released) == (False,) * 3
+
+
+def test_drops_that_nobody_knows_of() -> None:
+    """A drop whose grant is not known any more is not waited for for ever."""
+    watch = Watch(GROUP, Happened())
+    place = GONE, Epoch(1, 1)
+    watch.dropped[place] = 10
+    watch.late.add(place)
+    watch.forget_before(5, Decided())
+    assert (watch.dropped, watch.late) == ({place: 10}, set())
+    watch.forget_before(11, Decided())
+    assert not watch.dropped
