@@ -91,8 +91,6 @@ def _who(standing: "GroupStanding") -> str:
         return "nobody is in it"
     own = sum(1 for each in sharing if each.held or each.draining or each.gated)
     paused = "; it is paused, so nothing is shared anew" if standing.phase == "paused" else ""
-    from fairlead.standing.words import counted
-
     return f"{own} of {counted(len(sharing), 'member')} have {counted(queues, 'queue')}{paused}"
 
 

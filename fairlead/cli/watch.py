@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -53,6 +54,7 @@ def watch(
     On a terminal one screen that is drawn again; else a line for each decision from now on, with
     -o jsonl its whole record. Ctrl-C ends it.
     """
+    from fairlead.cli.bridge import stop_on_signals
     from fairlead.cli.watch_topics import GroupTopics
     from fairlead.wire.texts import GROUP
 
@@ -64,28 +66,32 @@ def watch(
         )
     settings = shared.settings()
     topics = GroupTopics(settings.kafka, name, _HISTORY_MS)
-    followed = GroupWatch(name, topics, settings)
+    followed = GroupWatch(name, topics, settings, stop_on_signals())
     until = None if seconds is None else time.monotonic() + seconds
     on_screen = output is OutputFormat.TABLE and sys.stdout.isatty()
-    try:
-        if on_screen and os.environ.get("TERM") != "dumb":
-            _draw(followed, until)
-        else:
-            _tell(followed, until, whole=output is OutputFormat.JSONL)
-    except KeyboardInterrupt:
-        # To end it is what Ctrl-C is for here.
-        return
+    if on_screen and os.environ.get("TERM") != "dumb":
+        _draw(followed, until)
+    else:
+        _tell(followed, until, whole=output is OutputFormat.JSONL)
 
 
 class GroupWatch:
     """A group, kept up to date by the records that come."""
 
-    def __init__(self, group: str, topics: "GroupTopics", settings: "Settings") -> None:
+    def __init__(
+        self, group: str, topics: "GroupTopics", settings: "Settings", stop: threading.Event
+    ) -> None:
+        """Begin with nothing; ``stop`` is looked at between two polls.
+
+        To end it is what Ctrl-C is for here. As an exception it would fall into the middle of the
+        Kafka library, which then complains of what it left half done.
+        """
         from fairlead.view.view import View
         from streaming.own_strategies import all_strategies
 
         self.group = group
         self._topics = topics
+        self._stop = stop
         self._view: View = View(
             topics.names,
             topics.partitions,
@@ -102,6 +108,8 @@ class GroupWatch:
         The first are those of the last hour, when all that stood in the topics was read.
         """
         for rows, caught_up in self._topics.follow():
+            if self._stop.is_set():
+                return
             self._view.take([row for row in rows if self._concerns(row)])
             self.newest_ms = max([self.newest_ms, *(row.append_ms for row in rows)])
             if caught_up:

@@ -291,7 +291,9 @@ def test_missing_topics(settings: Settings, capsys: Capture) -> None:
     with pytest.raises(SystemExit) as end:
         main(["group", "show", "orders", *place])
     assert end.value.code == ExitCode.ENVIRONMENT
-    assert "nowhere.control is missing" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "nowhere.control" in told
+    assert "missing" in told
 
 
 def test_check(command: Command, log: Log) -> None:
@@ -302,12 +304,8 @@ def test_check(command: Command, log: Log) -> None:
     log.append_of("heartbeats", "orders", beat)
     log.append_of("heartbeats", "orders", beat | {"client_id": "c2", "ordered": True})
     rows = command("check", "orders", code=ExitCode.VERDICT_NEGATIVE)
-    assert rows == [
-        {"problem": "unassigned", "for": "orders", "says": "its route is not known"},
-        {
-            "problem": "disagreement",
-            "for": "ordered",
-            "says": f"false: {beat['client_id']}; true: c2",
-        },
-    ]
-    assert "no engine has ticked" in command.text
+    assert all(row["do"] for row in rows)
+    found = {(row["problem"], row["for"]): row["says"] for row in rows}
+    assert found["unassigned", "orders"] == "its route is not known"
+    assert found["disagreement", "ordered"] == f"false: {beat['client_id']}; true: c2"
+    assert "no engine has ticked" in found["engine_silent", "engine"]
