@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable
 
 import pytest
+import structlog
 from hypothesis import settings
 
 pytest_plugins = ["tests.fixtures.kafka", "tests.fixtures.log", "tests.fixtures.spark"]
@@ -24,6 +25,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    # As programs do: what a command writes is not mixed with the log of an engine beside it.
+    structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
 
 
 SHARED_PARTS = ("system", "spark", "broker", "java")
