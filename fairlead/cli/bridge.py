@@ -1,12 +1,10 @@
 """``fairlead bridge``: carry routes and offsets of live clusters into Fairlead's topics."""
 
-import signal
-import threading
-from types import FrameType
 from typing import Annotated
 
 import typer
 
+from fairlead.cli.interruption import stop_on_signals
 from fairlead.cli.logging_up import set_up_log
 from fairlead.cli.options import ConfigOption, ProfileOption, TopicPrefixOption, settings_of
 
@@ -98,16 +96,3 @@ def kafka(
     )
     set_up_log(settings)
     carrier.run(stop_on_signals())
-
-
-def stop_on_signals() -> threading.Event:
-    """Return an event that SIGTERM and SIGINT set."""
-    stop = threading.Event()
-
-    def ask_to_stop(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, ask_to_stop)
-    return stop

@@ -1,6 +1,7 @@
-"""Ctrl-C for commands that have to clean up: once, and then not again while they do."""
+"""Ctrl-C for commands that have to clean up, or end between two steps of their work."""
 
 import signal
+import threading
 from types import FrameType
 from typing import Final
 
@@ -21,3 +22,16 @@ def stop_once_on_signals() -> None:
 
     for each in _SIGNALS:
         signal.signal(each, stop)
+
+
+def stop_on_signals() -> threading.Event:
+    """Return an event that SIGTERM and SIGINT set."""
+    stop = threading.Event()
+
+    def ask_to_stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, ask_to_stop)
+    return stop

@@ -36,7 +36,7 @@ def serve(
     while it is down. It runs until SIGTERM or Ctrl-C.
     """
     from fairlead.bridges.kafka.data_cluster import DataCluster
-    from fairlead.cli.bridge import stop_on_signals
+    from fairlead.cli.interruption import stop_on_signals
     from fairlead.cli.logging_up import set_up_log
     from fairlead.serve.process import run_serve
     from fairlead.settings import library_options

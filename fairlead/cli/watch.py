@@ -54,7 +54,7 @@ def watch(
     On a terminal one screen that is drawn again; else a line for each decision from now on, with
     -o jsonl its whole record. Ctrl-C ends it.
     """
-    from fairlead.cli.bridge import stop_on_signals
+    from fairlead.cli.interruption import stop_on_signals
     from fairlead.cli.watch_topics import GroupTopics
     from fairlead.wire.texts import GROUP
 
