@@ -6,7 +6,6 @@ both.
 """
 
 from fairlead.core.agreement import kept_profile
-from fairlead.core.consume_from_where import RETRY_TOPIC_PREFIX
 from fairlead.core.draft import GATE, HANDOVER, Draft
 from fairlead.core.growth import queues_without_start
 from fairlead.core.handover import aim
@@ -15,6 +14,7 @@ from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Request, What
 from fairlead.core.overtaking import aim_past, is_eager
+from fairlead.core.routes import is_lacking
 from fairlead.core.scales import forget
 from fairlead.core.state import GroupState, PendingRequest, QueueState
 from fairlead.core.targets import shared_queues
@@ -104,18 +104,18 @@ def _is_at_rest(value: QueueState, target: MemberKey) -> bool:
 def ask_for_the_missing(draft: Draft) -> None:
     """Request the routes and offsets that the group waits for.
 
-    Now or when the last request was not answered in time.
+    Now or when the last request was not answered in time. Also the route of a topic that was
+    deleted, as long as somebody subscribes to it: a bridge may have forgotten it by the time that
+    it is made anew, and a retry topic is made by whoever is asked for it.
     """
     state = draft.state
     wanted: dict[tuple[What, str], tuple[MessageQueue, ...] | None] = {}
     shared = {*shared_topics(state)}
     for topic in subscribed_topics(state):
-        if topic not in state.routes:
+        if is_lacking(state.routes, topic):
             wanted["route", topic] = None
-            if topic in shared:
-                wanted["offsets", topic] = None
-        elif _is_to_be_made_again(state, topic):
-            wanted["route", topic] = None
+        if topic in shared and topic not in state.routes:
+            wanted["offsets", topic] = None
     for queue in _pending_queues(state):
         wanted["offsets", queue.topic] = (*(wanted.get(("offsets", queue.topic)) or ()), queue)
     requests: dict[tuple[What, str], PendingRequest] = {}
@@ -131,14 +131,6 @@ def ask_for_the_missing(draft: Draft) -> None:
         requests[what, topic] = PendingRequest(clock, times + 1)
         draft.requests.append(_request(draft, what, topic, queues))
     state.requests = requests
-
-
-def _is_to_be_made_again(state: GroupState, topic: str) -> bool:
-    """Whether the group's own retry topic was deleted: whoever makes it does so when it is asked.
-
-    Of any other topic a bridge tells by itself that it is there again.
-    """
-    return topic == RETRY_TOPIC_PREFIX + state.group and not state.routes[topic].brokers
 
 
 def request_wait_ms(request: PendingRequest) -> int:

@@ -5,6 +5,8 @@ readQueueNums - 1 of each broker whose perm has the read bit; no master is neede
 does not matter.
 """
 
+from collections.abc import Mapping
+
 from fairlead.core.model import MessageQueue, Route
 from fairlead.core.ordering import queue_order
 
@@ -12,6 +14,7 @@ __all__ = [
     "PERM_READ",
     "PERM_WRITE",
     "can_be_read",
+    "is_lacking",
     "queue_zones",
     "readable_queues",
     "writable_queues",
@@ -22,6 +25,14 @@ PERM_READ = 4
 
 PERM_WRITE = 2
 """PermName.PERM_WRITE."""
+
+
+def is_lacking(routes: Mapping[str, Route], topic: str) -> bool:
+    """Tell whether a topic has no route: none was ever told, or it was deleted (ADR 0160).
+
+    Of a deleted topic a route without brokers is kept, for its identity.
+    """
+    return topic not in routes or not routes[topic].brokers
 
 
 def can_be_read(route: Route) -> bool:

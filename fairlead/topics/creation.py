@@ -147,7 +147,14 @@ def _compare(
     admin: KafkaAdminClient, prefix: str, specs: Sequence[TopicSpec], replication_factor: int
 ) -> TopicReport:
     found = _described(admin, prefix, specs)
-    configs = _configs(admin, list(found))
+    configs = configs_of(admin, list(found))
+    unseen = sorted({*found} - {*configs})
+    if unseen:
+        raise EnvironmentMissingError(
+            f"topics: this user may not look at the settings of {', '.join(unseen)}.",
+            remedy="kafka-acls.sh --add --operation DescribeConfigs for each of them; fairlead "
+            "doctor writes the whole command.",
+        )
     partitions = {name.removeprefix(prefix): len(copies) for name, copies in found.items()}
     by_suffix = {name.removeprefix(prefix): config for name, config in configs.items()}
     differences = list(differences_of(partitions, by_suffix, prefix, specs, replication_factor))
@@ -173,7 +180,8 @@ def differences_of(
 
     Args:
         partitions: how many each has, by suffix; what is not there is not compared.
-        configs: all settings in force of each, by suffix.
+        configs: all settings in force of each, by suffix; of what is left out nothing but the
+            partitions is compared.
         prefix: what the topics' names begin with.
         specs: what they should be.
         replication_factor: copies that were asked for; −1: nobody did.
@@ -182,8 +190,10 @@ def differences_of(
     for spec in specs:
         if spec.suffix not in partitions:
             continue
-        expected = {"partitions": str(spec.partitions)} | _config(spec, replication_factor)
-        actual = {"partitions": str(partitions[spec.suffix]), **configs[spec.suffix]}
+        expected, actual = {"partitions": str(spec.partitions)}, configs.get(spec.suffix)
+        if actual is not None:
+            expected |= _config(spec, replication_factor)
+        actual = {"partitions": str(partitions[spec.suffix]), **(actual or {})}
         differences += [
             TopicDifference(prefix + spec.suffix, setting, value, actual.get(setting, "not set"))
             for setting, value in expected.items()
@@ -211,13 +221,15 @@ def _described(
     }
 
 
-def _configs(admin: KafkaAdminClient, names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """All settings in force, of each topic."""
+def configs_of(admin: KafkaAdminClient, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return all settings in force of topics, by name; those that may not be seen are left out."""
     if not names:
         return {}
     resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
     answer = admin.describe_configs(resources, config_filter=ConfigFilterType.ALL)
+    # The library passes over a refusal: no topic has no settings at all.
     return {
         name: {setting: entry["value"] for setting, entry in settings.items()}
         for name, settings in answer["topic"].items()
+        if settings
     }

@@ -1,5 +1,7 @@
 """Where queues start, and what routes and subscriptions change."""
 
+from itertools import pairwise
+
 import pytest
 
 from fairlead.codec.group import decode_group, encode_group
@@ -70,6 +72,50 @@ def test_a_deleted_topic_drops_and_a_recreated_one_starts_anew() -> None:
     world.bounds(1, identity="two", first=0, last=5, committed=Position(0, 77))
     world.run()
     assert [(add.position.offset, add.why) for add in world.adds("a")] == [(0, "minimum")]
+
+
+def test_a_deleted_topic_is_asked_for_until_it_is_made_anew() -> None:
+    """However late it is made anew: no bridge needs to remember it, and the group waits for it."""
+    world = settled("a", queues=1)
+    world.route(None)
+    world.run()
+    asked_s = []
+    for second in range(1_200):
+        world.pass_time(1_000)
+        world.beat("a")
+        world.run()
+        requests = [output for output in world.outputs if isinstance(output, Request)]
+        if requests:
+            assert [(each.what, each.topic) for each in requests] == [("route", "orders")]
+            assert world.decision.state.phase == "waiting_for_route"
+            asked_s.append(second)
+    assert max(later - sooner for sooner, later in pairwise(asked_s)) == 16
+    assert asked_s[-1] >= 1_184
+    world.route(1, identity="two")
+    world.bounds(1, identity="two", first=0, last=5)
+    world.run()
+    assert world.decision.state.phase != "waiting_for_route"
+    world.pass_time(20_000)
+    world.beat("a")
+    world.run()
+    assert not any(
+        isinstance(output, Request) and output.what == "route" for output in world.outputs
+    )
+
+
+def test_a_deleted_topic_that_nobody_subscribes_to_is_not_asked_for() -> None:
+    """Who goes on without the topic waits for nothing."""
+    world = settled("a", queues=1)
+    world.route(None)
+    world.beat("a", topics=("invoices",))
+    world.run()
+    world.route(1, "invoices")
+    world.bounds(1, "invoices")
+    world.run()
+    world.pass_time(20_000)
+    world.beat("a", topics=("invoices",))
+    world.run()
+    assert not any(isinstance(output, Request) for output in world.outputs)
 
 
 def test_a_topic_that_changes_identity_at_once_drops_and_starts_anew() -> None:

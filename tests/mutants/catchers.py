@@ -24,6 +24,11 @@ TIMEOUT_S = 1_200
 TOLD_BY_STORIES = re.compile(
     r"^E +(?:[\w.]*\.)?(\w*(?:Error|Exception)|assert)\b:? ?(.*)$", re.MULTILINE
 )
+TELLING = (
+    # Of pytest's plugins only the one that the settings name: loading all takes as long as a story.
+    "-m", "pytest", "--disable-plugin-autoload", "-p", "pytest_timeout", "-p", "no:cacheprovider",
+    "-x", "-q", "--no-header", "--tb=short",
+)  # fmt: skip
 FAILED = re.compile(r"^FAILED (\S+)", re.MULTILINE)
 
 
@@ -72,8 +77,7 @@ def simulator(tree: Tree, schedules: int) -> Catch:
 
 def stories(tree: Tree, names: Sequence[str]) -> Catch:
     """Tell stories with the real core and session, up to the first that goes wrong."""
-    arguments = ("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=short")
-    done, seconds = _run(tree, *arguments, *names)
+    done, seconds = _run(tree, *TELLING, *names)
     if done.returncode == 0:
         passed = re.search(r"(\d+) passed", done.stdout)
         told = int(passed[1]) if passed else 0

@@ -2,35 +2,27 @@
 
 import pytest
 
+from fairlead.sim import campaign as campaigns
 from fairlead.sim.campaign import Campaign, run_campaign
 from fairlead.sim.schedule import run_schedule
 from tests.hash_seeds import printed_under
 
-MEASURED = 200
-SOME = 50
+MEASURED = 100
 
 
-def campaign_of(seed: int, schedules: int, jobs: int = 1) -> Campaign:
+def campaign_of(seed: int, schedules: int) -> Campaign:
     """Run schedules and count them together."""
     campaign = Campaign()
-    for outcome in run_campaign(seed, schedules, jobs):
+    for outcome in run_campaign(seed, schedules, 1):
         campaign.add(outcome)
     return campaign
 
 
 def test_enough_goes_wrong_and_no_promise_is_broken() -> None:
-    """Half of the schedules have enough faults and handovers, and each kind is met often."""
+    """No two owners, no hole, no needless repetition, all come to rest; each kind is met often."""
     campaign = campaign_of(1, MEASURED)
-    assert [outcome.breach for outcome in campaign.breaches] == []
-    assert [target for target in campaign.targets() if not target.passed] == []
-    assert campaign.passed
-
-
-@pytest.mark.parametrize("seed", range(1 + MEASURED, 1 + MEASURED + 6 * SOME, SOME))
-def test_no_promise_is_broken(seed: int) -> None:
-    """No schedule has two owners, a hole, a needless repetition, or does not come to rest."""
-    campaign = campaign_of(seed, SOME)
     assert [(each.seed, each.breach) for each in campaign.breaches] == []
+    assert [each for each in campaign.targets() if each.measured < each.least] == []
 
 
 @pytest.mark.slow
@@ -43,10 +35,11 @@ def test_no_promise_is_broken_in_ten_thousand_schedules(seed: int) -> None:
     assert campaign.passed
 
 
-def test_jobs_do_not_change_what_comes_of_a_seed() -> None:
+def test_jobs_do_not_change_what_comes_of_a_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two processes come to what one comes to."""
-    alone = sorted(run_campaign(700, 14, 1), key=lambda outcome: outcome.seed)
-    assert sorted(run_campaign(700, 14, 2), key=lambda outcome: outcome.seed) == alone
+    monkeypatch.setattr(campaigns, "CHUNK", 2)
+    alone = sorted(run_campaign(700, 5, 1), key=lambda outcome: outcome.seed)
+    assert sorted(run_campaign(700, 5, 2), key=lambda outcome: outcome.seed) == alone
 
 
 @pytest.mark.parametrize("seed", [3, 77])

@@ -52,6 +52,9 @@ _LIMIT: Final = "max.message.bytes"
 _SET: Final = "DYNAMIC_TOPIC_CONFIG"
 """Where a setting comes from that was made for its topic alone."""
 
+_ASKED_TOGETHER: Final = 640
+"""Partitions in one request: more make the library slower, and a failure dearer."""
+
 _Result = TypeVar("_Result")
 
 log = structlog.get_logger(__name__)
@@ -151,6 +154,25 @@ class DataCluster:
             for timestamp in timestamps:
                 for_times[timestamp] |= self._offsets(topic, partitions, timestamp)
         return OffsetLookup(earliest, latest), for_times
+
+    def ends(self, leaders: Mapping[str, Mapping[int, int]]) -> dict[str, dict[int, int]]:
+        """Look up where partitions of many topics end, with few requests; failed ones are left out.
+
+        Args:
+            leaders: topic -> partition -> leader, each of which is asked on its own.
+        """
+        names = {kafka_topic(topic): topic for topic in leaders}
+        by_leader: dict[int, list[TopicPartition]] = defaultdict(list)
+        for name, topic in names.items():
+            for partition, leader in leaders[topic].items():
+                by_leader[leader].append(TopicPartition(name, partition))
+        found: dict[str, dict[int, int]] = {topic: {} for topic in leaders}
+        for places in by_leader.values():
+            for begin in range(0, len(places), _ASKED_TOGETHER):
+                asked = places[begin : begin + _ASKED_TOGETHER]
+                for place, end in self._looked_up(asked, OffsetSpec.LATEST).items():
+                    found[names[place.topic]][place.partition] = end
+        return found
 
     def committed(self, group: str, topic: str, partitions: Sequence[int]) -> dict[int, Committed]:
         """Return what a group committed, per partition; empty if the look-up failed."""
@@ -311,11 +333,15 @@ class DataCluster:
     def _offsets(self, topic: str, partitions: Sequence[int], spec: Any) -> dict[int, int]:
         """Look up one offset per partition, leaving out the partitions where that failed."""
         name = kafka_topic(topic)
-        wanted = [TopicPartition(name, partition) for partition in partitions]
+        found = self._looked_up([TopicPartition(name, each) for each in partitions], spec)
+        return {place.partition: offset for place, offset in found.items()}
+
+    def _looked_up(self, wanted: Sequence[TopicPartition], spec: Any) -> dict[TopicPartition, int]:
         try:
             return self._ask("offsets", lambda admin: _offsets(admin, wanted, spec))
         except _LookUpError as error:
-            log.warning("look_up_failed", topic=topic, error=str(error))
+            topics = ", ".join(sorted({named_topic(place.topic) for place in wanted}))
+            log.warning("look_up_failed", topic=topics, error=str(error))
             return {}
 
     def _ask(self, what: str, question: Callable[[KafkaAdminClient], _Result]) -> _Result:
@@ -350,7 +376,7 @@ class DataCluster:
 
 def _offsets(
     admin: KafkaAdminClient, wanted: Sequence[TopicPartition], spec: Any
-) -> dict[int, int]:
+) -> dict[TopicPartition, int]:
     """Look up one offset per partition in one request.
 
     One refused partition makes kafka-python refuse the whole answer; then the halves are asked, so
@@ -369,4 +395,4 @@ def _offsets(
             return {}
         middle = len(wanted) // 2
         return _offsets(admin, wanted[:middle], spec) | _offsets(admin, wanted[middle:], spec)
-    return {key.partition: entry.offset for key, entry in found.items()}
+    return {key: entry.offset for key, entry in found.items()}

@@ -2,7 +2,7 @@
 
 import structlog
 
-from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.records import RouteChanged
 from fairlead.wire.encode_bridge import encode_route

@@ -5,11 +5,12 @@ import time
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.structs import OffsetAndMetadata
 
-from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Request
 from fairlead.core.records import OffsetsKnown, QueueOffsets
+from fairlead.serve.offset_poller import PolledTopics
 from tests.bridges.kafka.ledger import Ledger, running
 
 DAY_MS = 24 * 3_600 * 1_000
@@ -169,3 +170,27 @@ def test_one_bad_partition(ledger: Ledger, bootstrap: str, topic: str) -> None:
     cluster.close()
     assert bounds.earliest == bounds.latest == dict.fromkeys([0, 1, 3, 4], 0)
     assert for_times == {DAY_MS: dict.fromkeys([0, 1, 3, 4], -1)}
+
+
+def test_ends_of_many_topics(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """More partitions than one request asks of: each topic has its own ends, bad ones none."""
+    topics = [f"{topic}-{number}" for number in range(3)]
+    for number, each in enumerate(topics):
+        ledger.make_topic(each, 250)
+        fill(bootstrap, each, 249, [DAY_MS] * (number + 1))
+    cluster = DataCluster(bootstrap, timeout_ms=5_000, options={})
+    ends = cluster.ends({each: dict.fromkeys(range(251), 1) for each in topics})
+    assert ends == {
+        each: {**dict.fromkeys(range(249), 0), 249: number + 1}
+        for number, each in enumerate(topics)
+    }
+    looked = PolledTopics(cluster)
+    queues = [MessageQueue(each, "main", number) for each in topics for number in (0, 249, 250)]
+    looked.look([*queues, MessageQueue(f"{topic}-gone", "main", 0)])
+    cluster.close()
+    assert looked.ends == {
+        MessageQueue(each, "main", at): end
+        for number, each in enumerate(topics)
+        for at, end in ((0, 0), (249, number + 1))
+    }
+    assert looked.identities.keys() == {*topics}

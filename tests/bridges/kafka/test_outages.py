@@ -13,8 +13,8 @@ import pytest
 import structlog
 from kafka import KafkaAdminClient
 
-from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
 from fairlead.bridges.kafka.answer import OffsetLookup
+from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.request_answerer import RequestAnswerer

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.outputs import Request
 from fairlead.core.records import RouteChanged
@@ -114,6 +114,36 @@ def test_request_before_topic(ledger: Ledger, bootstrap: str, topic: str) -> Non
         ledger.ask(route_request(topic))
         ledger.make_topic(topic, 2)
         ledger.await_route(topic, 2)
+
+
+def test_forgotten_and_made_anew(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """A deleted topic that was forgotten, and made anew since, is told when the engine asks."""
+    first = ledger.make_topic(topic, 2)
+    forgetful = BridgeTimes(poll_ms=200, forget_ms=0, give_up_ms=1_000)
+    bridge = KafkaBridge(
+        control_bootstrap=bootstrap,
+        prefix=ledger.names.prefix,
+        cluster_name="main",
+        times=forgetful,
+    )
+    with running(bridge):
+        ledger.ask(route_request(topic))
+        ledger.await_route(topic, 2)
+        ledger.admin.delete_topics([topic])
+        ledger.await_route(topic, None)
+        second = ledger.make_topic(topic, 3)
+        # So much the bridge has done since: it looks at other topics, and no more at this one.
+        other = f"{topic}-other"
+        ledger.make_topic(other, 1)
+        ledger.ask(route_request(other))
+        ledger.await_route(other, 1)
+        ledger.admin.create_partitions({other: 2})
+        ledger.await_route(other, 2)
+        assert topic not in [change.topic for change in ledger.routes[3:]]
+        ledger.ask(route_request(topic))
+        told = ledger.await_route(topic, 3).route
+    assert told is not None
+    assert told.identity == second != first
 
 
 def test_look_back(ledger: Ledger, bootstrap: str, topic: str) -> None:
