@@ -1,10 +1,13 @@
 """Writes docs/doctor.md from the table of checks: python -m fairlead.doctor.page."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from fairlead.doctor.catalogue import CHECKS
 from fairlead.doctor.examination import SECONDS_MAX
+from fairlead.doctor.rights import RIGHTS
+from fairlead.wire.topics import ALL_TOPICS
 
 __all__ = ["doctor_page"]
 
@@ -38,6 +41,19 @@ answers, so that only this machine could be looked at.
 | check | looks at | what | says FAIL when |
 |---|---|---|---|
 """
+_RIGHTS: Final = """
+## Rights
+
+Where brokers have an authorizer, each process needs these operations on Fairlead's topics (the
+names here follow `kafka.topic_prefix`). Whoever makes the topics needs Create on them, or on the
+cluster, and DescribeConfigs; everybody who is to be told what else there is needs Describe on all
+of them. Nothing needs a right on a consumer group but a bridge, which needs Describe on the
+groups whose commits it looks up, and `fairlead adopt G` and `release G`, which need Read on the
+native group. On topics with messages consumers need Read, producers Write, and bridges Describe.
+
+| who | operations | topics |
+|---|---|---|
+"""
 
 
 def doctor_page() -> str:
@@ -45,7 +61,17 @@ def doctor_page() -> str:
     rows = "".join(
         f"| `{check.name}` | {check.place} | {check.about} | {check.fails} |\n" for check in CHECKS
     )
-    return _HEAD.replace("{seconds}", f"{SECONDS_MAX:.0f}") + rows
+    return _HEAD.replace("{seconds}", f"{SECONDS_MAX:.0f}") + rows + _RIGHTS + "".join(_rights())
+
+
+def _rights() -> Iterator[str]:
+    for who, needed in RIGHTS.items():
+        topics: dict[tuple[str, ...], list[str]] = {}
+        for suffix, operations in needed.items():
+            topics.setdefault(operations, []).append(suffix)
+        for operations, suffixes in topics.items():
+            names = "all" if len(suffixes) == len(ALL_TOPICS) else ", ".join(suffixes)
+            yield f"| {who} | {', '.join(operations)} | {names} |\n"
 
 
 if __name__ == "__main__":

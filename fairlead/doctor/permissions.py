@@ -1,34 +1,17 @@
 """What this user may do with each topic, as the brokers themselves say: nothing is tried out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
+from fairlead.doctor.rights import ENGINE, RIGHTS, acl_command
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.wire.topics import ALL_TOPICS
 
-__all__ = ["NEEDED", "permissions"]
+__all__ = ["permissions"]
 
-NEEDED: Final = {
-    "heartbeats": ("READ", "WRITE"),
-    "releases": ("READ",),
-    "control": ("READ", "WRITE"),
-    "generations": ("READ", "WRITE"),
-    "routes": ("READ",),
-    "offsets": ("READ",),
-    "assignments": ("WRITE",),
-    "decisions": ("WRITE",),
-    "requests": ("WRITE",),
-    "rejects": ("WRITE",),
-}
-"""What the engine does with each topic; `handovers` is the clients' own."""
-_OTHERS: Final = (
-    ("the bridge", {"requests": "READ", "routes": "WRITE", "offsets": "WRITE"}),
-    (
-        "commands and `fairlead serve`",
-        {"assignments": "READ", "decisions": "READ", "requests": "READ", "rejects": "READ"},
-    ),
-)
+_TOLD_AS: Final = {"Read": "READ", "Write": "WRITE"}
+"""How brokers name what is asked for here; who may describe settings is seen by looking at them."""
 
 
 def permissions(around: Surroundings) -> Iterator[Answer]:
@@ -41,41 +24,22 @@ def permissions(around: Surroundings) -> Iterator[Answer]:
     if not allowed:
         yield unknown(
             "the brokers do not say what this user may do",
-            "they say it to users who may describe the topics, from Kafka 2.3 on",
+            "they say it to users who may see the topics, from Kafka 2.3 on; see: topics",
         )
         return
-    name = around.cluster.names.name
-    denied = [
-        f"{operation} {name(suffix)}"
-        for suffix, operations in NEEDED.items()
-        for operation in operations
-        if suffix in allowed and operation not in allowed[suffix]
-    ]
-    if denied:
-        yield fail(
-            f"the engine may not: {', '.join(denied)}",
-            "kafka-acls.sh --add --allow-principal User:… --operation … --topic …, or run it as "
-            "another user (kafka.security)",
-        )
-    for who, needed in _OTHERS:
-        short = [
-            f"{operation} {name(suffix)}"
-            for suffix, operation in needed.items()
-            if suffix in allowed and operation not in allowed[suffix]
-        ]
-        if short:
-            yield warn(
-                f"as this user {who} may not: {', '.join(short)}",
-                "right if they run as another user; else kafka-acls.sh --add",
-            )
-    unreadable = [name(s) for s in allowed if "DESCRIBE_CONFIGS" not in allowed[s]]
-    if unreadable:
-        yield warn(
-            f"settings cannot be looked at: {', '.join(unreadable)}",
-            "kafka-acls.sh --add --operation DescribeConfigs; an engine looks at them at its start",
-        )
-    if not denied:
-        unseen = [name(suffix) for suffix in ALL_TOPICS if suffix not in allowed]
+    lacking = {who: _lacking(around, needed, allowed) for who, needed in RIGHTS.items()}
+    for who, short in lacking.items():
+        for operations, topics in short.items():
+            says = f"may not {' and '.join(operations).lower()} {', '.join(topics)}"
+            remedy = acl_command(around.settings.kafka, operations, topics)
+            if who == ENGINE:
+                yield fail(f"{who} {says}", f"{remedy}; or run it as another user (kafka.security)")
+            else:
+                yield warn(
+                    f"as this user {who} {says}", f"right if they are another; else {remedy}"
+                )
+    if not lacking[ENGINE]:
+        unseen = [around.cluster.names.name(each) for each in ALL_TOPICS if each not in allowed]
         rest = f"; not to be known of {', '.join(unseen)}" if unseen else ""
         yield ok(f"the engine may read and write what it must in {len(allowed)} topics{rest}")
     yield from _making(around)
@@ -90,6 +54,25 @@ def _making(around: Surroundings) -> Iterator[Answer]:
             "topics are missing, and by its rights on the cluster this user makes none",
             "make them as another user, or kafka-acls.sh --add --operation Create --cluster",
         )
+
+
+def _lacking(
+    around: Surroundings,
+    needed: Mapping[str, tuple[str, ...]],
+    allowed: Mapping[str, frozenset[str]],
+) -> dict[tuple[str, ...], list[str]]:
+    """Return which operations are not allowed, each set of them with the topics that lack it."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for suffix, operations in needed.items():
+        if suffix in allowed:
+            short = tuple(
+                each
+                for each in operations
+                if each in _TOLD_AS and _TOLD_AS[each] not in allowed[suffix]
+            )
+            found.setdefault(short, []).append(around.cluster.names.name(suffix))
+    found.pop((), None)
+    return found
 
 
 def _operations(topic: dict[str, Any]) -> frozenset[str] | None:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
+from kafka.errors import TopicAuthorizationFailedError
 
 from fairlead.settings import Problem, Settings
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
@@ -76,12 +77,23 @@ class Cluster:
     @cached_property
     def described(self) -> dict[str, dict[str, Any]]:
         """Each of Fairlead's topics that is there: its suffix -> what Kafka says of it."""
-        found = self.admin.describe_topics([self.names.name(suffix) for suffix in ALL_TOPICS])
         return {
-            str(self.names.suffix(topic["name"])): topic
-            for topic in found
-            if topic["error_code"] == 0
+            suffix: topic for suffix, topic in self._answers.items() if topic["error_code"] == 0
         }
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The suffixes of topics that this user may not see, so that nobody knows of them."""
+        denied = TopicAuthorizationFailedError.errno
+        return tuple(
+            suffix for suffix, topic in self._answers.items() if topic["error_code"] == denied
+        )
+
+    @cached_property
+    def _answers(self) -> dict[str, dict[str, Any]]:
+        found = self.admin.describe_topics([self.names.name(suffix) for suffix in ALL_TOPICS])
+        answers = {str(self.names.suffix(topic["name"])): topic for topic in found}
+        return {suffix: answers[suffix] for suffix in ALL_TOPICS if suffix in answers}
 
     def partitions(self, suffix: str) -> int:
         """Return how many partitions a topic has; 0: it is not there."""

@@ -1,13 +1,12 @@
 """Fairlead's topics: there, set as docs/protocol.md §1 wants them, led and copied."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
-
-from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
+from collections.abc import Iterator
+from typing import Final
 
 from fairlead.doctor.answer import Answer, fail, ok, warn
+from fairlead.doctor.rights import acl_command
 from fairlead.doctor.surroundings import Surroundings
-from fairlead.topics import TopicDifference, differences_of, topic_specs
+from fairlead.topics import TopicDifference, configs_of, differences_of, topic_specs
 from fairlead.wire.topics import ALL_TOPICS
 from streaming.topics import SHARDED_TOPICS
 
@@ -22,7 +21,17 @@ def topics(around: Surroundings) -> Iterator[Answer]:
     """Compare each topic with what it must be: partitions, dates, cleanup, sizes, elections."""
     cluster, kafka = around.cluster, around.settings.kafka
     found = cluster.described
-    missing = [cluster.names.name(suffix) for suffix in ALL_TOPICS if suffix not in found]
+    missing = [
+        cluster.names.name(suffix)
+        for suffix in ALL_TOPICS
+        if suffix not in found and suffix not in cluster.hidden
+    ]
+    if cluster.hidden:
+        hidden = [cluster.names.name(suffix) for suffix in cluster.hidden]
+        yield fail(
+            f"this user may not see {', '.join(hidden)}: whether they are there is not known",
+            acl_command(around.settings.kafka, ["Describe"], hidden),
+        )
     if missing:
         yield fail(
             f"missing: {', '.join(missing)}",
@@ -39,9 +48,17 @@ def topics(around: Surroundings) -> Iterator[Answer]:
                 "partitions cannot be taken back: start anew under another kafka.topic_prefix and "
                 "with another engine.checkpoint",
             )
+    configs = _configs(around)
+    unseen = [cluster.names.name(suffix) for suffix in found if suffix not in configs]
+    if unseen:
+        yield fail(
+            f"this user may not look at the settings of {', '.join(unseen)}; an engine refuses to "
+            "start without having seen them",
+            acl_command(around.settings.kafka, ["DescribeConfigs"], unseen),
+        )
     differences = differences_of(
         {suffix: len(topic["partitions"]) for suffix, topic in found.items()},
-        _configs(around),
+        configs,
         kafka.topic_prefix,
         topic_specs(around.settings.topics),
     )
@@ -51,7 +68,7 @@ def topics(around: Surroundings) -> Iterator[Answer]:
             yield fail(f"{says}; an engine refuses to start", _remedy(each, kafka.bootstrap))
         else:
             yield warn(f"{says}; it works, later or at more cost", _remedy(each, kafka.bootstrap))
-    if found and not differences:
+    if found and not differences and not unseen:
         yield ok(f"{len(found)} of {len(ALL_TOPICS)} are there, with partitions and settings right")
 
 
@@ -63,7 +80,7 @@ def copies(around: Surroundings) -> Iterator[Answer]:
     healthy = True
     for suffix, topic in cluster.described.items():
         name = topic["name"]
-        wanted = int(configs[suffix].get("min.insync.replicas", "1"))
+        wanted = int(configs.get(suffix, {}).get("min.insync.replicas", "1"))
         leaderless, thin = [], []
         for partition in topic["partitions"]:
             number = partition["partition_index"]
@@ -96,18 +113,10 @@ def copies(around: Surroundings) -> Iterator[Answer]:
 
 
 def _configs(around: Surroundings) -> dict[str, dict[str, str]]:
-    """Return all settings in force of the topics that are there, by suffix."""
+    """Return all settings in force of the topics that are there and may be seen, by suffix."""
     names = {topic["name"]: suffix for suffix, topic in around.cluster.described.items()}
-    if not names:
-        return {}
-    resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
-    answer: Mapping[str, Any] = around.cluster.admin.describe_configs(
-        resources, config_filter=ConfigFilterType.ALL
-    )
-    return {
-        names[name]: {setting: entry["value"] for setting, entry in settings.items()}
-        for name, settings in answer["topic"].items()
-    }
+    configs = configs_of(around.cluster.admin, list(names))
+    return {names[name]: settings for name, settings in configs.items()}
 
 
 def _remedy(difference: TopicDifference, bootstrap: str) -> str:

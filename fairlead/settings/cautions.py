@@ -2,9 +2,9 @@
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from fairlead.settings.known_keys import known_keys, path_of
@@ -12,6 +12,8 @@ from fairlead.settings.layers import ENVIRONMENT_PREFIX, Kind, Layer
 from fairlead.settings.loading import winner
 from fairlead.settings.problems import Problem
 from fairlead.settings.sections import Settings
+from fairlead.settings.shown import SECRET_NAME
+from fairlead.settings.toml_lines import Key
 
 __all__ = ["cautions"]
 
@@ -22,19 +24,22 @@ _SECRET_FILES: Final = ("sasl_plain_password_file", "ssl_keyfile", "ssl_key_pass
 
 
 class _Caution(NamedTuple):
+    """What is risky; ``path``: the names of the key, where its dots do not tell them."""
+
     key: str
     reason: str
     remedy: str
+    path: Key = ()
 
 
 def cautions(settings: Settings, layers: Sequence[Layer]) -> list[Problem]:
     """Return everything that is allowed and risky, each with its place, and what it risks."""
     found = [*_kafka(settings), *_files(settings), *_engine(settings), *_addresses(settings)]
-    found += _rules(settings, layers)
+    found += [*_rules(settings, layers), *_secrets(settings)]
     placed = [
         winner(layers, path).problem(path, caution.reason, caution.remedy)
         for caution in found
-        for path in [path_of(caution.key)]
+        for path in [caution.path or path_of(caution.key)]
     ]
     return [*placed, *_misspelt_variables()]
 
@@ -147,6 +152,25 @@ def _rules(settings: Settings, layers: Sequence[Layer]) -> Iterator[_Caution]:
         for name, is_so, reason in risky:
             if is_so and name in own:
                 yield _Caution(f"{table}.{name}", reason, "leave it, if that is what is wanted")
+
+
+def _secrets(settings: Settings) -> Iterator[_Caution]:
+    """Yield free settings that are named as secrets are: what they are for is not known here."""
+    tables: dict[Key, Mapping[str, Any]] = {
+        ("engine", "spark"): settings.engine.spark,
+        ("group_defaults", "strategy_options"): settings.group_defaults.strategy_options,
+    }
+    for group, own in settings.group.items():
+        tables["group", group, "strategy_options"] = own.strategy_options or {}
+    for table, values in tables.items():
+        for name in sorted(filter(SECRET_NAME.search, values)):
+            yield _Caution(
+                f"{'.'.join(table)}.{name}",
+                "a secret stands in a settings file: whoever may read that file has it",
+                "name a file with the secret instead, where Spark or the strategy can take one; "
+                "else let nobody but this user read the settings (chmod 0400)",
+                (*table, name),
+            )
 
 
 def _is_set(layers: Sequence[Layer], key: Sequence[str]) -> bool:

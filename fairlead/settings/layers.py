@@ -1,5 +1,6 @@
 """Where settings come from: files, the environment and flags, each as one nested table."""
 
+import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 from pydantic_settings import EnvSettingsSource
 
 from fairlead.conf_folder import conf_directory, profiles
-from fairlead.settings.known_keys import FILE_ONLY
+from fairlead.settings.known_keys import FILE_ONLY, known_keys, sections
 from fairlead.settings.problems import Problem, SettingsError
 from fairlead.settings.sections import Settings
 from fairlead.settings.toml_lines import Key, key_lines
@@ -137,10 +138,8 @@ def environment_layer() -> Layer:
     try:
         values = EnvSettingsSource(Settings)()
     except ValueError as error:
-        problem = Problem(
-            "environment", "environment", str(error), "give a list or a table as JSON"
-        )
-        raise SettingsError([problem]) from error
+        # The library names the section alone.
+        raise SettingsError([*_no_json(variables)]) from error
     # The library leaves out what it does not know; it is kept here, to be refused by name.
     for key in variables:
         _keep(values, key)
@@ -166,6 +165,22 @@ def _variables() -> Iterator[tuple[Key, str]]:
     for variable in sorted(os.environ):
         if variable.upper().startswith(ENVIRONMENT_PREFIX):
             yield tuple(variable[len(ENVIRONMENT_PREFIX) :].lower().split("__")), variable
+
+
+def _no_json(variables: Mapping[Key, str]) -> Iterator[Problem]:
+    """Yield the variables of lists and tables whose value is no JSON; what it is may be secret."""
+    tables = {*sections(), *(known.key for known in known_keys() if known.kind == "list of texts")}
+    for key, variable in variables.items():
+        try:
+            json.loads(os.environ[variable] if key in tables else "null")
+        except ValueError as error:
+            example = '["a", "b"]' if key not in sections() else '{"key": 1}'
+            yield Problem(
+                ".".join(key),
+                f"environment {variable}",
+                f"is no JSON: {error}",
+                f"in the environment give a list or a table as JSON, such as '{example}'",
+            )
 
 
 def _keep(values: dict[str, Any], key: Key) -> None:

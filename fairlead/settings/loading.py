@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from fairlead.settings.contradictions import contradictions
+from fairlead.settings.fitting import fitting_words, given_words
 from fairlead.settings.kafka_refusals import refusal_of
 from fairlead.settings.known_keys import known_keys, path_of
 from fairlead.settings.layers import (
@@ -155,8 +156,10 @@ def _refused(
             # A union of types adds the type it tried to the path; the key ends before it.
             while len(path) > 1 and not any(layer.has(path) for layer in layers):
                 path.pop()
-            reason = f"{_shown(path, detail['input'])} does not fit"
-            remedy = detail["msg"].removeprefix("Value error, ")
+            reason = f"{given_words(path, detail['input'])} does not fit"
+            # What our own checks say is said better than what is made of the type.
+            own = detail["type"] == "value_error"
+            remedy = str(detail["ctx"]["error"]) if own else fitting_words(path, layers[0].values)
         key = ".".join(path)
         if key not in told:
             told.add(key)
@@ -181,17 +184,3 @@ def _unknown(path: list[str], merged: Mapping[str, Any]) -> tuple[list[str], str
     if refusal is None or (nearest is not None and nearest.endswith(f".{path[-1]}")):
         return path, "unknown key", remedy_of(path, value)
     return option, f"is not on the list of Kafka options: {refusal.reason}", refusal.remedy
-
-
-def _shown(path: Sequence[str], value: Any) -> str:
-    """Return a value as a message may show it: nothing of a secret, and of a table only its kind.
-
-    A secret may stand anywhere in a table, so a table is never shown.
-    """
-    if any(known.secret and known.key[: len(path)] == tuple(path) for known in known_keys()):
-        return "the value"
-    if isinstance(value, Mapping):
-        return "a table"
-    if isinstance(value, list | tuple):
-        return "a list"
-    return repr(value)

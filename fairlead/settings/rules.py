@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fairlead.settings.values import Matching
+
 LeaseMs = Annotated[
     int,
     Field(
@@ -60,8 +62,10 @@ SettleMs = Annotated[
 ]
 StrategyName = Annotated[
     str,
+    Matching(
+        r"[A-Z][A-Z0-9_]{0,63}", "give the name of a strategy in capitals, such as AVG or STICKY"
+    ),
     Field(
-        pattern=r"^[A-Z][A-Z0-9_]{0,63}$",
         description="Who gets which queue. AVG as in RocketMQ; strategies/README.md has the "
         "others.",
     ),

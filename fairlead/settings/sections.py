@@ -14,7 +14,15 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from fairlead.settings.kafka_sections import KafkaSettings
 from fairlead.settings.rules import GroupOverrides, GroupRules
-from fairlead.settings.values import GroupName, JavaHeap, Partitions, Port, Section
+from fairlead.settings.values import (
+    GroupName,
+    JavaHeap,
+    Partitions,
+    Port,
+    Section,
+    ServerAddress,
+    StrategyClass,
+)
 
 
 class TopicsSettings(Section):
@@ -97,7 +105,7 @@ class EngineSettings(Section):
     ]
     java_heap: Annotated[JavaHeap, Field(description="The heap of Spark's JVM, such as 512m.")]
     strategies: Annotated[
-        tuple[Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")], ...],
+        tuple[StrategyClass, ...],
         Field(description='Strategies of your own, as "module:Class"; strategies/README.md.'),
     ]
     spark: Annotated[
@@ -161,9 +169,8 @@ class ServeSettings(Section):
     ]
     port: Annotated[Port, Field(description="The port. 0: any that is free, which is logged.")]
     url: Annotated[
-        str,
+        ServerAddress,
         Field(
-            pattern=r"^(https?://[^\s/]+)?$",
             description="Where commands look for it. Empty: they read the topics.",
         ),
     ]

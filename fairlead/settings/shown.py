@@ -15,10 +15,10 @@ from fairlead.settings.sections import Settings
 from fairlead.settings.toml_lines import Key
 from fairlead.settings.toml_text import toml_key, toml_table, toml_value
 
-__all__ = ["STARS", "ShownSetting", "shown_settings", "toml_document"]
+__all__ = ["SECRET_NAME", "STARS", "ShownSetting", "shown_settings", "toml_document"]
 
 STARS: Final = "********"
-_SECRET_NAME: Final = re.compile(r"(?i)secret|password|passphrase|token|credential|access[.]?key")
+SECRET_NAME: Final = re.compile(r"(?i)secret|password|passphrase|token|credential|access[.]?key")
 """Names of Spark's own settings, and of strategies' options, that are shown as stars."""
 
 
@@ -140,7 +140,7 @@ def _masked(value: Any) -> tuple[Any, bool]:
             return list(value), False
         case Mapping():
             masked = {
-                name: STARS if _SECRET_NAME.search(name) else _masked(each)[0]
+                name: STARS if SECRET_NAME.search(name) else _masked(each)[0]
                 for name, each in value.items()
             }
             return masked, masked != dict(value)

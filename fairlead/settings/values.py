@@ -49,8 +49,15 @@ Port = Annotated[int, Field(ge=0, le=65_535)]
 Bootstrap = Annotated[
     str,
     Matching(
-        r"[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*", "give host:port, several divided by commas"
+        r"[^\s,:/@]+:\d{1,5}(,[^\s,:/@]+:\d{1,5})*",
+        "give host:port, several divided by commas; who logs in stands in kafka.security",
     ),
+]
+ServerAddress = Annotated[
+    str, Matching(r"(https?://[^\s/@]+)?", "give http://host:port or https://host:port, or nothing")
+]
+StrategyClass = Annotated[
+    str, Matching(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", 'give "module:Class", such as "mine.near:Near"')
 ]
 TopicPrefix = Annotated[
     str, Matching(r"[A-Za-z0-9._-]{0,100}", "give at most 100 letters, digits and . _ -")

@@ -180,16 +180,15 @@ def test_permissions() -> None:
 
 def test_denied() -> None:
     """A right that the engine lacks is a failure, named with its topic; others' are a warning."""
-    denied, others, hidden = _permissions(
+    denied, bridge, commands = _permissions(
         _topics(control=["READ", "DESCRIBE"], routes=["READ", "DESCRIBE_CONFIGS"])
     )
     assert denied.status is Status.FAIL
-    assert "WRITE fairlead.control" in denied.says
-    assert "kafka-acls.sh" in denied.remedy
-    assert others.status is Status.WARN
-    assert "the bridge may not: WRITE fairlead.routes" in others.says
-    assert hidden.status is Status.WARN
-    assert "fairlead.control" in hidden.says
+    assert denied.says == "the engine may not write fairlead.control"
+    assert "--operation Write --topic 'fairlead.control'" in denied.remedy
+    assert bridge.status is commands.status is Status.WARN
+    assert "the bridge may not write fairlead.routes" in bridge.says
+    assert "commands that change rules and offsets" in commands.says
 
 
 def test_not_told() -> None:

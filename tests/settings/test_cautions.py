@@ -47,6 +47,10 @@ def test_defaults(tmp_path: Path) -> None:
         ('[group."a.b"]\non_mute = "force"', "group.a.b.on_mute"),
         ("[group_defaults]\npause = true", "group_defaults.pause"),
         ('[group.orders]\ndrain_deadline_ms = "never"', "group.orders.drain_deadline_ms"),
+        (
+            '[engine.spark]\n"spark.hadoop.fs.s3a.secret.key" = "geheim"',
+            "engine.spark.spark.hadoop.fs.s3a.secret.key",
+        ),
     ],
 )
 def test_told(text: str, key: str, tmp_path: Path) -> None:
@@ -88,3 +92,11 @@ def test_misspelt_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     doubts = _doubts("", tmp_path)
     assert set(doubts) == {"FAIRLEAD_KAFKA_BOOTSTRAP"}
     assert "FAIRLEAD__KAFKA__BOOTSTRAP" in doubts["FAIRLEAD_KAFKA_BOOTSTRAP"].remedy
+
+
+def test_a_secret_in_a_file(tmp_path: Path) -> None:
+    """Its line is told, and never what it is."""
+    text = '[engine.spark]\n"spark.a" = "b"\n"spark.ssl.keyPassword" = "geheim"'
+    (doubt,) = _doubts(text, tmp_path).values()
+    assert doubt.line == 3
+    assert "geheim" not in str(doubt)

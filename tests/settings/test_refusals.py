@@ -1,12 +1,18 @@
 """What a wrong setting is answered with: the key, where it stands, and what would be right."""
 
+import contextlib
+import re
 import tomllib
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fairlead.errors import ExitCode
 from fairlead.settings import Problem, SettingsError, load_settings
+from fairlead.settings.known_keys import ANY_GROUP, KnownKey, known_keys
+from fairlead.settings.loading import examine
 
 
 def _refused(text: str, folder: Path) -> dict[str, Problem]:
@@ -52,23 +58,24 @@ def test_unknown_key(text: str, key: str, nearest: str, tmp_path: Path) -> None:
         ('[kafka]\ntopic_prefix = "a/b"', "kafka.topic_prefix", "letters, digits"),
         ('[engine]\njava_heap = "much"', "engine.java_heap", "512m"),
         ("[topics]\nheartbeats_partitions = 0", "topics.heartbeats_partitions", "1"),
-        ('[topics]\nheartbeats_partitions = "x"', "topics.heartbeats_partitions", "integer"),
-        ("[group_defaults]\ndrain_deadline_ms = -1", "group_defaults.drain_deadline_ms", "1000"),
+        ('[topics]\nheartbeats_partitions = "x"',
+         "topics.heartbeats_partitions", "a whole number, 1 to 1,024"),
+        ("[group_defaults]\ndrain_deadline_ms = -1", "group_defaults.drain_deadline_ms", "1,000"),
         ("[group_defaults]\ndrain_deadline_ms = 3600001",
-         "group_defaults.drain_deadline_ms", "3600000"),
-        ("[group_defaults]\nmargin_ms = 600001", "group_defaults.margin_ms", "600000"),
-        ("[group_defaults]\ntrigger_ms = 999", "group_defaults.trigger_ms", "1000"),
-        ("[group_defaults]\nsettle_ms = 600001", "group_defaults.settle_ms", "600000"),
+         "group_defaults.drain_deadline_ms", "3,600,000"),
+        ("[group_defaults]\nmargin_ms = 600001", "group_defaults.margin_ms", "600,000"),
+        ("[group_defaults]\ntrigger_ms = 999", "group_defaults.trigger_ms", "1,000"),
+        ("[group_defaults]\nsettle_ms = 600001", "group_defaults.settle_ms", "600,000"),
         ("[group_defaults]\nrestart_grace_ms = -1", "group_defaults.restart_grace_ms", "0"),
-        ('[group.orders]\npause = "yes please"', "group.orders.pause", "boolean"),
-        ("[group.orders]\ntrigger_ms = 3600001", "group.orders.trigger_ms", "3600000"),
-        ("[topics]\nheartbeats_retention_ms = 599999", "topics.heartbeats_retention_ms", "600000"),
+        ('[group.orders]\npause = "yes please"', "group.orders.pause", "true or false"),
+        ("[group.orders]\ntrigger_ms = 3600001", "group.orders.trigger_ms", "3,600,000"),
+        ("[topics]\nheartbeats_retention_ms = 599999", "topics.heartbeats_retention_ms", "600,000"),
         ('[group_defaults]\nmode = "fast"', "group_defaults.mode", "cooperative"),
         ('[group."a b"]\nlease_ms = 20000', "group.a b", "a group is"),
-        ("[group.orders]\nlease_ms = 5", "group.orders.lease_ms", "1000"),
-        ("kafka = 3", "kafka", "dictionary"),
+        ("[group.orders]\nlease_ms = 5", "group.orders.lease_ms", "1,000"),
+        ("kafka = 3", "kafka", "[kafka] with keys below it"),
         ("[topics]\nassignments_compaction_lag_ms = 1",
-         "topics.assignments_compaction_lag_ms", "600000"),
+         "topics.assignments_compaction_lag_ms", "600,000"),
     ],
 )  # fmt: skip
 def test_bad_value(text: str, key: str, wanted: str, tmp_path: Path) -> None:
@@ -77,6 +84,20 @@ def test_bad_value(text: str, key: str, wanted: str, tmp_path: Path) -> None:
     assert set(problems) == {key}
     assert "does not fit" in problems[key].reason
     assert wanted in problems[key].remedy
+
+
+@pytest.mark.parametrize("known", known_keys(), ids=lambda known: known.dotted)
+@pytest.mark.parametrize("value", [-7, "\n", [[]], {"a": [1]}, 0.25, date(2026, 1, 1)], ids=str)
+def test_every_setting_refuses_in_our_own_words(known: KnownKey, value: Any) -> None:
+    """Whatever does not fit is told with type and bounds, and never in the words of a library."""
+    key = known.dotted.replace(ANY_GROUP, "orders")
+    with contextlib.suppress(SettingsError):
+        load_settings(overrides={key: value})
+        return
+    for problem in examine(overrides={key: value}).problems:
+        assert not re.search("(?i)input|instance|mapping|dictionary|valid|string", str(problem))
+        own = problem.key == key and "does not fit" in problem.reason
+        assert not own or problem.remedy.startswith("give ")
 
 
 @pytest.mark.parametrize(
@@ -241,3 +262,37 @@ def test_lines_and_code(monkeypatch: pytest.MonkeyPatch) -> None:
         "  kafka.bootstrp (environment FAIRLEAD__KAFKA__BOOTSTRP): unknown key",
         "    the nearest known key is kafka.bootstrap",
     ]
+
+
+@pytest.mark.parametrize(
+    "text, key",
+    [
+        ('[kafka]\nbootstrap = "SASL_SSL://me:geheim@h:9092"', "kafka.bootstrap"),
+        ('[kafka]\nbootstrap = "a:1,me:geheim@h:9092"', "kafka.bootstrap"),
+        ('[kafka]\nbootstrap = "geheim@h:9092"', "kafka.bootstrap"),
+        ('[serve]\nurl = "http://me:geheim@h:9465"', "serve.url"),
+    ],
+)
+def test_a_login_in_an_address(text: str, key: str, tmp_path: Path) -> None:
+    """It is refused, and not shown."""
+    problem = _refused(text, tmp_path)[key]
+    assert "geheim" not in str(problem)
+    assert "@h:9" in problem.reason
+
+
+@pytest.mark.parametrize(
+    "variable, value, key, said",
+    [
+        ("FAIRLEAD__SERVE__QUEUE_SERIES", "orders", "serve.queue_series", """'["a", "b"]'"""),
+        ("FAIRLEAD__SERVE", "{", "serve", """'{"key": 1}'"""),
+    ],
+)
+def test_a_variable_that_is_no_json(
+    variable: str, value: str, key: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The variable is named, with what JSON looks like."""
+    monkeypatch.setenv(variable, value)
+    (problem,) = examine().problems
+    assert (problem.key, problem.source) == (key, f"environment {variable}")
+    assert problem.reason.startswith("is no JSON: ")
+    assert said in problem.remedy

@@ -1,0 +1,109 @@
+"""The doctor and brokers that keep rights: what this user lacks is told with the command for it."""
+
+import contextlib
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kafka import KafkaAdminClient
+from kafka.admin import (
+    ACL,
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    ResourcePattern,
+    ResourceType,
+)
+
+from fairlead.broker import EmbeddedKafka
+from fairlead.doctor import Answer, Status, Surroundings, examine_all
+from fairlead.doctor.catalogue import CHECKS
+from fairlead.doctor.rights import ENGINE, RIGHTS
+from fairlead.errors import EnvironmentMissingError
+from fairlead.settings import Settings, load_settings
+from fairlead.topics import create_topics, inspect_topics, topic_specs
+from tests.fixtures.kafka import FEW_PARTITIONS
+
+pytestmark = pytest.mark.broker
+
+ME = "User:ANONYMOUS"
+WANTED = ("broker", "topics", "permissions")
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedKafka]:
+    """A broker on which whoever is named for a topic is the only one who may use it."""
+    properties = {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "allow.everyone.if.no.acl.found": "true",
+    }
+    with EmbeddedKafka(tmp_path_factory.mktemp("strict"), properties=properties) as kafka:
+        yield kafka
+
+
+def _allow(admin: KafkaAdminClient, topic: str, operation: str, who: str = ME) -> None:
+    pattern = ResourcePattern(ResourceType.TOPIC, topic, ACLResourcePatternType.LITERAL)
+    word = re.sub("(?<=[a-z])(?=[A-Z])", "_", operation).upper()
+    right = (who, "*", ACLOperation[word], ACLPermissionType.ALLOW, pattern)
+    answer = admin.create_acls([ACL(*right)])
+    assert answer["failed"] == []
+    deadline = time.monotonic() + 30
+    # The controller answers before the broker goes by it: each look asks the broker.
+    while not admin.describe_acls(ACLFilter(*right))[0]:
+        assert time.monotonic() < deadline, right
+
+
+def _answers(settings: Settings) -> dict[str, list[Answer]]:
+    around = Surroundings(settings)
+    checks = [check for check in CHECKS if check.name in WANTED]
+    found: dict[str, list[Answer]] = {name: [] for name in WANTED}
+    with contextlib.closing(around.cluster):
+        for each in examine_all(around, checks):
+            found[each.check].append(each.answer)
+    return found
+
+
+def test_from_no_right_to_those_that_are_documented(strict: EmbeddedKafka, tmp_path: Path) -> None:
+    """What is not to be seen is not taken for missing or wrong, and each command mends its part."""
+    own = {"kafka.bootstrap": strict.bootstrap, "engine.checkpoint": str(tmp_path / "state")}
+    settings = load_settings(overrides={**FEW_PARTITIONS, **own})
+    connection, prefix = {"bootstrap_servers": strict.bootstrap}, settings.kafka.topic_prefix
+    specs = topic_specs(settings.topics)
+    create_topics(connection, prefix, specs, 1)
+    with contextlib.closing(KafkaAdminClient(**connection)) as admin:
+        for spec in specs:
+            _allow(admin, prefix + spec.suffix, "Read", "User:somebody-else")
+        found = _answers(settings)
+        (hidden,) = found["topics"]
+        assert (hidden.status, "may not see" in hidden.says) == (Status.FAIL, True)
+        assert "missing" not in hidden.says
+        assert hidden.remedy.startswith(f"kafka-acls.sh --bootstrap-server {strict.bootstrap} ")
+        assert f"--allow-principal '{ME}' --operation Describe --topic" in hidden.remedy
+        assert found["permissions"][0].status is Status.UNKNOWN
+
+        for spec in specs:
+            _allow(admin, prefix + spec.suffix, "Describe")
+        found = _answers(settings)
+        (unseen,) = found["topics"]
+        assert (unseen.status, "may not look at" in unseen.says) == (Status.FAIL, True)
+        assert "--operation DescribeConfigs --topic" in unseen.remedy
+        with pytest.raises(EnvironmentMissingError, match="may not look at the settings of"):
+            inspect_topics(connection, prefix, specs)
+        failing = [each for each in found["permissions"] if each.status is Status.FAIL]
+        says = [each.says.partition(" fairlead.")[0] for each in failing]
+        assert says == [
+            f"the engine may not {what}" for what in ("read and write", "read", "write")
+        ]
+        both = "--operation Read --operation Write --topic 'fairlead.heartbeats'"
+        assert both in failing[0].remedy
+
+        for suffix, operations in RIGHTS[ENGINE].items():
+            for operation in operations:
+                _allow(admin, prefix + suffix, operation)
+        found = _answers(settings)
+    assert [each.status for each in found["topics"]] == [Status.OK]
+    assert {each.status for each in found["permissions"]} == {Status.OK, Status.WARN}
+    assert inspect_topics(connection, prefix, specs).differences == ()
