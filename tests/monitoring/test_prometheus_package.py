@@ -6,12 +6,14 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.monitoring.prometheus import ensure_programs, find_program
+from fairlead.monitoring.prometheus.apt import AptPackage, unpack_all
 from fairlead.monitoring.prometheus.store import ProgramStore
 
 ANSWER = "#!/bin/sh\necho '{name}, version {version} (branch: x, revision: y)'\n"
@@ -38,30 +40,39 @@ class Repository:
 
     def offer(self, version: str, programs: tuple[str, ...] = ("prometheus", "promtool")) -> Path:
         """Offer a package that holds programs of a version, and nothing else; return its file."""
-        tree = self.served.parent / f"tree-{version}"
-        for folder in ("DEBIAN", "usr/bin", "etc"):
-            (tree / folder).mkdir(parents=True)
-        (tree / "etc" / "prometheus.yml").write_text("global: {}\n")
-        for name in programs:
-            (tree / "usr/bin" / name).write_text(ANSWER.format(name=name, version=version))
-            (tree / "usr/bin" / name).chmod(0o755)
-        control = (
-            f"Package: prometheus\nVersion: {version}\nArchitecture: all\n"
-            "Maintainer: nobody <nobody@example.org>\nDescription: for a test\n"
-        )
-        (tree / "DEBIAN" / "control").write_text(control)
+        files = {"etc/prometheus.yml": "global: {}\n"} | {
+            f"usr/bin/{name}": ANSWER.format(name=name, version=version) for name in programs
+        }
         for old in self.served.glob("*.deb"):
             old.unlink()
-        package = self.served / f"prometheus_{version}_all.deb"
+        (self.served / "Packages").unlink(missing_ok=True)
+        return self.add("prometheus", version, files)
+
+    def add(self, name: str, version: str, files: Mapping[str, str], needs: str = "") -> Path:
+        """Offer a package that holds files, beside what is on offer; return its file."""
+        tree = self.served.parent / f"tree-{name}-{version}"
+        for place, text in files.items():
+            (tree / place).parent.mkdir(parents=True, exist_ok=True)
+            (tree / place).write_text(text)
+            (tree / place).chmod(0o755)
+        control = (
+            f"Package: {name}\nVersion: {version}\nArchitecture: all\n"
+            "Maintainer: nobody <nobody@example.org>\nDescription: for a test\n"
+        ) + (f"Depends: {needs}\n" if needs else "")
+        (tree / "DEBIAN").mkdir()
+        (tree / "DEBIAN" / "control").write_text(control)
+        package = self.served / f"{name}_{version}_all.deb"
         command = ["dpkg-deb", "--root-owner-group", "--build", str(tree), str(package)]
         subprocess.run(command, check=True, capture_output=True)
         content = package.read_bytes()
-        index = (
-            f"{control}Filename: ./{package.name}\nSize: {len(content)}\n"
-            f"SHA256: {hashlib.sha256(content).hexdigest()}\n"
+        with (self.served / "Packages").open("a") as index:
+            index.write(
+                f"{control}Filename: ./{package.name}\nSize: {len(content)}\n"
+                f"SHA256: {hashlib.sha256(content).hexdigest()}\n\n"
+            )
+        (self.served / "Packages.gz").write_bytes(
+            gzip.compress((self.served / "Packages").read_bytes())
         )
-        (self.served / "Packages").write_text(index)
-        (self.served / "Packages.gz").write_bytes(gzip.compress(index.encode()))
         return package
 
     def read_lists(self) -> None:
@@ -77,28 +88,28 @@ def said() -> list[str]:
     return []
 
 
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """A repository, an empty cache, and no Prometheus on this machine."""
-    made = Repository(tmp_path)
-    monkeypatch.setenv("APT_CONFIG", str(made.configuration))
-    monkeypatch.setenv("FAIRLEAD_CACHE", str(tmp_path / "fairlead"))
-    _forget_the_machines_own(tmp_path, monkeypatch)
-    return made
-
-
-def _forget_the_machines_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave on the PATH what apt needs, and no Prometheus."""
-    monkeypatch.delenv("PROMETHEUS", raising=False)
-    monkeypatch.delenv("PROMTOOL", raising=False)
-    kept = tmp_path / "bin"
-    kept.mkdir()
+@pytest.fixture(scope="module")
+def other_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of what apt needs, and no Prometheus."""
+    kept = tmp_path_factory.mktemp("bin")
     for folder in ("/usr/sbin", "/sbin", "/usr/bin", "/bin"):
         for program in Path(folder).iterdir():
             if program.name not in ("prometheus", "promtool"):
                 (kept / program.name).unlink(missing_ok=True)
                 (kept / program.name).symlink_to(program)
-    monkeypatch.setenv("PATH", str(kept))
+    return kept
+
+
+@pytest.fixture
+def repository(tmp_path: Path, other_programs: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    """A repository, an empty cache, and no Prometheus on this machine."""
+    made = Repository(tmp_path)
+    monkeypatch.setenv("APT_CONFIG", str(made.configuration))
+    monkeypatch.setenv("FAIRLEAD_CACHE", str(tmp_path / "fairlead"))
+    monkeypatch.delenv("PROMETHEUS", raising=False)
+    monkeypatch.delenv("PROMTOOL", raising=False)
+    monkeypatch.setenv("PATH", str(other_programs))
+    return made
 
 
 def test_brought_once(repository: Repository, tmp_path: Path, said: list[str]) -> None:
@@ -166,6 +177,26 @@ def test_no_such_package(repository: Repository, said: list[str]) -> None:
         ensure_programs(said.append)
 
 
+def test_with_what_it_needs(repository: Repository, tmp_path: Path, said: list[str]) -> None:
+    """A package is brought with those that it needs and this machine lacks, its own last."""
+    repository.add("shell", "1.0", {"usr/bin/shell": "run"}, needs="shell-parts, dpkg")
+    repository.add("shell-parts", "1.0", {"usr/lib/part": "linked"})
+    with AptPackage("shell", said.append, "none").fetched(tmp_path, whole=True) as files:
+        assert [path.name for path in files] == ["shell-parts_1.0_all.deb", "shell_1.0_all.deb"]
+        for path in files:
+            unpack_all(path, tmp_path / "tree")
+    assert (tmp_path / "tree" / "usr" / "lib" / "part").read_text() == "linked"
+    assert (tmp_path / "tree" / "usr" / "bin" / "shell").read_text() == "run"
+    assert not files[-1].exists()
+    broken = tmp_path / "broken.deb"
+    broken.write_text("no package")
+    with (
+        pytest.raises(EnvironmentMissingError, match=r"shell: not fetched: broken\.deb cannot be"),
+        AptPackage("shell", said.append, "none").fetched(tmp_path),
+    ):
+        unpack_all(broken, tmp_path / "tree")
+
+
 def test_no_apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:
     """Another distribution: one message with the remedy, for the set-up and for the tests."""
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -216,7 +247,7 @@ def test_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_two_at_once(repository: Repository) -> None:
     """Of two set-ups at once the second says that it waits, and then has what the first one has."""
     repository.offer("2.45.0")
-    store = ProgramStore(repository.configuration.parent / "fairlead")
+    store = ProgramStore(repository.configuration.parent / "fairlead" / "prometheus")
     store.folder.mkdir(parents=True)
     command = [sys.executable, "-m", "fairlead", "setup", "prometheus"]
     with (store.folder / ".lock").open("w") as lock:

@@ -52,10 +52,14 @@ class Growth:
     """By how much a counter has grown within a window: recorded, so that alerts are short.
 
     A counter that is left out while it is 0 appears with its first event, which ``increase`` cannot
-    see. A series that was not there at the window's begin has therefore grown by its whole value,
-    if its process answered within the window without it; one that was, by what ``increase`` says,
-    which sees through restarts. What was there whenever its process answered, as Prometheus looks
-    for the first time or again after a while, may be old, and has not grown.
+    see, and goes away when its process is started again. So a series that its process has answered
+    without, within the window, has grown by its whole value since; and before that by its greatest
+    value of the window less the one it came with, which is 0 if it was not there and its process
+    was. What was there whenever its process answered, as Prometheus looks for the first time or
+    again after a while, may be old: only what is added to it has grown.
+
+    Values are whole: ``increase`` extrapolates, and is asked only where a counter began again
+    without an answer in between.
 
     Attributes:
         counter: its name.
@@ -81,14 +85,24 @@ class Growth:
     @property
     def expression(self) -> str:
         """The PromQL of it, with its durations to be scaled."""
-        counter = f"{self.counter}{{{self.matchers}}}" if self.matchers else self.counter
-        answers = f'sum_over_time(up{{job="{self.job}"}}[{self.window}])'
-        # A minute, so that one scrape that failed there is no birth.
+        now = f"{self.counter}{{{self.matchers}}}" if self.matchers else self.counter
+        window = self.window
+        most = f"max_over_time({now}[{window}])"
+        answers = f'sum_over_time(up{{job="{self.job}"}}[{window}]'
+        began = (
+            # As far back again, so that scrapes that failed there are no birth.
+            f"(last_over_time({now}[{window}] offset {window})"
+            f" or 0 * {most} and on (job, instance) {answers} offset {window}) > 0)"
+        )
         grown = (
-            f"{counter} unless last_over_time({counter}[1m] offset {self.window})\n"
-            f"and count_over_time({counter}[{self.window}])"
-            f" < on (job, instance) group_left () {answers}\n"
-            f"or increase({counter}[{self.window}])"
+            f"({now} or 0 * {most})\n"
+            # Greater than now: that was before its process was started again.
+            f"  + (({most} unless {most} <= {now})\n"
+            f"    - {began}\n"
+            f"    or 0 * {most})\n"
+            f"and count_over_time({now}[{window}]) < on (job, instance) group_left () {answers})\n"
+            f"or {most} - min_over_time({now}[{window}]) unless resets({now}[{window}]) > 0\n"
+            f"or round(increase({now}[{window}]))"
         )
         # The sum also takes away the name, which a series would keep that is taken as it is.
         indented = grown.replace("\n", "\n  ")

@@ -1,4 +1,4 @@
-"""A package of this machine's own distribution, fetched with apt and unpacked without root.
+"""Packages of this machine's own distribution, fetched with apt and unpacked without root.
 
 Everything about where packages come from is apt's: its sources, mirrors, proxies and keys. Of it
 only the lists are kept apart, and only where the machine's own are missing or outdated (an image
@@ -12,18 +12,14 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from fairlead.errors import EnvironmentMissingError
 
-REMEDY: Final = (
-    "Where there is no apt or no network: set PROMETHEUS and PROMTOOL to programs of version 2.42"
-    " or later."
-)
 _APT: Final = "apt-get"
 _DPKG: Final = "dpkg-deb"
 _SILENCE_SECONDS_MAX: Final = 20
@@ -44,6 +40,7 @@ _QUIET: Final = (
     "APT::Sandbox::User=root",
 )
 _OFFERED: Final = re.compile(r"^'\S+' (\S+\.deb) (\d+) SHA256:([0-9a-f]{64})$", re.MULTILINE)
+_LACKING: Final = re.compile(r"^Inst (\S+)", re.MULTILINE)
 
 
 class AptFailureError(Exception):
@@ -72,10 +69,12 @@ class AptPackage:
     Attributes:
         name: what apt calls it.
         say: told what is being done.
+        remedy: what can be done where it cannot be had.
     """
 
     name: str
     say: Callable[[str], None]
+    remedy: str
 
     def waiting(self) -> None:
         """Say that another process is at it."""
@@ -87,28 +86,45 @@ class AptPackage:
         Raises:
             EnvironmentMissingError: no apt, no network, no such package, another checksum.
         """
+        with self.fetched(folder.parent) as (package,):
+            self.say(f"{self.name}: unpacking {', '.join(programs)}")
+            unpack(package, programs, folder)
+            return package.stem
+
+    @contextmanager
+    def fetched(self, beside: Path, *, whole: bool = False) -> Iterator[list[Path]]:
+        """Yield the package's file in a folder that is thrown away afterwards.
+
+        Args:
+            beside: where that folder is made.
+            whole: yield also the files of all that it needs and this machine lacks; its own is the
+                last.
+
+        Raises:
+            EnvironmentMissingError: no apt, no network, no such package, another checksum; or
+                what is done with the files fails with an `AptFailureError`.
+        """
         for tool in (_APT, _DPKG):
             if shutil.which(tool) is None:
                 raise EnvironmentMissingError(
-                    f"{self.name}: not fetched: this machine has no {tool}.", remedy=REMEDY
+                    f"{self.name}: not fetched: this machine has no {tool}.", remedy=self.remedy
                 )
-        with ExitStack() as stack:
-            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder.parent)))
+        with tempfile.TemporaryDirectory(dir=beside) as made:
+            scratch = Path(made)
             try:
-                offer = self._download(scratch)
-                verify_package(scratch / offer.file_name, offer)
-                self.say(f"{self.name}: unpacking {', '.join(programs)}")
-                unpack(scratch / offer.file_name, programs, folder)
+                offers = self._download(scratch, whole=whole)
+                for offer in offers:
+                    verify_package(scratch / offer.file_name, offer)
+                yield [scratch / offer.file_name for offer in offers]
             except AptFailureError as failure:
                 raise EnvironmentMissingError(
-                    f"{self.name}: not fetched: {failure}", remedy=REMEDY
+                    f"{self.name}: not fetched: {failure}", remedy=self.remedy
                 ) from failure
-        return offer.file_name.removesuffix(".deb")
 
-    def _download(self, scratch: Path) -> Offer:
+    def _download(self, scratch: Path, *, whole: bool) -> list[Offer]:
         """Bring the package into a folder: from the machine's lists, else from lists read anew."""
         try:
-            return self._download_with(scratch, ())
+            return self._download_with(scratch, (), whole=whole)
         except AptFailureError as failure:
             self.say(f"{self.name}: reading apt's lists anew ({failure})")
         for part in ("lists/partial", "cache/archives/partial"):
@@ -121,19 +137,27 @@ class AptPackage:
             # One source of several that does not answer is no reason to give up.
             refused = failure
         try:
-            return self._download_with(scratch, own)
+            return self._download_with(scratch, own, whole=whole)
         except AptFailureError as failure:
             raise refused or failure from failure
 
-    def _download_with(self, scratch: Path, options: Sequence[str]) -> Offer:
-        promised = _apt(scratch, options, "download", "--print-uris", self.name)
-        offered = _OFFERED.search(promised)
-        if offered is None:
+    def _download_with(self, scratch: Path, options: Sequence[str], *, whole: bool) -> list[Offer]:
+        names = [*(self._needed(scratch, options) if whole else ()), self.name]
+        promised = _apt(scratch, options, "download", "--print-uris", *names)
+        offers = [Offer(name, int(size), sha) for name, size, sha in _OFFERED.findall(promised)]
+        if len(offers) != len(names):
             raise AptFailureError("apt names no file of it with a SHA-256")
-        offer = Offer(offered[1], int(offered[2]), offered[3])
-        self.say(f"{self.name}: fetching {offer.file_name}, {offer.bytes / 1e6:.0f} MB, once")
-        _apt(scratch, options, "download", self.name)
-        return offer
+        offers.sort(key=lambda offer: offer.file_name.startswith(f"{self.name}_"))
+        files = ", ".join(offer.file_name for offer in offers)
+        size = sum(offer.bytes for offer in offers)
+        self.say(f"{self.name}: fetching {files}, {size / 1e6:.0f} MB, once")
+        _apt(scratch, options, "download", *names)
+        return offers
+
+    def _needed(self, scratch: Path, options: Sequence[str]) -> list[str]:
+        """Return what would be installed with the package, as this machine stands."""
+        plan = _apt(scratch, options, "install", "--simulate", "--no-install-recommends", self.name)
+        return [name for name in _LACKING.findall(plan) if name != self.name]
 
 
 def verify_package(package: Path, offer: Offer) -> None:
@@ -177,6 +201,18 @@ def unpack(package: Path, programs: Sequence[str], folder: Path) -> None:
             raise AptFailureError(f"{package.name} cannot be unpacked ({error})") from error
     if missing:
         raise AptFailureError(f"{package.name} holds no {', '.join(missing.values())}")
+
+
+def unpack_all(package: Path, folder: Path) -> None:
+    """Lay everything that a package holds below a folder; nothing of it is run.
+
+    Raises:
+        AptFailureError: it cannot be read.
+    """
+    command = [_DPKG, "--extract", str(package), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        raise AptFailureError(f"{package.name} cannot be unpacked ({done.stderr.strip()[-200:]})")
 
 
 def _apt(folder: Path, options: Sequence[str], *arguments: str) -> str:

@@ -26,6 +26,10 @@ REMEDY: Final = (
     "Run: fairlead setup prometheus (it unpacks Debian's package into the cache, without root),"
     " or set PROMETHEUS and PROMTOOL to programs of version 2.42 or later."
 )
+_UNFETCHED: Final = (
+    "Where there is no apt or no network: set PROMETHEUS and PROMTOOL to programs of version 2.42"
+    " or later."
+)
 _ANSWER_SECONDS_MAX: Final = 30
 
 
@@ -55,8 +59,7 @@ def ensure_programs(say: Callable[[str], None]) -> dict[Program, Path]:
     """
     known = {name: _known(name) for name in PROGRAMS}
     if None in known.values():
-        store = ProgramStore(cache_root())
-        store.fill(AptPackage("prometheus", say), PROGRAMS)
+        _store().fill(AptPackage("prometheus", say, _UNFETCHED), PROGRAMS)
     return {name: path or find_program(name) for name, path in known.items()}
 
 
@@ -71,7 +74,7 @@ def _known(name: Program) -> Path | None:
                 f"{name}: {variable} leads to {named}, which is no program here.", remedy=REMEDY
             )
         return _proven(name, Path(found))
-    cached = ProgramStore(cache_root()).find(name)
+    cached = _store().find(name)
     if cached is not None:
         return _proven(name, cached)
     on_path = shutil.which(name)
@@ -82,6 +85,10 @@ def _known(name: Program) -> Path | None:
     except EnvironmentMissingError:
         # One that the machine has for other reasons is no error: it will not do, that is all.
         return None
+
+
+def _store() -> ProgramStore:
+    return ProgramStore(cache_root() / "prometheus")
 
 
 @functools.cache

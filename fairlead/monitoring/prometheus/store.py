@@ -25,10 +25,10 @@ class Package(Protocol):
 
 
 class ProgramStore:
-    """The programs below one cache root."""
+    """The programs in one folder of the cache."""
 
-    def __init__(self, root: Path) -> None:
-        self.folder = root / "prometheus"
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def find(self, program: str) -> Path | None:
         """Return a program that is here; of several versions the one that was unpacked last."""
@@ -45,7 +45,7 @@ class ProgramStore:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise EnvironmentMissingError(
-                f"prometheus: the cache {self.folder} cannot be made ({error.strerror}).",
+                f"{self.folder.name}: the cache {self.folder} cannot be made ({error.strerror}).",
                 remedy="Set FAIRLEAD_CACHE to a folder that may be written.",
             ) from error
         with locked(self.folder / ".lock", package.waiting):

@@ -70,6 +70,16 @@ EVENTS = (
         [Check("40m", "HandoverTimeouts", [of_serve("1", **ORDERS)])],
     ),
     Case(
+        "two before a restart of serve and three after it, of a group that had five",
+        {UP: "1x80 0x1 1x200", TIMEOUTS: "5x60 7x19 stale _x10 3x180"},
+        [
+            Check("20m", "HandoverTimeouts", [of_serve("2", **ORDERS)]),
+            Check("21m", "HandoverTimeouts", [of_serve("2", **ORDERS)]),
+            Check("25m", "HandoverTimeouts", [of_serve("5", **ORDERS)]),
+            Check("40m", "HandoverTimeouts"),
+        ],
+    ),
+    Case(
         "what a new Prometheus sees for the first time may be old",
         {UP: "1x300", TIMEOUTS: "5x300", EXPIRATIONS: "90x300", CONFLICTS: "2x300"},
         [
@@ -114,4 +124,23 @@ EVENTS = (
     ),
 )
 
-EVENT_CASES = (*STORMS, *EVENTS)
+EXACTLY = (
+    Case(
+        "three clients fall silent, which is not more than three",
+        {UP: "1x200", EXPIRATIONS: "2x60 5x140"},
+        [Check(at, "ClientsExpiring") for at in ("18m", "20m", "25m", "30m", "32m")],
+        interval="17s",
+    ),
+    Case(
+        "a fourth does",
+        {UP: "1x200", EXPIRATIONS: "2x60 5x20 6x120"},
+        [
+            Check("23m", "ClientsExpiring"),
+            Check("24m", "ClientsExpiring", [of_serve("4", **ORDERS)]),
+        ],
+        interval="17s",
+    ),
+)
+"""What ``increase`` would make a little more of: samples do not lie on the bounds of windows."""
+
+EVENT_CASES = (*STORMS, *EVENTS, *EXACTLY)

@@ -48,6 +48,50 @@ SAFETY = (
         ],
     ),
     Case(
+        "serve is started again within the window of an overlap: it is told for as long as else",
+        {UP: "1x44 0x2 1x100", OVERLAPS: "_x40 1x4 stale"},
+        [
+            Check("9m45s", "OverlapDetected"),
+            *(
+                Check(at, "OverlapDetected", [of_serve(**ORDERS)])
+                for at in ("10m", "11m", "11m30s", "12m", "14m", "14m45s")
+            ),
+            Check("16m15s", "OverlapDetected"),
+        ],
+    ),
+    Case(
+        "serve goes down for good within the window of an overlap",
+        {UP: "1x44 0x100", OVERLAPS: "7x39 8x4 stale"},
+        [
+            *(
+                Check(at, "OverlapDetected", [of_serve(**ORDERS)])
+                for at in ("10m", "11m30s", "13m", "14m45s")
+            ),
+            Check("16m15s", "OverlapDetected"),
+        ],
+    ),
+    Case(
+        "an overlap, a restart of serve, and another: as many as before it, and told at once",
+        {UP: "1x44 0x2 1x100", OVERLAPS: "_x40 1x4 stale _x20 1x100"},
+        [
+            *(
+                Check(at, "OverlapDetected", [of_serve(**ORDERS)])
+                for at in ("10m", "12m", "14m45s", "16m30s", "18m", "20m")
+            ),
+            Check("22m", "OverlapDetected"),
+        ],
+    ),
+    Case(
+        "serve is started again within minutes of a new Prometheus, which saw an old overlap",
+        {UP: "_x20 1x10 0x1 1x100", OVERLAPS: "_x20 3x10 stale"},
+        [Check(at, "OverlapDetected") for at in ("6m", "8m", "9m", "11m", "13m")],
+    ),
+    Case(
+        "the way to serve is lost for minutes, and then serve is started again: an old overlap",
+        {UP: "1x40 0x8 1x10 0x1 1x100", OVERLAPS: "3x40 stale _x7 3x10 stale"},
+        [Check(at, "OverlapDetected") for at in ("12m", "14m", "15m", "16m", "17m", "18m", "20m")],
+    ),
+    Case(
         "a scrape that fails, of a serve that counted an overlap last week",
         {UP: "1x40 0x1 1x100", OVERLAPS: "3x40 stale 3x100"},
         [Check(at, "OverlapDetected") for at in ("10m15s", "10m45s", "15m15s", "15m30s", "16m")],
@@ -196,7 +240,10 @@ OWNERS = (
         {
             serve("fairlead_group_alarm", **ORDERS, alarm="designation_empty"): "1x60",
             serve("fairlead_group_alarm", **ORDERS, alarm="mute_member"): "1x60",
-            serve("fairlead_group_alarm", group="billing", alarm="clock_jump"): "1x20 stale",
+            serve("fairlead_group_alarm", **ORDERS, alarm="clock_jump"): "1x60",
+            serve("fairlead_group_alarm", group="billing", alarm="rule_without_effect"): (
+                "1x20 stale"
+            ),
         },
         [
             Check("9m45s", "GroupAlarm"),
