@@ -12,10 +12,12 @@ STAMP := $(VENV)/.installed
 PYTHON ?= $(shell deploy/find-python)
 JAVA ?= $(or $(FAIRLEAD_JAVA),$(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java))
 export FAIRLEAD_JAVA := $(JAVA)
+# Tests start hundreds of processes: each would compile anew what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 IMAGE ?= fairlead:$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' fairlead/__init__.py)
 PYTEST_ARGS ?=
-# The tests with a broker mostly wait: they and the pure ones run beside those with Spark.
-TWO_AT_ONCE := -n 2 --dist loadgroup
+# Four on two cores: tests with a broker, and those of whole systems, wait half of their time.
+FOUR_AT_ONCE := -n 4 --dist loadgroup --no-loadscope-reorder
 DEMO_ARGS ?=
 BENCH_ARGS ?=
 EXPLORE_ARGS ?=
@@ -75,17 +77,19 @@ format: $(STAMP) ## let ruff format and fix what it can
 # Jars come over the network while the checks compute.
 prepared: java $(STAMP)
 	@$(MAKE) -j 2 setup check
+	@$(say) "zsh and fish: for the tests of completion, fetched once with apt, without root"
+	@$(BIN)/python -m tests.shells || $(say) "without them: the tests of completion fail"
 
 test: prepared ## set-up, checks, then every test but the slow ones
 	@$(say) "pytest: pure, Spark and broker tests"
-	@$(BIN)/python -m pytest $(TWO_AT_ONCE) -m "not slow" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(FOUR_AT_ONCE) -m "not slow" $(PYTEST_ARGS)
 
 test-fast: $(STAMP) ## the pure tests: no JVM, seconds
 	@$(BIN)/python -m pytest -m "not spark and not broker and not java and not slow" $(PYTEST_ARGS)
 
 test-long: prepared ## every test, the slow ones included
 	@$(say) "pytest: all"
-	@$(BIN)/python -m pytest $(TWO_AT_ONCE) $(PYTEST_ARGS)
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest $(FOUR_AT_ONCE) $(PYTEST_ARGS)
 
 explore: $(STAMP) ## every order of events of the worlds that must hold (minutes, no JVM)
 	@$(say) "fairlead explore --rows required $(EXPLORE_ARGS)"

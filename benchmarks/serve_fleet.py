@@ -56,7 +56,8 @@ class Fleet:
     def records(self) -> Iterator[tuple[str, int, bytes, bytes]]:
         """Yield topic, partition, key and value of everything but heartbeats."""
         for group in self.names:
-            yield NAMES.name("routes"), 0, group.encode(), orjson.dumps(self._route(group))
+            route = self._route(group)
+            yield NAMES.name("routes"), 0, route["topic"].encode(), orjson.dumps(route)
             yield NAMES.name("decisions"), 0, group.encode(), orjson.dumps(self._decision(group))
             for client in self._clients(group):
                 key = orjson.dumps([group, client, self._incarnation(client), 0])

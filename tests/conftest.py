@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Iterable
 
 import pytest
 import structlog
@@ -11,7 +10,10 @@ from hypothesis import settings
 pytest_plugins = ["tests.fixtures.kafka", "tests.fixtures.log", "tests.fixtures.spark"]
 
 # A failing random example is worth keeping; a slow machine is no failure.
-settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile(
+    "fixed", derandomize=True, max_examples=40, deadline=None, print_blob=True
+)
+settings.register_profile("long", settings.get_profile("fixed"), max_examples=200)
 settings.register_profile("fresh", max_examples=1_000, deadline=None, print_blob=True)
 
 
@@ -29,21 +31,43 @@ def pytest_configure(config: pytest.Config) -> None:
     structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
 
 
-SHARED_PARTS = ("system", "spark", "broker", "java")
+SHARED_PARTS = ("spark", "broker", "java")
 """Tests with one of these run one after another, in one process; the first that is marked counts.
 
 Those with Spark keep one core busy, those with a broker alone mostly wait: they go side by side.
-Whole systems share nothing with either, so whichever process has time runs them.
+Whole systems share nothing with either, only with others of their folder.
 """
+
+LONGEST_FIRST = (
+    "spark", "tests/faults", "broker", "tests/streaming", "tests/demo", "tests/monitoring",
+    "mutants", "java", "tests/bench",
+)  # fmt: skip
+"""A group that began late would be waited for at the end, by processes with nothing to do."""
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """Keep the tests of one part together when two processes share the work.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of one part together when several processes share the work.
 
-    First of all: xdist reads the groups in this same hook.
+    First of all: xdist reads the groups in this same hook, and gives them out in their order.
     """
     for item in items:
-        part = next((name for name in SHARED_PARTS if item.get_closest_marker(name)), None)
-        if part is not None:
-            item.add_marker(pytest.mark.xdist_group(part))
+        group = _group(item)
+        if group is not None:
+            item.add_marker(pytest.mark.xdist_group(group))
+    if hasattr(config, "workerinput"):
+        ranks = {group: rank for rank, group in enumerate(LONGEST_FIRST)}
+        items.sort(
+            key=lambda item: min(
+                (ranks.get(mark.args[0], len(ranks)) for mark in item.iter_markers("xdist_group")),
+                default=len(ranks) + 1,
+            )
+        )
+
+
+def _group(item: pytest.Item) -> str | None:
+    folder = item.nodeid.partition("::")[0].rpartition("/")[0]
+    # Those of tidiness share what they have read of every file.
+    if item.get_closest_marker("system") or folder == "tests/tidy":
+        return folder
+    return next((name for name in SHARED_PARTS if item.get_closest_marker(name)), None)

@@ -100,7 +100,7 @@ def came_between(decisions: "Sequence[Decision]") -> str:
     from fairlead.planning.carried_out import cause_words
 
     lines = [
-        f"\n  {each.epoch} at {time_words(each.at_ms)}: "
+        f"\n  {each.epoch} at {time_words(each.written_ms)}: "
         + ("; ".join(map(cause_words, each.why)) or ", ".join(each.triggers) or "no cause is told")
         for each in decisions
     ]

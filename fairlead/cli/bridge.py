@@ -76,7 +76,7 @@ def kafka(
 
     Topics that groups ask for are watched without being named. Runs until SIGTERM or Ctrl-C.
     """
-    from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+    from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
     from fairlead.settings import library_options
 
     settings = settings_of(bootstrap, topic_prefix, profile, config)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fairlead.control.group_offsets import QueuePlace
     from fairlead.core.model import MessageQueue
     from fairlead.settings import KafkaSettings
+    from fairlead.sources.topic_source import TopicSource
     from fairlead.standing.heard import Place
 
 __all__ = ["DataBootstrapOption", "data_places"]
@@ -24,7 +25,7 @@ DataBootstrapOption = Annotated[
 
 
 def data_places(
-    group: str, kafka: "KafkaSettings", data_bootstrap: str | None
+    group: str, source: "TopicSource", kafka: "KafkaSettings", data_bootstrap: str | None
 ) -> "Mapping[MessageQueue, Place]":
     """Return how far the group is in each of its queues, and for how long messages wait there.
 
@@ -34,7 +35,7 @@ def data_places(
     from fairlead.control.oldest_waiting import oldest_waiting
 
     try:
-        found = QueueOptions(data_bootstrap=data_bootstrap).places(group, kafka)
+        found = QueueOptions(data_bootstrap=data_bootstrap).places(group, kafka, source=source)
         behind = {each.queue: each.position.offset for each in found if each.lag and each.position}
         waiting = oldest_waiting(kafka, data_bootstrap or kafka.bootstrap, behind)
     except UsageError:
@@ -50,4 +51,4 @@ def _place(found: "QueuePlace", lag_ms: int | None) -> "Place":
     from fairlead.standing.heard import Place
 
     lag_ms = 0 if found.lag == 0 else lag_ms
-    return Place(found.position, found.told_by, found.latest, found.earliest, lag_ms)
+    return Place(found.position, found.told_by, found.latest, found.earliest, lag_ms, asked=True)

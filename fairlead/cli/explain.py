@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli import rule_flags as flags
-from fairlead.cli.group_source import no_group, source_of_group
+from fairlead.cli.group_source import source_of_group
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, queues_text, write_document
@@ -52,6 +52,7 @@ def explain(
     """
     from fairlead.cli.plan_start import tick_ms_of
     from fairlead.cli.story_text import story_text
+    from fairlead.control.known_groups import unknown_group
     from fairlead.history.queue_names import UnknownQueueError
     from fairlead.history.telling import Asked, tell_stories
     from fairlead.planning.live_group import UnknownGroupError
@@ -64,7 +65,7 @@ def explain(
     try:
         stories = tell_stories(source, asked, ReadingNote())
     except UnknownGroupError as error:
-        raise no_group(group, error.known, source) from error
+        raise unknown_group(group, error.known, source.place) from error
     except UnknownQueueError as error:
         raise UsageError(
             f"--queue: {error}.", remedy=f"{group} has {queues_of(error.known)}."

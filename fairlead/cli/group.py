@@ -12,7 +12,7 @@ from fairlead.cli.group_list import list_groups
 from fairlead.cli.group_options import ChangeOptions, GroupOptions, NamedOptions, RuleOptions
 from fairlead.cli.group_work import GroupWork, warn, warn_of_idle
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.output import write_rows
+from fairlead.cli.output import write_fitting
 from fairlead.cli.rule_words import (
     completed,
     given_rules,
@@ -41,7 +41,7 @@ def group() -> None:
 @app.command("set")
 @takes_sets
 def set_rules(
-    name: flags.GroupArgument,
+    name: flags.RulesArgument,
     *,
     rules: RuleOptions,
     named: NamedOptions,
@@ -61,7 +61,7 @@ def set_rules(
 @app.command("unset")
 @takes_sets
 def unset_rules(
-    name: flags.GroupArgument,
+    name: flags.RulesArgument,
     *,
     strategy: flags.StrategyGone = False,
     pause: flags.PauseGone = False,
@@ -105,7 +105,7 @@ def unset_rules(
 
 @app.command("show")
 @takes_sets
-def show_rules(name: flags.GroupArgument, *, shared: SourceOptions) -> None:
+def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     """Show the rules in force for a group: what each says, where it is from, who set it and why."""
     from fairlead.cli.rule_rows import RULE_COLUMNS, rule_rows, time_words
     from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
@@ -120,7 +120,8 @@ def show_rules(name: flags.GroupArgument, *, shared: SourceOptions) -> None:
     rows = source.read("control", [shard_of_rules(name, shards)])
     strategies = all_strategies(settings.engine.strategies)
     present = rules_in_force(rows, name, shards, strategies)
-    write_rows(rule_rows(present, source.names.name("control")), RULE_COLUMNS, shared.output)
+    table = rule_rows(present, source.names.name("control"))
+    write_fitting(table, RULE_COLUMNS, shared.output, prose=("says", "because"))
     for refused in present.refused.values():
         rule = refused.written.rule
         warn(

@@ -1,26 +1,30 @@
 """``fairlead group check``: what is wrong with a group, or with any, as far as its topics tell."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairlead.cli.brokers_asked import offline_places
 from fairlead.cli.completions import complete_group
+from fairlead.cli.data_places import data_places
 from fairlead.cli.group_describe import standing_from
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.output import OutputFormat, write_fitting
-from fairlead.cli.plan_start import tick_ms_of
+from fairlead.cli.output import OutputFormat, write_document, write_fitting
 from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import FairleadError, UsageError, VerdictError
 from fairlead.standing.words import counted
 
 if TYPE_CHECKING:
+    from fairlead.core.model import MessageQueue
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
     from fairlead.standing.group_standing import GroupStanding
+    from fairlead.standing.heard import Place
+    from fairlead.standing.verdict import Verdict
 
-__all__ = ["check", "rows_of"]
+__all__ = ["check", "verdict_on"]
 
 COLUMNS = ("problem", "for", "says", "do")
 
@@ -45,7 +49,8 @@ def check(
     """List what is wrong: two owners or none, handovers that stall, members that do not follow.
 
     Reads Fairlead's topics and writes nothing. Exit code 1 if anything is wrong. docs/groups.md
-    says what each problem means; each line says what to do.
+    says what each problem means; each line says what to do. JSON tells a verdict too: safe, nobody
+    (nobody is in it), problems, and of --all unreadable.
     """
     if (name is None) != everything:
         raise UsageError(
@@ -54,30 +59,35 @@ def check(
     settings = shared.settings()
     source = shared.open(settings)
     if name is None:
-        _check_all(source, settings, shared.output)
+        _check_all(source, settings, shared)
     else:
-        _check_one(name, source, settings, shared.output)
+        _check_one(name, source, settings, shared)
 
 
 def _check_one(
-    group: str, source: "TopicSource", settings: "Settings", output: OutputFormat
+    group: str, source: "TopicSource", settings: "Settings", shared: SourceOptions
 ) -> None:
     from fairlead.planning.findings import told_odd
-    from fairlead.planning.remarks import remarks_on
-    from fairlead.standing.findings import standing_findings
+    from fairlead.sources.one_look import OneLook
+    from fairlead.standing.verdict import checked
 
-    standing = standing_from(group, source, settings)
-    found = standing_findings(standing, told_odd(source, group))
-    said = {"engine"} if any(each.problem == "engine_silent" for each in found) else set()
-    for remark in remarks_on(standing.live, tick_ms_of(source, settings), source.now_ms()):
-        if not (said and "engine" in remark):
-            warn(remark)
-    if found or output is not OutputFormat.TABLE:
-        rows = [each.document() for each in found]
+    source = OneLook(source)
+    output, standing = shared.output, standing_from(group, source, settings)
+    if shared.dump is None and not standing.sharing:
+        # Nobody tells how far it is: whether messages wait only the brokers know.
+        places = data_places(group, source, settings.kafka, None)
+        standing = standing_from(group, source, settings, places)
+    found = checked(standing, told_odd(source, group))
+    for note in found.notes:
+        warn(note)
+    if output is not OutputFormat.TABLE:
+        write_document(found.document(), output)
+    elif found.findings:
+        rows = [each.document() for each in found.findings]
         write_fitting(rows, COLUMNS, output, prose=("says", "do"))
-    if found:
+    if found.findings:
         raise VerdictError(
-            f"{group}: {counted(len(found), 'finding')}; {_who(standing)}.",
+            f"{group}: {counted(len(found.findings), 'finding')}; {_who(standing)}.",
             remedy="docs/groups.md says what each means.",
         )
     if output is OutputFormat.TABLE:
@@ -94,36 +104,65 @@ def _who(standing: "GroupStanding") -> str:
     return f"{own} of {counted(len(sharing), 'member')} have {counted(queues, 'queue')}{paused}"
 
 
-def _check_all(source: "TopicSource", settings: "Settings", output: OutputFormat) -> None:
+def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOptions) -> None:
     from fairlead.standing.shared_source import SharedSource
+    from fairlead.standing.verdict import worst
 
-    topics = SharedSource(source)
-    groups = topics.groups()
-    rows = [row for group in groups for row in rows_of(group, topics.of(group), settings)]
-    if rows or output is not OutputFormat.TABLE:
+    topics, output = SharedSource(source), shared.output
+    verdicts = [verdict_on(group, topics.of(group), settings) for group in topics.groups()]
+    if shared.dump is None:
+        standings = (each.standing for each in verdicts if each.standing is not None)
+        places = offline_places(standings, settings)
+        verdicts = [
+            verdict_on(each.group, topics.of(each.group), settings, places[each.group])
+            if each.group in places
+            else each
+            for each in verdicts
+        ]
+    rows = [row for each in verdicts for row in _rows(each)]
+    if output is OutputFormat.JSON:
+        groups = [each.document() for each in verdicts]
+        write_document({"verdict": worst(verdicts), "groups": groups}, output)
+    elif output is OutputFormat.JSONL:
+        for each in verdicts:
+            write_document(each.document(), output)
+    elif rows:
         write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "do"))
-    wrong = len({row["group"] for row in rows})
-    if rows:
+    wrong = sum(bool(each.findings) for each in verdicts)
+    if wrong:
         raise VerdictError(
-            f"{counted(len(rows), 'finding')} in {wrong} of {counted(len(groups), 'group')}.",
+            f"{counted(len(rows), 'finding')} in {wrong} of {counted(len(verdicts), 'group')}.",
             remedy="docs/groups.md says what each means.",
         )
     if output is OutputFormat.TABLE:
-        typer.echo(f"nothing found in {counted(len(groups), 'group')}")
+        empty = sum(each.word == "nobody" for each in verdicts)
+        beside = f"; nobody is in {empty} of them" if empty else ""
+        typer.echo(f"nothing found in {counted(len(verdicts), 'group')}{beside}")
 
 
-def rows_of(group: str, source: "TopicSource", settings: "Settings") -> Iterator[dict[str, Any]]:
-    """Yield what is wrong with one of all groups; that it cannot be read is a finding as well."""
-    from fairlead.planning.findings import Finding, told_odd
-    from fairlead.standing.findings import standing_findings
+def verdict_on(
+    group: str,
+    source: "TopicSource",
+    settings: "Settings",
+    places: "Mapping[MessageQueue, Place] | None" = None,
+) -> "Verdict":
+    """Return what is wrong with one of all groups; that it cannot be read is a finding as well.
+
+    ``places``: where the data cluster says it is.
+    """
+    from fairlead.planning.findings import told_odd
+    from fairlead.standing.verdict import checked, unreadable
 
     try:
-        standing = standing_from(group, source, settings)
-        found = standing_findings(standing, told_odd(source, group))
+        standing = standing_from(group, source, settings, places)
+        return checked(standing, told_odd(source, group))
     except FairleadError as error:
-        found = (Finding("unreadable", group, error.message, error.remedy),)
+        return unreadable(group, error.message, error.remedy)
     except Exception as error:  # noqa: BLE001 - whatever one group does, the others are checked
-        text = f"{type(error).__name__}: {error}"
         remedy = "this is a defect of fairlead; please report it with a recording of the topics"
-        found = (Finding("unreadable", group, text, remedy),)
-    yield from ({"group": group, **each.document()} for each in found)
+        return unreadable(group, f"{type(error).__name__}: {error}", remedy)
+
+
+def _rows(verdict: "Verdict") -> Iterator[dict[str, Any]]:
+    for each in verdict.findings:
+        yield {"group": verdict.group, **each.document()}

@@ -9,7 +9,7 @@ from fairlead.cli.data_places import DataBootstrapOption, data_places
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, write_document, write_fitting, write_pairs, write_rows
-from fairlead.cli.plan_start import tick_ms_of, unknown_group
+from fairlead.cli.plan_start import tick_ms_of
 from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import UsageError
 
@@ -53,12 +53,14 @@ def describe(
     from fairlead.cli.standing_rows import (
         MEMBER_COLUMNS,
         QUEUE_COLUMNS,
+        engine_words,
         member_rows,
         queue_rows,
         shown_columns,
         state_lines,
         state_rules,
     )
+    from fairlead.sources.one_look import OneLook
     from fairlead.wire.texts import GROUP
 
     if queues + members + state > 1:
@@ -69,10 +71,12 @@ def describe(
     if not GROUP.allows(name):
         raise UsageError(f"GROUP: {name!r} is no group.", remedy=f"Give {GROUP.words}.")
     settings = shared.settings()
-    source = shared.open(settings)
-    places = _data_places(name, settings, shared, data_bootstrap)
+    source = OneLook(shared.open(settings))
+    places = _data_places(name, source, settings, shared, data_bootstrap)
     found = standing_from(name, source, settings, places)
     everything, output = not (queues or members or state), shared.output
+    if found.engine.silent and (queues or members):
+        warn(engine_words(found))
     if output is OutputFormat.TABLE:
         if everything or state:
             rules = state_rules(found, source.names.name("control"))
@@ -105,10 +109,14 @@ def _document(found: "GroupStanding", control: str, *, whole: bool) -> dict[str,
 
 
 def _data_places(
-    group: str, settings: "Settings", shared: SourceOptions, data_bootstrap: str | None
+    group: str,
+    source: "TopicSource",
+    settings: "Settings",
+    shared: SourceOptions,
+    data_bootstrap: str | None,
 ) -> "Mapping[MessageQueue, Place]":
     if shared.dump is None:
-        return data_places(group, settings.kafka, data_bootstrap)
+        return data_places(group, source, settings.kafka, data_bootstrap)
     if data_bootstrap is not None:
         raise UsageError(
             "--dump: what was recorded then is not what a cluster holds now.",
@@ -129,6 +137,7 @@ def standing_from(
         UsageError: there is no such group.
         EnvironmentMissingError: its topics cannot be read.
     """
+    from fairlead.control.known_groups import unknown_group
     from fairlead.planning.live_group import UnknownGroupError
     from fairlead.standing.group_standing import read_standing
     from streaming.own_strategies import all_strategies
@@ -143,7 +152,7 @@ def standing_from(
             places=places,
         )
     except UnknownGroupError as error:
-        raise unknown_group(group, error.known, source) from error
+        raise unknown_group(group, error.known, source.place) from error
     for refused in found.live.in_force.refused.values():
         warn(
             f"{group}: a rule is refused ({refused.error.detail}), so the one before it counts; if "

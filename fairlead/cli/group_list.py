@@ -5,33 +5,31 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any, Final
+from urllib.parse import urlsplit
 
 import typer
 
-from fairlead.cli.durations import duration_words, since_words
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.output import OutputFormat, write_rows
-from fairlead.cli.served_view import NobodyServesError, ask_serve
+from fairlead.cli.output import OutputFormat, write_fitting, write_rows
+from fairlead.cli.served_view import LOOPBACK, NobodyServesError, ask_serve, other_topics
 from fairlead.cli.source_options import SourceOptions
+from fairlead.durations import duration_words, since_words
 
 if TYPE_CHECKING:
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
-    from fairlead.view.view import View
 
-__all__ = ["chosen_groups", "group_rows", "list_groups", "problems_of"]
+__all__ = ["chosen_groups", "engine_line", "group_rows", "list_groups"]
 
 COLUMNS: Final = (
     *("group", "phase", "members", "idle", "queues", "unassigned", "handover", "lag", "waiting"),
     *("epoch", "last", "trigger", "moves", "problem"),
 )
-_ASKED_MAX: Final = 200
-"""So many groups' commits are asked of the brokers, a request each; serve does it for all."""
+_NARROW: Final = ("group", "phase", "members", "unassigned", "lag", "problem")
+"""On a terminal that has no room for all of them."""
 _SILENT_MS: Final = 30_000
 """Of a queue of which nobody told anything for so long the brokers are asked."""
-_LOOK_UP_MS_MAX: Final = 10_000
 _GLOB: Final = frozenset("*?[")
-_TROUBLED: Final = ("recovering", "quarantined")
 
 Summary = Mapping[str, Any]
 """A group as `fairlead serve` tells it."""
@@ -78,9 +76,13 @@ def list_groups(
     found, now_ms = _groups(settings, shared)
     chosen = chosen_groups(found, pattern, phase or (), sort, problem=problem)
     if shared.output is OutputFormat.TABLE:
-        write_rows(group_rows(chosen, now_ms), COLUMNS, shared.output)
+        rows = group_rows(chosen, now_ms)
+        write_fitting(rows, COLUMNS, shared.output, prose=("problem",), fewer=_NARROW)
+        line = engine_line(found)
+        if line is not None:
+            typer.echo(line)
     else:
-        write_rows([{**each, "problems": problems_of(each)} for each in chosen], (), shared.output)
+        write_rows(chosen, (), shared.output)
 
 
 def chosen_groups(
@@ -105,7 +107,7 @@ def chosen_groups(
         for each in groups
         if (pattern is None or _fits(each["group"], pattern))
         and (not phases or each["phase"] in phases)
-        and not (problem and not problems_of(each))
+        and not (problem and not _worth_a_look(each))
     ]
     return sorted(chosen, key=_KEYS[sort])
 
@@ -122,16 +124,19 @@ _KEYS: Final[Mapping[Order, Callable[[Summary], Any]]] = {
 }
 
 
-def problems_of(group: Summary) -> list[str]:
-    """Return what there is to look at, in words; `fairlead group check` looks closer."""
-    found = [group["phase"]] if group["phase"] in _TROUBLED else []
-    if group["members"] and group["unassigned"]:
-        found.append("unassigned")
-    if group["unsafe"]:
-        found.append("unsafe")
-    if not group["members"] and group["lag_messages"]:
-        found.append("offline with lag")
-    return found + [alarm for alarm in group["alarms"] if alarm not in found]
+def _worth_a_look(group: Summary) -> list[str]:
+    """Return what is wrong, as `fairlead group check` finds it, then alarms that are no fault."""
+    return [*group["problems"], *(f"alarm {alarm}" for alarm in group["other_alarms"])]
+
+
+def engine_line(groups: Sequence[Summary]) -> str | None:
+    """Return what is to be said if no engine ticks, for all of these groups or for some."""
+    silent = [each["engine"] for each in groups if each["engine"]["silent"]]
+    if not silent:
+        return None
+    newest = min(silent, key=lambda engine: (engine["silent_ms"] is None, engine["silent_ms"]))
+    whose = "" if len(silent) == len(groups) else f" for {len(silent)} of {len(groups)} groups"
+    return f"engine: {newest['says']}{whose}: owners go on, nothing is decided (fairlead run)"
 
 
 def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any]]:
@@ -153,7 +158,7 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
             "last": None if last is None else since_words(last["at_ms"], now_ms),
             "trigger": None if last is None else ", ".join(last["triggers"]),
             "moves": None if last is None else last["moves"],
-            "problem": ", ".join(problems_of(each)) or None,
+            "problem": ", ".join(_worth_a_look(each)) or None,
         }
 
 
@@ -165,9 +170,18 @@ def _groups(settings: "Settings", shared: SourceOptions) -> tuple[Sequence[Summa
         except NobodyServesError as error:
             typer.echo(f"serve.url: {error}; reading the topics instead", err=True)
         else:
-            if not answer.get("ready", True):
-                typer.echo(f"fairlead serve is not ready: {answer.get('reason')}", err=True)
-            return answer["groups"], answer["as_of_ms"]
+            other = other_topics(answer, settings.kafka)
+            if other is None or _is_meant(settings, shared):
+                if other is not None:
+                    typer.echo(f"{settings.serve.url} tells of {other}", err=True)
+                if not answer.get("ready", True):
+                    typer.echo(f"fairlead serve is not ready: {answer.get('reason')}", err=True)
+                return answer["groups"], answer["as_of_ms"]
+            typer.echo(
+                f"serve.url: {settings.serve.url} tells of {other}; reading the topics at "
+                f"{settings.kafka.bootstrap} instead",
+                err=True,
+            )
     begun = time.monotonic()
     source = shared.open(settings)
     found, records = _read(source, settings, live=shared.dump is None)
@@ -177,7 +191,18 @@ def _groups(settings: "Settings", shared: SourceOptions) -> tuple[Sequence[Summa
     return found, source.now_ms()
 
 
+def _is_meant(settings: "Settings", shared: SourceOptions) -> bool:
+    """Tell whether a view is wanted although its brokers go by other names.
+
+    Whoever sets serve.url to another machine says so, but not with a cluster beside it in the same
+    command; on one machine views of several clusters may stand.
+    """
+    named = shared.bootstrap is not None or shared.topic_prefix is not None
+    return not named and urlsplit(settings.serve.url).hostname not in LOOPBACK
+
+
 def _read(source: "TopicSource", settings: "Settings", *, live: bool) -> tuple[list[Summary], int]:
+    from fairlead.cli.brokers_asked import ask_brokers
     from fairlead.cli.plan_start import tick_ms_of
     from fairlead.serve.following import WINDOWS_MS
     from fairlead.view.view import View
@@ -200,31 +225,7 @@ def _read(source: "TopicSource", settings: "Settings", *, live: bool) -> tuple[l
         view.take(rows)
         records += len(rows)
     if live:
-        _ask_brokers(view, settings)
-    return [each.document() for each in view.groups()], records
-
-
-def _ask_brokers(view: "View", settings: "Settings") -> None:
-    """Ask how far the groups are that tell nothing: the offline ones, of all groups."""
-    import contextlib
-
-    from fairlead.bridges.kafka.data_cluster import DataCluster
-    from fairlead.cli.logging_up import secrets_of
-    from fairlead.logs import logs_configured
-    from fairlead.serve.offset_poller import PolledTopics
-    from fairlead.settings import library_options
-
-    wanted = view.unmeasured(_SILENT_MS)
-    left = len(wanted) - _ASKED_MAX
-    if left > 0:
-        wanted = dict([*wanted.items()][:_ASKED_MAX])
-        typer.echo(f"the lag of {left} groups that tell nothing is not asked for", err=True)
-    if not wanted:
-        return
-    kafka = settings.kafka
-    data = DataCluster(kafka.bootstrap, timeout_ms=_LOOK_UP_MS_MAX, options=library_options(kafka))
-    with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
-        polled = PolledTopics(data)
-        polled.look(queue for queues in wanted.values() for queue in queues)
-        committed = {group: polled.committed(group, queues) for group, queues in wanted.items()}
-    view.take_offsets(time.time_ns() // 1_000_000, polled.ends, committed, polled.identities)
+        asked = ask_brokers(view.unmeasured(_SILENT_MS), settings)
+        if asked is not None:
+            view.take_offsets(*asked)
+    return [each.document() for each in view.groups(source.now_ms())], records

@@ -1,6 +1,5 @@
 """A group whose past is asked for: its name, and where its topics are."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from fairlead.cli.source_options import SourceOptions
@@ -10,7 +9,7 @@ if TYPE_CHECKING:
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["no_decision", "no_group", "source_of_group"]
+__all__ = ["no_decision", "source_of_group"]
 
 
 def source_of_group(group: str, shared: SourceOptions) -> "tuple[Settings, TopicSource]":
@@ -26,15 +25,6 @@ def source_of_group(group: str, shared: SourceOptions) -> "tuple[Settings, Topic
         raise UsageError(f"GROUP: {group!r} is no group.", remedy=f"Give {GROUP.words}.")
     settings = shared.settings()
     return settings, shared.open(settings)
-
-
-def no_group(group: str, known: Iterable[str], source: "TopicSource") -> UsageError:
-    """Return the refusal of a group of which nothing is known."""
-    from fairlead.control.known_groups import nearest_groups
-
-    nearest = nearest_groups(group, known)
-    beside = f"The nearest are {', '.join(nearest)}." if nearest else "No group is known there."
-    return UsageError(f"GROUP: there is no group {group} {source.place}.", remedy=beside)
 
 
 def no_decision(group: str, source: "TopicSource") -> NothingProvedError:

@@ -14,14 +14,14 @@ __all__ = ["drain", "pause", "resume", "undrain"]
 
 
 @takes_sets
-def pause(name: flags.GroupArgument, *, change: ChangeOptions, shared: GroupOptions) -> None:
+def pause(name: flags.RulesArgument, *, change: ChangeOptions, shared: GroupOptions) -> None:
     """Share nothing anew until resume: owners go on, and what nobody holds waits."""
     rules = [RuleSet(name, "pause", (), True)]  # noqa: FBT003 - the rule's value
     GroupWork(name, shared).apply(rules, change)
 
 
 @takes_sets
-def resume(name: flags.GroupArgument, *, change: ChangeOptions, shared: GroupOptions) -> None:
+def resume(name: flags.RulesArgument, *, change: ChangeOptions, shared: GroupOptions) -> None:
     """End a pause: all that has changed meanwhile counts in one decision."""
     work = GroupWork(name, shared)
     if name != ALL_GROUPS and ("pause", ()) in work.session.present.of_all:
@@ -31,7 +31,7 @@ def resume(name: flags.GroupArgument, *, change: ChangeOptions, shared: GroupOpt
 
 @takes_sets
 def drain(
-    name: flags.GroupArgument,
+    name: flags.RulesArgument,
     clients: flags.ClientsArgument,
     *,
     until_empty: flags.UntilEmptyFlag = None,
@@ -47,7 +47,7 @@ def drain(
 
 @takes_sets
 def undrain(
-    name: flags.GroupArgument,
+    name: flags.RulesArgument,
     clients: flags.ClientsArgument,
     *,
     change: ChangeOptions,

@@ -1,6 +1,7 @@
 """A command group that knows its commands by name and imports one only when it is run."""
 
 import importlib
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -50,4 +51,13 @@ def load_command(name: str) -> "Command":
         single.command(name)(target)
         command = typer.main.get_command(single)
     command.name = name
+    _unfold(command)
     return command
+
+
+def _unfold(command: "Command") -> None:
+    """Join the lines of each paragraph of a help text: terminals have widths of their own."""
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    command.help = "\n\n".join(each.replace("\n", " ") for each in paragraphs)
+    for each in getattr(command, "commands", {}).values():
+        _unfold(each)

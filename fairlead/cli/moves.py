@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli import rule_flags as flags
-from fairlead.cli.group_source import no_decision, no_group, source_of_group
+from fairlead.cli.group_source import no_decision, source_of_group
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, write_rows
@@ -53,6 +53,7 @@ def moves(
     from fairlead.cli.moves_text import moves_text
     from fairlead.history.decision_log import read_decisions
     from fairlead.history.moves import decided_moves, only
+    from fairlead.history.places import time_words
     from fairlead.history.tenures import tenures_of
     from fairlead.planning.sets import newest_entries, read_sets
 
@@ -64,6 +65,8 @@ def moves(
         warn(f"no decision: {each}")
     if not read.records:
         _require_known(group, source, sets, read)
+    if read.kept_since_ms is not None and read.kept_since_ms > since_ms:
+        warn(f"decisions before {time_words(read.kept_since_ms)} are not kept any more")
     tenures = tenures_of(read.audits)
     newest = newest_entries(sets.told)
     standing = {each: member.client_id for each, (member, _) in newest.items()}
@@ -78,6 +81,7 @@ def moves(
 
 def _require_known(group: str, source: "TopicSource", sets: "Sets", read: "Decisions") -> None:
     """Raise the error of a group without any decision; one that only rests is none."""
+    from fairlead.control.known_groups import unknown_group
     from fairlead.history.decision_log import read_decisions
 
     whole = read_decisions(source, group, None, ReadingNote())
@@ -85,7 +89,7 @@ def _require_known(group: str, source: "TopicSource", sets: "Sets", read: "Decis
         return
     if sets.told:
         raise no_decision(group, source)
-    raise no_group(group, sets.groups | read.groups | whole.groups, source)
+    raise unknown_group(group, sets.groups | read.groups | whole.groups, source.place)
 
 
 def _queues(

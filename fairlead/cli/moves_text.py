@@ -37,7 +37,9 @@ def _decision(decided: "DecidedMoves") -> Iterator[str]:
     queues = "1 queue" if number == 1 else f"{number} queues"
     said = headline(audit, decided.moves[0].prelude)
     epoch = epoch_words(audit.epoch)
-    yield folded(f"{time_words(audit.at_ms)}  {said}: {queues} (epoch {epoch}, {audit.strategy})")
+    yield folded(
+        f"{time_words(audit.written_ms)}  {said}: {queues} (epoch {epoch}, {audit.strategy})"
+    )
     if number > _SINGLE_MAX:
         yield from _by_owners(decided.moves)
         return

@@ -65,8 +65,9 @@ class BothGroups:
             EnvironmentMissingError: a cluster does not answer.
         """
         from fairlead.control.group_offsets import GroupOffsets
+        from fairlead.sources.kafka_source import KafkaSource
 
-        offsets = GroupOffsets(self.settings.kafka, self.data, self.name)
+        offsets = GroupOffsets(KafkaSource(self.settings.kafka), self.data, self.name)
         topics = self.topics or sorted({*self.native.topics(), *offsets.topics()})
         if not topics:
             raise UsageError(

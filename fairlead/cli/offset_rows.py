@@ -11,11 +11,14 @@ if TYPE_CHECKING:
     from fairlead.control.group_offsets import QueuePlace
     from fairlead.control.queue_resets import ResetOutcome
     from fairlead.core.records import Reset
+    from fairlead.standing.group_standing import GroupStanding
+    from fairlead.standing.queue_standing import QueueStanding
 
 __all__ = [
     "PLACE_COLUMNS",
     "RESET_COLUMNS",
     "place_row",
+    "recorded_row",
     "reset_answer",
     "reset_row",
     "tell_resets",
@@ -36,6 +39,23 @@ def place_row(place: "QueuePlace") -> dict[str, Any]:
         "latest": place.latest,
         "lag": place.lag,
         "identity": place.identity,
+        "end_is_older": False,
+    }
+
+
+def recorded_row(found: "GroupStanding", standing: "QueueStanding") -> dict[str, Any]:
+    """Return where a recorded group was in one queue, as far as it was told."""
+    place, route = standing.place, found.live.roll.state.routes.get(standing.queue.topic)
+    return {
+        "queue": "/".join(map(str, standing.queue)),
+        "position": None if place.position is None else place.position.offset,
+        "reset": None if place.position is None else place.position.reset,
+        "told_by": place.told_by,
+        "earliest": place.earliest,
+        "latest": place.end,
+        "lag": place.lag,
+        "identity": None if route is None else route.identity,
+        "end_is_older": place.end_is_older,
     }
 
 

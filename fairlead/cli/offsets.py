@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli import rule_flags as flags
-from fairlead.cli.completions import complete_group
 from fairlead.cli.group_options import WAIT_SECONDS, GroupOptions
 from fairlead.cli.group_work import signature, warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import write_rows
+from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from fairlead.control.queue_resets import PlannedReset
     from fairlead.core.model import MessageQueue
     from fairlead.core.records import Reset
-    from fairlead.settings import KafkaSettings
+    from fairlead.settings import KafkaSettings, Settings
+    from fairlead.sources.topic_source import TopicSource
+    from fairlead.standing.group_standing import GroupStanding
+    from fairlead.standing.queue_standing import QueueStanding
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
-OffsetsGroup = Annotated[
-    str, typer.Argument(metavar="GROUP", help="The group.", autocompletion=complete_group)
-]
 ToFlag = Annotated[
     str,
     typer.Option(
@@ -69,10 +69,11 @@ class QueueOptions:
         times: "Sequence[int]" = (),
         *,
         known: bool = False,
+        source: "TopicSource | None" = None,
     ) -> "list[QueuePlace]":
         """Return where the group is in these queues; `GroupOffsets` has what it raises.
 
-        ``known``: a group that nobody knows is refused.
+        ``known``: a group that nobody knows is refused. ``source``: its topics, if they are open.
         """
         import contextlib
 
@@ -81,14 +82,9 @@ class QueueOptions:
         from fairlead.control.group_offsets import GroupOffsets
         from fairlead.logs import logs_configured
         from fairlead.settings import library_options
-        from fairlead.wire.texts import GROUP, TOPIC
+        from fairlead.sources.kafka_source import KafkaSource
 
-        if not GROUP.allows(group):
-            raise UsageError(f"GROUP: {group!r} is none.", remedy=f"Give {GROUP.words}.")
-        for name in self.topic or ():
-            if not TOPIC.allows(name):
-                raise UsageError(f"--topic: {name!r} is none.", remedy=f"Give {TOPIC.words}.")
-        queues = [_queue(text) for text in self.queue or ()]
+        queues = self._checked(group)
         data = DataCluster(
             self.data_bootstrap or kafka.bootstrap,
             timeout_ms=_LOOK_UP_MS_MAX,
@@ -96,10 +92,60 @@ class QueueOptions:
         )
         # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
         with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
-            places = GroupOffsets(kafka, data, group)
+            places = GroupOffsets(source or KafkaSource(kafka), data, group)
             if known:
                 places.require_known()
-            return places.places(self.topic or (), list(dict.fromkeys(queues)), times)
+            return places.places(self.topic or (), queues, times)
+
+    def recorded(
+        self, group: str, shared: SourceOptions, settings: "Settings"
+    ) -> "tuple[GroupStanding, list[QueueStanding]]":
+        """Return how a recorded group stands, and these of its queues.
+
+        Raises:
+            UsageError: the group, a topic or a queue is not in the recording, or a cluster is named
+                beside it.
+        """
+        from fairlead.cli.group_describe import standing_from
+
+        queues = self._checked(group)
+        if self.data_bootstrap is not None:
+            raise UsageError(
+                "--dump: what was recorded then is not what a cluster holds now.",
+                remedy="Leave --dump or --data-bootstrap out.",
+            )
+        source = shared.open(settings)
+        found = standing_from(group, source, settings)
+        there = {each.queue for each in found.queues}
+        topics = {queue.topic for queue in there}
+        unknown = [each for each in self.topic or () if each not in topics]
+        unknown += ["/".join(map(str, each)) for each in queues if each not in there]
+        if unknown:
+            raise UsageError(
+                f"{unknown[0]}: nothing is told of it for {group} {source.place}.",
+                remedy=f"Of these topics it is: {', '.join(sorted(topics)) or 'none'}.",
+            )
+        wanted = self.topic or queues
+        return found, [
+            each
+            for each in found.queues
+            if not wanted or each.queue in queues or each.queue.topic in (self.topic or ())
+        ]
+
+    def _checked(self, group: str) -> "list[MessageQueue]":
+        """Return the queues that are named, each once.
+
+        Raises:
+            UsageError: the group, a topic or a queue is no name of one.
+        """
+        from fairlead.wire.texts import GROUP, TOPIC
+
+        if not GROUP.allows(group):
+            raise UsageError(f"GROUP: {group!r} is none.", remedy=f"Give {GROUP.words}.")
+        for name in self.topic or ():
+            if not TOPIC.allows(name):
+                raise UsageError(f"--topic: {name!r} is none.", remedy=f"Give {TOPIC.words}.")
+        return list(dict.fromkeys(_queue(text) for text in self.queue or ()))
 
 
 _LOOK_UP_MS_MAX = 10_000
@@ -112,19 +158,29 @@ def offsets() -> None:
 
 @app.command("show")
 @takes_sets
-def show_offsets(name: OffsetsGroup, *, queues: QueueOptions, shared: GroupOptions) -> None:
-    """Show the position of each queue of a group, who told it, what it holds, and the lag."""
-    from fairlead.cli.offset_rows import PLACE_COLUMNS, place_row
+def show_offsets(name: flags.GroupArgument, *, queues: QueueOptions, shared: SourceOptions) -> None:
+    """Show the position of each queue of a group, who told it, what it holds, and the lag.
+
+    Of a recording (--dump) what members, bridges and operators had told: the brokers are not asked,
+    so ends are as old as whoever told them, and the lag is left open where they are too old.
+    """
+    from fairlead.cli.offset_rows import PLACE_COLUMNS, place_row, recorded_row
 
     settings = shared.settings()
-    places = queues.places(name, settings.kafka)
-    write_rows([place_row(each) for each in places], PLACE_COLUMNS, shared.output)
+    if shared.dump is None:
+        # A queue that is named may be looked at before its group begins.
+        known = not (queues.topic or queues.queue)
+        rows = [place_row(each) for each in queues.places(name, settings.kafka, known=known)]
+    else:
+        found, chosen = queues.recorded(name, shared, settings)
+        rows = [recorded_row(found, each) for each in chosen]
+    write_rows(rows, PLACE_COLUMNS, shared.output)
 
 
 @app.command("reset")
 @takes_sets
 def reset_offsets(
-    name: OffsetsGroup,
+    name: flags.GroupArgument,
     *,
     to: ToFlag,
     apply: ApplyFlag = False,

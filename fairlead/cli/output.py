@@ -91,7 +91,9 @@ def write_fitting(
     columns: Sequence[str],
     output: OutputFormat,
     prose: Collection[str] = (),
+    *,
     width: int | None = None,
+    fewer: Sequence[str] = (),
 ) -> None:
     """Write rows as `write_rows` does; on a terminal that is too narrow for the table in blocks.
 
@@ -101,6 +103,7 @@ def write_fitting(
         output: in which form.
         prose: columns of sentences, which go on in the next line where there is no room.
         width: of the terminal; None: what it says, and without a terminal all that is needed.
+        fewer: the columns of a table that is tried before the blocks.
     """
     if output is not OutputFormat.TABLE:
         write_rows(rows, columns, output)
@@ -108,6 +111,8 @@ def write_fitting(
     listed = list(rows)
     width = _terminal_width() if width is None else width
     lines = table_lines(listed, columns, prose, width)
+    if lines is None and fewer:
+        lines = table_lines(listed, fewer, prose, width)
     if lines is None:
         assert width is not None, "without a width every table fits"
         lines = [line for row in listed for line in block_lines(row, columns, width)]

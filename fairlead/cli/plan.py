@@ -11,7 +11,7 @@ from fairlead.cli.completions import complete_group
 from fairlead.cli.group_options import NamedOptions
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, write_document
-from fairlead.cli.plan_flags import joins_of, routes_of, rules_of
+from fairlead.cli.plan_flags import joins_of, routes_of, rules_of, topics_of
 from fairlead.cli.plan_start import save, start_of
 from fairlead.cli.rule_words import given_rules, sentence
 from fairlead.cli.source_options import SourceOptions
@@ -35,6 +35,10 @@ JoinOption = Annotated[
     typer.Option("--join", help="A client that joins: c9 or c9,zone=east,capacity=2,topics=a+b."),
 ]
 LeaveOption = Annotated[list[str] | None, typer.Option("--leave", help="A client that leaves.")]
+TopicOption = Annotated[
+    list[str] | None,
+    typer.Option("--topic", help="What clients that join subscribe to; may be given again."),
+]
 RouteOption = Annotated[
     list[str] | None,
     typer.Option("--route", help="topic=N or topic/broker=N: so many queues from now on."),
@@ -56,6 +60,7 @@ def plan(
     file: FileOption = None,
     join: JoinOption = None,
     leave: LeaveOption = None,
+    topic: TopicOption = None,
     route: RouteOption = None,
     strategy: flags.StrategyFlag = None,
     options: flags.OptionsFlag = None,
@@ -68,8 +73,9 @@ def plan(
 ) -> None:
     """Show who would get what, how many queues move, and how even it would be.
 
-    The group is a live one, one of a recording, or a document (docs/planning.md). All changes
-    count at once, in one decision. Nothing is written anywhere but the file of --save.
+    The group is a live one, one of a recording, or a document (docs/planning.md); also one that
+    nobody is in now. All changes count at once, in one decision. Nothing is written anywhere but
+    the file of --save.
     """
     from fairlead.planning.changes import Changes
 
@@ -79,7 +85,7 @@ def plan(
     start = start_of(group, file, shared, measured=weigh_by is not None, dated=save_to is not None)
     before = start.picture
     changes = Changes(
-        joins=joins_of(join or ()),
+        joins=joins_of(join or (), topics_of(topic, join) or start.topics),
         leaves=tuple(leave or ()),
         routes=routes_of(route or ()),
         rules=rules_of(before, given, unset or ()),

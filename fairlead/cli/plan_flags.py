@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairlead.planning.changes import Join, RouteSize
     from fairlead.planning.picture import Picture
 
-__all__ = ["joins_of", "routes_of", "rules_of"]
+__all__ = ["joins_of", "routes_of", "rules_of", "topics_of"]
 
 _ROUTE: Final = re.compile(r"([^/=]+)(?:/([^=]+))?=(\d{1,9})")
 _DETAIL: Final = re.compile(r",(?=(?:zone|capacity|topics)=)")
@@ -28,13 +28,38 @@ _AUTHOR: Final = "plan"
 _JOIN_REMEDY: Final = "c9, or c9,zone=east,capacity=2,topics=orders+payments"
 
 
-def joins_of(texts: Iterable[str]) -> "tuple[Join, ...]":
+def joins_of(texts: Iterable[str], topics: tuple[str, ...] = ()) -> "tuple[Join, ...]":
     """Read ``--join``: a client id, and what it says of itself.
+
+    ``topics``: what those subscribe to that do not say it; none: what the group does.
 
     Raises:
         UsageError: a text is none, or a heartbeat could not say it.
     """
-    return tuple(map(_join, texts))
+    found = map(_join, texts)
+    return tuple(
+        replace(join, topics=topics) if topics and join.topics is None else join for join in found
+    )
+
+
+def topics_of(texts: Iterable[str] | None, joins: Iterable[str] | None) -> tuple[str, ...]:
+    """Read ``--topic``, of clients that join.
+
+    Raises:
+        UsageError: a text is no topic, or nobody joins.
+    """
+    from fairlead.wire.texts import TOPIC
+
+    topics = tuple(dict.fromkeys(texts or ()))
+    for topic in topics:
+        if not TOPIC.allows(topic):
+            raise UsageError(f"--topic: {topic!r} is no topic.", remedy=f"Give {TOPIC.words}.")
+    if topics and not joins:
+        raise UsageError(
+            "--topic: it is what clients that join subscribe to, and none does.",
+            remedy="Give --join too, or leave --topic out.",
+        )
+    return topics
 
 
 def _join(text: str) -> "Join":

@@ -7,26 +7,24 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from fairlead.cli.documents import read_document
+from fairlead.cli.offline_topics import offline_topics, offline_words
 from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import UsageError, VerdictError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from fairlead.core.allocation import Strategy
     from fairlead.local.decisions import Epoch
     from fairlead.planning.changes import Changes
     from fairlead.planning.live_group import LiveGroup
+    from fairlead.planning.offline import LastTopics
     from fairlead.planning.picture import Picture
     from fairlead.planning.plan import Passing, Plan
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["Start", "live_group", "save", "start_of", "tick_ms_of", "unknown_group"]
-
-_GROUPS_NAMED_MAX = 10
-"""More would hide what the message says."""
-
+__all__ = ["Start", "live_group", "save", "start_of", "tick_ms_of"]
 
 _LOOKS_MAX = 5
 
@@ -39,6 +37,8 @@ class Start(NamedTuple):
     remarks: tuple[str, ...] = ()
     epoch: "Epoch | None" = None
     """Of the group's newest decision, if it was asked for and the group is no document."""
+    topics: tuple[str, ...] = ()
+    """What a group without members subscribed to when it had some; else its members say it."""
 
 
 def start_of(
@@ -51,7 +51,7 @@ def start_of(
     epoch at which a group of topics is so is found out too.
 
     Raises:
-        UsageError: not one of the two is given, or there is no such group.
+        UsageError: not one of the two is given, or there is and was no such group.
         EnvironmentMissingError: the topics of a live group cannot be read.
     """
     from streaming.own_strategies import all_strategies
@@ -66,10 +66,8 @@ def start_of(
             )
         return Start(_read(file, all_strategies(settings.engine.strategies)))
     assert group is not None, "one of the two is given"
-    source = shared.open(settings)
-    if not dated:
-        return _look_at(group, source, settings, measured=measured)
-    return _look_dated(group, source, settings, measured=measured)
+    looker = _Looker(group, shared.open(settings), settings, measured, shared.dump is not None)
+    return looker.look_dated() if dated else looker.look()
 
 
 def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "Picture":
@@ -81,12 +79,52 @@ def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "Picture":
         raise UsageError(f"--file: {error}.", remedy="See docs/planning.md.") from error
 
 
-def _look_at(group: str, source: "TopicSource", settings: "Settings", *, measured: bool) -> Start:
-    from fairlead.planning.remarks import remarks_on
+class _Looker(NamedTuple):
+    """Looks at a live group, or at one of a recording."""
 
-    live = live_group(group, source, settings, measured=measured)
-    remarks = remarks_on(live, tick_ms_of(source, settings), source.now_ms())
-    return Start(live.picture, live.passing, remarks)
+    group: str
+    source: "TopicSource"
+    settings: "Settings"
+    measured: bool
+    recorded: bool
+
+    def look(self) -> Start:
+        """Look once.
+
+        Raises:
+            UsageError, EnvironmentMissingError: as `live_group`.
+        """
+        from fairlead.planning.remarks import remarks_on
+        from fairlead.sources.one_look import OneLook
+
+        source = OneLook(self.source)
+        live, last = _read_group(self._replace(source=source), whole=self.source)
+        remarks = remarks_on(live, tick_ms_of(source, self.settings), source.now_ms())
+        if not _is_offline(live):
+            return Start(live.picture, live.passing, remarks)
+        remarks = (*offline_words(self.group, last), *remarks)
+        topics = () if last is None else last.topics
+        return Start(live.picture, live.passing, remarks, topics=topics)
+
+    def look_dated(self) -> Start:
+        """Look until the group decides nothing meanwhile: else it would be of two epochs.
+
+        Raises:
+            VerdictError: it has decided something at each look.
+        """
+        from fairlead.planning.decision_log import newest_epoch
+
+        epoch = newest_epoch(self.source, self.group)
+        for _ in range(_LOOKS_MAX):
+            start, before = self.look(), epoch
+            epoch = newest_epoch(self.source, self.group)
+            if epoch == before:
+                return start._replace(epoch=epoch)
+        raise VerdictError(
+            f"GROUP: {self.group} decides again and again (epoch {epoch} now): a plan would be old "
+            "at once.",
+            remedy="Wait until it is calm (fairlead watch shows it), or plan without --save.",
+        )
 
 
 def tick_ms_of(source: "TopicSource", settings: "Settings") -> int:
@@ -94,48 +132,38 @@ def tick_ms_of(source: "TopicSource", settings: "Settings") -> int:
     return source.tick_ms or settings.engine.tick_ms
 
 
-def _look_dated(
-    group: str, source: "TopicSource", settings: "Settings", *, measured: bool
-) -> Start:
-    """Look at a group until it decides nothing meanwhile: else it would be of two epochs.
+def live_group(group: str, source: "TopicSource", settings: "Settings") -> "LiveGroup":
+    """Return a group as its topics say it is at their end; one that had members once is empty.
 
     Raises:
-        VerdictError: it has decided something at each look.
-    """
-    from fairlead.planning.decision_log import newest_epoch
-
-    epoch = newest_epoch(source, group)
-    for _ in range(_LOOKS_MAX):
-        start, before = _look_at(group, source, settings, measured=measured), epoch
-        epoch = newest_epoch(source, group)
-        if epoch == before:
-            return start._replace(epoch=epoch)
-    raise VerdictError(
-        f"GROUP: {group} decides again and again (epoch {epoch} now): a plan would be old at once.",
-        remedy="Wait until it is calm (fairlead watch shows it), or plan without --save.",
-    )
-
-
-def live_group(
-    group: str, source: "TopicSource", settings: "Settings", *, measured: bool = False
-) -> "LiveGroup":
-    """Return a group as its topics say it is at their end.
-
-    Raises:
-        UsageError: there is no such group, or it needs a strategy that is not known here.
+        UsageError: there is no such group, and was none, or it needs a strategy that is not known.
         EnvironmentMissingError: its topics cannot be read.
     """
-    from fairlead.planning.live_group import UnknownGroupError, read_live_group
+    looker = _Looker(group, source, settings, measured=False, recorded=False)
+    return _read_group(looker, whole=source)[0]
+
+
+def _read_group(asked: _Looker, *, whole: "TopicSource") -> "tuple[LiveGroup, LastTopics | None]":
+    """Return a group, and if nobody is in it what it subscribed to.
+
+    ``whole``: the topics, without memory: of old decisions there may be very many. `live_group` has
+    what it raises.
+    """
+    from fairlead.control.known_groups import named_groups, unknown_group
+    from fairlead.planning.live_group import read_live_group
     from fairlead.wire.texts import GROUP
     from streaming.own_strategies import all_strategies
 
+    group, source, settings, measured, recorded = asked
     if not GROUP.allows(group):
         raise UsageError(f"GROUP: {group!r} is no group.", remedy=f"Give {GROUP.words}.")
     tick_ms, strategies = tick_ms_of(source, settings), all_strategies(settings.engine.strategies)
-    try:
-        live = read_live_group(source, group, strategies, tick_ms, measured=measured)
-    except UnknownGroupError as error:
-        raise unknown_group(group, error.known, source) from error
+    live = read_live_group(source, group, strategies, tick_ms, measured=measured, forgotten=True)
+    last = None
+    if _is_offline(live):
+        last = offline_topics(live, whole, settings, recorded=recorded)
+        if last is None and not (live.roll.state.members or live.roll.state.rules):
+            raise unknown_group(group, named_groups(source) | live.roll.groups, source.place)
     for refused in live.in_force.refused.values():
         if refused.error.reason == "unknown_strategy":
             raise UsageError(
@@ -143,21 +171,15 @@ def live_group(
                 f"{refused.error.detail}.",
                 remedy="Give --config as to `fairlead run`, so that its own strategies are known.",
             )
-    return live
+    return live, last
 
 
-def unknown_group(group: str, known: "Iterable[str]", source: "TopicSource") -> UsageError:
-    """Return the refusal of a group of which no record is there, with the names that there are."""
-    from fairlead.control.known_groups import nearest_groups
+def _is_offline(live: "LiveGroup") -> bool:
+    """Whether nobody is in a group but who leaves it, and nobody is waited for."""
+    from fairlead.core.membership import effective_members
 
-    names = sorted(known)
-    few = "Groups: " + (", ".join(names) or "none")
-    many = f"Of {len(names)} groups the nearest are {', '.join(nearest_groups(group, names))}"
-    return UsageError(
-        f"GROUP: there is no group {group} {source.place}.",
-        remedy="Check the name, kafka.bootstrap and kafka.topic_prefix. "
-        f"{few if len(names) <= _GROUPS_NAMED_MAX else many}.",
-    )
+    state = live.roll.state
+    return not effective_members(state.members) and not state.awaited
 
 
 def save(start: Start, changes: "Changes", found: "Plan", path: Path) -> None:

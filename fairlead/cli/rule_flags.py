@@ -16,6 +16,9 @@ UntilEmptyFlag = Annotated[
     ),
 ]
 GroupArgument = Annotated[
+    str, typer.Argument(metavar="GROUP", help="The group.", autocompletion=complete_group)
+]
+RulesArgument = Annotated[
     str,
     typer.Argument(
         metavar="GROUP",

@@ -4,25 +4,48 @@ A command that lists groups is used often, and starts in a moment: nothing heavy
 """
 
 import http.client
+import re
 import socket
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
 import orjson
 
 from fairlead.errors import EnvironmentMissingError
 
-__all__ = ["NobodyServesError", "ask_serve", "group_path"]
+if TYPE_CHECKING:
+    from fairlead.settings import KafkaSettings
+
+__all__ = ["LOOPBACK", "NobodyServesError", "ask_serve", "group_path", "other_topics"]
 
 _CONNECT_S: Final = 0.5
 """Who does not take a connection in so long is taken for not there."""
 _ANSWER_S: Final = 10.0
+LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+_THIS_MACHINE: Final = re.compile(r"^(127\.0\.0\.1|\[::1\])(?=:|$)")
 _OK: Final = 200
 _REDIRECTS: Final = 300
 
 
 class NobodyServesError(Exception):
     """Nobody answers at the address; the message says why, in a few words."""
+
+
+def other_topics(answer: Mapping[str, Any], kafka: "KafkaSettings") -> str | None:
+    """Return whose topics an answer is of, if they are not those of the settings.
+
+    Brokers have several addresses: two lists that share none may still be of one cluster.
+    """
+    bootstrap, prefix = answer.get("bootstrap"), answer.get("topic_prefix")
+    if prefix == kafka.topic_prefix and _brokers(str(bootstrap)) & _brokers(kafka.bootstrap):
+        return None
+    return f"{bootstrap}, topics {prefix}…"
+
+
+def _brokers(bootstrap: str) -> set[str]:
+    """Return the brokers of a list, those of this machine under one name."""
+    return {_THIS_MACHINE.sub("localhost", each.strip()) for each in bootstrap.split(",")}
 
 
 def group_path(group: str, tail: str = "") -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from fairlead.cli.durations import duration_words, since_words
 from fairlead.cli.rule_rows import time_words, unusual_rules
+from fairlead.durations import duration_words, since_words
 from fairlead.standing.words import ALARMS, PHASES, causes_words, counted
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MEMBER_COLUMNS",
     "QUEUE_COLUMNS",
+    "engine_words",
     "member_rows",
     "queue_rows",
     "shown_columns",
@@ -34,11 +35,9 @@ MEMBER_COLUMNS: Final = (
 _MAY_BE_LEFT_OUT: Final = frozenset(
     (
         *("draining", "gated", "target", "waits for", "remark"),
-        *("why", "zone", "capacity", "address"),
+        *("why", "zone", "capacity", "address", "incarnation"),
     )
 )
-_SHORT: Final = 8
-"""So many characters of an incarnation tell two lives of a client apart."""
 _LIST_MAX: Final = 5
 
 
@@ -48,6 +47,9 @@ def shown_columns(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> 
     def says(name: str) -> bool:
         if name == "target":
             return any(row["target"] != row["held"] for row in rows)
+        if name == "incarnation":
+            # It is long, and tells two lives of one client apart.
+            return len({row["client"] for row in rows}) < len(rows)
         values = {row.get(name) for row in rows} - {None, "", 0}
         return bool(values - {1} if name == "capacity" else values)
 
@@ -84,6 +86,8 @@ def _remarks(found: "GroupStanding", each: Any) -> Iterator[str]:
         yield "overlap"
     if each.unsafe:
         yield "unsafe"
+    if each.place.end_is_older:
+        yield "its end was told before the position"
     if not each.readable and found.live.picture.members:
         yield "not shared"
 
@@ -108,7 +112,7 @@ def member_rows(found: "GroupStanding") -> Iterator[dict[str, Any]]:
         said = each.profile
         yield {
             "client": each.key.client_id,
-            "incarnation": each.key.incarnation[:_SHORT],
+            "incarnation": each.key.incarnation,
             "address": said and (said.address or None),
             "zone": said and said.zone,
             "capacity": said and said.capacity,
@@ -154,7 +158,7 @@ def state_lines(
         yield "no route", ", ".join(said["unrouted"])
     yield "lag", _lag_words(found)
     yield "converged", _converged_words(found)
-    yield "engine", _engine_words(found)
+    yield "engine", engine_words(found)
     yield "decision", _decision_words(found)
     for alarm in () if found.newest is None else found.newest.alarms:
         yield f"alarm {alarm}", ALARMS.get(alarm, "an alarm of a newer engine")
@@ -169,9 +173,9 @@ def state_lines(
 def _lag_words(found: "GroupStanding") -> str:
     if found.lag is None:
         return "not known: nobody has told positions and ends"
-    unknown = sum(each.place.position is None for each in found.queues)
+    unknown = sum(each.place.lag is None for each in found.queues)
     oldest = "" if found.lag_ms is None else f", the oldest waits {duration_words(found.lag_ms)}"
-    beside = f"; {counted(unknown, 'queue')} without a position" if unknown else ""
+    beside = f"; of {counted(unknown, 'queue')} it is not known" if unknown else ""
     return f"{counted(found.lag, 'message')}{oldest if found.lag else ''}{beside}"
 
 
@@ -183,11 +187,14 @@ def _converged_words(found: "GroupStanding") -> str:
     return f"no: {'; '.join(reasons[:_LIST_MAX])}{more}"
 
 
-def _engine_words(found: "GroupStanding") -> str:
-    silent_ms, ticked = found.engine_silent_ms, found.live.roll.ticked_ms
-    if silent_ms is None:
-        return f"ticks, last {since_words(ticked, found.now_ms)} ago"
-    return f"has not ticked for {duration_words(silent_ms)}: nothing is decided (fairlead run)"
+def engine_words(found: "GroupStanding") -> str:
+    """Say whether an engine runs, and what it means for the group if none does."""
+    words = found.engine.words()
+    return (
+        f"{words}: owners go on, nothing is decided (fairlead run)"
+        if found.engine.silent
+        else words
+    )
 
 
 def _decision_words(found: "GroupStanding") -> str:
@@ -197,6 +204,6 @@ def _decision_words(found: "GroupStanding") -> str:
             return "none in the log"
         return f"{'.'.join(map(str, epoch))}; it stands farther back than was read"
     moved = counted(found.document()["decision"]["queues_moved"], "queue")
-    ago = since_words(newest.at_ms, found.now_ms)
+    ago = since_words(newest.written_ms, found.now_ms)
     why = causes_words(newest.why, newest.triggers)
-    return f"{newest.epoch} at {time_words(newest.at_ms)}, {ago} ago: {why}; {moved} moved"
+    return f"{newest.epoch} at {time_words(newest.written_ms)}, {ago} ago: {why}; {moved} moved"

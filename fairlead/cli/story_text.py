@@ -15,6 +15,7 @@ from fairlead.history.places import (
 )
 
 if TYPE_CHECKING:
+    from fairlead.core.model import MessageQueue
     from fairlead.history.story import CauseTold, DecisionTold, Handover, QueueStory, TenureTold
     from fairlead.verify.audit import Audit
 
@@ -67,9 +68,10 @@ def _answer(story: "QueueStory") -> Iterator[str]:
     for told in story.tenures:
         position = told.tenure.position
         if told.tenure.epoch == holder.epoch and position is not None:
-            reset = f", reset by control offset {position.reset - 1:,}" if position.reset else ""
             says = position_words(told.tenure.why)
-            text = f"offset {position.offset:,} ({told.tenure.why}: {says}){reset}"
+            text = f"offset {position.offset:,} ({told.tenure.why}: {says})"
+            if position.reset:
+                text += f", reset by {at_words(*story.orders_at, position.reset - 1)}"
             yield _field("from", text)
             if told.tenure.unsafe:
                 yield _field("unsafe", "somebody else may have been working on it when it began")
@@ -90,38 +92,51 @@ def _tenure(told: "TenureTold", *, is_newest: bool) -> Iterator[str]:
         yield f"  why {tenure.client_id}"
     else:
         until = tenure.taken_by
-        span = "" if until is None else f", for {span_words(until.at_ms - given.at_ms)}"
-        epoch = epoch_words(tenure.epoch)
-        yield f"  before: {tenure.client_id} from {time_words(given.at_ms)}{span}, epoch {epoch}"
+        span = "" if until is None else f", for {span_words(until.written_ms - given.written_ms)}"
+        at, epoch = time_words(given.written_ms), epoch_words(tenure.epoch)
+        yield f"  before: {tenure.client_id} from {at}{span}, epoch {epoch}"
         if tenure.position is not None:
             offset = f"{tenure.position.offset:,}"
             yield f"    it began at offset {offset}: {position_words(tenure.why)}"
     if told.given is not None:
         yield f"    {_decision(given)}"
-        yield from _causes(told.given)
+        yield from _causes(told.given, tenure.queue)
     for led_by in reversed(told.led_by):
         yield f"    {_decision(led_by.audit, before=True)}"
-        yield from _causes(led_by)
+        yield from _causes(led_by, tenure.queue)
     if told.handover is not None:
         yield from _handover(told.handover, tenure.client_id)
 
 
-def _causes(told: "DecisionTold") -> Iterator[str]:
-    for cause in told.causes[:_CAUSES_MAX]:
+def _causes(told: "DecisionTold", queue: "MessageQueue") -> Iterator[str]:
+    """Tell the causes of a decision; of many orders such as resets that of the queue alone."""
+    own = {each.cause["kind"] for each in told.causes if each.cause.get("queue") == [*queue]}
+    ours = [
+        each
+        for each in told.causes
+        if each.cause["kind"] not in own
+        or each.cause.get("queue") in (None, [*queue])
+        or each.check.status == "disagrees"
+    ]
+    for cause in ours[:_CAUSES_MAX]:
         yield from _cause(cause)
-    left = len(told.causes) - _CAUSES_MAX
-    if left > 0:
-        yield f"      and {left} causes more; -o json has them all"
+    left, others = len(ours[_CAUSES_MAX:]), len(told.causes) - len(ours)
+    parts = [
+        f"{left} {'cause' if left == 1 else 'causes'} more" if left else "",
+        f"{others} that {'is' if others == 1 else 'are'} of other queues" if others else "",
+    ]
+    if left or others:
+        yield f"      and {', '.join(part for part in parts if part)}; -o json has them all"
 
 
 def _decision(audit: "Audit", *, before: bool = False) -> str:
     place = at_words(audit.row.topic, audit.row.partition, audit.row.offset)
     moved = len({move.queue for move in audit.moves})
+    at = time_words(audit.written_ms)
     if before:
-        at = time_words(audit.at_ms)
         return f"and before it, at {at}, a decision that moved nothing yet ({place}), because"
     return (
-        f"decision {epoch_words(audit.epoch)} at {time_words(audit.at_ms)} under {audit.strategy} "
+        f"decision {epoch_words(audit.epoch)} at {at} under {audit.strategy} "
         f"touched {moved} {'queue' if moved == 1 else 'queues'} ({place}), because"
     )
 

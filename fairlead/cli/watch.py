@@ -13,20 +13,24 @@ import typer
 
 from fairlead.cli import rule_flags as flags
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import OutputOption, SettingsOptions
 from fairlead.cli.output import OutputFormat
+from fairlead.cli.since import since_ms_of
+from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from fairlead.cli.watch_topics import GroupTopics
     from fairlead.settings import Settings
+    from fairlead.sources.topic_source import TopicSource
     from fairlead.view.group_view import GroupView
     from fairlead.wire.raw import RawRecord
 
 __all__ = ["GroupWatch", "watch"]
 
 _HISTORY_MS: Final = 3_600_000
-"""Decisions of the last hour are the beginning of the feed."""
+"""Decisions of the last hour are the beginning of the feed, if nothing else is asked for."""
+_WHOLE_MS: Final = 1 << 50
+"""As a history, it leaves nothing out."""
 _REDRAW_S: Final = 1.0
 """The screen is drawn again so often at least: it says how long ago something came."""
 
@@ -39,6 +43,14 @@ ForOption = Annotated[
     float | None,
     typer.Option("--for", metavar="SECONDS", min=0, help="End after so long.", show_default=False),
 ]
+SinceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--since",
+        help="Begin so long ago (30m, 1h, 2d), or at a time: 2026-11-23T01:00Z.",
+        show_default="now; with --dump: the first decision",
+    ),
+]
 
 
 @takes_sets
@@ -46,13 +58,13 @@ def watch(
     name: flags.GroupArgument,
     *,
     seconds: ForOption = None,
-    shared: SettingsOptions,
-    output: OutputOption = OutputFormat.TABLE,
+    since: SinceOption = None,
+    shared: SourceOptions,
 ) -> None:
     """Show a group as it changes: state, queues, and each decision with its reasons.
 
     On a terminal one screen that is drawn again; else a line for each decision from now on, with
-    -o jsonl its whole record. Ctrl-C ends it.
+    -o jsonl its whole record. Ctrl-C ends it. Of a recording: a line for each of its decisions.
     """
     from fairlead.cli.interruption import stop_on_signals
     from fairlead.cli.watch_topics import GroupTopics
@@ -60,31 +72,49 @@ def watch(
 
     if not GROUP.allows(name):
         raise UsageError(f"GROUP: {name!r} is no group.", remedy=f"Give {GROUP.words}.")
-    if output is OutputFormat.JSON:
+    if shared.output is OutputFormat.JSON:
         raise UsageError(
             "--output: a watch has no end, so it is no one document.", remedy="Give -o jsonl."
         )
-    settings = shared.settings()
-    topics = GroupTopics(settings.kafka, name, _HISTORY_MS)
-    followed = GroupWatch(name, topics, settings, stop_on_signals())
+    settings, whole = shared.settings(), shared.output is OutputFormat.JSONL
+    if shared.dump is not None:
+        _tell_again(shared.open(settings), name, since, whole=whole)
+        return
+    now_ms = time.time_ns() // 1_000_000
+    since_ms = now_ms if since is None else since_ms_of(since, now_ms)
+    history_ms = max(now_ms - since_ms, _HISTORY_MS)
+    topics = GroupTopics(settings.kafka, name, history_ms)
+    followed = GroupWatch(name, topics, settings, history_ms, stop_on_signals())
     until = None if seconds is None else time.monotonic() + seconds
-    on_screen = output is OutputFormat.TABLE and sys.stdout.isatty()
+    on_screen = shared.output is OutputFormat.TABLE and sys.stdout.isatty()
     if on_screen and os.environ.get("TERM") != "dumb":
         _draw(followed, until)
     else:
-        _tell(followed, until, whole=output is OutputFormat.JSONL)
+        _tell(followed, until, None if since is None else since_ms, whole=whole)
 
 
 class GroupWatch:
     """A group, kept up to date by the records that come."""
 
     def __init__(
-        self, group: str, topics: "GroupTopics", settings: "Settings", stop: threading.Event
+        self,
+        group: str,
+        topics: "GroupTopics",
+        settings: "Settings",
+        history_ms: int,
+        stop: threading.Event,
     ) -> None:
         """Begin with nothing; ``stop`` is looked at between two polls.
 
         To end it is what Ctrl-C is for here. As an exception it would fall into the middle of the
         Kafka library, which then complains of what it left half done.
+
+        Args:
+            group: its name.
+            topics: where its records come from.
+            settings: what the engine runs under.
+            history_ms: so old may decisions be.
+            stop: ends it.
         """
         from fairlead.view.view import View
         from streaming.own_strategies import all_strategies
@@ -95,7 +125,7 @@ class GroupWatch:
         self._view: View = View(
             topics.names,
             topics.partitions,
-            _HISTORY_MS,
+            history_ms,
             tick_ms=settings.engine.tick_ms,
             strategies=all_strategies(settings.engine.strategies),
         )
@@ -105,7 +135,7 @@ class GroupWatch:
     def changes(self) -> Iterator[tuple[bool, list[dict[str, Any]]]]:
         """Yield whether anything came, and the decisions that are new, as whole records.
 
-        The first are those of the last hour, when all that stood in the topics was read.
+        The first are those that stood in the topics, when all of them was read.
         """
         for rows, caught_up in self._topics.follow():
             if self._stop.is_set():
@@ -140,19 +170,48 @@ class GroupWatch:
         return [each.document() for each in found]
 
 
-def _tell(followed: GroupWatch, until: float | None, *, whole: bool) -> None:
-    """Write a line for each decision from now on."""
-    from fairlead.cli.watch_screen import decision_line
-
+def _tell(followed: GroupWatch, until: float | None, since_ms: int | None, *, whole: bool) -> None:
+    """Write a line for each decision from a time on; None: from now on."""
     begun = False
     for _, decisions in followed.changes():
         if not begun:
             typer.echo(f"watching {followed.group}", err=True)
-        for each in decisions if begun else ():
-            typer.echo(orjson.dumps(each) if whole else decision_line(each))
+        told = decisions if begun else [each for each in decisions if _is_since(each, since_ms)]
+        _write(told, whole=whole)
         begun = True
         if until is not None and time.monotonic() >= until:
             return
+
+
+def _tell_again(source: "TopicSource", group: str, since: str | None, *, whole: bool) -> None:
+    """Write a line for each decision of a recording, as a watch would have at its time."""
+    from fairlead.cli.group_source import no_decision
+    from fairlead.control.known_groups import named_groups, unknown_group
+    from fairlead.view.view import View
+
+    view: View = View(source.names, source.partitions, _WHOLE_MS)
+    rows = source.read("decisions", source.partitions_of("decisions"))
+    view.take([row for row in rows if row.key == group.encode()])
+    decisions = [each.document() for each in view.decisions(group) or ()]
+    if not decisions:
+        known = named_groups(source)
+        if group in known:
+            raise no_decision(group, source)
+        others = {row.key.decode(errors="replace") for row in rows if row.key is not None}
+        raise unknown_group(group, known | others, source.place)
+    since_ms = 0 if since is None else since_ms_of(since, source.now_ms())
+    _write([each for each in decisions if _is_since(each, since_ms)], whole=whole)
+
+
+def _is_since(decision: dict[str, Any], since_ms: int | None) -> bool:
+    return since_ms is not None and bool(decision["append_ms"] >= since_ms)
+
+
+def _write(decisions: list[dict[str, Any]], *, whole: bool) -> None:
+    from fairlead.cli.watch_screen import decision_line
+
+    for each in decisions:
+        typer.echo(orjson.dumps(each) if whole else decision_line(each))
 
 
 def _draw(followed: GroupWatch, until: float | None) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from fairlead.cli.durations import duration_words, since_words
 from fairlead.cli.output import queues_text
 from fairlead.cli.tables import block_lines, pair_lines, table_lines
+from fairlead.durations import duration_words, since_words
 from fairlead.standing.words import PHASES, causes_words
 
 if TYPE_CHECKING:
@@ -30,9 +30,10 @@ _SILENT_MS: Final = 5_000
 def decision_line(decision: Mapping[str, Any]) -> str:
     """Return a decision as a line: when, which, what led to it, who gained what, what is odd.
 
-    ``decision``: the record of docs/protocol.md §3.14, whole.
+    ``decision``: the record of docs/protocol.md §3.14, whole, and when it was appended,
+    ``append_ms``.
     """
-    at = datetime.fromtimestamp(decision["at_ms"] / 1_000, UTC).strftime("%H:%M:%SZ")
+    at = datetime.fromtimestamp(decision["append_ms"] / 1_000, UTC).strftime("%H:%M:%SZ")
     epoch = decision["epoch"]
     gained: dict[str, list[list[Any]]] = {}
     for move in decision["moves"]:

@@ -13,7 +13,8 @@ from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
 from streaming.connection import REQUEST_TIMEOUT_MS
-from streaming.reading import consumer_of, partition_counts
+from streaming.reading import partition_counts
+from streaming.topic_reader import consumer_of
 
 if TYPE_CHECKING:
     from fairlead.settings import KafkaSettings

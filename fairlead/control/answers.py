@@ -18,7 +18,7 @@ from fairlead.errors import EnvironmentMissingError
 from fairlead.local.decisions import Decision, DecisionReader
 from fairlead.settings import KafkaSettings
 from fairlead.wire.topics import TopicNames
-from streaming.reading import consumer_of
+from streaming.topic_reader import consumer_of
 
 __all__ = ["AnswerWatch", "Answers", "Place", "Refusal"]
 

@@ -10,27 +10,23 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from kafka.consumer.fetcher import ConsumerRecord
-
 from fairlead.bridges.kafka.committed import read_committed
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.snapshot import TopicSeen
 from fairlead.control.known_groups import named_groups, unknown_group
-from fairlead.control.strange_queues import read_routes
+from fairlead.control.strange_queues import routes_told
 from fairlead.core.model import MessageQueue, Position, Route
 from fairlead.core.ordering import queue_order
 from fairlead.core.records import Heartbeat, Progress, Record, Release, Reset, RuleSet
 from fairlead.core.routes import readable_queues
 from fairlead.errors import EnvironmentMissingError, UsageError
-from fairlead.settings import KafkaSettings
+from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.partition import partition_of_group
-from fairlead.wire.raw import raw_record
-from fairlead.wire.topics import TopicNames
-from streaming.reading import partitions_of, read_newest, read_to_end
+from fairlead.wire.raw import RawRecord
 
 __all__ = ["GroupOffsets", "QueuePlace"]
 
@@ -39,6 +35,7 @@ From = Literal["committed", "progress", "release", "reset"]
 
 _HEARD_MS: Final = LEASE_MS_MAX
 """Heartbeats, progress and releases are read from so long before the newest heartbeat."""
+_NEW_GROUP: Final = "A group that is meant to begin is reset with --new-group."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +84,11 @@ class _Told:
 
 
 class GroupOffsets:
-    """Reads the places of one group's queues; connects when it is asked."""
+    """Reads the places of one group's queues, when it is asked."""
 
-    def __init__(self, kafka: KafkaSettings, data: DataCluster, group: str) -> None:
-        """Take the clusters: Fairlead's topics, and the messages'."""
-        self._kafka = kafka
+    def __init__(self, source: TopicSource, data: DataCluster, group: str) -> None:
+        """Take Fairlead's topics, and the cluster with the messages."""
+        self._source = source
         self._data = data
         self._group = group
         self._read: _Told | None = None
@@ -105,9 +102,9 @@ class GroupOffsets:
         """
         if self._told.known or self._committed_topics():
             return
-        known = named_groups(self._kafka) | set(self._data.groups() or ())
+        known = named_groups(self._source) | set(self._data.groups() or ())
         if self._group not in known:
-            raise unknown_group(self._group, known)
+            raise unknown_group(self._group, known, self._source.place, or_else=_NEW_GROUP)
 
     def topics(self) -> set[str]:
         """Return what a member subscribes to or the group has commits in, if a route tells of it.
@@ -116,7 +113,7 @@ class GroupOffsets:
             EnvironmentMissingError: a cluster does not answer.
         """
         wanted = self._told.topics | set(self._committed_topics())
-        return {*read_routes(self._kafka, wanted)} if wanted else set()
+        return {*self._routes(wanted)} if wanted else set()
 
     def places(
         self, topics: Sequence[str], queues: Collection[MessageQueue], times: Sequence[int]
@@ -139,9 +136,9 @@ class GroupOffsets:
         if not wanted:
             raise UsageError(
                 f"{self._group}: no member has heartbeat and nothing was committed.",
-                remedy="Check the group's name, or name a topic (--topic).",
+                remedy="Name a topic (--topic).",
             )
-        routes = read_routes(self._kafka, wanted)
+        routes = self._routes(wanted)
         if not named:
             # A topic that was read once and is gone is no reason to refuse the others.
             wanted &= routes.keys()
@@ -160,8 +157,12 @@ class GroupOffsets:
     def _told(self) -> _Told:
         """What the topics said when they were asked first."""
         if self._read is None:
-            self._read = _told(self._kafka, self._group)
+            self._read = _told(self._source, self._group)
         return self._read
+
+    def _routes(self, topics: Collection[str]) -> dict[str, Route]:
+        rows = self._source.rows("routes", self._source.partitions_of("routes"))
+        return routes_told(rows, topics)
 
     def _committed_topics(self) -> Iterable[str]:
         found = self._data.committed_topics(self._group)
@@ -227,17 +228,15 @@ def _no_such_queue(queue: MessageQueue, readable: Sequence[MessageQueue]) -> Usa
     )
 
 
-def _told(kafka: KafkaSettings, group: str) -> _Told:
+def _told(source: TopicSource, group: str) -> _Told:
     """Read what members have said of late, and the resets."""
-    names = TopicNames(kafka.topic_prefix)
-    heartbeats, control = names.name("heartbeats"), names.name("control")
-    shards = partitions_of(kafka, heartbeats)
+    shards = source.partitions.shards
     shard, limits = partition_of_group(group, shards), WireLimits(shards)
     told = _Told()
-    newest = read_newest(kafka, heartbeats, shard)
-    since_ms = 0 if newest is None else max(newest.timestamp - _HEARD_MS, 0)
-    for record in read_to_end(kafka, heartbeats, [shard], since_ms):
-        read = _decoded("heartbeats", record, limits) if record.key == group.encode() else None
+    newest_ms = source.newest_ms("heartbeats", shard)
+    since_ms = 0 if newest_ms is None else max(newest_ms - _HEARD_MS, 0)
+    for row in source.rows("heartbeats", [shard], since_ms):
+        read = _decoded("heartbeats", row, limits) if row.key == group.encode() else None
         told.known |= read is not None
         match read:
             case Heartbeat():
@@ -245,23 +244,23 @@ def _told(kafka: KafkaSettings, group: str) -> _Told:
             case Progress():
                 for each in read.queues:
                     told.note(each.queue, each.identity, (each.position, "progress"))
-    for record in read_to_end(kafka, names.name("releases"), [shard], since_ms):
-        read = _decoded("releases", record, limits) if record.key == group.encode() else None
+    for row in source.rows("releases", [shard], since_ms):
+        read = _decoded("releases", row, limits) if row.key == group.encode() else None
         if isinstance(read, Release) and read.position is not None:
             told.note(read.queue, read.identity, (read.position, "release"))
-    for record in read_to_end(kafka, control, [shard]):
-        read = _decoded("control", record, limits)
+    for row in source.rows("control", [shard]):
+        read = _decoded("control", row, limits)
         told.known |= isinstance(read, RuleSet | Reset) and read.group == group
         if isinstance(read, Reset) and read.group == group:
-            position = Position(record.offset + 1, read.offset)
+            position = Position(row.offset + 1, read.offset)
             told.note(read.queue, read.identity, (position, "reset"))
     return told
 
 
-def _decoded(suffix: str, record: ConsumerRecord, limits: WireLimits) -> Record | None:
+def _decoded(suffix: str, row: RawRecord, limits: WireLimits) -> Record | None:
     """Return what a record says; None: the engine refuses it as well."""
     try:
-        return decode(suffix, raw_record(record), limits)
+        return decode(suffix, row, limits)
     except WireError:
         return None
 

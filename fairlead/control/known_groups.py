@@ -1,7 +1,8 @@
 """Which groups there are, by name: whoever means one of them and mistypes it is told so.
 
 Decides what counts as known: whoever has an assignment, a rule or a reset in Fairlead's topics, and
-the groups of the data cluster. It reads names alone, and only when one is not known otherwise.
+the groups of the data cluster. It reads names alone, and only when one is not known otherwise. The
+refusal of an unknown group is worded here, for every command and for ``fairlead serve``.
 """
 
 import difflib
@@ -12,28 +13,24 @@ import orjson
 
 from fairlead.core.records import ALL_GROUPS
 from fairlead.errors import UsageError
-from fairlead.settings import KafkaSettings
-from fairlead.wire.topics import TopicNames
-from streaming.reading import partition_counts, read_to_end
+from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["named_groups", "nearest_groups", "unknown_group"]
 
 _NAMED_MAX: Final = 3
 
 
-def named_groups(kafka: KafkaSettings) -> frozenset[str]:
+def named_groups(source: TopicSource) -> frozenset[str]:
     """Return the groups that have an assignment, a rule or a reset.
 
     Raises:
         EnvironmentMissingError: the topics cannot be read.
     """
-    names = TopicNames(kafka.topic_prefix)
-    counts = partition_counts(kafka, [names.name(each) for each in ("control", "assignments")])
     found = {
-        _group_of(record.key)
-        for topic, partitions in counts.items()
-        for record in read_to_end(kafka, topic, range(partitions))
-        if record.value is not None
+        _group_of(row.key)
+        for suffix in ("control", "assignments")
+        for row in source.rows(suffix, source.partitions_of(suffix))
+        if row.value is not None
     }
     return frozenset(found - {ALL_GROUPS, ""})
 
@@ -47,14 +44,25 @@ def nearest_groups(group: str, known: Iterable[str]) -> list[str]:
     return difflib.get_close_matches(group, sorted(known), n=_NAMED_MAX, cutoff=0.0)
 
 
-def unknown_group(group: str, known: Iterable[str]) -> UsageError:
-    """Return the refusal of a group that nobody knows."""
-    nearest = nearest_groups(group, known)
-    beside = f"the nearest known are {', '.join(nearest)}" if nearest else "no group is known"
-    return UsageError(
-        f"{group}: nobody knows this group: no member, no rule, no reset and no commit.",
-        remedy=f"Check its name ({beside}); --new-group if it is meant to begin there.",
-    )
+def unknown_group(group: str, known: Iterable[str], place: str, *, or_else: str = "") -> UsageError:
+    """Return the refusal of a group that nobody knows: it is mistyped, or the place is another one.
+
+    Args:
+        group: its name.
+        known: the groups that there are, as far as they were read.
+        place: where it was looked for: ``at`` a cluster, or ``in`` a recording.
+        or_else: what else helps, as a sentence; empty: nothing.
+    """
+    names = set(known)
+    elsewhere = "look elsewhere (--bootstrap, --topic-prefix, --dump)"
+    if names:
+        nearest = ", ".join(nearest_groups(group, names))
+        near = f"The nearest is {nearest}" if len(names) == 1 else f"The nearest are {nearest}"
+        first = f"{near}; `fairlead group list` shows all. If it is none of them, {elsewhere}."
+    else:
+        first = f"No group is known there: {elsewhere}, or ask `fairlead doctor` what is missing."
+    remedy = f"{first} {or_else}".rstrip()
+    return UsageError(f"GROUP: there is no group {group} {place}.", remedy=remedy)
 
 
 def _group_of(key: bytes | None) -> str:

@@ -10,11 +10,11 @@ from fairlead.settings import KafkaSettings
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
-from fairlead.wire.raw import raw_record
+from fairlead.wire.raw import RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
-from streaming.reading import partitions_of, read_to_end
+from streaming.topic_reader import TopicReader
 
-__all__ = ["StrangeQueue", "read_routes", "strange_queues"]
+__all__ = ["StrangeQueue", "read_routes", "routes_told", "strange_queues"]
 
 _QUEUE_FIELDS = 3
 _LIMITS = WireLimits(1)
@@ -59,10 +59,17 @@ def read_routes(kafka: KafkaSettings, topics: Collection[str]) -> dict[str, Rout
         EnvironmentMissingError: the topic of routes cannot be read.
     """
     name = TopicNames(kafka.topic_prefix).name("routes")
+    with TopicReader(kafka) as reader:
+        parts = range(reader.partition_counts([name])[name])
+        return routes_told(map(raw_record, reader.read_to_end(name, parts)), topics)
+
+
+def routes_told(rows: Iterable[RawRecord], topics: Collection[str]) -> dict[str, Route]:
+    """Return the newest route of each topic that has one, from the records of routes."""
     found: dict[str, Route] = {}
-    for record in read_to_end(kafka, name, range(partitions_of(kafka, name))):
+    for row in rows:
         try:
-            changed = decode("routes", raw_record(record), _LIMITS)
+            changed = decode("routes", row, _LIMITS)
         except WireError:
             continue
         if not isinstance(changed, RouteChanged) or changed.topic not in topics:

@@ -17,7 +17,7 @@ from fairlead_client.producer.send_error import NoRouteError, SendFailedError
 from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 
-from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.broker import EmbeddedKafka
 from fairlead.demo.sending_judge import RETURNED_MIN, Phase, judge_sending
 from fairlead.demo.sending_load import SendingLoad

@@ -61,12 +61,14 @@ _TELLS: Final[Mapping[str, tuple[type, ...]]] = {
 class CauseCheck:
     """What became of a look at the record of a cause.
 
-    ``text`` says more; ``append_ms`` is when the record was appended, if it was found.
+    ``text`` says more; ``append_ms`` is when the record was appended, if it was found;
+    ``deletes``: it takes the route of a topic away.
     """
 
     status: CauseStatus
     text: str
     append_ms: int | None = None
+    deletes: bool = False
 
 
 def place_of(cause: Mapping[str, Any]) -> Place | None:
@@ -117,7 +119,8 @@ class CauseChecks:
         wrong = "; ".join(_differences(cause, record, self.group))
         if wrong:
             return CauseCheck("disagrees", wrong, found.append_ms)
-        return CauseCheck("verified", _words(record), found.append_ms)
+        deletes = isinstance(record, RouteChanged) and record.route is None
+        return CauseCheck("verified", _words(record), found.append_ms, deletes)
 
 
 def _missing(why: WhyMissing) -> CauseCheck:

@@ -24,7 +24,8 @@ _SENTENCES: Final = {
     "grace_over": "{client} did not come back within the restart grace: its queues are shared out",
     "subscription_changed": "{client} changed what it subscribes, its zone or its capacity",
     "decision_asked": "{client} asked for a decision now",
-    "route_changed": "the route of {topic} changed: the group has {queues} queues now",
+    "route_changed": "{topic} has a new route: the group has {queues} queues now",
+    "queues_gone": "{topic} lost queues, or was deleted: the group has {queues} queues now",
     "offsets_known": "a bridge told the bounds and commits of {topic}, so its queues can start",
     "weights_changed": "queues of {topic} weigh differently by what was measured: {because}",
     "released": "{client} released: a queue that it had given up was free for its successor",
@@ -50,7 +51,8 @@ _HEADLINES: Final = {
     "grace_over": "{client} did not come back",
     "subscription_changed": "{client} changed its subscription",
     "decision_asked": "{client} asked for a decision",
-    "route_changed": "route of {topic} changed",
+    "route_changed": "new route of {topic}",
+    "queues_gone": "queues of {topic} gone",
     "offsets_known": "offsets of {topic} known",
     "weights_changed": "weights of {topic} changed",
     "released": "{client} released",
@@ -100,10 +102,14 @@ def chief_trigger(triggers: Sequence[str]) -> str | None:
     return next(iter([*chief, *triggers]), None)
 
 
-def sentence(cause: Mapping[str, Any], audit: Audit) -> str:
-    """Say what a cause means in its decision."""
-    if cause.get("rule") is not None or cause["kind"] == "reset":
-        return _ordered(cause)
+def sentence(cause: Mapping[str, Any], audit: Audit, *, deletes: bool = False) -> str:
+    """Say what a cause means in its decision; ``deletes``: its record takes a route away."""
+    if _is_order(cause):
+        return _ordered(cause, _object_of(cause))
+    if deletes:
+        return f"{cause.get('topic')} was deleted: the group has {audit.queues} queues now"
+    if _takes_queues(cause, audit):
+        cause = {**cause, "kind": "queues_gone"}
     return _filled(_SENTENCES, cause, audit, str(cause.get("client_id")))
 
 
@@ -112,8 +118,9 @@ def headline(audit: Audit, prelude: Sequence[Audit] = ()) -> str:
     causes = [cause for each in (*prelude, audit) for cause in each.causes]
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for cause in causes:
-        single = cause.get("rule") is not None or cause["kind"] == "reset"
-        kinds.setdefault(_ordered(cause) if single else str(cause["kind"]), []).append(cause)
+        # What one person ordered for one reason is told once, of however many queues.
+        kind = _ordered(cause, "…") if _is_order(cause) else str(cause["kind"])
+        kinds.setdefault(kind, []).append(cause)
     chief = {kind for kind in kinds if kind not in _CONSEQUENCES} or set(kinds)
     parts = [_summed(kind, each, audit) for kind, each in kinds.items() if kind in chief]
     return "; ".join(parts) or "no cause is named"
@@ -139,12 +146,24 @@ def chief_cause(
 
 
 def _summed(kind: str, causes: Sequence[Mapping[str, Any]], audit: Audit) -> str:
+    if _is_order(causes[0]):
+        objects = list(dict.fromkeys(map(_object_of, causes)))
+        queues = f"{len(objects)} queues" if all("queue" in each for each in causes) else ""
+        several = queues if queues and len(objects) > 1 else _listed(objects)
+        return _ordered(causes[0], several)
     if kind not in _HEADLINES:
-        first = causes[0]
-        return kind if kind != first["kind"] else kind.replace("_", " ")
+        return kind.replace("_", " ")
     names = list(dict.fromkeys(str(each["client_id"]) for each in causes if "client_id" in each))
     topics = list(dict.fromkeys(str(each["topic"]) for each in causes if "topic" in each))
-    return _filled(_HEADLINES, {**causes[0], "topic": _listed(topics)}, audit, _listed(names))
+    gone = all(_takes_queues(each, audit) for each in causes)
+    first = {**causes[0], "kind": "queues_gone" if gone else causes[0]["kind"]}
+    return _filled(_HEADLINES, {**first, "topic": _listed(topics)}, audit, _listed(names))
+
+
+def _takes_queues(cause: Mapping[str, Any], audit: Audit) -> bool:
+    """Tell whether a route changed and nobody got a queue of it, while some lost theirs."""
+    stages = {move.stage for move in audit.moves if move.queue.topic == cause.get("topic")}
+    return cause["kind"] == "route_changed" and bool(stages) and stages <= {"dropped", "resolved"}
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -155,7 +174,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _filled(words: Mapping[str, str], cause: Mapping[str, Any], audit: Audit, client: str) -> str:
     text = words.get(str(cause["kind"]), "{kind}")
-    members = len(audit.members)
+    members = f"{len(audit.members)} member{'' if len(audit.members) == 1 else 's'}"
     return text.format(
         kind=str(cause["kind"]).replace("_", " "),
         client=client,
@@ -163,17 +182,27 @@ def _filled(words: Mapping[str, str], cause: Mapping[str, Any], audit: Audit, cl
         queue=queue_words(cause.get("queue") or ()),
         because=cause.get("because"),
         queues=audit.queues,
-        shares=f"{audit.queues} queues over {members} member{'' if members == 1 else 's'}",
+        shares=f"{audit.queues} queues over {members}"
+        if audit.queues
+        else f"{members}, no queue yet",
     )
 
 
-def _ordered(cause: Mapping[str, Any]) -> str:
-    """Say what somebody ordered: who, what, for whom, and why."""
+def _is_order(cause: Mapping[str, Any]) -> bool:
+    return cause.get("rule") is not None or cause["kind"] == "reset"
+
+
+def _object_of(cause: Mapping[str, Any]) -> str:
+    """Return what an order is about: a client, a queue; "": the whole group."""
+    return str(cause.get("client_id") or queue_words(cause.get("queue") or ()))
+
+
+def _ordered(cause: Mapping[str, Any], of: str) -> str:
+    """Say what somebody ordered: who, what, for whom or which queues, and why."""
     who = cause.get("by") or "somebody"
     reason = f" ({cause['because']})" if cause.get("because") else ""
     if cause["kind"] == "reset":
-        return f"{who} reset {queue_words(cause.get('queue') or ())}{reason}"
+        return f"{who} reset {of}{reason}"
     verb = "removed" if cause.get("removed") else "set"
-    of = cause.get("client_id") or queue_words(cause.get("queue") or ())
     everybody = " of all groups" if cause.get("group") == "*" else ""
     return f"{who} {verb} the rule {cause['rule']}{' of ' + of if of else ''}{everybody}{reason}"

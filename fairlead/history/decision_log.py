@@ -31,6 +31,8 @@ class Decisions:
         records: how many records of the group were read.
         unread: what is no decision, and why.
         from_first: reading began with the first record that the topic ever had.
+        kept_since_ms: when the oldest record was written that the topic keeps, of any group, if
+            that is later than it was asked for; None: nothing that was asked for is gone.
     """
 
     since_ms: int | None
@@ -39,6 +41,7 @@ class Decisions:
     records: int = 0
     unread: list[str] = field(default_factory=list)
     from_first: bool = False
+    kept_since_ms: int | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -74,6 +77,10 @@ def _rows(
         if number % _TOLD_EVERY == 0:
             reading(row.topic, number)
         found.from_first |= row.offset == 0
+        if number == 1 and row.offset > 0:
+            before = (row.topic, row.partition, row.offset - 1)
+            if source.records_at([before])[before] == "retention":
+                found.kept_since_ms = row.append_ms
         if row.key is not None:
             found.groups.add(row.key.decode(errors="replace"))
         if row.key == key:

@@ -55,9 +55,17 @@ def _seconds(span_ms: int) -> str:
 
 
 def last_heard(
-    rows: Iterable[RawRecord], group: str, client_ids: Collection[str], end: int, tick_ms: int
+    rows: Iterable[RawRecord],
+    group: str,
+    client_ids: Collection[str],
+    end: int,
+    tick_ms: int,
+    *,
+    lease_ms: int = 0,
 ) -> Mapping[str, LastHeard]:
     """Return the last heartbeat of each client before an offset; without those not heard.
+
+    Of a client id that heartbeats again in another life, the last of the one that fell silent.
 
     Args:
         rows: of the group's partition of heartbeats, in their order.
@@ -65,9 +73,10 @@ def last_heard(
         client_ids: who is looked for.
         end: the first offset that the decision had not read.
         tick_ms: the period of the engine's ticks.
+        lease_ms: that of the group: who is silent for longer has fallen silent.
     """
     clock = ShardClock(TICKS_PER_MOVE * tick_ms)
-    heard: dict[str, tuple[RawRecord, int, int]] = {}
+    heard: dict[tuple[str, str], tuple[RawRecord, int, int]] = {}
     key = group.encode()
     for row in rows:
         if row.offset >= end:
@@ -75,17 +84,20 @@ def last_heard(
         now_ms = clock.advance(row.append_ms)
         beat = _beat(row) if row.key == key else None
         if beat is not None and beat[0] in client_ids:
-            heard[beat[0]] = row, beat[1], now_ms
-    return {
-        client_id: LastHeard(
-            (row.topic, row.partition, row.offset), row.append_ms, lease, clock.clock_ms - at_ms
-        )
-        for client_id, (row, lease, at_ms) in heard.items()
-    }
+            # The life that was heard last stands last.
+            heard.pop(beat[:2], None)
+            heard[beat[:2]] = row, beat[2], now_ms
+    found: dict[str, LastHeard] = {}
+    for (client_id, _), (row, lease, at_ms) in heard.items():
+        place = (row.topic, row.partition, row.offset)
+        told = LastHeard(place, row.append_ms, lease, clock.clock_ms - at_ms)
+        if client_id not in found or told.silent_ms > max(lease, lease_ms):
+            found[client_id] = told
+    return found
 
 
-def _beat(row: RawRecord) -> tuple[str, int] | None:
-    """Return the client and the lease of a heartbeat, refused or not; None: it is none."""
+def _beat(row: RawRecord) -> tuple[str, str, int] | None:
+    """Return client, incarnation and lease of a heartbeat, refused or not; None: it is none."""
     try:
         body = orjson.loads(row.value or b"null")
     except orjson.JSONDecodeError:
@@ -93,4 +105,5 @@ def _beat(row: RawRecord) -> tuple[str, int] | None:
     if not isinstance(body, dict) or body.get("kind") != "heartbeat":
         return None
     lease = body.get("lease_ms")
-    return str(body.get("client_id")), lease if isinstance(lease, int) else 0
+    life = str(body.get("incarnation"))
+    return str(body.get("client_id")), life, lease if isinstance(lease, int) else 0

@@ -45,7 +45,7 @@ class Move:
         """From this decision to the one that granted the queue; None: none did."""
         if self.after is None or self.after.granted is None:
             return None
-        return self.after.granted.at_ms - self.audit.at_ms
+        return self.after.granted.written_ms - self.audit.written_ms
 
     @property
     def client_ids(self) -> frozenset[str]:
@@ -61,8 +61,8 @@ class Move:
         at, position = cause.get("at"), None if after is None else after.position
         return {
             "group": audit.group,
-            "at": iso_words(audit.at_ms),
-            "at_ms": audit.at_ms,
+            "at": iso_words(audit.written_ms),
+            "at_ms": audit.written_ms,
             "queue": queue_words(self.queue),
             "kind": self.kind,
             "from": None if before is None else before.client_id,
@@ -122,7 +122,7 @@ def decided_moves(
         changed = DecidedMoves(audit, tuple(moves), 0)
         least = min(changed.moved, _least(owners, after))
         owners = after
-        if audit.at_ms >= since_ms:
+        if audit.written_ms >= since_ms:
             found.append(DecidedMoves(audit, tuple(moves), least))
     return found
 

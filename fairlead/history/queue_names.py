@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
+from fairlead.core.consume_from_where import RETRY_TOPIC_PREFIX
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.history.places import queue_words
@@ -22,20 +23,28 @@ class UnknownQueueError(LookupError):
 def queue_named(text: str, known: Collection[MessageQueue]) -> MessageQueue:
     """Return the queue that a text names: ``topic/broker/3``, ``topic/3`` or ``3``.
 
+    A bare number means a queue of a retry topic only where the group reads nothing else that has
+    it: nobody names those topics himself.
+
     Raises:
         UnknownQueueError: it names none of those that are known, or several.
 
     >>> queue_named("3", [MessageQueue("orders", "main", 3)])
     MessageQueue(topic='orders', broker_name='main', queue_id=3)
+    >>> retry = MessageQueue("%RETRY%orders", "main", 3)
+    >>> queue_named("3", [retry]).topic
+    '%RETRY%orders'
+    >>> queue_named("3", [retry, MessageQueue("orders", "main", 3)]).topic
+    'orders'
     """
     if text.isascii() and text.isdigit():
-        found = sorted((each for each in known if each.queue_id == int(text)), key=queue_order)
-        if len(found) > 1:
-            raise UnknownQueueError(text, f"it may be {_listed(found)}", known)
+        numbered = sorted((each for each in known if each.queue_id == int(text)), key=queue_order)
+        own = [each for each in numbered if not each.topic.startswith(RETRY_TOPIC_PREFIX)]
+        found = own or numbered
     else:
         found = [each for each in known if text in (queue_words(each), _without_broker(each))]
-        if len(found) > 1:
-            raise UnknownQueueError(text, f"it may be {_listed(found)}", known)
+    if len(found) > 1:
+        raise UnknownQueueError(text, f"it may be {_listed(found)}", known)
     if not found:
         raise UnknownQueueError(text, "the group has no such queue", known)
     return found[0]

@@ -2,7 +2,7 @@
 
 import binascii
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -51,7 +51,7 @@ class Rejected:
         key = self.row.key
         if key is not None and not key.startswith(b"["):
             suffix = self.place[0].rpartition(".")[2]
-            return None if suffix in ("routes", "generations") else key.decode(errors="replace")
+            return None if suffix in ("routes", "generations") else _printable(key)
         try:
             parts = orjson.loads(key or b"null")
         except orjson.JSONDecodeError:
@@ -78,7 +78,7 @@ class Rejected:
         return self.excerpt is not None and (self.size or 0) > len(self.excerpt)
 
     def document(self) -> dict[str, Any]:
-        """Return it as JSON values, flat."""
+        """Return it as JSON values, flat; what was sent as it can be read, and as it was."""
         return {
             "at": iso_words(self.row.append_ms),
             "at_ms": self.row.append_ms,
@@ -88,10 +88,12 @@ class Rejected:
             "remedy": self.remedy,
             "group": self.group,
             "key": self.key_text,
+            "key_base64": _base64(self.row.key),
             "record": at_words(*self.place),
             "size": self.size,
             "sha256": self.sha256,
             "excerpt": self.excerpt_text,
+            "excerpt_base64": _base64(self.excerpt),
             "cut": self.is_cut,
             "version": self.version,
             "reject": at_words(self.row.topic, self.row.partition, self.row.offset),
@@ -120,6 +122,10 @@ def rejected_of(row: RawRecord) -> Rejected | None:
         )
     except (ValueError, KeyError, TypeError, binascii.Error):
         return None
+
+
+def _base64(content: bytes | None) -> str | None:
+    return None if content is None else b64encode(content).decode()
 
 
 def _printable(content: bytes) -> str:

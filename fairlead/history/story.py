@@ -169,14 +169,14 @@ class TenureTold:
 
 
 def _at_ms(audit: Audit | None) -> int | None:
-    return None if audit is None else audit.at_ms
+    return None if audit is None else audit.written_ms
 
 
 def _decision(audit: Audit) -> dict[str, Any]:
     return {
         "at": at_words(audit.row.topic, audit.row.partition, audit.row.offset),
         "epoch": epoch_words(audit.epoch),
-        "at_ms": audit.at_ms,
+        "at_ms": audit.written_ms,
         "triggers": [*audit.triggers],
         "strategy": audit.strategy,
         "members": len(audit.members),
@@ -223,7 +223,7 @@ def standing_of(known: Sequence[Tenure], told: tuple[str, Epoch, str] | None) ->
         return Holder("nobody")
     first, last = alive[0], alive[-1]
     begun = first.granted or first.given
-    since_ms = None if begun is None else begun.at_ms
+    since_ms = None if begun is None else begun.written_ms
     if first.state == "gated":
         before = tuple(each.client_id for each in known if each.epoch < first.epoch)
         return Holder("gated", first.client_id, first.epoch, since_ms, waits_for=before[-1:])
@@ -245,6 +245,7 @@ class QueueStory:
         reaches_back: the log holds nothing older of this queue than what was read.
         newest: the newest decision of the group; None: none is in the log.
         as_of_ms: when that was so.
+        orders_at: topic and partition of the operators' orders to the group.
     """
 
     group: str
@@ -255,6 +256,7 @@ class QueueStory:
     reaches_back: bool
     newest: Audit | None
     as_of_ms: int
+    orders_at: tuple[str, int]
 
     @property
     def why_nobody(self) -> str | None:

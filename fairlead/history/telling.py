@@ -136,6 +136,7 @@ class _Teller:
                     reaches_back=self.decisions.is_whole,
                     newest=self.tenures.newest,
                     as_of_ms=now_ms,
+                    orders_at=(self.source.names.name("control"), self.shard),
                 )
             )
         return stories
@@ -231,7 +232,7 @@ class _Teller:
                 else heard.words(self._patience())
             )
             check = CauseCheck("no_record", text)
-        return CauseTold(cause, sentence(cause, audit), check)
+        return CauseTold(cause, sentence(cause, audit, deletes=check.deletes), check)
 
     def _lapsed(
         self, audit: Audit, heard: dict[int, Mapping[str, LastHeard]]
@@ -252,7 +253,14 @@ class _Teller:
         found: Mapping[str, LastHeard] = {}
         for before_ms in _HEARD_MS:
             rows = self.source.rows("heartbeats", [self.shard], audit.at_ms - before_ms)
-            found = last_heard(rows, self.asked.group, clients, end, self.asked.tick_ms)
+            found = last_heard(
+                rows,
+                self.asked.group,
+                clients,
+                end,
+                self.asked.tick_ms,
+                lease_ms=self._patience().lease_ms,
+            )
             if found.keys() >= clients:
                 break
         return found
@@ -275,10 +283,10 @@ class _Teller:
             gap_ms = max(granted.row.append_ms - released.append_ms, 0)
         return Handover(
             before=before,
-            dropped_ms=None if before.dropped is None else before.dropped.at_ms,
+            dropped_ms=None if before.dropped is None else before.dropped.written_ms,
             released=released,
             how=None if released is not None else self._end_words(before, tenure, heard),
-            granted_ms=None if granted is None else granted.at_ms,
+            granted_ms=None if granted is None else granted.written_ms,
             gap_ms=gap_ms,
             by_release=by_release,
         )

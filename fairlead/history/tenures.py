@@ -13,6 +13,8 @@ __all__ = ["Tenure", "TenureState", "Tenures", "tenures_of"]
 
 _PASSED: Final = frozenset(("generation_passed", "recovery_passed"))
 _ASKING: Final = frozenset(("barrier", "recovering"))
+_FIRST: Final = ("route_changed",)
+"""What the first share-out waits for."""
 _PRELUDE_MS: Final = 600_000
 """What was decided longer ago has not led to a decision."""
 
@@ -94,20 +96,21 @@ class Tenures:
         """Add the next decision; one of an engine that was superseded counts for nobody."""
         if self.newest is not None and audit.cut.generation < self.newest.cut.generation:
             return
-        self.newest = audit
+        self.newest, is_first = audit, not self.of
         for move in audit.moves:
             self._take(move, audit)
         for move in audit.moves:
             if move.stage == "granted" and not move.unsafe:
                 self._end_older(move, audit)
         self._open_gates(audit)
-        self._note_prelude(audit)
+        self._note_prelude(audit, is_first=is_first)
 
     def prelude_of(self, audit: Audit) -> tuple[Audit, ...]:
         """Return the decisions that moved nothing and that one only followed up, oldest first.
 
         A route changes in one decision, and queues move when their bounds are told; changes are
-        collected one by one, and shared out together.
+        collected one by one, and shared out together. Who joins a group before any queue is known
+        gets the first ones when their routes are told.
         """
         return self.preludes.get(audit.row.offset, ())
 
@@ -162,9 +165,11 @@ class Tenures:
             if len(alive) == 1 and alive[0].state == "gated" and alive[0].given is not None:
                 alive[0].opened = None if alive[0] is self.of[queue][0] else audit
 
-    def _note_prelude(self, audit: Audit) -> None:
+    def _note_prelude(self, audit: Audit, *, is_first: bool) -> None:
+        """Note what led to a decision; ``is_first``: nothing had an owner before it."""
         if any(move.stage == "dropped" or move.epoch == audit.epoch for move in audit.moves):
-            if all(map(is_consequence, audit.causes)):
+            follows = _FIRST if is_first else ()
+            if all(is_consequence(each) or each["kind"] in follows for each in audit.causes):
                 since_ms = audit.at_ms - _PRELUDE_MS
                 led = tuple(each for each in self.quiet if each.at_ms >= since_ms)
                 self.preludes[audit.row.offset] = led

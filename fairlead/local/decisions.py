@@ -1,12 +1,23 @@
 """The engine's audit records as values, and what they add up to: who was granted what."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import orjson
 
-__all__ = ["Decision", "DecisionReader", "Epoch", "Move", "Ownership", "Queue", "Stage"]
+from fairlead.wire.raw import RawRecord
+
+__all__ = [
+    "Decision",
+    "DecisionReader",
+    "Epoch",
+    "Move",
+    "Ownership",
+    "Queue",
+    "Stage",
+    "decisions_of",
+]
 
 Stage = Literal["dropped", "gated", "granted", "resolved"]
 
@@ -75,6 +86,7 @@ class Decision:
         failures: topic -> why it keeps its last assignment.
         previous: the group's epoch before it, the same as ``epoch`` if it granted nothing anew.
         at_ms: when the newest record that it rests on was appended.
+        written_ms: when it was appended itself, its last part; 0: it was read from no topic.
         triggers: words of docs/protocol.md §3.14.
         why: the causes, as the record has them.
         strategy: its name.
@@ -94,6 +106,7 @@ class Decision:
     failures: Mapping[str, str] = field(default_factory=dict)
     previous: Epoch | None = None
     at_ms: int = 0
+    written_ms: int = 0
     triggers: tuple[str, ...] = ()
     why: tuple[Mapping[str, Any], ...] = ()
     strategy: str = ""
@@ -132,6 +145,24 @@ class DecisionReader:
             return None
         self._parts.append(found)
         return _joined(self._parts) if len(self._parts) == parts else None
+
+
+def decisions_of(group: str, rows: Iterable[RawRecord]) -> Iterator[Decision]:
+    """Yield the whole decisions of a group from records of their topic, in their order.
+
+    Nobody but the engine may write there; a record that is none, or of a later version, is passed
+    over: a reader that fails would hide all the rest.
+    """
+    reader, key = DecisionReader(group), group.encode()
+    for row in rows:
+        if row.key != key or row.value is None:
+            continue
+        try:
+            decision = reader.read(row.value)
+        except ValueError:
+            continue
+        if decision is not None:
+            yield replace(decision, written_ms=row.append_ms)
 
 
 def _joined(parts: list[Decision]) -> Decision:

@@ -79,7 +79,7 @@ def _joins(picture: Picture, joins: Sequence[Join]) -> Iterable[GroupRecord]:
         known.add(join.client_id)
         topics = everything if join.topics is None else join.topics
         if not topics:
-            raise BadChangeError("join", f"{join.client_id} has no topic", "say topics=orders")
+            raise BadChangeError("join", f"{join.client_id} has no topic", "say --topic orders")
         profile = MemberProfile(zone=join.zone, capacity=join.capacity)
         yield heartbeat_of(picture.state.group, join.client_id, topics, profile)
 

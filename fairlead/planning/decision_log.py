@@ -4,13 +4,15 @@ Decides from where on the topic must be read: a busy one holds days of every gro
 what is asked for mostly stands near its end.
 """
 
+from itertools import pairwise
 from typing import Final
 
-from fairlead.local.decisions import Decision, DecisionReader, Epoch
+from fairlead.local.decisions import Decision, Epoch, decisions_of
 from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["decisions_after", "newest_epoch"]
+__all__ = ["decisions_after", "last_life", "newest_epoch"]
 
+_EMPTY: Final = "empty"
 _LOOKS_BACK_MS: Final = (60_000, 3_600_000, None)
 """So long before the newest decision of all groups the topic is read from; None: from its begin."""
 
@@ -50,15 +52,31 @@ def decisions_after(source: TopicSource, group: str, epoch: Epoch | None) -> lis
     return [each for each in found if epoch is None or each.epoch > epoch]
 
 
+def last_life(source: TopicSource, group: str) -> list[Decision]:
+    """Return a group's decisions since it was last without members, and those that emptied it.
+
+    None of them: no decision is there, or any more.
+
+    Raises:
+        EnvironmentMissingError: the topic cannot be read.
+    """
+    newest_ms = source.newest_ms("decisions", 0)
+    if newest_ms is None:
+        return []
+    life: list[Decision] = []
+    for back_ms in _LOOKS_BACK_MS:
+        found = _read(source, group, newest_ms, back_ms)
+        begins = [
+            number
+            for number, (before, each) in enumerate(pairwise(found), 1)
+            if before.phase == _EMPTY and each.phase != _EMPTY
+        ]
+        life = found[begins[-1] :] if begins else found
+        if begins:
+            break
+    return life
+
+
 def _read(source: TopicSource, group: str, newest_ms: int, back_ms: int | None) -> list[Decision]:
     since_ms = None if back_ms is None else max(newest_ms - back_ms, 0)
-    reader, found = DecisionReader(group), list[Decision]()
-    for row in source.read("decisions", [0], since_ms):
-        try:
-            decision = None if row.value is None else reader.read(row.value)
-        except ValueError:
-            # Of a later version, or nobody's: it tells nothing of this group.
-            continue
-        if decision is not None:
-            found.append(decision)
-    return found
+    return [*decisions_of(group, source.rows("decisions", [0], since_ms))]

@@ -20,6 +20,7 @@ from fairlead.core.rules import EngineRules
 from fairlead.core.scales import weigh_queues
 from fairlead.core.state import Grant, QueueState
 from fairlead.engine.context import ShardContext
+from fairlead.planning.engine_life import EngineLife
 from fairlead.planning.forecast import forecast
 from fairlead.planning.picture import SOMEWHERE, Picture
 from fairlead.planning.plan import Passing
@@ -80,6 +81,13 @@ class LiveGroup:
     newest_ms: int | None
     measured_ms: int
     released: frozenset[Released] = frozenset()
+
+    def engine(self, tick_ms: int, now_ms: int) -> EngineLife:
+        """Return whether an engine runs, as far as the last lease and margin tell."""
+        patience_ms = self.roll.rules.lease_ms + self.roll.rules.margin_ms
+        since_ms = None if self.newest_ms is None else self.newest_ms - patience_ms
+        ticked_ms, newest_ms = self.roll.ticked_ms, self.newest_ms
+        return EngineLife(ticked_ms, newest_ms, since_ms, now_ms, tick_ms, patience_ms)
 
 
 def read_live_group(

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from fairlead.core.membership import shared_topics
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.outputs import Failure
@@ -180,6 +181,7 @@ def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
         remarks=(
             *found.notes,
             *_strangers(records, after.members, readable),
+            *_unrouted(before, after),
             *_delays(records, found.rules),
         ),
     )
@@ -204,6 +206,14 @@ def _strangers(
         for client_id in clients:
             if client_id not in members:
                 yield f"{named}: {client_id} would be no member"
+
+
+def _unrouted(before: Picture, after: Picture) -> Iterator[str]:
+    """Yield the topics that a change brings and of which no route is known."""
+    known = {*shared_topics(before.state), *after.state.routes}
+    for topic in shared_topics(after.state):
+        if topic not in known:
+            yield f"the route of {topic} is not known: its queues are not in the plan"
 
 
 def _delays(records: Sequence[GroupRecord], rules: GroupRules) -> Iterator[str]:

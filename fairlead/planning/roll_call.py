@@ -3,7 +3,7 @@
 The functions are the engine's own, and so is the clock: the log's, as far as it was read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fairlead.control.rules_in_force import RulesInForce
@@ -19,7 +19,8 @@ from fairlead.engine.attempt import dated
 from fairlead.engine.context import ShardContext
 from fairlead.engine.defaults import rules_for_all
 from fairlead.engine.line import Line
-from fairlead.engine.reading import Batch, read_rows
+from fairlead.engine.reading import read_rows
+from fairlead.planning.engine_life import newest_tick_ms
 from fairlead.planning.picture import empty_group
 from fairlead.wire.raw import RawRecord
 
@@ -67,7 +68,7 @@ def call_roll(
     Raises:
         AppendTimeMissingError: a topic that carries the clock has no broker's append time.
     """
-    batch = read_rows(None, rows, context)
+    batch = read_rows(None, [_as_read(row, group, context) for row in rows], context)
     lines = batch.lines.get(group, ())
     engine = rules_for_all(in_force.values_of_all, context.rules)
     clock = batch.clock
@@ -93,8 +94,8 @@ def call_roll(
         engine=engine,
         rules=draft.rules,
         lapsed=frozenset(key for key, stone in draft.state.tombstones.items() if stone.lapsed),
-        groups=_groups(batch),
-        ticked_ms=max((row.append_ms for row in rows if _is_tick(row, context)), default=None),
+        groups=frozenset(_groups(rows, context)),
+        ticked_ms=newest_tick_ms(row for row in rows if _is_heartbeat(row, context)),
         clock_ms=clock.clock_ms,
         progress=tuple(line.arrival for line in lines if _is(line, Progress)),
     )
@@ -104,9 +105,17 @@ def _is(line: Line, *kinds: type) -> bool:
     return isinstance(line.record, kinds)
 
 
-def _groups(batch: Batch) -> frozenset[str]:
-    return frozenset({*batch.lines, *batch.beats})
+def _as_read(row: RawRecord, group: str, context: ShardContext) -> RawRecord:
+    """Return a row; without its value if it is of another group: it moves the clock and no more."""
+    of_another = row.key is not None and row.key != group.encode()
+    return row._replace(value=None) if of_another and _is_heartbeat(row, context) else row
 
 
-def _is_tick(row: RawRecord, context: ShardContext) -> bool:
-    return row.key is None and row.topic == context.topics.name("heartbeats")
+def _groups(rows: Sequence[RawRecord], context: ShardContext) -> Iterator[str]:
+    for row in rows:
+        if row.key is not None and row.value is not None and _is_heartbeat(row, context):
+            yield row.key.decode(errors="replace")
+
+
+def _is_heartbeat(row: RawRecord, context: ShardContext) -> bool:
+    return row.topic == context.topics.name("heartbeats")

@@ -28,7 +28,8 @@ from fairlead.recording.writer import PartitionWriter, RecordingWriter
 from fairlead.settings import KafkaSettings, Settings
 from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import CLIENT_TOPICS, TopicNames
-from streaming.reading import consumer_of, partitions_of, read_bounds
+from streaming.reading import partitions_of, read_bounds
+from streaming.topic_reader import consumer_of
 
 __all__ = ["Capture", "Said", "capture", "driver_settings"]
 

@@ -105,13 +105,15 @@ class HeldView:
     def groups(self) -> list[dict[str, Any]]:
         """Return the summaries of all groups, sorted by name."""
         if time.monotonic() - self._groups_at > FRESH_S:
-            self._groups = self.asked(lambda view: [each.document() for each in view.groups()], [])
+            self._groups = self.asked(
+                lambda view: [each.document() for each in view.groups(_now_ms())], []
+            )
             self._groups_at = time.monotonic()
         return self._groups
 
     def group(self, name: str) -> dict[str, Any] | None:
         """Return the description of one group; None: nobody has heard of it."""
-        found = self.asked(lambda view: view.group(name), None)
+        found = self.asked(lambda view: view.group(name, _now_ms()), None)
         return None if found is None else found.document()
 
     def decisions(
@@ -137,3 +139,7 @@ class HeldView:
         """Return where the newest decision of a group stands; −1: there is none."""
         found = self.asked(lambda view: view.decisions(name), None)
         return max((each.place.offset for each in found or ()), default=-1)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -20,11 +20,12 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from fairlead.control.known_groups import nearest_groups
+from fairlead.control.known_groups import unknown_group
 from fairlead.serve.answers import HeldView
 from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
 from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.settings import KafkaSettings
 
 __all__ = ["application"]
 
@@ -38,15 +39,17 @@ def application(
     held: HeldView,
     following: Callable[[], Following],
     metrics: ServeMetrics,
+    kafka: KafkaSettings,
 ) -> Starlette:
     """Return the application.
 
     Args:
         held: the view.
+        kafka: of which cluster's topics.
         following: how far the topics were read.
         metrics: the numbers of this process and of the groups; requests are counted there.
     """
-    answers = _Answers(held, following, metrics)
+    answers = _Answers(held, following, metrics, kafka)
     return Starlette(
         routes=[
             Route("/", answers.index),
@@ -86,11 +89,16 @@ class _Counting(BaseHTTPMiddleware):
 
 class _Answers:
     def __init__(
-        self, held: HeldView, following: Callable[[], Following], metrics: ServeMetrics
+        self,
+        held: HeldView,
+        following: Callable[[], Following],
+        metrics: ServeMetrics,
+        kafka: KafkaSettings,
     ) -> None:
         self._held = held
         self._following = following
         self._metrics = metrics
+        self._of = {"bootstrap": kafka.bootstrap, "topic_prefix": kafka.topic_prefix}
 
     async def index(self, request: Request) -> Response:
         """Tell what there is to ask."""
@@ -120,6 +128,7 @@ class _Answers:
         found = readiness_of(self._following())
         return _json(
             {
+                **self._of,
                 "as_of_ms": time.time_ns() // 1_000_000,
                 "ready": found.ready,
                 "reason": found.reason,
@@ -182,9 +191,8 @@ class _Answers:
 
     async def _unknown(self, name: str) -> Response:
         known = [each["group"] for each in await run_in_threadpool(self._held.groups)]
-        nearest = await run_in_threadpool(nearest_groups, name, known)
-        remedy = f"The nearest known are {', '.join(nearest)}." if nearest else "No group is known."
-        return _refusal(404, f"{name}: no record in the topics is of this group.", remedy)
+        error = await run_in_threadpool(unknown_group, name, known, "in the topics that are served")
+        return _refusal(404, error.message, error.remedy)
 
 
 def _paths(request: Request) -> list[str]:

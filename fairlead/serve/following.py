@@ -20,8 +20,9 @@ from fairlead.settings import KafkaSettings
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
 from streaming.connection import REQUEST_TIMEOUT_MS
-from streaming.reading import consumer_of, partition_counts
+from streaming.reading import partition_counts
 from streaming.topic_ids import TopicIds, read_topic_ids
+from streaming.topic_reader import consumer_of
 
 __all__ = ["WINDOWS_MS", "FollowedTopic", "Following", "TopicFollower"]
 

@@ -185,8 +185,18 @@ COUNTERS: Final = (
         "group policy",
         "Grants of queues of which nobody had told a position, by the why of their start.",
     ),
+    _counter(
+        "view_failures",
+        "kind",
+        "Records of Fairlead's topics that the view could not take in and has passed over (record),"
+        " and looks at a group that failed (group). Not 0: something else writes the topics, or"
+        " fairlead serve has a defect, and what it tells of a group may be wrong.",
+    ),
 )
-"""What has happened since the topics were followed; those of a group at 0 are left out."""
+"""What has happened since the topics were followed; those of a group at 0 are left out.
+
+``view_failures`` counts from the first record that was read.
+"""
 
 HISTOGRAMS: Final = (
     _histogram(

@@ -56,6 +56,8 @@ class GroupMetrics(Collector):
         for name, view in snapshot.in_detail.items():
             _tell_queues(told, name, view)
         _add(told, "metrics_groups_folded", {}, len(others))
+        _add(told, "view_failures_total", {"kind": "record"}, snapshot.passed_over)
+        _add(told, "view_failures_total", {"kind": "group"}, snapshot.failed)
         _tell_counts(told, snapshot.happened)
         _tell_times(told, snapshot.happened)
         yield from told.values()

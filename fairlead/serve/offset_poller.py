@@ -44,20 +44,21 @@ class PolledTopics:
         by_topic: dict[str, list[MessageQueue]] = {}
         for queue in sorted(set(queues)):
             by_topic.setdefault(queue.topic, []).append(queue)
+        leaders: dict[str, dict[int, int]] = {}
         for found in self._data.look([*by_topic]).looks:
-            if not isinstance(found, TopicSeen):
-                continue
-            self.identities[found.topic] = found.identity
-            leaders = {
-                queue.queue_id: leader
-                for queue in by_topic[found.topic]
-                if queue.queue_id < len(found.leaders)
-                and (leader := found.leaders[queue.queue_id]) is not None
-            }
-            bounds, _ = self._data.bounds(found.topic, leaders, ())
-            for queue in by_topic[found.topic]:
-                if queue.queue_id in bounds.latest:
-                    self.ends[queue] = bounds.latest[queue.queue_id]
+            if isinstance(found, TopicSeen):
+                self.identities[found.topic] = found.identity
+                leaders[found.topic] = {
+                    queue.queue_id: leader
+                    for queue in by_topic[found.topic]
+                    if queue.queue_id < len(found.leaders)
+                    and (leader := found.leaders[queue.queue_id]) is not None
+                }
+        ends = self._data.ends(leaders)
+        for topic in leaders:
+            for queue in by_topic[topic]:
+                if queue.queue_id in ends[topic]:
+                    self.ends[queue] = ends[topic][queue.queue_id]
 
     def committed(self, group: str, queues: Iterable[MessageQueue]) -> dict[MessageQueue, Position]:
         """Return what a group committed in the present lives of these queues' topics."""

@@ -37,5 +37,5 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
         for part in (follower, poller):
             part.start()
             ending.callback(part.stop)
-        app = application(held, lambda: follower.following, metrics)
+        app = application(held, lambda: follower.following, metrics, settings.kafka)
         serve_until_stopped(listening, app, stop)

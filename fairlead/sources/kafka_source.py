@@ -2,27 +2,26 @@
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
 
 from fairlead.settings import KafkaSettings
 from fairlead.sources.missing_record import Place, WhyMissing, why_missing
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
-from fairlead.wire.topics import TopicNames
-from streaming.reading import (
-    follow,
-    partition_counts,
-    read_bounds,
-    read_newest,
-    read_places,
-    read_to_end,
-)
+from fairlead.wire.topics import ALL_TOPICS, TopicNames
+from streaming.reading import follow
+from streaming.topic_reader import TopicReader
 
 __all__ = ["KafkaSource"]
 
-_READ = ("heartbeats", "releases", "control", "routes", "assignments")
+_READ: Final = ("heartbeats", "releases", "control", "routes", "assignments")
+"""Suffixes of the topics without which nothing can be told."""
 
 
 class KafkaSource:
-    """A source of records (``fairlead.sources.topic_source``) on a cluster."""
+    """A source of records (``fairlead.sources.topic_source``) on a cluster.
+
+    All that it is asked goes through one connection.
+    """
 
     tick_ms = None
 
@@ -34,7 +33,11 @@ class KafkaSource:
         """
         self._kafka = kafka
         self.names = TopicNames(kafka.topic_prefix)
-        self._counts = partition_counts(kafka, [self.names.name(topic) for topic in _READ])
+        self.reader = TopicReader(kafka)
+        self._counts = self.reader.partition_counts(
+            [self.names.name(each) for each in _READ],
+            also=[self.names.name(each) for each in ALL_TOPICS if each not in _READ],
+        )
         self.partitions = Partitions(
             shards=self._counts[self.names.name("heartbeats")],
             assignments=self._counts[self.names.name("assignments")],
@@ -57,14 +60,18 @@ class KafkaSource:
         """
         topic = self.names.name(suffix)
         if topic not in self._counts:
-            self._counts |= partition_counts(self._kafka, [topic])
+            self._counts |= self.reader.partition_counts([topic])
         return range(self._counts[topic])
 
     def rows(
         self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
     ) -> Iterator[RawRecord]:
-        """Yield what stands in some partitions of a topic, in order within each."""
-        for record in read_to_end(self._kafka, self.names.name(suffix), partitions, since_ms):
+        """Yield what stands in some partitions of a topic, in order within each.
+
+        Raises:
+            EnvironmentMissingError: it is not there, or cannot be read.
+        """
+        for record in self.reader.read_to_end(self._there(suffix), partitions, since_ms):
             yield raw_record(record)
 
     def read(
@@ -75,14 +82,14 @@ class KafkaSource:
 
     def newest_ms(self, suffix: str, partition: int) -> int | None:
         """Return when the newest record of a partition was appended; None: there is none."""
-        record = read_newest(self._kafka, self.names.name(suffix), partition)
+        record = self.reader.newest(self._there(suffix), partition)
         return None if record is None else record.timestamp
 
     def records_at(self, places: Collection[Place]) -> Mapping[Place, RawRecord | WhyMissing]:
         """Return the record at each place, or why there is none."""
         ours = {place for place in places if self._has(place)}
-        bounds = read_bounds(self._kafka, {(topic, number) for topic, number, _ in ours})
-        found = read_places(self._kafka, ours, bounds)
+        bounds = self.reader.bounds({(topic, number) for topic, number, _ in ours})
+        found = self.reader.records_at(ours, bounds)
         return {
             place: raw_record(found[place])
             if place in found
@@ -94,13 +101,18 @@ class KafkaSource:
         """Return where each partition of a topic ends now."""
         topic = self.names.name(suffix)
         places = [(topic, number) for number in self.partitions_of(suffix)]
-        bounds = read_bounds(self._kafka, places)
+        bounds = self.reader.bounds(places)
         return {number: end for (_, number), (_, end) in bounds.items()}
 
     def follow(self, suffix: str, begins: Mapping[int, int]) -> Iterator[list[RawRecord]]:
         """Yield what a topic gets from some offsets on, poll by poll, for ever."""
         for records in follow(self._kafka, self.names.name(suffix), begins):
             yield [raw_record(record) for record in records]
+
+    def _there(self, suffix: str) -> str:
+        """Return the name of a topic that is there: whoever reads another waits, or makes it."""
+        self.partitions_of(suffix)
+        return self.names.name(suffix)
 
     def _has(self, place: Place) -> bool:
         suffix = self.names.suffix(place[0])

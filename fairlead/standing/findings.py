@@ -1,16 +1,17 @@
-"""What is wrong with a group as it stands: what its sets say, and what takes too long.
+"""What is wrong with a group as it stands, in words, with what to do about it.
 
-Decides when a handover counts as stalled: its holder has not released for longer than the drain
-deadline of the group, or than its lease where there is none. A queue that is merely on its way is
-no finding, nor is a group whose members are all gone and have left nothing.
+What counts as wrong is decided by `fairlead.planning.problems`, for this and for a list of groups;
+here it is said of which queue, member or topic.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
 from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.durations import duration_words
 from fairlead.planning.findings import Finding, findings_of
+from fairlead.planning.problems import Deaf, Drain, Signs, problems_of
 from fairlead.standing.group_standing import GroupStanding
 from fairlead.standing.member_standing import MemberStanding
 from fairlead.standing.queue_standing import Holder, QueueStanding
@@ -37,6 +38,82 @@ _NOBODY: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Holding:
+    """A member that was told to give queues up and has not: which, and who waits for it."""
+
+    member: MemberKey
+    queues: tuple[QueueStanding, ...]
+    drain: Drain
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A group, and everything of it that may be wrong."""
+
+    found: GroupStanding
+    sets: tuple[Finding, ...]
+    holding: tuple[_Holding, ...]
+    deaf: tuple[tuple[MemberStanding, Deaf], ...]
+
+    @property
+    def paused(self) -> bool:
+        """Whether nothing is shared anew."""
+        return self.found.live.roll.rules.pause
+
+    def of(self, problem: str) -> Iterator[Finding]:
+        """Yield what the sets of its members say of one problem."""
+        yield from (each for each in self.sets if each.problem == problem)
+
+    def unassigned(self) -> list[Finding]:
+        """Return the queues that nobody gets, or nobody while the group is paused."""
+        if not self.paused:
+            return [each for each in self.of("unassigned") if each.subject not in self._unrouted]
+        return [
+            Finding(
+                "paused_unassigned",
+                "/".join(map(str, queue.queue)),
+                "nobody holds it, and nobody gets it while the group is paused",
+                f"fairlead group resume {self.found.name}",
+            )
+            for queue in self.found.queues
+            if queue.unassigned
+        ]
+
+    def unrouted(self) -> list[Finding]:
+        """Return the topics without a route."""
+        remedy = "look whether a bridge runs and watches this topic"
+        found = (each for each in self.of("unassigned") if each.subject in self._unrouted)
+        return [replace(each, remedy=remedy) for each in found]
+
+    @property
+    def _unrouted(self) -> tuple[str, ...]:
+        return self.found.unrouted
+
+    def signs(self) -> Signs:
+        """Return what can be seen of it."""
+        found, newest = self.found, self.found.newest
+        since_ms = found.past.phase_since_ms
+        return Signs(
+            rules=found.live.roll.rules,
+            engine_silent=found.engine.silent,
+            members=len(found.sharing),
+            lag=found.lag or 0,
+            phase=found.phase,
+            phase_ms=None if since_ms is None else found.now_ms - since_ms,
+            alarms=() if newest is None else newest.alarms,
+            overlap=any(self.of("overlap")),
+            unassigned=len(self.unassigned()),
+            unrouted=len(self.unrouted()),
+            disagree=any(self.of("disagreement")),
+            duplicate=any(self.of("duplicate_client_id")),
+            unsafe=any(each.unsafe for each in found.queues),
+            drains=tuple(each.drain for each in self.holding),
+            deaf=tuple(deaf for _, deaf in self.deaf),
+            failed=newest is not None and bool(newest.failures),
+        )
+
+
 def standing_findings(found: GroupStanding, odd: frozenset[MemberKey]) -> tuple[Finding, ...]:
     """Return everything that is wrong, in a fixed order: what concerns all of it first.
 
@@ -44,74 +121,80 @@ def standing_findings(found: GroupStanding, odd: frozenset[MemberKey]) -> tuple[
         found: the group.
         odd: the members that were told that they differ from their group.
     """
-    return (
-        *_engine(found),
-        *_offline(found),
-        *_phase(found),
-        *_sets(found, odd),
-        *_unsafe(found),
-        *_stalled(found),
-        *_deaf(found),
-        *_failures(found),
+    sets = findings_of(found.live, odd)
+    look = _Look(found, sets, tuple(_holding(found)), tuple(_deaf(found)))
+    return tuple(
+        each for problem in problems_of(look.signs()) for each in _SAID[problem](look, problem)
     )
 
 
-def _engine(found: GroupStanding) -> Iterator[Finding]:
-    silent_ms = found.engine_silent_ms
-    if silent_ms is not None and found.sharing:
-        yield Finding(
-            "engine_silent",
-            "engine",
-            f"no engine has ticked for {_seconds(silent_ms)}: owners go on, nothing is decided",
-            "start one (fairlead run), or look at the log of the one that should run",
-        )
-
-
-def _offline(found: GroupStanding) -> Iterator[Finding]:
-    waiting = sum(each.place.lag or 0 for each in found.queues)
-    if waiting and not found.sharing:
-        text = f"nobody is in it, and {waiting:,} messages wait"
-        yield Finding("offline", "group", text, "start its clients")
-
-
-def _phase(found: GroupStanding) -> Iterator[Finding]:
-    remedy = _PHASES.get(found.phase)
-    if remedy is None:
-        return
-    since_ms, rules = found.past.phase_since_ms, found.live.roll.rules
-    lasted_ms = None if since_ms is None else found.now_ms - since_ms
-    alarmed = found.newest is not None and "barrier_mute" in found.newest.alarms
-    brief = lasted_ms is not None and lasted_ms <= rules.lease_ms + rules.margin_ms
-    if found.phase == "barrier" and brief and not alarmed:
-        # Every start of an engine passes through it.
-        return
-    how_long = "" if lasted_ms is None else f" for {_seconds(lasted_ms)}"
-    yield Finding(found.phase, found.name, f"{PHASES[found.phase]}{how_long}", remedy)
-
-
-def _sets(found: GroupStanding, odd: frozenset[MemberKey]) -> Iterator[Finding]:
-    alarms = () if found.newest is None else found.newest.alarms
-    nobody = next((words for alarm, words in _NOBODY.items() if alarm in alarms), "")
-    paused = found.live.roll.rules.pause
-    for each in findings_of(found.live, odd):
-        if each.problem != "unassigned":
-            yield each
-        elif each.subject in found.unrouted:
-            yield replace(each, remedy="look whether a bridge runs and watches this topic")
-        elif not paused:
-            yield replace(each, remedy=nobody)
-    for queue in found.queues if paused else ():
-        if queue.unassigned:
-            yield Finding(
-                "paused_unassigned",
-                "/".join(map(str, queue.queue)),
-                "nobody holds it, and nobody gets it while the group is paused",
-                f"fairlead group resume {found.name}",
-            )
-
-
-def _unsafe(found: GroupStanding) -> Iterator[Finding]:
+def _holding(found: GroupStanding) -> Iterator[_Holding]:
+    members = {each.key: each for each in found.members}
+    queues: dict[MemberKey, list[tuple[QueueStanding, int | None]]] = {}
     for each in found.queues:
+        for holder in each.draining:
+            queues.setdefault(holder.member, []).append((each, holder.since_ms))
+    for key, waited in sorted(queues.items()):
+        since = [since_ms for _, since_ms in waited if since_ms is not None]
+        member = members.get(key)
+        drain = Drain(
+            asked_ms=None if len(since) < len(waited) else found.now_ms - min(since),
+            lease_ms=_lease_ms(found, member),
+            muted=key.client_id in found.past.muted,
+            lives=member is not None and member.live,
+        )
+        yield _Holding(key, tuple(each for each, _ in waited), drain)
+
+
+def _deaf(found: GroupStanding) -> Iterator[tuple[MemberStanding, Deaf]]:
+    for each in found.members:
+        told = found.live.told.get(each.key)
+        if each.behind and told is not None:
+            # Its record is written again and again to heal it, under the same epoch.
+            told_ms = found.now_ms - found.past.decided.get(told.epoch, told.at_ms)
+            yield each, Deaf(told_ms, _lease_ms(found, each))
+
+
+def _engine(look: _Look, problem: str) -> Iterator[Finding]:
+    yield Finding(
+        problem,
+        "engine",
+        f"{look.found.engine.words()}: owners go on, nothing is decided",
+        "start one (fairlead run), or look at the log of the one that should run",
+    )
+
+
+def _offline(look: _Look, problem: str) -> Iterator[Finding]:
+    text = f"nobody is in it, and {look.found.lag:,} messages wait"
+    yield Finding(problem, "group", text, "start its clients")
+
+
+def _phase(look: _Look, problem: str) -> Iterator[Finding]:
+    lasted_ms = look.signs().phase_ms
+    how_long = "" if lasted_ms is None else f" for {duration_words(lasted_ms)}"
+    yield Finding(problem, look.found.name, f"{PHASES[problem]}{how_long}", _PHASES[problem])
+
+
+def _set_says(look: _Look, problem: str) -> Iterator[Finding]:
+    yield from look.of(problem)
+
+
+def _unassigned(look: _Look, problem: str) -> Iterator[Finding]:
+    del problem
+    alarms = look.signs().alarms
+    nobody = next((words for alarm, words in _NOBODY.items() if alarm in alarms), "")
+    yield from look.unrouted()
+    if not look.paused:
+        yield from (replace(each, remedy=nobody) for each in look.unassigned())
+
+
+def _paused_unassigned(look: _Look, problem: str) -> Iterator[Finding]:
+    del problem
+    yield from look.unassigned()
+
+
+def _unsafe(look: _Look, problem: str) -> Iterator[Finding]:
+    for each in look.found.queues:
         if each.unsafe:
             owners = ", ".join(_ids((*each.held, *each.gated)))
             text = f"{owners} was granted it without waiting for {', '.join(_ids(each.draining))}"
@@ -119,44 +202,31 @@ def _unsafe(found: GroupStanding) -> Iterator[Finding]:
                 "expect messages twice until it is released; mode cooperative and on_mute wait "
                 "never do this"
             )
-            yield Finding("unsafe", "/".join(map(str, each.queue)), text, remedy)
+            yield Finding(problem, "/".join(map(str, each.queue)), text, remedy)
 
 
-def _stalled(found: GroupStanding) -> Iterator[Finding]:
+def _stalled(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield each holder that was told to stop and takes too long, with the queues and who waits."""
+    found = look.found
     members = {each.key: each for each in found.members}
-    queues: dict[MemberKey, list[tuple[QueueStanding, int | None]]] = {}
-    for each in found.queues:
-        for holder in each.draining:
-            queues.setdefault(holder.member, []).append((each, holder.since_ms))
-    deadline_ms = found.live.roll.rules.drain_deadline_ms
-    for key, waited in sorted(queues.items()):
-        since = [since_ms for _, since_ms in waited if since_ms is not None]
-        asked_ms = None if len(since) < len(waited) else found.now_ms - min(since)
-        member = members.get(key)
-        lease_ms = _lease_ms(found, member)
-        patience_ms = lease_ms if deadline_ms is None else deadline_ms
-        if asked_ms is not None and asked_ms <= patience_ms:
+    for each in look.holding:
+        if each.drain.problem(found.live.roll.rules) != problem:
             continue
-        mute = key.client_id in found.past.muted or (
-            deadline_ms is not None and asked_ms is not None and asked_ms > deadline_ms + lease_ms
+        asked_ms = each.drain.asked_ms
+        how_long = (
+            "longer than decisions were read" if asked_ms is None else duration_words(asked_ms)
         )
-        lives = member is not None and member.live
-        how_long = "longer than decisions were read" if asked_ms is None else _seconds(asked_ms)
+        named = _named(one.queue for one in each.queues)
         text = (
-            f"it was told {how_long} ago to give up {_named(each.queue for each, _ in waited)} and "
-            f"has not; {_waiting(waited)}. {_heard(found, member)}"
+            f"it was told {how_long} ago to give up {named} and has not; {_waiting(each.queues)}. "
+            f"{_heard(found, members.get(each.member))}"
         )
-        yield Finding(
-            "mute_member" if mute and lives else "stalled_handover",
-            key.client_id,
-            text,
-            _what_helps(found, lives=lives),
-        )
+        helps = _what_helps(found, lives=each.drain.lives)
+        yield Finding(problem, each.member.client_id, text, helps)
 
 
 def _what_helps(found: GroupStanding, *, lives: bool) -> str:
-    if found.engine_silent_ms is not None:
+    if found.engine.silent:
         return "start an engine first: none reads releases, or takes queues from who is gone"
     if not lives:
         return "wait: the engine takes its queues lease and margin after its last heartbeat"
@@ -166,8 +236,8 @@ def _what_helps(found: GroupStanding, *, lives: bool) -> str:
     )
 
 
-def _waiting(waited: Iterable[tuple[QueueStanding, int | None]]) -> str:
-    names = sorted({name for each, _ in waited for name in _ids(each.gated)})
+def _waiting(queues: Iterable[QueueStanding]) -> str:
+    names = sorted({name for each in queues for name in _ids(each.gated)})
     if not names:
         return "nobody waits for it"
     return f"{', '.join(names)} {'wait' if len(names) > 1 else 'waits'}"
@@ -176,38 +246,34 @@ def _waiting(waited: Iterable[tuple[QueueStanding, int | None]]) -> str:
 def _heard(found: GroupStanding, member: MemberStanding | None) -> str:
     if member is None or member.heard_ms is None:
         return "It does not heartbeat"
-    return f"It heartbeat {_seconds(max(found.now_ms - member.heard_ms, 0))} ago"
+    return f"It heartbeat {duration_words(max(found.now_ms - member.heard_ms, 0))} ago"
 
 
-def _deaf(found: GroupStanding) -> Iterator[Finding]:
+def _not_followed(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield the members that do not take in what they were told."""
-    for each in found.members:
-        told = found.live.told.get(each.key)
-        if not each.behind or told is None:
-            continue
-        # Its record is written again and again to heal it, under the same epoch.
-        lasted_ms = found.now_ms - found.past.decided.get(told.epoch, told.at_ms)
-        if lasted_ms > _lease_ms(found, each) + found.live.roll.rules.margin_ms:
+    for each, deaf in look.deaf:
+        if deaf.is_problem(look.found.live.roll.rules):
+            told = look.found.live.told[each.key]
             read = "nothing yet" if each.applied is None else ".".join(map(str, each.applied))
             yield Finding(
-                "not_followed",
+                problem,
                 each.key.client_id,
-                f"it was told {'.'.join(map(str, told.epoch))} {_seconds(lasted_ms)} ago, has read "
-                f"{read}, and heartbeats",
+                f"it was told {'.'.join(map(str, told.epoch))} {duration_words(deaf.told_ms)} ago, "
+                f"has read {read}, and heartbeats",
                 "look whether it may read the assignments topic; restart it",
             )
 
 
-def _failures(found: GroupStanding) -> Iterator[Finding]:
-    newest = found.newest
-    if newest is None:
-        return
-    for topic, why in newest.failures.items():
+def _failed(look: _Look, problem: str) -> Iterator[Finding]:
+    newest = look.found.newest
+    for topic, why in ({} if newest is None else newest.failures).items():
         text = f"it cannot be allocated and keeps what it has: {why}"
-        yield Finding("allocation_failed", topic, text, _FAILED)
-    if "step_failed" in newest.alarms:
-        text = "the engine failed on a record of this group"
-        yield Finding("step_failed", found.name, text, _PHASES["quarantined"])
+        yield Finding(problem, topic, text, _FAILED)
+
+
+def _step_failed(look: _Look, problem: str) -> Iterator[Finding]:
+    text = "the engine failed on a record of this group"
+    yield Finding(problem, look.found.name, text, _PHASES["quarantined"])
 
 
 def _lease_ms(found: GroupStanding, member: MemberStanding | None) -> int:
@@ -226,5 +292,20 @@ def _named(queues: Iterable[MessageQueue]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _seconds(time_ms: int) -> str:
-    return f"{time_ms // 1_000} s"
+_SAID: Final[Mapping[str, Callable[[_Look, str], Iterator[Finding]]]] = {
+    "engine_silent": _engine,
+    "offline": _offline,
+    **dict.fromkeys(_PHASES, _phase),
+    "overlap": _set_says,
+    "unassigned": _unassigned,
+    "paused_unassigned": _paused_unassigned,
+    "disagreement": _set_says,
+    "duplicate_client_id": _set_says,
+    "unsafe": _unsafe,
+    "stalled_handover": _stalled,
+    "mute_member": _stalled,
+    "not_followed": _not_followed,
+    "allocation_failed": _failed,
+    "step_failed": _step_failed,
+}
+"""Problem -> what is said of it."""

@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from fairlead.control.known_groups import named_groups
 from fairlead.core.allocation import Strategy
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.local.decisions import Decision
+from fairlead.planning.engine_life import EngineLife, newest_tick_ms
 from fairlead.planning.live_group import LiveGroup, UnknownGroupError, read_live_group
 from fairlead.sources.topic_source import TopicSource
 from fairlead.standing.heard import Heard, Place, hear
@@ -20,8 +22,6 @@ from fairlead.wire.partition import partition_of_group
 
 __all__ = ["GroupStanding", "read_standing"]
 
-_TICKS_SILENT: Final = 5
-"""An engine that has not ticked for so many periods is taken for stopped."""
 _TRANSIENT: Final = frozenset(
     (
         *("settling", "waiting_for_route", "waiting_for_offsets", "waiting_for_clients"),
@@ -41,7 +41,7 @@ class GroupStanding:
         queues: each queue.
         members: each member.
         now_ms: up to when silence and waits are counted.
-        tick_ms: the period of the engine's ticks.
+        engine: whether one runs.
     """
 
     live: LiveGroup
@@ -50,7 +50,7 @@ class GroupStanding:
     queues: tuple[QueueStanding, ...]
     members: tuple[MemberStanding, ...]
     now_ms: int
-    tick_ms: int
+    engine: EngineLife
 
     @property
     def name(self) -> str:
@@ -93,16 +93,6 @@ class GroupStanding:
             for each in self.members
             if each.role in roles and not (each.held or each.draining or each.gated)
         )
-
-    @property
-    def engine_silent_ms(self) -> int | None:
-        """For how long no engine has ticked, if that is too long; None: one runs."""
-        ticked = self.live.roll.ticked_ms
-        rules = self.live.roll.rules
-        if ticked is None:
-            return rules.lease_ms + rules.margin_ms
-        silent_ms = self.now_ms - ticked
-        return silent_ms if silent_ms > _TICKS_SILENT * self.tick_ms else None
 
     @property
     def behind(self) -> tuple[str, ...]:
@@ -155,7 +145,7 @@ class GroupStanding:
         )
         draining = sum(bool(each.draining) for each in self.queues)
         gated = sum(bool(each.gated) for each in self.queues)
-        epoch, silent_ms = self.epoch, self.engine_silent_ms
+        epoch = self.epoch
         return {
             "group": self.name,
             "as_of_ms": self.now_ms,
@@ -178,10 +168,7 @@ class GroupStanding:
             "behind": [*self.behind],
             "lag": self.lag,
             "lag_ms": self.lag_ms,
-            "engine": {
-                "ticked_ms": self.live.roll.ticked_ms,
-                "silent": silent_ms is not None,
-            },
+            "engine": self.engine.document(),
             "decision": None if self.newest is None else _decision_document(self.newest),
         }
 
@@ -190,7 +177,7 @@ def _decision_document(decision: Decision) -> dict[str, Any]:
     moved = {move.queue for move in decision.moves if move.stage in ("dropped", "gated", "granted")}
     return {
         "epoch": [*decision.epoch],
-        "at_ms": decision.at_ms,
+        "at_ms": decision.written_ms,
         "triggers": [*decision.triggers],
         "causes": [dict(reason) for reason in decision.why],
         "strategy": decision.strategy,
@@ -233,6 +220,7 @@ def read_standing(
     rows = {
         "heartbeats": source.read("heartbeats", [shard], since_ms),
         "releases": source.read("releases", [shard], since_ms),
+        "control": source.read("control", [shard]),
         "offsets": source.read("offsets", [0]),
     }
     heard = hear(group, rows, source.partitions.shards)
@@ -242,7 +230,13 @@ def read_standing(
         places or heard.told or past.newest
     ):
         decided = {row.key.decode() for row in decisions if row.key is not None}
-        raise UnknownGroupError(group, live.roll.groups | decided)
+        raise UnknownGroupError(group, named_groups(source) | live.roll.groups | decided)
     queues = queue_standings(live, heard, past, now_ms, places or {})
     members = member_standings(live, heard, queues, now_ms)
-    return GroupStanding(live, heard, past, queues, members, now_ms, tick_ms)
+    # Heartbeats are read much farther back for this than to call the roll.
+    engine = replace(
+        live.engine(tick_ms, now_ms),
+        ticked_ms=newest_tick_ms(rows["heartbeats"]),
+        since_ms=None if live.newest_ms is None else since_ms,
+    )
+    return GroupStanding(live, heard, past, queues, members, now_ms, engine)

@@ -1,8 +1,8 @@
 """What the members of a group said of late, and what bridges know of its queues.
 
-Decides which position counts: the greatest of those told by progress, by a release and by a bridge
-(as what was committed), of the present life of the topic. How long messages wait follows from when
-a queue's end was first told to be beyond the position.
+Decides which position counts: the greatest of those told by progress, by a release, by a bridge (as
+what was committed) and by an operator's reset, of the present life of the topic. How long messages
+wait follows from when a queue's end was first told to be beyond the position.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from fairlead.core.model import MemberKey, MessageQueue, Position
-from fairlead.core.records import Heartbeat, OffsetsKnown, Progress, Record, Release
+from fairlead.core.records import Heartbeat, OffsetsKnown, Progress, Record, Release, Reset
 from fairlead.planning.live_group import Released
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
@@ -34,6 +34,7 @@ class Place:
         position: where a new owner would start; None: nobody has said.
         told_by: who said so.
         end: the next offset to be written; None: nobody has said.
+        asked: position and end are the data cluster's own; else each is as old as whoever told it.
         lag_ms: for how long the oldest message has waited; None: that is not known.
         lag_ms_at_least: it may have waited longer.
     """
@@ -44,11 +45,19 @@ class Place:
     earliest: int | None = None
     lag_ms: int | None = None
     lag_ms_at_least: bool = False
+    asked: bool = False
+
+    @property
+    def end_is_older(self) -> bool:
+        """Whether the position was told later than the end: how much there is beyond is unknown."""
+        if self.asked or self.position is None or self.end is None:
+            return False
+        return self.position.offset > self.end
 
     @property
     def lag(self) -> int | None:
-        """How many messages are left; None: position or end is not known."""
-        if self.position is None or self.end is None:
+        """How many messages are left; None: position or end is not known, or the end is older."""
+        if self.position is None or self.end is None or self.end_is_older:
             return None
         return max(self.end - max(self.position.offset, self.earliest or 0), 0)
 
@@ -125,8 +134,8 @@ def hear(group: str, rows: Mapping[str, Iterable[RawRecord]], shards: int) -> He
 
     Args:
         group: its name.
-        rows: suffix of a topic (heartbeats, releases, offsets) -> records, in order within each
-            partition; those of other groups do no harm.
+        rows: suffix of a topic (heartbeats, releases, control, offsets) -> records, in order within
+            each partition; those of other groups do no harm.
         shards: partitions of heartbeats.
     """
     heard, limits = Heard(), WireLimits(shards)
@@ -135,6 +144,11 @@ def hear(group: str, rows: Mapping[str, Iterable[RawRecord]], shards: int) -> He
         for row in rows.get(suffix, ()):
             if row.key == key and row.value is not None:
                 _take(heard, _read(suffix, row, limits), row.append_ms)
+    for row in rows.get("control", ()):
+        record = None if row.value is None else _read("control", row, limits)
+        if isinstance(record, Reset) and record.group == group:
+            told = heard.of(record.queue, record.identity)
+            told.take_position(Position(row.offset + 1, record.offset), "reset")
     for row in rows.get("offsets", ()):
         if key in (row.key or b"") and row.value is not None:
             record = _read("offsets", row, limits)

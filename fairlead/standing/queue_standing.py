@@ -112,6 +112,7 @@ class QueueStanding:
             "reset": None if place.position is None else place.position.reset,
             "told_by": place.told_by,
             "end": place.end,
+            "end_is_older": place.end_is_older,
             "lag": place.lag,
             "lag_ms": place.lag_ms,
             "lag_ms_at_least": place.lag_ms_at_least,
@@ -217,7 +218,9 @@ def _holder(
         word = "held"
     since = past.dropped if word == "draining" else past.granted
     since_ms = since.get((entry.queue, member.client_id, entry.epoch))
-    if since_ms is None and entry.epoch == told.epoch and word != "draining":
+    # A set may be read before the decision that it comes of: that is none of long ago.
+    fresh = past.newest is not None and told.epoch > past.newest.epoch
+    if since_ms is None and (fresh or (entry.epoch == told.epoch and word != "draining")):
         since_ms = told.at_ms
     alive = member in live.roll.state.members
     return word, Holder(member, entry.epoch, since_ms, alive, waits_for)

@@ -80,7 +80,7 @@ class SharedSource:
         """Return the groups that any record names, sorted."""
         found = {
             group
-            for suffix in ("assignments", "control", "heartbeats")
+            for suffix in ("assignments", "control", "heartbeats", "offsets")
             for (group, _), rows in self._rows(suffix, None).of_group.items()
             if any(row.value is not None for row in rows)
         }

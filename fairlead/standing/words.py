@@ -34,7 +34,7 @@ PHASES: Final[Mapping[str, str]] = {
     "quarantined": "the engine keeps failing on it and leaves it alone; owners go on",
     "recovering": "the engine lost its state: it waits until it knows who is working",
     "settling": "joins and leaves are gathered into one decision (settle_ms)",
-    "stable": "every queue is where it belongs",
+    "stable": "nothing is on its way",
     "waiting_for_clients": "queues are kept for clients that restart (restart_grace_ms)",
     "waiting_for_offsets": "a bridge has to tell where queues begin",
     "waiting_for_route": "a bridge has to tell the route of a topic",

@@ -39,7 +39,8 @@ class AuditMove:
 class Audit:
     """One decision. ``row`` is its first record, without its content.
 
-    ``failures``: topic -> why its allocation failed.
+    ``failures``: topic -> why its allocation failed. ``at_ms``: when the newest record that it
+    rests on was appended. ``written_ms``: when its own last part was.
     """
 
     group: str
@@ -58,6 +59,7 @@ class Audit:
     alarms: tuple[str, ...]
     clock_ms: int
     at_ms: int
+    written_ms: int
     cut: Cut
     row: RawRecord
 
@@ -117,6 +119,7 @@ def _joined(parts: list[Audit]) -> Audit:
         return parts[0]
     return replace(
         parts[0],
+        written_ms=parts[-1].written_ms,
         causes=[cause for part in parts for cause in part.causes],
         members=tuple(member for part in parts for member in part.members),
         moves=tuple(move for part in parts for move in part.moves),
@@ -143,6 +146,7 @@ def _audit(body: Mapping[str, Any], row: RawRecord) -> Audit:
         alarms=tuple(body["alarms"]),
         clock_ms=int(body["clock_ms"]),
         at_ms=int(body["at_ms"]),
+        written_ms=row.append_ms,
         cut=cut_of(body["cut"]),
         row=row,
     )

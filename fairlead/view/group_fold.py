@@ -7,12 +7,14 @@ from typing import Any, Final
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.rules import GroupRules
+from fairlead.planning.problems import problems_of
 from fairlead.view.decided import Decided, Decision
 from fairlead.view.decision_part import Part
 from fairlead.view.figures import GroupFigures, Standing, TopicFigures, unassigned_of
 from fairlead.view.holds import Holds, holds_of
 from fairlead.view.measured import Measured, Report
 from fairlead.view.members import Heard, Members, Roll
+from fairlead.view.signs import signs_of
 from fairlead.view.summary import UNKNOWN_PHASE, GroupSummary, LastRebalance
 from fairlead.view.surroundings import Surroundings
 from fairlead.view.told import Told
@@ -160,14 +162,16 @@ class GroupFold:
         """Return the topics whose queues the group shares.
 
         Where no member was heard, of which it was granted queues: a group that is offline is behind
-        in them. What members subscribe to and nobody has is left out: anything may be called so.
+        in them; and where its decisions are older than what is read, those of which a bridge told
+        how far it was. What members subscribe to and nobody has is left out: anything may be called
+        so.
         """
         routes = self.around.routes
         if roll.topics and all(topic in routes for topic in roll.topics):
             return roll.topics
         granted = {queue.topic for queue in self.decided.tenures}
         if not roll.topics:
-            return sorted(granted, key=java_order)
+            return sorted(granted or self.measured.topics, key=java_order)
         return [topic for topic in roll.topics if topic in routes or topic in granted]
 
     def _phase(self, roll: Roll, holds: Holds, settled: list[bool | None]) -> str:
@@ -208,12 +212,12 @@ class GroupFold:
             return None if heard.member.shares else heard.digest == 0
         return told == heard.digest
 
-    def figures(self, history_ms: int) -> GroupFigures:
-        """Return the group in numbers."""
+    def figures(self, history_ms: int, now_ms: int | None = None) -> GroupFigures:
+        """Return the group in numbers; ``now_ms``: up to when silence counts, if beyond records."""
         standing, newest = self.standing(), self.decided.newest
         topics = tuple(self._topics(standing))
         return GroupFigures(
-            summary=self._summary(standing, topics, history_ms),
+            summary=self._summary(standing, topics, history_ms, now_ms or 0),
             topics=topics,
             draining=standing.holds.draining,
             gated=standing.holds.gated,
@@ -223,11 +227,13 @@ class GroupFold:
         )
 
     def _summary(
-        self, standing: Standing, topics: tuple[TopicFigures, ...], history_ms: int
+        self, standing: Standing, topics: tuple[TopicFigures, ...], history_ms: int, now_ms: int
     ) -> GroupSummary:
         roll, holds, newest = standing.roll, standing.holds, self.decided.newest
         messages = [each.lag_messages for each in topics if each.lag_messages is not None]
         seconds = [each.lag_seconds for each in topics if each.lag_seconds is not None]
+        lag, now_ms = sum(messages), max(now_ms, self.around.as_of_ms)
+        engine = self.around.engine(self.name, self.rules, now_ms)
         return GroupSummary(
             group=self.name,
             phase=standing.phase,
@@ -244,10 +250,12 @@ class GroupFold:
             converged=standing.converged,
             skew=standing.skew,
             alarms=() if newest is None else newest.alarms,
-            lag_messages=sum(messages) if messages else None,
+            lag_messages=lag if messages else None,
             lag_seconds=max(seconds) if seconds else None,
             last_rebalance=self.last_rebalance(history_ms),
             as_of_ms=self.around.as_of_ms,
+            problems=problems_of(signs_of(self, engine, lag)),
+            engine=engine,
         )
 
     def _topics(self, standing: Standing) -> Iterator[TopicFigures]:

@@ -37,21 +37,23 @@ class Hold(NamedTuple):
 class Holds:
     """All queues of a group that anybody was told of.
 
-    ``owned``: how many queues each member owns, those that it waits for included.
+    ``owned``: how many queues each member owns, those that it waits for included. ``contested``:
+    the queues that somebody gives up, or that others were told to hold too.
     """
 
     queues: Mapping[MessageQueue, Hold]
     owned: Mapping[MemberKey, int]
     draining: int
     gated: int
+    contested: tuple[MessageQueue, ...] = ()
 
     @property
     def shared_twice(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
         """The queues that several members were told to hold, and who these are."""
         return {
             queue: (hold.owner, *hold.also)
-            for queue, hold in self.queues.items()
-            if hold.also and hold.owner is not None
+            for queue in self.contested
+            if (hold := self.queues[queue]).also and hold.owner is not None
         }
 
 
@@ -93,4 +95,5 @@ def holds_of(
         elif holder is not None:
             queues[queue] = Hold("draining", None, epoch, holder)
     states = Counter(hold.state for hold in queues.values())
-    return Holds(queues, owned, states["draining"], states["gated"])
+    contested = tuple(queue for queue, hold in queues.items() if hold.holder or hold.also)
+    return Holds(queues, owned, states["draining"], states["gated"], contested)

@@ -10,9 +10,9 @@ from fairlead.view.members import Heard
 __all__ = ["look_at"]
 
 
-def look_at(group: GroupFold, history_ms: int) -> GroupView:
+def look_at(group: GroupFold, history_ms: int, now_ms: int | None = None) -> GroupView:
     """Return a group as it is now, with the decisions of so long."""
-    figures = group.figures(history_ms)
+    figures = group.figures(history_ms, now_ms)
     heard = group.members.remembered(group.around.clock_ms(group.name))
     members = sorted(heard.keys() | group.told.sets.keys(), key=_in_order)
     return GroupView(

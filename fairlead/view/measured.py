@@ -136,7 +136,10 @@ class Measure:
         end, at = self.end(polled), self.position
         if end is None or at is None:
             return None
-        if at.offset >= end:
+        if at.offset > end:
+            # The end was told before the position: how much lies beyond is not known.
+            return None
+        if at.offset == end:
             return Behind(0, None, earlier=False)
         known = [ends for ends in (self.ends, self.bounds, polled) if ends is not None and ends]
         found = _best(filter(None, (ends.reached(at.offset) for ends in known)))

@@ -18,8 +18,12 @@ class Snapshot:
         figures: each group in numbers, by name.
         happened: what has happened to them since they were followed.
         in_detail: groups whose queues are told one by one.
+        passed_over: how many rows were no record of the protocol.
+        failed: how often a group could not be looked through.
     """
 
     figures: tuple[GroupFigures, ...]
     happened: Happened
     in_detail: Mapping[str, GroupView]
+    passed_over: int
+    failed: int

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairlead.core.model import Epoch
+from fairlead.planning.engine_life import EngineLife
+from fairlead.planning.problems import other_alarms
 
 __all__ = ["UNKNOWN_PHASE", "GroupSummary", "LastRebalance"]
 
@@ -52,6 +54,8 @@ class GroupSummary:
         lag_seconds: the longest of any queue; None: of none is it known.
         last_rebalance: None: none is remembered.
         as_of_ms: the newest append time that was read.
+        problems: what is wrong with it, as a check finds it (``fairlead.planning.problems``).
+        engine: whether one runs for it.
     """
 
     group: str
@@ -73,6 +77,8 @@ class GroupSummary:
     lag_seconds: float | None
     last_rebalance: LastRebalance | None
     as_of_ms: int
+    problems: tuple[str, ...]
+    engine: EngineLife
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -97,4 +103,7 @@ class GroupSummary:
             "lag_seconds": self.lag_seconds,
             "last_rebalance": None if last is None else last.document(),
             "as_of_ms": self.as_of_ms,
+            "problems": [*self.problems],
+            "other_alarms": [*other_alarms(self.alarms)],
+            "engine": self.engine.document(),
         }

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fairlead.core.model import MessageQueue
+from fairlead.core.rules import GroupRules
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
+from fairlead.planning.engine_life import EngineLife
 from fairlead.view.append_times import AppendTimes
 from fairlead.view.end_history import EndHistory
 from fairlead.view.ruled import Ruled
@@ -26,6 +28,8 @@ class Surroundings:
         lives: topic -> of which life of it those ends are, as far as that was told.
         appended: when the records of each topic and partition were appended.
         clocks: the clock of each partition of heartbeats.
+        begun: when the first record of it was appended that was read.
+        ticked: when its newest tick was appended.
         generation: the newest that was claimed; 0: none.
         as_of_ms: the newest append time that was read.
         structure: changed whenever a route did.
@@ -38,6 +42,8 @@ class Surroundings:
     lives: dict[str, str] = field(default_factory=dict)
     appended: dict[tuple[str, int], AppendTimes] = field(default_factory=dict)
     clocks: dict[int, ShardClock] = field(default_factory=dict)
+    begun: dict[int, int] = field(default_factory=dict)
+    ticked: dict[int, int] = field(default_factory=dict)
     generation: int = 0
     as_of_ms: int = 0
     structure: int = 0
@@ -61,6 +67,26 @@ class Surroundings:
         """Return what time it is for a group, on the clock of its partition."""
         clock = self.clocks.get(partition_of_group(group, self.ruled.shards))
         return 0 if clock is None else clock.clock_ms
+
+    def beat(self, row: RawRecord) -> int:
+        """Take note of a record of heartbeats; return what time it is on the clock of its shard."""
+        self.begun.setdefault(row.partition, row.append_ms)
+        if row.key is None:
+            self.ticked[row.partition] = row.append_ms
+        return self.clock(row.partition).advance(row.append_ms)
+
+    def engine(self, group: str, rules: GroupRules, now_ms: int) -> EngineLife:
+        """Return whether an engine runs for a group; ``now_ms``: up to when its silence counts."""
+        shard = partition_of_group(group, self.ruled.shards)
+        clock = self.clocks.get(shard)
+        return EngineLife(
+            ticked_ms=self.ticked.get(shard),
+            newest_ms=None if clock is None else clock.append_ms,
+            since_ms=self.begun.get(shard),
+            now_ms=now_ms,
+            tick_ms=self.tick_ms,
+            patience_ms=rules.lease_ms + rules.margin_ms,
+        )
 
     def set_route(self, topic: str, queues: tuple[MessageQueue, ...] | None) -> None:
         """Take in the route of a topic; None: it was deleted."""

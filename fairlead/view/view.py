@@ -193,9 +193,12 @@ class View:
             for queue in queues
         }
 
-    def groups(self) -> list[GroupSummary]:
-        """Return a line about each group, by name."""
-        return [each.summary for each in self.figures()]
+    def groups(self, now_ms: int | None = None) -> list[GroupSummary]:
+        """Return a line about each group, by name.
+
+        ``now_ms``: up to when silence counts; None: to the newest record.
+        """
+        return [group.figures(self._history_ms, now_ms).summary for group in self._known()]
 
     def figures(self) -> list[GroupFigures]:
         """Return each group in numbers, by name."""
@@ -216,14 +219,16 @@ class View:
             figures=tuple(figures),
             happened=self.happened.copy(),
             in_detail={name: each for name, each in found.items() if each is not None},
+            passed_over=self.passed_over,
+            failed=self.failed,
         )
 
-    def group(self, name: str) -> GroupView | None:
-        """Return one group in full; None: there is none of this name."""
+    def group(self, name: str, now_ms: int | None = None) -> GroupView | None:
+        """Return one group in full; None: there is none of this name. ``now_ms``: as `groups`."""
         found = self._groups.get(name)
         if found is None or found.is_over(self._oldest_ms):
             return None
-        return look_at(found, self._history_ms)
+        return look_at(found, self._history_ms, now_ms)
 
     def decisions(self, name: str) -> tuple[Decision, ...] | None:
         """Return what is remembered of a group's decisions, oldest first; None: no such group."""
@@ -279,7 +284,7 @@ class View:
         return self._group(name, row)
 
     def _take_heartbeat(self, row: RawRecord) -> None:
-        clock_ms = self._around.clock(row.partition).advance(row.append_ms)
+        clock_ms = self._around.beat(row)
         if row.value is None or row.key is None:
             return
         body = body_of(row.value)
@@ -343,6 +348,7 @@ class View:
         group = self._group(body["group"], row)
         for report in reports:
             group.measured.take_bounds(report, row.append_ms)
+        group.changed()
 
     def _take_generation(self, row: RawRecord) -> None:
         if row.value is not None and body_of(row.value)["kind"] == "generation":

@@ -116,7 +116,10 @@ def _read(
     kind = fields.get("kind", _one_of(kinds))
     if type(kind) is not str or kind not in kinds:
         raise WireError(
-            Reason.UNSUPPORTED_KIND, "kind", "it does not belong on this topic", _one_of(kinds)
+            Reason.UNSUPPORTED_KIND,
+            "kind",
+            "it does not belong on this topic",
+            f"send {_one_of(kinds)}",
         )
     record = kinds[kind](fields, raw, limits)
     if ignored is not None and tally.ignored:
@@ -125,7 +128,7 @@ def _read(
 
 
 def _one_of(kinds: Mapping[str, Reader]) -> str:
-    return "send one of " + ", ".join(kinds)
+    return f"one of {', '.join(kinds)}"
 
 
 def _sender(topic_kind: str, body: Any, raw: RawRecord, limits: WireLimits) -> Sender | None:

@@ -5,22 +5,17 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from fairlead_client import Consumer
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka import KafkaConsumer, KafkaProducer
 
-from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
-from fairlead.settings import Settings, load_settings
-from fairlead.topics import create_topics, topic_specs
-from tests.bridges.kafka.ledger import running
+from tests.cli.live_system import LiveSystem, live_system
 from tests.cli.printed import document_of
-from tests.fixtures.kafka import FEW_PARTITIONS
-from tests.streaming.log import Log, body_of
-from tests.streaming.running import job
+from tests.streaming.log import body_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,51 +28,22 @@ QUIET_MS: Final = 1_500
 """So long a consumer that has everything is asked for more."""
 
 
-class System(NamedTuple):
-    """The running job and bridge, and a topic of three queues."""
-
-    settings: Settings
-    log: Log
-    topic: str
-
-
 @pytest.fixture(scope="module")
 def system(
     spark_of_the_run: "SparkSession",
     kafka: "EmbeddedKafka",
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[System]:
+) -> Iterator[LiveSystem]:
     """One run of job and bridge for all tests of this module."""
-    place, name = {"bootstrap_servers": kafka.bootstrap}, uuid.uuid4().hex[:8]
-    settings = load_settings(
-        overrides={
-            "kafka.bootstrap": kafka.bootstrap,
-            "kafka.topic_prefix": f"adoption-{name}.",
-            "engine.checkpoint": str(tmp_path_factory.mktemp("job") / "checkpoint"),
-            "metrics.port": 0,
-            **FEW_PARTITIONS,
-        }
-    )
-    topic = f"orders-{name}"
-    create_topics(place, settings.kafka.topic_prefix, topic_specs(settings.topics))
-    with contextlib.closing(KafkaAdminClient(**place)) as admin:
-        admin.create_topics({topic: {"num_partitions": QUEUES, "replication_factor": 1}})
-        admin.wait_for_topics([topic])
-    bridge = KafkaBridge(
-        control_bootstrap=kafka.bootstrap,
-        prefix=settings.kafka.topic_prefix,
-        cluster_name="main",
-        topics=[topic],
-        times=BridgeTimes(poll_ms=500),
-    )
-    with Log(settings.kafka) as log, running(bridge), job(spark_of_the_run, settings, log):
-        yield System(settings, log, topic)
+    folder = tmp_path_factory.mktemp("job")
+    with live_system(spark_of_the_run, kafka.bootstrap, folder, queues=QUEUES) as running:
+        yield running
 
 
 class Story:
     """One group under two names, everything that was written, and everything that was read."""
 
-    def __init__(self, system: System, native: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def __init__(self, system: LiveSystem, native: str, capsys: pytest.CaptureFixture[str]) -> None:
         self.system = system
         self.group = f"shop-{uuid.uuid4().hex[:8]}"
         self.native = native.format(self.group)
@@ -203,7 +169,9 @@ def begun_natively(story: Story) -> int:
 
 
 @pytest.mark.parametrize("native", ["{}", "{}-of-old"], ids=["one-name", "two-names"])
-def test_there_and_back(system: System, native: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_there_and_back(
+    system: LiveSystem, native: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Native consumers, Fairlead's, native ones, Fairlead's again: nothing is missed or doubled."""
     story = Story(system, native, capsys)
     left = begun_natively(story)
@@ -263,7 +231,7 @@ def newest(story: Story) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def test_nothing_to_take_over(system: System, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_to_take_over(system: LiveSystem, capsys: pytest.CaptureFixture[str]) -> None:
     """A group that committed nothing is refused, with the nearest names; and so is a wrong word."""
     story = Story(system, "{}-nobody", capsys)
     _, text = story.run("adopt", code=ExitCode.USAGE)

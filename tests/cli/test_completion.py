@@ -3,7 +3,6 @@
 import http.server
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ import pytest
 
 from fairlead.cli.completions import complete_group, complete_strategy
 from strategies.registry import STRATEGIES
+from tests.shells import ensure_shell
 
 GROUPS = ("orders", "orders-late", "payments")
 
@@ -57,14 +57,7 @@ def view(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def _shell(shell: str, script: str, environment: Mapping[str, str]) -> list[str]:
-    found = shutil.which(shell)
-    if found is None:
-        pytest.skip(f"{shell} is not on this machine")
-    done = subprocess.run(
-        [found, "-c", script], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    return ensure_shell(shell, print).lines(script, environment)
 
 
 def _completed_by_bash(words: str, environment: Mapping[str, str]) -> list[str]:

@@ -1,7 +1,6 @@
 """`fairlead group` on a real broker without an engine: what it checks, writes and shows."""
 
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
@@ -15,6 +14,7 @@ from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record
 from strategies.registry import STRATEGIES
 from strategies.sticky import Sticky
+from tests.cli.command import Command
 from tests.streaming.log import SHARDS, Log
 from tests.wire.wire_records import example
 
@@ -27,28 +27,10 @@ class Mine(Sticky):
     name = "MINE"
 
 
-class Command:
-    """`fairlead group` on the test's topics."""
-
-    def __init__(self, settings: Settings, capsys: Capture) -> None:
-        self._place = ["--bootstrap", settings.kafka.bootstrap]
-        self._place += ["--topic-prefix", settings.kafka.topic_prefix]
-        self._capsys = capsys
-
-    def __call__(self, *arguments: str, code: ExitCode = ExitCode.OK) -> Any:
-        """Run it, check how it ends, and return its rows; ``text`` has what else it said."""
-        with pytest.raises(SystemExit) as end:
-            main(["group", *arguments, "-o", "json", *self._place])
-        output = self._capsys.readouterr()
-        assert end.value.code == code, output.err
-        self.text = output.err
-        return orjson.loads(output.out) if output.out else []
-
-
 @pytest.fixture
 def command(settings: Settings, capsys: Capture) -> Command:
     """The command of the test."""
-    return Command(settings, capsys)
+    return Command("group", settings, capsys)
 
 
 def _rules(log: Log) -> list[RuleSet]:
@@ -303,9 +285,18 @@ def test_check(command: Command, log: Log) -> None:
     beat = example("heartbeat") | {"group": "orders"}
     log.append_of("heartbeats", "orders", beat)
     log.append_of("heartbeats", "orders", beat | {"client_id": "c2", "ordered": True})
-    rows = command("check", "orders", code=ExitCode.VERDICT_NEGATIVE)
-    assert all(row["do"] for row in rows)
-    found = {(row["problem"], row["for"]): row["says"] for row in rows}
+    said = command("check", "orders", code=ExitCode.VERDICT_NEGATIVE)
+    assert (said["group"], said["verdict"], said["members"]) == ("orders", "problems", 2)
+    assert said["engine"]["silent"] is True
+    assert all(row["do"] for row in said["problems"])
+    found = {(row["problem"], row["for"]): row["says"] for row in said["problems"]}
     assert found["unassigned", "orders"] == "its route is not known"
     assert found["disagreement", "ordered"] == f"false: {beat['client_id']}; true: c2"
-    assert "no engine has ticked" in found["engine_silent", "engine"]
+    assert "no engine has ticked for more than 10 min" in found["engine_silent", "engine"]
+    command("set", "bills", "--slots", "group", "--wait", "0", code=ExitCode.ENVIRONMENT)
+    every = command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)
+    assert every["verdict"] == "problems"
+    assert [(each["group"], each["verdict"]) for each in every["groups"]] == [
+        ("bills", "nobody"),
+        ("orders", "problems"),
+    ]

@@ -2,7 +2,6 @@
 
 import pytest
 
-from fairlead.cli.durations import duration_words
 from fairlead.cli.output import OutputFormat, write_fitting, write_pairs
 from fairlead.cli.standing_rows import (
     MEMBER_COLUMNS,
@@ -13,6 +12,7 @@ from fairlead.cli.standing_rows import (
     state_lines,
     state_rules,
 )
+from fairlead.durations import duration_words
 from tests.engine.world import World
 from tests.planning.live import rule, set_rules
 from tests.standing.looked import follow, followers, standing_of, stubborn
@@ -63,18 +63,28 @@ def test_nothing_is_left_out_on_a_narrow_terminal(capsys: pytest.CaptureFixture[
 
 
 def test_members(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each member has its whole id, a short incarnation, its lease, and what it has."""
+    """Each member has its whole id, its lease, and what it has."""
     world = followers("c1", "c2", queues=1)
     rows = list(member_rows(standing_of(world)))
     assert [row["client"] for row in rows] == ["c1", "c2"]
-    assert [len(row["incarnation"]) for row in rows] == [8, 8]
     assert [row["held"] for row in rows] == [1, 0]
     assert rows[1]["why"] == "2 members share 1 queue: there is none left"
     columns = shown_columns(rows, MEMBER_COLUMNS)
     assert {"client", "held", "role", "why"} <= set(columns)
-    assert not {"zone", "capacity", "draining", "gated"} & set(columns)
+    assert not {"zone", "capacity", "draining", "gated", "incarnation"} & set(columns)
     write_fitting(rows, columns, OutputFormat.TABLE, prose=("why",), width=WIDE)
     assert "there is none left" in capsys.readouterr().out
+
+
+def test_two_lives_of_a_client() -> None:
+    """Where a client has two lives their incarnations are shown, and whole: no two are the same."""
+    world = followers("c1", "c2")
+    world.join("c1", life=2)
+    rows = list(member_rows(standing_of(world)))
+    assert [row["client"] for row in rows] == ["c1", "c1", "c2"]
+    lives = {client.incarnation for client in world.clients}
+    assert {row["incarnation"] for row in rows} == lives
+    assert "incarnation" in shown_columns(rows, MEMBER_COLUMNS)
 
 
 def test_state(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,10 +15,11 @@ import pytest
 from kafka import KafkaProducer
 
 from fairlead.broker.ports import free_ports
-from fairlead.cli.group_list import Order, chosen_groups, group_rows, problems_of
-from fairlead.cli.output import OutputFormat, write_rows
-from fairlead.cli.served_view import NobodyServesError, ask_serve, group_path
+from fairlead.cli.group_list import Order, chosen_groups, engine_line, group_rows
+from fairlead.cli.output import OutputFormat, write_fitting, write_rows
+from fairlead.cli.served_view import NobodyServesError, ask_serve, group_path, other_topics
 from fairlead.errors import EnvironmentMissingError
+from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
 from tests.serve.test_process import decision
 
@@ -30,18 +31,22 @@ CPU_SECONDS_MAX = 1.0
 
 def _group(name: str, **changes: Any) -> dict[str, Any]:
     """Return a group at rest, as serve tells it."""
+    engine = {"ticked_ms": NOW_MS - 300, "silent": False, "silent_ms": None, "says": "ticks"}
     last = {"at_ms": NOW_MS - 65_000, "triggers": ["client_joined"], "moves": 2}
     return {
         "group": name, "phase": "stable", "strategy": "AVG", "mode": "cooperative",
         "model": "clustering", "members": 3, "members_idle": 1, "queues": 8, "unassigned": 0,
         "in_handover": 0, "unsafe": 0, "epoch": [3, 41], "converged": True, "skew": 1, "alarms": [],
+        "problems": [], "other_alarms": [], "engine": engine,
         "lag_messages": 120, "lag_seconds": 0.84, "last_rebalance": last, "as_of_ms": NOW_MS,
         **changes,
     }  # fmt: skip
 
 
-OFFLINE = _group("billing", phase="empty", members=0, members_idle=0, lag_messages=9_000)
-MUTE = _group("orders-eu", members=7, alarms=["mute_member"], in_handover=2, last_rebalance=None)
+OFFLINE = _group(
+    "billing", phase="empty", members=0, members_idle=0, lag_messages=9_000, problems=["offline"]
+)
+MUTE = _group("orders-eu", members=7, problems=["mute_member"], in_handover=2, last_rebalance=None)
 CALM = _group("orders")
 GROUPS = [OFFLINE, CALM, MUTE]
 
@@ -71,11 +76,23 @@ def test_which(asked: dict[str, Any], names: list[str]) -> None:
 
 
 def test_what_there_is_to_look_at() -> None:
-    """A group without trouble has none; the others say which, each once."""
-    assert problems_of(CALM) == []
-    assert problems_of(OFFLINE) == ["offline with lag"]
-    odd = _group("x", phase="recovering", unassigned=2, unsafe=1, alarms=["mute_member"])
-    assert problems_of(odd) == ["recovering", "unassigned", "unsafe", "mute_member"]
+    """A group without trouble has none; the others say which, and then alarms that are no fault."""
+    odd = _group("x", problems=["unassigned", "unsafe"], other_alarms=["rule_without_effect"])
+    told = [row["problem"] for row in group_rows([CALM, OFFLINE, odd], NOW_MS)]
+    assert told == [None, "offline", "unassigned, unsafe, alarm rule_without_effect"]
+
+
+def test_whether_an_engine_runs() -> None:
+    """One line says that no engine ticks, and for how many groups if not for all."""
+    says = "no engine has ticked for 8.0 s"
+    dead = {"ticked_ms": NOW_MS - 8_000, "silent": True, "silent_ms": 8_000, "says": says}
+    longer = {**dead, "silent_ms": None, "says": "no heartbeat is left"}
+    assert engine_line([]) is None
+    assert engine_line([CALM, MUTE]) is None
+    line = f"engine: {says}: owners go on, nothing is decided (fairlead run)"
+    assert engine_line([_group("a", engine=dead)]) == line
+    both = [_group("a", engine=dead), _group("b", engine=longer), CALM]
+    assert engine_line(both) == line.replace("8.0 s:", "8.0 s for 2 of 3 groups:")
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,12 +135,12 @@ def _serving(answers: dict[str, tuple[int, bytes]]) -> Iterator[str]:
 
 def test_asking() -> None:
     """Answers are read; a refusal says what it says; what is no serve counts as nobody."""
-    refused = orjson.dumps({"error": "oders: no record", "remedy": "The nearest known are orders."})
+    refused = orjson.dumps({"error": "there is no group oders", "remedy": "The nearest is orders."})
     path = group_path("%RETRY%oders|a")
     assert path == "/api/v1/groups/%25RETRY%25oders%7Ca"
     with _serving({"/a": (200, b'{"x":1}'), path: (404, refused), "/b": (200, b"hi")}) as url:
         assert ask_serve(url, "/a") == {"x": 1}
-        with pytest.raises(EnvironmentMissingError, match="oders: no record"):
+        with pytest.raises(EnvironmentMissingError, match="there is no group oders"):
             ask_serve(url, path)
         with pytest.raises(NobodyServesError, match="no fairlead serve"):
             ask_serve(url, "/b")
@@ -144,12 +161,25 @@ def _run(*arguments: str, url: str) -> "subprocess.CompletedProcess[bytes]":
     )
 
 
+def test_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where not all columns have room those that say least are left out: a group is a line."""
+    rows = [*group_rows([_group("orders-of-the-north"), _group("payments")], NOW_MS)]
+    columns = ("group", "phase", "waiting" * 10)
+    write_fitting(rows, columns, OutputFormat.TABLE, width=60, fewer=("group", "phase"))
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in told if "stable" in line] == [
+        ["orders-of-the-north", "stable"],
+        ["payments", "stable"],
+    ]
+
+
 def test_thousands_of_groups() -> None:
     """A list of 2,000 groups costs less than a second of work, the start of Python included."""
     import resource
 
     groups = [_group(f"group-{number:04}") for number in range(MANY)]
-    answer = {"as_of_ms": NOW_MS, "ready": False, "reason": "reading", "groups": groups}
+    of = {"bootstrap": "127.0.0.1:9092", "topic_prefix": "fairlead."}
+    answer = {**of, "as_of_ms": NOW_MS, "ready": False, "reason": "reading", "groups": groups}
     with _serving({"/api/v1/groups": (200, orjson.dumps(answer))}) as url:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         ended = _run(url=url)
@@ -157,6 +187,26 @@ def test_thousands_of_groups() -> None:
     assert len(ended.stdout.splitlines()) == MANY + 4
     assert ended.stderr == b"fairlead serve is not ready: reading\n"
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < CPU_SECONDS_MAX
+
+
+def test_whose_groups_are_served() -> None:
+    """An answer is ours if the topics begin alike and one broker is named by both."""
+    kafka = load_settings(overrides={"kafka.bootstrap": "localhost:9092,b:9092"}).kafka
+    answer = {"bootstrap": "c:9092,127.0.0.1:9092", "topic_prefix": "fairlead."}
+    assert other_topics(answer, kafka) is None
+    assert other_topics({**answer, "bootstrap": "b:9093"}, kafka) == "b:9093, topics fairlead.…"
+    assert other_topics({**answer, "topic_prefix": "other."}, kafka) is not None
+
+
+def test_of_another_cluster(bootstrap: str, topics: TopicNames) -> None:
+    """Groups of another cluster are not shown as those that were asked for."""
+    other = {"bootstrap": "elsewhere:9092", "topic_prefix": topics.prefix}
+    answer = {**other, "as_of_ms": NOW_MS, "ready": True, "groups": [_group("theirs")]}
+    with _serving({"/api/v1/groups": (200, orjson.dumps(answer))}) as url:
+        flags = ("--bootstrap", bootstrap, "--topic-prefix", topics.prefix, "-o", "json")
+        ended = _run(*flags, url=url)
+    assert orjson.loads(ended.stdout) == []
+    assert b"tells of elsewhere:9092, topics test_of" in ended.stderr
 
 
 def test_from_the_topics(bootstrap: str, topics: TopicNames) -> None:

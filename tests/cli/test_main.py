@@ -115,3 +115,13 @@ def test_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert load_command(name).name == name
     assert _run([name, "--help"]) == ExitCode.OK
     assert f"fairlead {name}" in capsys.readouterr().out
+
+
+def test_help_fits_its_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paragraphs of a help text are filled up to the terminal's width, whatever the source has."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert _run(["run", "--help"]) == 0
+    words = capsys.readouterr().out
+    assert "parent process starts it       \n again, with growing pauses" in words

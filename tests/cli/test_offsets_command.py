@@ -1,16 +1,12 @@
 """`fairlead offsets` on a real broker without an engine: what it reads, shows, checks, writes."""
 
-import time
-import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
 
-from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
 from fairlead.bridges.kafka.data_cluster import DataCluster
-from fairlead.cli.main import main
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import Reset, RuleSet
 from fairlead.errors import ExitCode
@@ -21,8 +17,9 @@ from fairlead.wire.encode import encode_rule
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import raw_record
-from tests.bridges.kafka.ledger import Ledger, running
-from tests.bridges.kafka.test_offsets import commit, fill
+from tests.bridges.kafka.test_offsets import commit
+from tests.cli.command import Command
+from tests.cli.routed_topic import NOW_MS, routed_topic
 from tests.engine.client import Client
 from tests.streaming.log import SHARDS, Log
 
@@ -30,55 +27,19 @@ if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames
 
 Capture = pytest.CaptureFixture[str]
-NOW_MS = int(time.time()) * 1_000 - 60_000
-"""When the first message was written: a broker deletes what is old."""
-
-
-class Command:
-    """`fairlead offsets` on the test's topics."""
-
-    def __init__(self, settings: Settings, capsys: Capture) -> None:
-        self._place = ["--bootstrap", settings.kafka.bootstrap]
-        self._place += ["--topic-prefix", settings.kafka.topic_prefix]
-        self._capsys = capsys
-
-    def __call__(self, *arguments: str, code: ExitCode = ExitCode.OK) -> Any:
-        """Run it, check how it ends, and return its rows; ``text`` has what else it said."""
-        self._capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main(["offsets", *arguments, "-o", "json", *self._place])
-        output = self._capsys.readouterr()
-        assert end.value.code == code, output.err
-        self.text = output.err
-        return orjson.loads(output.out) if output.out else []
 
 
 @pytest.fixture
 def command(settings: Settings, capsys: Capture) -> Command:
     """The command of the test."""
-    return Command(settings, capsys)
+    return Command("offsets", settings, capsys)
 
 
 @pytest.fixture
 def topic(bootstrap: str, topics: "TopicNames") -> Iterator[str]:
     """A topic of two queues with ten messages each, a second apart, whose route is published."""
-    name = f"orders-{uuid.uuid4().hex[:8]}"
-    ledger = Ledger(bootstrap, topics)
-    ledger.make_topic(name, 2)
-    for partition in (0, 1):
-        fill(bootstrap, name, partition, [NOW_MS + 1_000 * number for number in range(10)])
-    bridge = KafkaBridge(
-        control_bootstrap=bootstrap,
-        prefix=topics.prefix,
-        cluster_name="main",
-        topics=[name],
-        times=BridgeTimes(poll_ms=200),
-    )
-    with running(bridge):
-        ledger.await_route(name, 2)
-    yield name
-    ledger.admin.delete_topics([name])
-    ledger.close()
+    with routed_topic(bootstrap, topics) as name:
+        yield name
 
 
 def _resets(log: Log) -> list[Reset]:
@@ -206,11 +167,13 @@ def test_a_group_that_nobody_knows(command: Command, log: Log, bootstrap: str, t
     reset = ("--topic", topic, "--to", "5", "--apply", "--wait", "0")
     before = len(log.records("control"))
     assert command("reset", f"{topic}-biling", *reset, code=ExitCode.USAGE) == []
-    assert f"{topic}-biling: nobody knows this group" in command.text
+    assert f"there is no group {topic}-biling at {bootstrap}" in command.text
     nearest = ", ".join((committed, f"{topic}-biling-eu", ruled))
-    assert f"(the nearest known are {nearest})" in command.text
+    assert f"The nearest are {nearest}; `fairlead group list` shows all." in command.text
     assert "--new-group" in command.text
     assert command("reset", f"{topic}-biling", *reset[:-3], code=ExitCode.USAGE) == []
+    assert command("show", f"{topic}-biling", code=ExitCode.USAGE) == []
+    assert f"there is no group {topic}-biling at {bootstrap}" in command.text
     assert len(log.records("control")) == before
 
     for group in (committed, ruled, member):

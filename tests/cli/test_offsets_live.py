@@ -1,45 +1,25 @@
 """`fairlead offsets reset`, the real job, bridge and client: a consumer goes on from elsewhere."""
 
-import time
-import uuid
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client import Consumer
-from kafka import KafkaAdminClient
 
-from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
 from fairlead.cli.offset_rows import tell_resets
 from fairlead.control.group_offsets import QueuePlace
 from fairlead.control.queue_resets import PlannedReset, write_planned
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import Reset
 from fairlead.errors import VerdictError
-from fairlead.settings import Settings, load_settings
-from fairlead.topics import create_topics, topic_specs
-from tests.bridges.kafka.ledger import running
-from tests.bridges.kafka.test_offsets import fill
-from tests.cli.test_offsets_command import Command
-from tests.streaming.log import Log, body_of
-from tests.streaming.running import job
+from tests.cli.command import Command
+from tests.cli.live_system import NOW_MS, WAIT_MS, LiveSystem, live_system
+from tests.streaming.log import body_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from fairlead.broker import EmbeddedKafka
-
-NOW_MS = int(time.time()) * 1_000 - 60_000
-"""When the first message was written: a broker deletes what is old."""
-WAIT_MS = 120_000
-
-
-class System(NamedTuple):
-    """The running job and bridge, and a topic of one queue with messages 0 to 9."""
-
-    settings: Settings
-    log: Log
-    topic: str
 
 
 @pytest.fixture(scope="module")
@@ -47,32 +27,11 @@ def system(
     spark_of_the_run: "SparkSession",
     kafka: "EmbeddedKafka",
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[System]:
-    """One run of job and bridge for all tests of this module."""
-    place, name = {"bootstrap_servers": kafka.bootstrap}, uuid.uuid4().hex[:8]
-    settings = load_settings(
-        overrides={
-            "kafka.bootstrap": kafka.bootstrap,
-            "kafka.topic_prefix": f"offsets-{name}.",
-            "engine.checkpoint": str(tmp_path_factory.mktemp("job") / "checkpoint"),
-            "metrics.port": 0,
-        }
-    )
-    topic = f"orders-{name}"
-    create_topics(place, settings.kafka.topic_prefix, topic_specs(settings.topics))
-    admin = KafkaAdminClient(**place)
-    admin.create_topics({topic: {"num_partitions": 1, "replication_factor": 1}})
-    admin.wait_for_topics([topic])
-    admin.close()
-    fill(kafka.bootstrap, topic, 0, [NOW_MS + number for number in range(10)])
-    bridge = KafkaBridge(
-        control_bootstrap=kafka.bootstrap,
-        prefix=settings.kafka.topic_prefix,
-        cluster_name="main",
-        times=BridgeTimes(poll_ms=500),
-    )
-    with Log(settings.kafka) as log, running(bridge), job(spark_of_the_run, settings, log):
-        yield System(settings, log, topic)
+) -> Iterator[LiveSystem]:
+    """One run of job and bridge for all tests of this module; messages 0 to 9."""
+    folder = tmp_path_factory.mktemp("job")
+    with live_system(spark_of_the_run, kafka.bootstrap, folder, messages=10) as running:
+        yield running
 
 
 def _read(consumer: Consumer, *offsets: int) -> None:
@@ -82,9 +41,11 @@ def _read(consumer: Consumer, *offsets: int) -> None:
         assert message.offset == offset
 
 
-def test_a_consumer_goes_on_from_there(system: System, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_consumer_goes_on_from_there(
+    system: LiveSystem, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A dry run writes nothing; applied, the consumer reads on from the new offset, once."""
-    group, command = "moved", Command(system.settings, capsys)
+    group, command = "moved", Command("offsets", system.settings, capsys)
     with Consumer(
         bootstrap=system.settings.kafka.bootstrap,
         prefix=system.settings.kafka.topic_prefix,
@@ -93,6 +54,8 @@ def test_a_consumer_goes_on_from_there(system: System, capsys: pytest.CaptureFix
         consume_from="first_offset",
     ) as consumer:
         _read(consumer, *range(10))
+        # What is skipped is known once the client has told how far it is.
+        system.log.await_record("heartbeats", lambda record: body_of(record)["kind"] == "progress")
         reset = ("reset", group, "--to", f"{NOW_MS + 4}ms")
         before = len(system.log.records("control"))
         (row,) = command(*reset)
@@ -114,7 +77,7 @@ def test_a_consumer_goes_on_from_there(system: System, capsys: pytest.CaptureFix
     assert (shown["reset"], shown["position"]) == (row["at"][2] + 1, 10)
 
 
-def test_a_refused_one_is_told(system: System) -> None:
+def test_a_refused_one_is_told(system: LiveSystem) -> None:
     """Of a queue that the engine's route does not have, the engine's refusal is what is said."""
     group, queue = "refused", MessageQueue(system.topic, "main", 7)
     with Consumer(

@@ -2,12 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import orjson
 import pytest
 
-from fairlead.cli.main import main
 from fairlead.core.model import RouteBroker
 from fairlead.core.records import RouteChanged
 from fairlead.errors import ExitCode
@@ -15,6 +13,7 @@ from fairlead.settings import Settings
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record
+from tests.cli.command import Command
 
 if TYPE_CHECKING:
     from tests.streaming.log import Log
@@ -30,32 +29,10 @@ TOLD = """{
 }"""
 
 
-class Command:
-    """`fairlead route` on the test's topics."""
-
-    def __init__(self, settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-        self._place = ["--bootstrap", settings.kafka.bootstrap]
-        self._place += ["--topic-prefix", settings.kafka.topic_prefix]
-        self._capsys = capsys
-        self.text = ""
-
-    def __call__(self, *arguments: str, code: ExitCode = ExitCode.OK) -> Any:
-        """Run it, check how it ends, and return its rows; ``text`` has what else it said."""
-        self._capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main(["route", *arguments, "-o", "json", *self._place])
-        output = self._capsys.readouterr()
-        assert end.value.code == code, output.err
-        self.text = output.err
-        # A job that runs in the same process logs there too, each line with its date.
-        told = [line for line in output.out.splitlines() if not line[:1].isdigit()]
-        return orjson.loads("\n".join(told)) if told else []
-
-
 @pytest.fixture
 def command(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Command:
     """The command of the test."""
-    return Command(settings, capsys)
+    return Command("route", settings, capsys)
 
 
 @pytest.fixture

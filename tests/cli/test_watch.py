@@ -10,13 +10,17 @@ from typing import Any
 import orjson
 import pytest
 from kafka import KafkaProducer
+from typer.testing import CliRunner
 
+from fairlead.cli.main import app
 from fairlead.cli.watch_screen import Moment, decision_line, screen_lines
+from fairlead.errors import UsageError
 from fairlead.view.group_view import GroupView
 from fairlead.view.view import View
 from fairlead.wire.topics import TopicNames
 from tests.engine.topics import NAMES, PARTITIONS
 from tests.engine.world import World
+from tests.history.lives import moving_life, recorded
 from tests.planning.live import GROUP
 from tests.planning.memory_source import MemorySource
 from tests.serve.test_process import decision
@@ -38,7 +42,7 @@ def _view(world: World) -> GroupView:
 
 def _screen(world: World, size: tuple[int, int], *, silent_ms: int = 0) -> list[str]:
     found = _view(world)
-    feed = [each.body() for each in found.decisions]
+    feed = [each.document() for each in found.decisions]
     now_ms = world.topics.now_ms
     return screen_lines(GROUP, found, feed, Moment(now_ms + silent_ms, now_ms), size)
 
@@ -85,15 +89,20 @@ def test_when_nothing_comes() -> None:
 def test_a_decision_in_a_line() -> None:
     """When, which, what led to it, and who gets what; what only goes on says who starts."""
     body: dict[str, Any] = orjson.loads(decision(41, []))
-    assert decision_line(body) == "10:13:20Z 3.41 stable: client_joined 10.0.0.7@4121#1"
+    assert (
+        decision_line({**body, "append_ms": body["at_ms"]})
+        == "10:13:20Z 3.41 stable: client_joined 10.0.0.7@4121#1"
+    )
     gains = [
         {"queue": ["orders", "main", n], "stage": "gated", "client_id": "c9", "epoch": [3, 41]}
         for n in (1, 0, 2)
     ]
     body |= {"moves": gains, "alarms": ["mute_member"]}
-    assert decision_line(body).endswith(": c9 gets orders/main/0-2: alarms mute_member")
+    assert decision_line({**body, "append_ms": body["at_ms"]}).endswith(
+        ": c9 gets orders/main/0-2: alarms mute_member"
+    )
     body |= {"previous_epoch": [3, 41]}
-    assert "c9 starts orders/main/0-2" in decision_line(body)
+    assert "c9 starts orders/main/0-2" in decision_line({**body, "append_ms": body["at_ms"]})
 
 
 def test_lines_where_there_is_no_terminal(bootstrap: str, topics: TopicNames) -> None:
@@ -121,3 +130,20 @@ def test_lines_where_there_is_no_terminal(bootstrap: str, topics: TopicNames) ->
         process.wait()
         producer.close()
     assert (process.returncode, out, err) == (0, "", "")
+
+
+def test_a_recording(tmp_path: Path) -> None:
+    """Each decision of a recording is a line, or a record; `--since` leaves out what is older."""
+    folder = recorded(moving_life(), tmp_path / "recording").folder
+    words = ["watch", GROUP, "--dump", str(folder)]
+    told = CliRunner().invoke(app, words, catch_exceptions=False).stdout.splitlines()
+    assert "client_joined c1" in told[0]
+    assert len(told) > 8
+    rows = CliRunner().invoke(app, [*words, "-o", "jsonl"], catch_exceptions=False).stdout
+    whole = [orjson.loads(line) for line in rows.splitlines()]
+    assert [decision_line(each) for each in whole] == told
+    latest = CliRunner().invoke(app, [*words, "--since", "6s"], catch_exceptions=False).stdout
+    assert 0 < len(latest.splitlines()) < len(told)
+    assert told[-len(latest.splitlines()) :] == latest.splitlines()
+    with pytest.raises(UsageError, match="nobody"):
+        CliRunner().invoke(app, ["watch", "nobody", *words[2:]], catch_exceptions=False)

@@ -119,3 +119,9 @@ def bounds(group: str, topic: str, queues: int) -> dict[str, Any]:
             for number in range(queues)
         ],
     }
+
+
+def written_ms(topics: Topics, record: OutgoingRecord) -> int:
+    """Return when the engine wrote a record: a decision at once, of what else it wrote the end."""
+    body = orjson.loads(record.value or b"null") if record.topic == NAMES.name("decisions") else {}
+    return int(body.get("at_ms", topics.now_ms))

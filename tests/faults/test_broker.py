@@ -11,7 +11,7 @@ from tests.faults.turns import turns
 if TYPE_CHECKING:
     from tests.faults.stage import Fault, Stage
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
 
 
 @pytest.mark.parametrize("turn", turns())

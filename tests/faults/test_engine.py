@@ -11,16 +11,17 @@ from tests.faults.turns import ENGINE_KILLS, turns
 if TYPE_CHECKING:
     from tests.faults.stage import Fault, Stage
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
 
 
 @pytest.mark.parametrize("turn", turns(ENGINE_KILLS))
 @pytest.mark.parametrize(
     "what",
     [
-        "all",
+        # Of one that dies alone the others must notice; tests of the streaming job kill the JVM.
         "driver",
-        "jvm",
+        pytest.param("jvm", marks=pytest.mark.slow),
+        pytest.param("all", marks=pytest.mark.slow),
     ],
 )
 def test_killed(stage: "Stage", what: str, turn: int) -> None:

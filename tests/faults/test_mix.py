@@ -43,6 +43,7 @@ _SEED: Final = "FAULTS_SEED"
 
 
 @pytest.mark.slow
+@pytest.mark.system
 @pytest.mark.broker
 @pytest.mark.spark
 @pytest.mark.timeout(3_600)

@@ -10,7 +10,7 @@ from tests.faults import client_faults
 if TYPE_CHECKING:
     from tests.faults.stage import Stage
 
-pytestmark = [pytest.mark.broker, pytest.mark.spark]
+pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
 
 
 def test_verified(stage: "Stage") -> None:

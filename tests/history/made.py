@@ -74,7 +74,7 @@ def audits(*bodies: Mapping[str, Any]) -> list[Audit]:
         raise AssertionError(row, why)
 
     rows = [
-        RawRecord(TOPIC, 0, offset, START_MS, False, b"orders", orjson.dumps(body))  # noqa: FBT003
+        RawRecord(TOPIC, 0, offset, body["at_ms"], False, b"orders", orjson.dumps(body))  # noqa: FBT003
         for offset, body in enumerate(bodies)
     ]
     return list(whole_audits(rows, 2, unread))

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from fairlead.cli.main import app
 from fairlead.errors import ExitCode, FairleadError, NothingProvedError, UsageError, VerdictError
 from fairlead.wire.raw import RawRecord
+from tests.engine.topics import shard_of
 from tests.engine.world import World
 from tests.history.lives import GROUP, moving_life, recorded, timed_rows
 
@@ -140,8 +141,8 @@ def test_decisions_gone(life: World, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words, message, remedy",
     [
-        (["explain", "order", "--queue", "1"], "no group order in the rec", "nearest are orders"),
-        (["moves", "order"], "there is no group order in the rec", "nearest are orders"),
+        (["explain", "order", "--queue", "1"], "no group order in the rec", "nearest is orders"),
+        (["moves", "order"], "there is no group order in the rec", "nearest is orders"),
         (["moves", "a b"], "'a b' is no group", "characters"),
         (["explain", GROUP, "--queue", "7"], "7: the group has no such queue", "orders/main/0-5"),
         (["explain", GROUP, "--queue", "orders/mian/1"], "no such queue", "orders/main/0-5"),
@@ -212,3 +213,52 @@ def test_nobody(tmp_path: Path) -> None:
     ]
     text, _ = _run("moves", GROUP, "--dump", folder, "--since", "1s")
     assert text.startswith("orders: no queue moved since 2026-")
+
+
+def test_many_resets(tmp_path: Path) -> None:
+    """What one person orders of many queues is one headline; a queue's story has its own."""
+    world = World(queues={"orders": 6})
+    world.topics.tick(1)
+    world.join("c1")
+    world.pass_seconds(4)
+    for number in range(6):
+        key = orjson.dumps([GROUP, "reset", "orders", "main", number])
+        order = {"kind": "reset", "group": GROUP, "queue": ["orders", "main", number]}
+        world.topics.append("control", shard_of(GROUP), key, {**order, "offset": 3, "by": "bob"})
+    world.pass_seconds(4)
+    folder = recorded(world, tmp_path / "resets").folder
+    text, _ = _run("moves", GROUP, "--dump", folder)
+    assert "Z  bob reset 6 queues: 6 queues (epoch " in text
+    text, _ = _run("explain", GROUP, "--queue", "4", "--dump", folder)
+    assert text.count("bob reset") == 1
+    assert "      bob reset orders/main/4\n        verified: t.control/0@4" in text
+    assert "      and 5 that are of other queues; -o json has them all" in text
+    (story,) = _told("explain", GROUP, "--queue", "4", "--dump", folder)
+    causes = story["owners"][0]["decision"]["causes"]
+    assert [each["kind"] for each in causes] == ["reset"] * 6
+
+
+def test_beyond_what_is_kept(life: World, tmp_path: Path) -> None:
+    """Moves of a time of which decisions are gone: it is told from when on there are any."""
+    rows = timed_rows(life)
+    rows["decisions", 0] = rows["decisions", 0][4:]
+    folder = recorded(life, tmp_path / "kept", rows).folder
+    words = ["moves", GROUP, "--dump", str(folder), "--since"]
+    ended = CliRunner().invoke(app, [*words, "1h"], catch_exceptions=False)
+    assert "decisions before 2026-06-09 10:13:48Z are not kept any more" in ended.stderr
+    ended = CliRunner().invoke(app, [*words, "5s"], catch_exceptions=False)
+    assert ended.stderr == ""
+
+
+def test_a_topic_that_is_deleted(tmp_path: Path) -> None:
+    """Queues that go with their topic are told as gone, and by the record that deleted it."""
+    world = World(queues={"orders": 2})
+    world.topics.tick(1)
+    world.join("c1")
+    world.pass_seconds(4)
+    world.topics.route("orders", None)
+    world.pass_seconds(4)
+    folder = recorded(world, tmp_path / "deleted").folder
+    text, _ = _run("moves", GROUP, "--dump", folder)
+    assert "queues of orders gone: 2 queues" in text
+    assert "c1 → nobody" in text

@@ -40,6 +40,16 @@ def test_clock() -> None:
     assert last_heard(ROWS, "orders", {"c2"}, 8, 1_000) == {}
 
 
+def test_another_life() -> None:
+    """Of a client id that heartbeats again, the life that fell silent counts."""
+    rows = [
+        _row(number, number, "orders", kind="heartbeat", client_id="c1", incarnation=life)
+        for number, life in enumerate(["old", "old", *[None] * 13, "new", "new"])
+    ]
+    assert last_heard(rows, "orders", {"c1"}, 17, 1_000, lease_ms=10_000)["c1"].place[2] == 1
+    assert last_heard(rows[15:], "orders", {"c1"}, 17, 1_000, lease_ms=10_000)["c1"].place[2] == 16
+
+
 def test_words() -> None:
     """The greater of the two leases counts; rules that were changed since are told as such."""
     heard = LastHeard((TOPIC, 0, 1), START_MS + 1_000, 20_000, 23_500)

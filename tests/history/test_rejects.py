@@ -1,5 +1,6 @@
 """`fairlead rejects tail`: what was refused, with place and remedy; it steers no terminal."""
 
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,8 @@ def test_rows(folder: Path) -> None:
     }
     cut = next(row for row in rows if row["group"] == "payments")
     assert (cut["size"], len(cut["excerpt"]), cut["cut"]) == (300, 256, True)
+    bytes_of = {row["reason"]: b64decode(row["excerpt_base64"] or "") for row in rows}
+    assert bytes_of["not_utf8"] == ESCAPES
     rule = next(row for row in rows if row["reason"] == "unknown_strategy")
     assert rule["key"] == '["orders","strategy"]'
     assert rule["record"].startswith(f"{NAMES.name('control')}/")
@@ -113,6 +116,7 @@ def test_nothing_to_follow(folder: Path) -> None:
         ("offsets", b'["a-topic","orders"]', "orders"),
         ("offsets", b'["a-topic"]', None),
         ("routes", b"a-topic", None),
+        ("heartbeats", b"or\xffders", "or\\xffders"),
         ("control", b"[", None),
         ("control", None, None),
     ],
@@ -127,6 +131,8 @@ def test_group(suffix: str, key: bytes | None, wanted: str | None) -> None:
     found = rejected_of(row)
     assert found is not None
     assert found.group == wanted
+    in_base64 = found.document()["key_base64"]
+    assert (None if in_base64 is None else b64decode(in_base64)) == key
 
 
 def test_no_reject() -> None:

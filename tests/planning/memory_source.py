@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fairlead.sources.missing_record import Place, WhyMissing, why_missing
 from fairlead.wire.raw import RawRecord
-from tests.engine.topics import NAMES, PARTITIONS, Topics
+from tests.engine.topics import NAMES, PARTITIONS, Topics, written_ms
 
 
 class MemorySource:
@@ -68,7 +68,7 @@ class MemorySource:
         place = (self.names.name(suffix), partition)
         log = list(self._topics.rows.get(place, ()))
         for offset, record in enumerate(self._topics.written.get(place, ())):
-            stamp = (offset, self._topics.now_ms, False)
+            stamp = (offset, written_ms(self._topics, record), False)
             log.append(RawRecord(record.topic, record.partition, *stamp, record.key, record.value))
         if suffix not in ("control", "routes", "assignments"):
             return log

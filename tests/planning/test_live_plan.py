@@ -173,7 +173,7 @@ def test_measured_weights() -> None:
     assert live.picture.state.weights.keys() == state.weights.keys()
     for queue, weight in state.weights.items():
         assert live.picture.state.weights[queue] == pytest.approx(weight, rel=0.5)
-    assert remarks(world)[0].startswith("queues weigh what the last 70 s of progress say;")
+    assert remarks(world)[0].startswith("queues weigh what the last 1 min 10 s of progress say;")
     found = planned(world, Changes(joins=(Join("c9"),)))
     hot = next(member for member in found.members if orders(0) in member.after)
     weights = live.picture.state.weights

@@ -8,7 +8,7 @@ from fairlead.core.records import DriverSettings
 from fairlead.recording import Manifest, RecordingFolder, RecordingWriter, open_recording
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import ALL_TOPICS
-from tests.engine.topics import NAMES, PARTITIONS, START_MS
+from tests.engine.topics import NAMES, PARTITIONS, START_MS, written_ms
 from tests.engine.world import World
 
 VERSION = "0.0.test"
@@ -41,7 +41,9 @@ def rows_of(world: World) -> dict[tuple[str, int], list[RawRecord]]:
         rows[NAMES.suffix(topic) or "", partition] += log
     for (topic, partition), records in world.topics.written.items():
         rows[NAMES.suffix(topic) or "", partition] += [
-            RawRecord(topic, partition, offset, world.topics.now_ms, True, *record[2:])  # noqa: FBT003
+            RawRecord(
+                *(topic, partition, offset, written_ms(world.topics, record), True), *record[2:]
+            )
             for offset, record in enumerate(records)
         ]
     rows["generations", 0] = [_claim(world, number) for number in range(world.generation)]

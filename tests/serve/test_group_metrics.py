@@ -9,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from fairlead.serve.folded_groups import folded
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
 from fairlead.serve.group_metrics import GroupMetrics
+from fairlead.view.group_fold import GroupFold
 from fairlead.view.snapshot import Snapshot
 from tests.engine.world import World
 from tests.planning.live import world_of
@@ -48,8 +49,30 @@ def test_group_at_rest() -> None:
     assert _of(told, "group_converged", group="orders") == 1
     assert _of(told, "subscription_mismatch", group="orders") == 0
     assert _of(told, "metrics_groups_folded") == 0
-    assert not [name for name, _ in told if name.endswith("_total")]
+    counted = {name for name, _ in told if name.endswith("_total")}
+    assert counted == {"fairlead_view_failures_total"}
+    assert _of(told, "view_failures_total", kind="record") == 0
+    assert _of(told, "view_failures_total", kind="group") == 0
     assert not [name for name, labels in told if dict(labels).get("queue")]
+
+
+def test_what_cannot_be_taken_in_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that is none, and a group that cannot be looked through, each under its kind."""
+    followed = Followed(world_of("c1"))
+    followed.world.topics.append_of("heartbeats", "orders", {"kind": "progress", "queues": 7})
+    followed.read()
+    told = _told(followed.view.snapshot(10))
+    assert _of(told, "view_failures_total", kind="record") == 1
+    assert _of(told, "view_failures_total", kind="group") == 0
+
+    def fail(_: GroupFold) -> bool:
+        raise OverflowError("too large")
+
+    monkeypatch.setattr(GroupFold, "look_out", fail)
+    followed.world.join("c2")
+    followed.pass_seconds(3)
+    told = _told(followed.view.snapshot(10))
+    assert (_of(told, "view_failures_total", kind="group") or 0) > 0
 
 
 def test_what_happens_is_counted() -> None:

@@ -105,7 +105,7 @@ def test_groups_are_told_over_http(bootstrap: str, topics: TopicNames, tmp_path:
         (told,) = served.wait("/api/v1/groups/orders/decisions", 200)["decisions"]
         assert told["at"] == [topics.name("decisions"), 0, 0]
         assert served.get("/api/v1/groups/orders/decisions?since_ms=x")[0] == 400
-        assert "orders" in served.wait("/api/v1/groups/order", 404)["remedy"]
+        assert "nearest is orders" in served.wait("/api/v1/groups/order", 404)["remedy"]
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", served.port)) as stream:
             stream.request("GET", "/api/v1/groups/orders/events")
             events = stream.getresponse()

@@ -125,6 +125,13 @@ def test_commands(folder: Path) -> None:
     """`group check` and `plan` work on a recording as they do on a live cluster."""
     code, text = _run("group", "check", GROUP, "--dump", folder)
     assert (code, text) == (ExitCode.OK, "orders: nothing found; 3 of 3 members have 17 queues\n")
+    code, text = _run("group", "check", GROUP, "--dump", folder, "-o", "json")
+    said = orjson.loads(text)
+    assert code == ExitCode.OK
+    assert (said["verdict"], said["phase"], said["members"]) == ("safe", "stable", 3)
+    assert (said["problems"], said["notes"], said["engine"]["silent"]) == ([], [], False)
+    code, text = _run("group", "check", "--all", "--dump", folder, "-o", "jsonl")
+    assert [orjson.loads(line)["group"] for line in text.splitlines()] == [GROUP]
     code, text = _run("plan", GROUP, "--dump", folder, "--join", "c9", "-o", "json")
     plan = orjson.loads(text)
     assert code == ExitCode.OK

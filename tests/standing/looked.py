@@ -7,6 +7,8 @@ from fairlead.planning.findings import Finding, told_odd
 from fairlead.standing.findings import standing_findings
 from fairlead.standing.group_standing import GroupStanding, read_standing
 from fairlead.standing.queue_standing import QueueStanding
+from fairlead.view.view import View
+from fairlead.wire.topics import ALL_TOPICS
 from strategies.registry import STRATEGIES
 from tests.engine.client import Client
 from tests.engine.world import World
@@ -20,6 +22,7 @@ __all__ = [
     "follow",
     "followers",
     "found_in",
+    "listed_in",
     "orders_of",
     "standing_of",
     "stubborn",
@@ -34,10 +37,19 @@ def standing_of(world: World, group: str = GROUP) -> GroupStanding:
     return read_standing(source, group, STRATEGIES, TICK_MS, history_ms=HISTORY_MS)
 
 
-def found_in(world: World) -> list[Finding]:
-    """Return what is wrong with the group of a world."""
-    odd = told_odd(MemorySource(world.topics), GROUP)
-    return list(standing_findings(standing_of(world), odd))
+def found_in(world: World, group: str = GROUP) -> list[Finding]:
+    """Return what is wrong with a group of a world."""
+    odd = told_odd(MemorySource(world.topics), group)
+    return list(standing_findings(standing_of(world, group), odd))
+
+
+def listed_in(world: World) -> dict[str, tuple[str, ...]]:
+    """Return what a list of all groups says is wrong with each of them."""
+    source = MemorySource(world.topics)
+    view = View(source.names, source.partitions, HISTORY_MS, tick_ms=TICK_MS)
+    for suffix in ALL_TOPICS:
+        view.take(source.read(suffix, source.partitions_of(suffix)))
+    return {each.group: each.problems for each in view.groups(source.now_ms())}
 
 
 def orders_of(found: GroupStanding, number: int) -> QueueStanding:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import orjson
+
 from fairlead.core.model import MessageQueue, Position
 from fairlead.standing.heard import Heard, Place, hear
 from tests.engine.topics import PARTITIONS, Topics, shard_of
@@ -26,6 +28,7 @@ def _heard(topics: Topics) -> Heard:
     rows = {
         "heartbeats": topics.rows[topics_name("heartbeats"), shard],
         "releases": topics.rows[topics_name("releases"), shard],
+        "control": topics.rows[topics_name("control"), shard],
         "offsets": topics.rows[topics_name("offsets"), 0],
     }
     return hear("orders", rows, PARTITIONS.shards)
@@ -62,6 +65,29 @@ def test_nothing_waits() -> None:
     _progress(topics, 100, 100)
     place = _heard(topics).place(QUEUE, None, topics.now_ms + 3_000)
     assert (place.lag, place.lag_ms) == (0, 0)
+
+
+def test_an_end_that_was_told_before_the_position() -> None:
+    """How much lies beyond the position is not known then: it is not nothing."""
+    topics = Topics()
+    _progress(topics, 100, 152)
+    _progress(topics, 1_630, None)
+    place = _heard(topics).place(QUEUE, None, topics.now_ms)
+    assert (place.position, place.end) == (Position(0, 1_630), 152)
+    assert (place.end_is_older, place.lag, place.lag_ms) == (True, None, None)
+
+
+def test_an_operators_reset() -> None:
+    """It wins over what was told before, also where it goes back."""
+    topics = Topics()
+    _progress(topics, 100, 152)
+    key = orjson.dumps(["orders", "reset", *QUEUE])
+    reset = {"kind": "reset", "group": "orders", "queue": [*QUEUE], "offset": 7, "by": "al"}
+    topics.append("control", shard_of("orders"), key, reset)
+    place = _heard(topics).place(QUEUE, None, topics.now_ms)
+    assert (place.told_by, place.lag) == ("reset", 145)
+    assert place.position is not None
+    assert place.position.offset == 7
 
 
 def test_an_end_that_nobody_told() -> None:

@@ -8,6 +8,7 @@ from fairlead.cli import group_check, group_describe
 from fairlead.settings import load_settings
 from fairlead.standing.group_standing import read_standing
 from fairlead.standing.shared_source import SharedSource
+from fairlead.standing.verdict import worst
 from strategies.registry import STRATEGIES
 from tests.engine.world import World
 from tests.planning.live import TICK_MS, rule, set_rules
@@ -44,6 +45,19 @@ def test_each_as_it_is_alone() -> None:
         assert [each.role for each in one.members] == [each.role for each in alone.members]
 
 
+def test_who_is_offline_counts() -> None:
+    """A group that nobody is in any more is one of them, while a bridge's word of it stands."""
+    world = _world()
+    for client in world.clients:
+        if client.group == "billing":
+            client.leave()
+    world.pass_seconds(3)
+    world.topics.now_ms += 3_600_000
+    for place in [place for place in world.topics.rows if place[0] == "t.heartbeats"]:
+        del world.topics.rows[place]
+    assert SharedSource(MemorySource(world.topics)).groups() == GROUPS
+
+
 def test_each_topic_is_read_once() -> None:
     """However many groups there are, no topic is read a second time."""
     source = MemorySource(_world().topics)
@@ -68,11 +82,15 @@ def test_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(group_check, "standing_from", failing)
     found = {
-        group: [*group_check.rows_of(group, shared.of(group), load_settings())] for group in GROUPS
+        group: group_check.verdict_on(group, shared.of(group), load_settings()) for group in GROUPS
     }
-    assert {group: len(rows) for group, rows in found.items()} == {
-        "billing": 0, "orders": 1, "payments": 0,
-    }  # fmt: skip
-    (row,) = found["orders"]
-    assert (row["group"], row["problem"]) == ("orders", "unreadable")
-    assert row["says"] == "ZeroDivisionError: nobody expected this"
+    words = {group: each.word for group, each in found.items()}
+    assert words == {"billing": "safe", "orders": "unreadable", "payments": "safe"}
+    said = found["orders"].document()
+    assert said.keys() == found["billing"].document().keys()
+    assert said["phase"] is None
+    (problem,) = said["problems"]
+    assert (problem["for"], problem["problem"]) == ("orders", "unreadable")
+    assert problem["says"] == "ZeroDivisionError: nobody expected this"
+    assert worst(found.values()) == "unreadable"
+    assert worst([found["billing"]]) == "safe"

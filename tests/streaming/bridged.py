@@ -11,7 +11,7 @@ import orjson
 from kafka import KafkaAdminClient
 from typer.testing import CliRunner
 
-from fairlead.bridges.kafka import BridgeTimes, KafkaBridge
+from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.broker.ports import free_ports
 from fairlead.cli.main import app
 from fairlead.settings import Settings, load_settings

@@ -20,6 +20,7 @@ from streaming.job import JobOptions, run_job
 from streaming.stopping import StopSignal
 from tests.streaming.log import SHARDS, Log
 from tests.streaming.running import GivenSession, RunningJob, job
+from tests.topics.deletion import delete_topics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -126,7 +127,7 @@ def test_topics_are_made(spark: "SparkSession", bootstrap: str, tmp_path: Path) 
     _await_first_batch(settings, running)
     running.stop()
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    admin.delete_topics([f"{tmp_path.name}.routes"])
+    delete_topics(admin, [f"{tmp_path.name}.routes"])
     admin.close()
     with pytest.raises(RefusedError, match=r"routes missing"):
         _start(settings, spark)

@@ -21,7 +21,7 @@ from tests.streaming.processes import EngineProcess
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.system, pytest.mark.spark]
 
 COMPANY: Final = Path(__file__).parent / "company"
 QUEUES: Final = tuple(MessageQueue("orders", "main", number) for number in range(4))

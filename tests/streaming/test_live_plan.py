@@ -1,7 +1,9 @@
 """`fairlead plan` of a live group, held against what the real job then decides."""
 
+import contextlib
 import json
 import time
+import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -16,9 +18,11 @@ from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.local.decisions import DecisionReader, Ownership, Queue
 from fairlead.settings import Settings
 from fairlead.wire.partition import partition_of_group
+from tests.bridges.kafka.test_offsets import commit
 from tests.engine.client import Client
+from tests.engine.topics import route
 from tests.streaming.fleet import Fleet
-from tests.streaming.log import SHARDS, Log
+from tests.streaming.log import SHARDS, Log, body_of
 from tests.streaming.running import job
 
 if TYPE_CHECKING:
@@ -107,6 +111,67 @@ def test_plan_and_join(settings: Settings, log: Log, spark: "SparkSession") -> N
         assert side_of(pinned, "before")[Queue("orders", "main", 0)] == "c3"
 
 
+def emptied(log: Log, group: str) -> None:
+    """Wait until the engine has decided that nobody is in a group."""
+    log.await_record(
+        "decisions",
+        lambda record: (
+            body_of(record)["group"] == group and body_of(record)["state"]["phase"] == "empty"
+        ),
+    )
+
+
+def test_nobody_is_in_it(settings: Settings, log: Log, spark: "SparkSession") -> None:
+    """A group whose members have left is planned from none; who comes back gets what was shown."""
+    with Fleet(settings.kafka, QUEUES) as fleet, job(spark, settings, log):
+        clients = [fleet.join(client_id) for client_id in ("c1", "c2")]
+        settled(log, "orders", "c1", "c2")
+        for client in clients:
+            fleet.leave(client)
+        emptied(log, "orders")
+        nobody = run_plan(settings, "orders")
+        assert (nobody["members"], nobody["queues"]) == ([], {"before": 0, "after": 0})
+        plan = run_plan(settings, "orders", "--join", "c8", "--join", "c9")
+        (remark,) = plan["remarks"]
+        assert "nobody is in orders: it is planned from no members" in remark
+        assert "who joins subscribes to orders, known from its decisions up to" in remark
+        assert [len(each["after"]) for each in plan["members"]] == [5, 4]
+        other = run_plan(settings, "orders", "--join", "c9", "--topic", "bills")
+        assert other["members"][0]["after"] == []
+        assert "the route of bills is not known: its queues are not in the plan" in other["remarks"]
+        for client_id in ("c8", "c9"):
+            fleet.join(client_id)
+        after = settled(log, "orders", "c8", "c9")
+        assert owners_of(after) == side_of(plan, "after")
+
+
+def test_it_has_commits_alone(settings: Settings, log: Log, tmp_path: Path) -> None:
+    """A group of commits, or of rules, alone is planned too; what it reads may have to be given."""
+    group, topic = f"native-{uuid.uuid4().hex[:8]}", f"t-{uuid.uuid4().hex[:8]}"
+    log.append("routes", orjson.dumps({"v": 1, **route(topic, 3)}), topic.encode())
+    with contextlib.closing(KafkaAdminClient(bootstrap_servers=settings.kafka.bootstrap)) as admin:
+        admin.create_topics({topic: {"num_partitions": 3, "replication_factor": 1}})
+        admin.wait_for_topics([topic])
+    commit(settings.kafka.bootstrap, group, topic, {0: (0, "")})
+    saved = str(tmp_path / "plan.json")
+    plan = run_plan(settings, group, "--join", "c1", "--save", saved)
+    assert len(plan["members"][0]["after"]) == 3
+    assert f"subscribes to {topic}, known from what it has committed" in plan["remarks"][0]
+    again = run_plan(settings, "--file", saved, "--join", "c1", "--topic", topic)
+    assert again["members"] == plan["members"]
+    set_rule(log, "ruled", "strategy", {"name": "STICKY"})
+    with pytest.raises(UsageError, match="c1 has no topic") as refused:
+        run_plan(settings, "ruled", "--join", "c1")
+    assert "--topic orders" in refused.value.remedy
+    plan = run_plan(settings, "ruled", "--join", "c1", "--topic", topic)
+    assert len(plan["members"][0]["after"]) == 3
+    assert "nothing tells what it subscribed to" in plan["remarks"][0]
+    with pytest.raises(UsageError, match="--topic: it is what clients that join subscribe to"):
+        run_plan(settings, "ruled", "--topic", topic)
+    with pytest.raises(UsageError, match="--topic: 'a b' is no topic"):
+        run_plan(settings, "ruled", "--join", "c1", "--topic", "a b")
+
+
 def state_of_cluster(settings: Settings) -> dict[str, Any]:
     """Return what a command could have changed: topics, ends of their logs, consumer groups."""
     admin = KafkaAdminClient(bootstrap_servers=settings.kafka.bootstrap)
@@ -150,8 +215,8 @@ def test_nothing_is_written(
 def test_wrong_addresses(settings: Settings, log: Log) -> None:
     """What a plan cannot start from is told: no such group, strategy, topics, or cluster."""
     log.append_of("heartbeats", "bills", b"nonsense")
-    with pytest.raises(UsageError, match="there is no group orders at"):
-        run_plan(settings, "orders")
+    with pytest.raises(UsageError, match="there is no group nobody at"):
+        run_plan(settings, "nobody", "--join", "c1", "--topic", "orders")
     set_rule(log, "payments", "strategy", {"name": "MINE"})
     client = Client(cast("Topics", log), "payments", "c1")
     client.beat()

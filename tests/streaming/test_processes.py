@@ -37,40 +37,15 @@ def _with_checkpoint(settings: Settings, folder: Path) -> Settings:
     return settings.model_copy(update={"engine": engine, "metrics": metrics})
 
 
-def test_kill_and_stop(served: Settings, log: Log, tmp_path: Path) -> None:
-    """A driver killed in mid-batch is taken up where it was, and SIGTERM ends with 0."""
-    with Fleet(served.kafka) as fleet:
-        first = fleet.join("c1", "first")
-        with EngineProcess(served, tmp_path / "first.log") as engine:
-            log.check = engine.check
-            log.await_record("assignments", owns_all(first, 1))
-            _assert_second_is_refused(served, tmp_path)
-            second = fleet.join("c1", "second")
-            # The record is readable before its batch is committed: this is in the midst of it.
-            log.await_record("assignments", owns_all(second, 1))
-            kill_at_once(engine.pid)
-            assert engine.await_end() == -signal.SIGKILL
-        third = fleet.join("c1", "third")
-        with EngineProcess(served, tmp_path / "second.log") as engine:
-            log.check = engine.check
-            log.await_record("assignments", owns_all(third, 2))
-            engine.signal(signal.SIGTERM)
-            assert engine.await_end() == ExitCode.OK
-        for client in (first, second):
-            log.check = lambda: None
-            log.await_record("assignments", held_by(client))
-    assert_decided_once(log)
-
-
 def test_recovers(served: Settings, log: Log, tmp_path: Path) -> None:
-    """An engine whose checkpoint is gone says that it recovers, shows it, and that it is over."""
+    """A driver ends with its JVM; the next one, without a checkpoint, says that it recovers."""
     with Fleet(served.kafka) as fleet:
         client = fleet.join("c1")
         with EngineProcess(served, tmp_path / "first.log") as engine:
             log.check = engine.check
             log.await_record("assignments", owns_all(client, 1))
-            engine.signal(signal.SIGTERM)
-            assert engine.await_end() == ExitCode.OK
+            kill_at_once(*children_of(engine.pid))
+            assert engine.await_end() == ExitCode.QUERY_DIED
         shutil.rmtree(served.engine.checkpoint)
         with EngineProcess(served, tmp_path / "second.log") as engine:
             log.check = engine.check
@@ -106,33 +81,30 @@ def _assert_second_is_refused(settings: Settings, folder: Path) -> None:
 
 
 def test_supervised(served: Settings, log: Log, tmp_path: Path) -> None:
-    """A supervised driver comes back after a kill, and gives way to a newer driver for good."""
+    """A driver killed in mid-batch is started again where it was, and gives way to a newer one."""
     with Fleet(served.kafka) as fleet:
         first = fleet.join("c1", "first")
         with EngineProcess(served, tmp_path / "first.log", "--supervise") as engine:
             log.check = engine.check
             log.await_record("assignments", owns_all(first, 1))
-            kill_at_once(*children_of(engine.pid))
+            _assert_second_is_refused(served, tmp_path)
             second = fleet.join("c1", "second")
-            log.await_record("assignments", owns_all(second, 2))
+            # The record is readable before its batch is committed: this is in the midst of it.
+            log.await_record("assignments", owns_all(second, 1))
+            kill_at_once(*children_of(engine.pid))
+            third = fleet.join("c1", "third")
+            log.await_record("assignments", owns_all(third, 2))
             assert scrape(served.metrics).value("fairlead_query_restarts_total") == 1
             copied = tmp_path / "copied"
             copy_checkpoint(served.engine.checkpoint, copied)
             with EngineProcess(_with_checkpoint(served, copied), tmp_path / "second.log") as newer:
                 assert engine.await_end() == ExitCode.SUPERSEDED
                 assert engine.text().count("engine runs") == 2
-                third = fleet.join("c1", "third")
+                fourth = fleet.join("c1", "fourth")
                 log.check = newer.check
-                log.await_record("assignments", owns_all(third, 3))
+                log.await_record("assignments", owns_all(fourth, 3))
+                for client in (first, second):
+                    log.await_record("assignments", held_by(client))
                 newer.signal(signal.SIGINT)
                 assert newer.await_end() == ExitCode.OK
     assert_decided_once(log)
-
-
-def test_jvm_dies(served: Settings, log: Log, tmp_path: Path) -> None:
-    """A driver whose JVM is killed ends with the code on which a supervisor starts it again."""
-    with Fleet(served.kafka) as fleet, EngineProcess(served, tmp_path / "log") as engine:
-        log.check = engine.check
-        log.await_record("assignments", owns_all(fleet.join("c1"), 1))
-        kill_at_once(*children_of(engine.pid))
-        assert engine.await_end() == ExitCode.QUERY_DIED

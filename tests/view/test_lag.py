@@ -13,11 +13,12 @@ from tests.view.worlds import DAY_MS, Followed, Reader, empty_view
 QUEUE = MessageQueue("orders", "main", 0)
 
 
-def _told(world: World, position: int, end: int, **more: object) -> None:
+def _told(world: World, position: int, end: int | None, **more: object) -> None:
     """The only client tells how far it is with the first queue."""
     client = world.clients[0]
     epoch, _ = client.held[QUEUE]
-    entry = {"queue": [*QUEUE], "epoch": epoch, "position": [0, position], "end": end, **more}
+    entry = {"queue": [*QUEUE], "epoch": epoch, "position": [0, position], **more}
+    entry |= {} if end is None else {"end": end}
     sender = {"client_id": client.client_id, "incarnation": client.incarnation}
     record = {"kind": "progress", "group": GROUP, **sender, "queues": [entry]}
     world.topics.append_of("heartbeats", GROUP, record)
@@ -151,6 +152,17 @@ def test_topic_that_was_remade() -> None:
     committed = {GROUP: {QUEUE: Position(0, 10)}}
     view.take_offsets(at_ms + 30_000, {QUEUE: 50}, committed, {"orders": "newer"})
     assert _lag(view)[0] == 40
+
+
+def test_an_end_that_was_told_before_the_position() -> None:
+    """How much lies beyond the position is not known, until somebody tells of a newer end."""
+    followed = Followed(_world())
+    _told(followed.world, 100, 152)
+    _told(followed.world, 1_630, None)
+    followed.read()
+    assert _lag(followed.view)[0] is None
+    followed.view.take_offsets(followed.view.as_of_ms, {QUEUE: 1_700}, {})
+    assert _lag(followed.view)[0] == 70
 
 
 @pytest.mark.parametrize("identity", [None, "this", "other"])

@@ -30,6 +30,7 @@ def test_verdict(case: Case) -> None:
         assert (str(error.reason), error.field) == (case.reason, case.field)
         assert error.detail
         assert error.remedy
+        assert ": send " not in error.remedy
 
 
 def test_names() -> None:

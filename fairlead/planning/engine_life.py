@@ -1,0 +1,85 @@
+"""Whether an engine runs, by its ticks in the log: one answer and one wording for every command.
+
+Decides when it counts as silent: records have come for five periods of the ticks behind its newest
+one, or nothing at all has come for lease and margin by this machine's clock. So a clock that is a
+little wrong makes no engine look dead.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fairlead.durations import duration_words
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["EngineLife", "newest_tick_ms"]
+
+_TICKS_SILENT: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class EngineLife:
+    """What one partition of heartbeats, or all of them, tell of the engine.
+
+    Attributes:
+        ticked_ms: when the newest tick was appended; None: none stands in what was read.
+        newest_ms: when the newest record was appended; None: none is left.
+        since_ms: from when on was read; None: from the first record.
+        now_ms: up to when silence counts.
+        tick_ms: the period of the ticks.
+        patience_ms: for how long nothing at all may come.
+    """
+
+    ticked_ms: int | None
+    newest_ms: int | None
+    since_ms: int | None
+    now_ms: int
+    tick_ms: int
+    patience_ms: int
+
+    @property
+    def silent(self) -> bool:
+        """Whether no engine has ticked for too long."""
+        if self.newest_ms is None or self.ticked_ms is None:
+            return True
+        return self._nothing_comes or (
+            self.newest_ms - self.ticked_ms > _TICKS_SILENT * self.tick_ms
+        )
+
+    @property
+    def silent_ms(self) -> int | None:
+        """For how long it has been silent, or longer; None: it is not, or that is not known."""
+        from_ms = self.since_ms if self.ticked_ms is None else self.ticked_ms
+        if not self.silent or self.newest_ms is None or from_ms is None:
+            return None
+        return max(self.now_ms, self.newest_ms) - from_ms
+
+    @property
+    def _nothing_comes(self) -> bool:
+        return self.newest_ms is not None and self.now_ms - self.newest_ms > self.patience_ms
+
+    def words(self) -> str:
+        """Say since when no engine ticks, or when it did last, without a point."""
+        if self.newest_ms is None:
+            return "no heartbeat was found, of an engine or of a client"
+        if self.silent_ms is not None:
+            more = "more than " if self.ticked_ms is None else ""
+            clock = ", by this machine's clock" if self._nothing_comes else ""
+            return f"no engine has ticked for {more}{duration_words(self.silent_ms)}{clock}"
+        if self.ticked_ms is None:
+            return "no tick of an engine is in the log"
+        return f"ticks, last {duration_words(max(self.now_ms - self.ticked_ms, 0))} ago"
+
+    def document(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {
+            "ticked_ms": self.ticked_ms,
+            "silent": self.silent,
+            "silent_ms": self.silent_ms,
+            "says": self.words(),
+        }
+
+
+def newest_tick_ms(rows: Iterable[RawRecord]) -> int | None:
+    """Return when the newest tick among heartbeats was appended: a tick is of no group."""
+    return max((row.append_ms for row in rows if row.key is None), default=None)

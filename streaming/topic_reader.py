@@ -1,0 +1,288 @@
+"""Reads what topics hold, and says where they begin and end: many questions, one connection.
+
+A consumer asks a cluster for its brokers and topics before it can read anything. A command that
+reads ten topics one after the other would wait for that ten times.
+"""
+
+import contextlib
+import weakref
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final, Self
+
+from kafka import KafkaConsumer, TopicPartition
+from kafka.consumer.fetcher import ConsumerRecord
+from kafka.errors import KafkaError
+
+from fairlead.errors import EnvironmentMissingError
+from fairlead.settings import KafkaSettings
+from fairlead.topics import require_reachable
+from streaming.connection import REQUEST_TIMEOUT_MS, client_options
+
+__all__ = ["TopicReader", "consumer_of", "unreadable"]
+
+_POLL_MS: Final = 200
+_POLL_RECORDS: Final = 5_000
+_IDLE_POLLS_MAX: Final = 150
+"""Half a minute without anything: the broker has gone away."""
+_EMPTY_MS: Final = 10
+"""So long a broker waits for records where there are none: what is read is there already."""
+
+
+def consumer_of(kafka: KafkaSettings, name: str, **options: Any) -> KafkaConsumer:
+    """Return a consumer that reads and does nothing else: no topic made, no offset committed.
+
+    ``name`` is what it is called in the broker's log; ``options`` are its own besides.
+    """
+    return KafkaConsumer(
+        **client_options(kafka, name),
+        allow_auto_create_topics=False,
+        enable_auto_commit=False,
+        **options,
+    )
+
+
+def unreadable(topics: str, reason: str) -> EnvironmentMissingError:
+    """Return the error of topics that cannot be read."""
+    return EnvironmentMissingError(
+        f"kafka.bootstrap: {topics} cannot be read ({reason}).",
+        remedy="Start the broker, and allow the engine to read that topic.",
+    )
+
+
+class TopicReader:
+    """Reads topics of one cluster; connects when it is first asked, and keeps the connection.
+
+    Who reads record by record has a connection until it comes to the end or gives up; whoever asks
+    meanwhile is given another. All are closed when nobody refers to the reader any more. Nothing is
+    written: no topic is made and no offset committed. It is for one thread.
+    """
+
+    def __init__(self, kafka: KafkaSettings) -> None:
+        """Take the cluster."""
+        self._kafka = kafka
+        self._idle: list[KafkaConsumer] = []
+        self._known: set[str] = set()
+        weakref.finalize(self, _close, self._idle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; the next question opens another."""
+        _close(self._idle)
+
+    def partition_counts(
+        self, topics: Collection[str], also: Collection[str] = ()
+    ) -> dict[str, int]:
+        """Return how many partitions each of some topics has.
+
+        Args:
+            topics: those that must be there.
+            also: further ones, of which those are told that are there.
+
+        Raises:
+            EnvironmentMissingError: one is not there, or the cluster does not answer.
+        """
+        with self._connected(()) as consumer:
+            # Not by name: a broker may make a topic that somebody names, and the library lets it.
+            there = consumer.topics()
+            counts = {
+                topic: len(consumer.partitions_for_topic(topic))
+                for topic in (*topics, *also)
+                if topic in there
+            }
+        self._known.update(counts)
+        missing = [topic for topic in topics if topic not in counts]
+        if missing:
+            raise EnvironmentMissingError(
+                f"topics: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing at "
+                f"{self._kafka.bootstrap}.",
+                remedy="Check kafka.bootstrap and kafka.topic_prefix; an engine makes the topics.",
+            )
+        return counts
+
+    def read_to_end(
+        self, topic: str, partitions: Sequence[int], since_ms: int | None = None
+    ) -> Iterator[ConsumerRecord]:
+        """Yield the records of some partitions up to their ends of now, in order within each.
+
+        Args:
+            topic: a topic that exists.
+            partitions: which of its partitions.
+            since_ms: begin with the first record of each that has this timestamp or a later one;
+                None: with the first.
+
+        Raises:
+            EnvironmentMissingError: the topic cannot be read.
+        """
+        places = [TopicPartition(topic, partition) for partition in partitions]
+        with self._connected([topic]) as consumer:
+            ends = consumer.end_offsets(places, timeout_ms=REQUEST_TIMEOUT_MS)
+            if since_ms is None:
+                begins = consumer.beginning_offsets(places, timeout_ms=REQUEST_TIMEOUT_MS)
+            else:
+                begins = _since(consumer, ends, dict.fromkeys(places, since_ms))
+            left = [place for place, end in ends.items() if begins[place] < end]
+            _assign(consumer, {place: begins[place] for place in left})
+            idle = 0
+            while left:
+                batches = consumer.poll(timeout_ms=_POLL_MS, max_records=_POLL_RECORDS)
+                idle = 0 if batches else idle + 1
+                if idle > _IDLE_POLLS_MAX:
+                    raise unreadable(topic, "it stopped to answer")
+                # By position and not by record: the last offsets of a compacted topic may be empty.
+                while left and consumer.position(left[-1]) >= ends[left[-1]]:
+                    left.pop()
+                for records in batches.values():
+                    yield from records
+
+    def bounds(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
+        """Return the first offset that is there and the end of each partition (topic and number).
+
+        Raises:
+            EnvironmentMissingError: the log cannot be asked.
+        """
+        partitions = [TopicPartition(*place) for place in places]
+        with self._connected({topic for topic, _ in places}) as consumer:
+            firsts = consumer.beginning_offsets(partitions, timeout_ms=REQUEST_TIMEOUT_MS)
+            ends = consumer.end_offsets(partitions, timeout_ms=REQUEST_TIMEOUT_MS)
+        return {(each.topic, each.partition): (firsts[each], ends[each]) for each in partitions}
+
+    def first_since(self, since_ms: Mapping[tuple[str, int], int]) -> dict[tuple[str, int], int]:
+        """Return the first offset of each partition whose record has this timestamp or a later one.
+
+        Where there is none, the partition's end.
+
+        Raises:
+            EnvironmentMissingError: the log cannot be asked.
+        """
+        wanted = {TopicPartition(*place): max(since, 0) for place, since in since_ms.items()}
+        with self._connected({topic for topic, _ in since_ms}) as consumer:
+            ends = consumer.end_offsets([*wanted], timeout_ms=REQUEST_TIMEOUT_MS)
+            begins = _since(consumer, ends, wanted)
+        return {(each.topic, each.partition): offset for each, offset in begins.items()}
+
+    def newest(self, topic: str, partition: int) -> ConsumerRecord | None:
+        """Return the newest record of a partition of a topic that is not compacted; None: none.
+
+        Raises:
+            EnvironmentMissingError: the topic cannot be read.
+        """
+        first, end = self.bounds([(topic, partition)])[topic, partition]
+        if first == end:
+            return None
+        with self._connected([topic]) as consumer:
+            _assign(consumer, {TopicPartition(topic, partition): end - 1})
+            for _ in range(_IDLE_POLLS_MAX):
+                for records in consumer.poll(timeout_ms=_POLL_MS).values():
+                    return records[0]
+        raise unreadable(topic, "it stopped to answer")
+
+    def records_at(
+        self,
+        places: Collection[tuple[str, int, int]],
+        bounds: Mapping[tuple[str, int], tuple[int, int]],
+    ) -> dict[tuple[str, int, int], ConsumerRecord]:
+        """Return the records at some places (topic, partition, offset), where there is one.
+
+        Args:
+            places: the places.
+            bounds: what `bounds` says of their partitions.
+
+        Raises:
+            EnvironmentMissingError: a topic cannot be read.
+        """
+        wanted: dict[TopicPartition, list[int]] = {}
+        for topic, partition, offset in sorted(places):
+            first, end = bounds[topic, partition]
+            if first <= offset < end:
+                wanted.setdefault(TopicPartition(topic, partition), []).append(offset)
+        found: dict[tuple[str, int, int], ConsumerRecord] = {}
+        with self._connected({each.topic for each in wanted}) as consumer:
+            for place, offsets in wanted.items():
+                for record in _read_offsets(consumer, place, offsets):
+                    found[record.topic, record.partition, record.offset] = record
+        return found
+
+    @contextlib.contextmanager
+    def _connected(self, topics: Collection[str]) -> Iterator[KafkaConsumer]:
+        """Lend a connection that knows of these topics; one that failed is not lent again.
+
+        Raises:
+            EnvironmentMissingError: nobody answers, or the library failed with these topics.
+        """
+        consumer: KafkaConsumer | None = None
+        try:
+            consumer = self._idle.pop() if self._idle else self._opened()
+            self._make_known(consumer, topics)
+            yield consumer
+        except GeneratorExit:
+            # Whoever read record by record has read enough.
+            self._idle += [] if consumer is None else [consumer]
+            raise
+        except BaseException as error:
+            if consumer is not None:
+                consumer.close()
+            if isinstance(error, KafkaError):
+                raise unreadable(", ".join(sorted(topics)), str(error)) from error
+            raise
+        self._idle.append(consumer)
+
+    def _opened(self) -> KafkaConsumer:
+        require_reachable(self._kafka.bootstrap)
+        return consumer_of(self._kafka, "reader", fetch_max_wait_ms=_EMPTY_MS)
+
+    def _make_known(self, consumer: KafkaConsumer, topics: Collection[str]) -> None:
+        """Let the library learn of all topics at once: one by one, each costs a tenth of a second.
+
+        It goes on knowing of topics that were assigned, as long as no others are.
+        """
+        if not self._known.issuperset(topics) or not consumer.assignment():
+            self._known.update(topics)
+            consumer.assign([TopicPartition(topic, 0) for topic in sorted(self._known)])
+
+
+def _close(consumers: list[KafkaConsumer]) -> None:
+    while consumers:
+        consumers.pop().close()
+
+
+def _assign(consumer: KafkaConsumer, begins: Mapping[TopicPartition, int]) -> None:
+    if begins:
+        consumer.assign([*begins])
+    for place, offset in begins.items():
+        consumer.seek(place, offset)
+
+
+def _since(
+    consumer: KafkaConsumer,
+    ends: Mapping[TopicPartition, int],
+    since_ms: Mapping[TopicPartition, int],
+) -> dict[TopicPartition, int]:
+    found = consumer.offsets_for_times(dict(since_ms), timeout_ms=REQUEST_TIMEOUT_MS)
+    return {
+        place: ends[place] if found.get(place) is None else found[place].offset
+        for place in since_ms
+    }
+
+
+def _read_offsets(
+    consumer: KafkaConsumer, partition: TopicPartition, offsets: Sequence[int]
+) -> Iterator[ConsumerRecord]:
+    """Yield the records of a partition at some offsets, ascending and below its end."""
+    consumer.assign([partition])
+    wanted, left, idle = frozenset(offsets), list(offsets), 0
+    while left:
+        if idle == 0:
+            consumer.seek(partition, left[0])
+        records = consumer.poll(timeout_ms=_POLL_MS).get(partition, ())
+        yield from (record for record in records if record.offset in wanted)
+        # By position and not by record: an offset of a compacted topic may be empty.
+        reached = consumer.position(partition)
+        idle = 0 if reached > left[0] else idle + 1
+        if idle > _IDLE_POLLS_MAX:
+            raise unreadable(partition.topic, "it stopped to answer")
+        left = [offset for offset in left if offset >= reached]

@@ -1,0 +1,59 @@
+"""`fairlead offsets show --dump`: where a recorded group was, as far as it was told."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from typer.testing import CliRunner
+
+from fairlead.cli.main import app
+from fairlead.errors import UsageError
+from tests.engine.world import World
+from tests.history.lives import GROUP, moving_life, recorded
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A life in which queues moved, and one was reset; a queue's end is older than its position."""
+    world: World = moving_life()
+    client = next(each for each in world.clients if not each.gone and each.held)
+    queue = next(queue for queue in client.held if queue[2] != 5)
+    for position, end in ((100, 1_052), (1_630, None)):
+        entry = {"queue": [*queue], "epoch": client.held[queue][0], "position": [0, position]}
+        entry |= {} if end is None else {"end": end}
+        sender = {"client_id": client.client_id, "incarnation": client.incarnation}
+        record = {"kind": "progress", "group": GROUP, **sender, "queues": [entry]}
+        world.topics.append_of("heartbeats", GROUP, record)
+    return recorded(world, tmp_path_factory.mktemp("run") / "recording").folder
+
+
+def _run(*words: str | Path) -> list[dict[str, Any]]:
+    ended = CliRunner().invoke(app, ["offsets", "show", *map(str, words), "-o", "json"])
+    if ended.exception is not None:
+        raise ended.exception
+    found: list[dict[str, Any]] = orjson.loads(ended.stdout)
+    return found
+
+
+def test_every_queue(folder: Path) -> None:
+    """Each queue has what was told last; where the end is older no lag is told."""
+    rows = _run(GROUP, "--dump", folder)
+    assert [row["queue"] for row in rows] == [f"orders/main/{number}" for number in range(6)]
+    (old,) = [row for row in rows if row["position"] == 1_630]
+    assert (old["latest"], old["lag"], old["end_is_older"]) == (1_052, None, True)
+    assert not any(row["end_is_older"] for row in rows if row is not old)
+    assert rows[5]["reset"] > 0
+    assert {row["told_by"] for row in rows} <= {"progress", "release", "committed", "reset", None}
+
+
+def test_chosen(folder: Path) -> None:
+    """Queues and topics can be named; what the recording does not have is refused by name."""
+    queues = ("--queue", "orders/main/4", "--queue", "orders/main/1")
+    assert [row["queue"][-1] for row in _run(GROUP, "--dump", folder, *queues)] == ["1", "4"]
+    assert len(_run(GROUP, "--dump", folder, "--topic", "orders")) == 6
+    for words in (["--queue", "orders/main/9"], ["--topic", "payments"]):
+        with pytest.raises(UsageError, match=f"{words[1]}: nothing is told of it for orders in"):
+            _run(GROUP, "--dump", folder, *words)
+    with pytest.raises(UsageError, match="what was recorded then"):
+        _run(GROUP, "--dump", folder, "--data-bootstrap", "a:1")

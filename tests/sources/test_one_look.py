@@ -1,0 +1,66 @@
+"""One look at topics: the same answers, and nothing read twice that was read far enough back."""
+
+import itertools
+
+from fairlead.planning.findings import told_odd
+from fairlead.sources.one_look import OneLook
+from fairlead.standing.group_standing import read_standing
+from strategies.registry import STRATEGIES
+from tests.engine.world import World
+from tests.planning.live import TICK_MS
+from tests.planning.memory_source import MemorySource
+from tests.standing.looked import HISTORY_MS
+
+
+def _source() -> MemorySource:
+    world = World(queues={"orders": 4})
+    for client_id in ("c1", "c2"):
+        world.join(client_id, "billing")
+        world.join(client_id, "orders")
+    world.pass_seconds(8)
+    return MemorySource(world.topics)
+
+
+def test_as_without_it() -> None:
+    """A group stands as it does when everything is read again for each question."""
+    source = _source()
+    one, alone = (
+        read_standing(each, "orders", STRATEGIES, TICK_MS, history_ms=HISTORY_MS)
+        for each in (OneLook(source), source)
+    )
+    assert one.document() == alone.document()
+    assert [each.document() for each in one.queues] == [each.document() for each in alone.queues]
+    assert [each.document() for each in one.members] == [each.document() for each in alone.members]
+
+
+def test_read_once() -> None:
+    """Sets are read once for two questions; heartbeats again only for what is further back."""
+    source = _source()
+    look = OneLook(source)
+    read_standing(look, "orders", STRATEGIES, TICK_MS, history_ms=HISTORY_MS)
+    told_odd(look, "orders")
+    read = [suffix for suffix, _ in source.reads]
+    for suffix in set(read) - {"heartbeats"}:
+        assert read.count(suffix) == 1
+    begins = [since_ms for suffix, since_ms in source.reads if suffix == "heartbeats"]
+    assert all(
+        each is not None and (before is not None and each < before)
+        for before, each in itertools.pairwise(begins)
+    )
+
+
+def test_rows_from_a_time_on() -> None:
+    """What was read from its begin is handed out from any time on, partition by partition."""
+    source = _source()
+    look = OneLook(source)
+    everything = look.read("heartbeats", source.partitions_of("heartbeats"))
+    assert everything == source.read("heartbeats", source.partitions_of("heartbeats"))
+    middle_ms = sorted(row.append_ms for row in everything)[len(everything) // 2]
+    for partition in source.partitions_of("heartbeats"):
+        found = look.read("heartbeats", [partition], middle_ms)
+        assert found == source.read("heartbeats", [partition], middle_ms)
+    assert (
+        0
+        < len(look.read("heartbeats", source.partitions_of("heartbeats"), middle_ms))
+        < len(everything)
+    )

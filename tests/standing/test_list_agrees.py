@@ -1,0 +1,130 @@
+"""What a list of groups says is wrong with one of them is what a check of it finds, always."""
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from tests.engine.client import Client
+from tests.engine.lives import GROUPS, kill, live
+from tests.engine.topics import START_MS
+from tests.engine.world import World
+from tests.planning.live import heard_alone, rule, set_rules
+from tests.standing.looked import deafened, follow, followers, found_in, listed_in, stubborn
+
+
+def _agree(world: World, group: str) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(each.problem for each in found_in(world, group)))
+    assert listed_in(world)[group] == found
+    return found
+
+
+def _calm(world: World) -> None:
+    world.pass_seconds(1)
+
+
+def _engine_gone(world: World) -> None:
+    heard_alone(world, 8, *world.clients, ticking=False)
+
+
+def _all_gone(world: World) -> None:
+    for client in world.clients:
+        client.work(7)
+        client.leave()
+    world.pass_seconds(3)
+    world.topics.now_ms += 60_000
+
+
+def _slow(world: World) -> None:
+    stubborn(world, "c1")
+    follow(world, "c3")
+    world.pass_seconds(35)
+
+
+def _mute(world: World) -> None:
+    _slow(world)
+    world.pass_seconds(12)
+
+
+def _forced(world: World) -> None:
+    set_rules(world, rule("on_mute", "force"))
+    _mute(world)
+    world.pass_seconds(4)
+
+
+def _deaf(world: World) -> None:
+    deafened(world, "c1")
+    follow(world, "c3")
+    world.pass_seconds(20)
+
+
+def _drained(world: World) -> None:
+    for client_id in ("c1", "c2"):
+        set_rules(world, rule("drain", {"client_id": client_id}))
+    world.pass_seconds(5)
+
+
+def _paused(world: World) -> None:
+    set_rules(world, rule("pause", value=True))
+    world.pass_seconds(2)
+    world.clients[0].leave()
+    world.pass_seconds(3)
+
+
+def _differ(world: World) -> None:
+    world.clients[0].beat(ordered=True)
+    world.run_all()
+
+
+def _twice(world: World) -> None:
+    process = {
+        "start_ms": START_MS - 5,
+        "uuid": "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a12",
+        "incarnations": 1,
+    }
+    Client(world.topics, "orders", "c1", life=7).beat(process=process)
+    world.run_all()
+
+
+def _no_route(world: World) -> None:
+    world.join("c3", subscribed=("orders", "nowhere"))
+    world.pass_seconds(3)
+
+
+@pytest.mark.parametrize(
+    "happens, expected",
+    [
+        (_calm, set()),
+        (_engine_gone, {"engine_silent"}),
+        (_all_gone, {"offline"}),
+        (_slow, {"stalled_handover"}),
+        (_mute, {"mute_member"}),
+        (_forced, {"unsafe"}),
+        (_deaf, {"not_followed"}),
+        (_drained, {"unassigned"}),
+        (_paused, {"paused_unassigned"}),
+        (_differ, {"disagreement"}),
+        (_twice, {"duplicate_client_id"}),
+        (_no_route, {"unassigned"}),
+    ],
+)
+def test_each_problem(happens: Callable[[World], None], expected: set[str]) -> None:
+    """Whatever befalls a group, the list has the words of the check, in its order."""
+    world = followers("c1", "c2")
+    happens(world)
+    assert set(_agree(world, "orders")) >= expected
+    if not expected:
+        assert _agree(world, "orders") == ()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_life(seed: int) -> None:
+    """In lives in which clients and drivers come, leave and die both say the same at each look."""
+    world, chance, said = World(), Random(seed), set[str]()
+    for second in range(0, 36, 3):
+        live(world, 3, chance, first=second)
+        if chance.random() < 0.3:
+            kill(world, 3, 5)
+        for group in set(GROUPS) & listed_in(world).keys():
+            said.update(_agree(world, group))
+    assert said
