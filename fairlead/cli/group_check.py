@@ -1,6 +1,6 @@
 """``fairlead group check``: what is wrong with a group, or with any, as far as its topics tell."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,17 +14,18 @@ from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, write_document, write_fitting
 from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import FairleadError, UsageError, VerdictError
-from fairlead.standing.words import counted
+from fairlead.standing.words import counted, listed
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
+    from fairlead.planning.findings import Finding
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
     from fairlead.standing.group_standing import GroupStanding
     from fairlead.standing.heard import Place
     from fairlead.standing.verdict import Verdict
 
-__all__ = ["check", "verdict_on"]
+__all__ = ["check", "folded_findings", "verdict_on"]
 
 COLUMNS = ("problem", "for", "says", "do")
 
@@ -83,7 +84,7 @@ def _check_one(
     if output is not OutputFormat.TABLE:
         write_document(found.document(), output)
     elif found.findings:
-        rows = [each.document() for each in found.findings]
+        rows = folded_findings(found.findings)
         write_fitting(rows, COLUMNS, output, prose=("says", "do"))
     if found.findings:
         raise VerdictError(
@@ -119,19 +120,23 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
             else each
             for each in verdicts
         ]
-    rows = [row for each in verdicts for row in _rows(each)]
     if output is OutputFormat.JSON:
         groups = [each.document() for each in verdicts]
         write_document({"verdict": worst(verdicts), "groups": groups}, output)
     elif output is OutputFormat.JSONL:
         for each in verdicts:
             write_document(each.document(), output)
-    elif rows:
+    elif any(each.findings for each in verdicts):
+        rows = [
+            {"group": each.group, **row}
+            for each in verdicts
+            for row in folded_findings(each.findings)
+        ]
         write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "do"))
-    wrong = sum(bool(each.findings) for each in verdicts)
+    wrong, number = sum(bool(each.findings) for each in verdicts), _number(verdicts)
     if wrong:
         raise VerdictError(
-            f"{counted(len(rows), 'finding')} in {wrong} of {counted(len(verdicts), 'group')}.",
+            f"{counted(number, 'finding')} in {wrong} of {counted(len(verdicts), 'group')}.",
             remedy="docs/groups.md says what each means.",
         )
     if output is OutputFormat.TABLE:
@@ -163,6 +168,16 @@ def verdict_on(
         return unreadable(group, f"{type(error).__name__}: {error}", remedy)
 
 
-def _rows(verdict: "Verdict") -> Iterator[dict[str, Any]]:
-    for each in verdict.findings:
-        yield {"group": verdict.group, **each.document()}
+def _number(verdicts: "Iterable[Verdict]") -> int:
+    return sum(len(each.findings) for each in verdicts)
+
+
+def folded_findings(findings: "Iterable[Finding]") -> list[dict[str, Any]]:
+    """Return the rows of a table: findings that say the same of several things are one."""
+    subjects: dict[tuple[str, str, str], list[str]] = {}
+    rows: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for each in findings:
+        said = (each.problem, each.text, each.remedy)
+        subjects.setdefault(said, []).append(each.subject)
+        rows.setdefault(said, each.document())
+    return [{**row, "for": listed(subjects[said])} for said, row in rows.items()]

@@ -1,9 +1,8 @@
 """What is wrong with a live group, as far as its topics tell.
 
 Decides nothing about what to do. Owners are those of the newest assignment records and members
-those who heartbeat, so a queue that is on its way to a member is not without one. Which value a
-group keeps, where members disagree, stands in the engine's state alone: here is who has which, and
-who was told that it is odd.
+those who heartbeat. Which value a group keeps, where members disagree, stands in the engine's state
+alone: here is who has which, and who was told that it is odd.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +12,7 @@ from typing import Any, Final
 import orjson
 
 from fairlead.core.agreement import SUBSCRIPTION_DISAGREEMENT, compared, traits_of, worded
-from fairlead.core.membership import effective_members, shared_topics
+from fairlead.core.membership import effective_members
 from fairlead.core.model import MemberKey, MessageQueue, Process
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.state import Trait, TraitValue
@@ -88,7 +87,7 @@ def findings_of(live: LiveGroup, odd: frozenset[MemberKey]) -> tuple[Finding, ..
         live: the group.
         odd: the members that were told that they are.
     """
-    return (*_overlaps(live), *_unassigned(live), *_disagreements(live, odd), *_duplicates(live))
+    return (*_overlaps(live), *_disagreements(live, odd), *_duplicates(live))
 
 
 def _overlaps(live: LiveGroup) -> Iterator[Finding]:
@@ -102,16 +101,6 @@ def _overlaps(live: LiveGroup) -> Iterator[Finding]:
     for queue in sorted(holders, key=queue_order):
         if len(holders[queue]) > 1:
             yield Finding("overlap", _named(queue), f"held by {', '.join(holders[queue])}")
-
-
-def _unassigned(live: LiveGroup) -> Iterator[Finding]:
-    state, owners = live.picture.state, live.picture.owners
-    for topic in shared_topics(state):
-        if topic not in state.routes:
-            yield Finding("unassigned", topic, "its route is not known")
-    for queue in live.picture.queues:
-        if queue not in owners:
-            yield Finding("unassigned", _named(queue), "nobody holds it, and nobody gets it")
 
 
 def _disagreements(live: LiveGroup, odd: frozenset[MemberKey]) -> Iterator[Finding]:

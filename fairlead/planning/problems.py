@@ -13,7 +13,7 @@ from typing import Final
 
 from fairlead.core.rules import GroupRules
 
-__all__ = ["Deaf", "Drain", "Signs", "other_alarms", "problems_of"]
+__all__ = ["Deaf", "Drain", "Signs", "Silence", "other_alarms", "problems_of"]
 
 _STUCK: Final = ("recovering", "quarantined")
 """Phases in which nothing is decided, however short they are."""
@@ -71,6 +71,27 @@ class Deaf:
 
 
 @dataclass(frozen=True, slots=True)
+class Silence:
+    """A member that was told to hold queues and does not heartbeat any more.
+
+    ``silent_ms``: for how long; None: since before everything that was read. ``lease_ms``: as of a
+    `Drain`.
+    """
+
+    silent_ms: int | None
+    lease_ms: int
+
+    def is_problem(self, rules: GroupRules) -> bool:
+        """Tell whether an engine that runs should have taken its queues long ago.
+
+        It takes them lease and margin after the last heartbeat, or after the restart grace.
+        """
+        beside_ms = max(self.lease_ms, rules.restart_grace_ms)
+        patience_ms = self.lease_ms + rules.margin_ms + beside_ms
+        return self.silent_ms is None or self.silent_ms > patience_ms
+
+
+@dataclass(frozen=True, slots=True)
 class Signs:
     """What can be seen of a group, whoever looks.
 
@@ -91,6 +112,8 @@ class Signs:
         drains: who was told to give queues up and has not.
         deaf: who has not taken in what it was told.
         failed: a topic cannot be allocated.
+        silences: who has queues and does not heartbeat.
+        restarting: a client is started again and again.
     """
 
     rules: GroupRules
@@ -109,6 +132,8 @@ class Signs:
     drains: tuple[Drain, ...]
     deaf: tuple[Deaf, ...]
     failed: bool
+    silences: tuple[Silence, ...]
+    restarting: bool
 
 
 def problems_of(signs: Signs) -> tuple[str, ...]:
@@ -133,14 +158,22 @@ def _problems(signs: Signs) -> Iterator[str]:
         "paused_unassigned": signs.unassigned > 0 and paused,
         "disagreement": signs.disagree,
         "duplicate_client_id": signs.duplicate,
+        "restarting": signs.restarting,
         "unsafe": signs.unsafe,
         "stalled_handover": "stalled_handover" in slow,
         "mute_member": "mute_member" in slow,
+        "silent_member": _decides(signs)
+        and any(each.is_problem(signs.rules) for each in signs.silences),
         "not_followed": any(each.is_problem(signs.rules) for each in signs.deaf),
         "allocation_failed": signs.failed,
         "step_failed": "step_failed" in signs.alarms,
     }
     yield from (problem for problem, is_so in found.items() if is_so)
+
+
+def _decides(signs: Signs) -> bool:
+    """Tell whether an engine seems to be at work on the group."""
+    return not signs.engine_silent and signs.phase not in (*_STUCK, "barrier")
 
 
 def _lasts(signs: Signs) -> bool:

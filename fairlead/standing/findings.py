@@ -5,21 +5,21 @@ here it is said of which queue, member or topic.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.durations import duration_words
 from fairlead.planning.findings import Finding, findings_of
-from fairlead.planning.problems import Deaf, Drain, Signs, problems_of
+from fairlead.planning.problems import Deaf, Drain, Signs, Silence, problems_of
+from fairlead.planning.restarts import RESTARTS_OVER_MS, Beat, restarting
 from fairlead.standing.group_standing import GroupStanding
 from fairlead.standing.member_standing import MemberStanding
 from fairlead.standing.queue_standing import Holder, QueueStanding
-from fairlead.standing.words import PHASES
+from fairlead.standing.words import PHASES, counted, listed
 
 __all__ = ["standing_findings"]
 
-_QUEUES_NAMED_MAX: Final = 3
 _PHASES: Final = {
     "recovering": (
         "wait: it lasts lease and margin, and until every live member has acknowledged; then look "
@@ -55,6 +55,7 @@ class _Look:
     sets: tuple[Finding, ...]
     holding: tuple[_Holding, ...]
     deaf: tuple[tuple[MemberStanding, Deaf], ...]
+    silent: tuple[tuple[MemberStanding, Silence], ...]
 
     @property
     def paused(self) -> bool:
@@ -66,29 +67,37 @@ class _Look:
         yield from (each for each in self.sets if each.problem == problem)
 
     def unassigned(self) -> list[Finding]:
-        """Return the queues that nobody gets, or nobody while the group is paused."""
-        if not self.paused:
-            return [each for each in self.of("unassigned") if each.subject not in self._unrouted]
+        """Return the queues that nobody holds and nobody gets."""
+        problem, text, remedy = "unassigned", "nobody holds it, and nobody gets it", self._nobody
+        if self.paused:
+            problem, text = "paused_unassigned", f"{text} while the group is paused"
+            remedy = f"fairlead group resume {self.found.name}"
         return [
-            Finding(
-                "paused_unassigned",
-                "/".join(map(str, queue.queue)),
-                "nobody holds it, and nobody gets it while the group is paused",
-                f"fairlead group resume {self.found.name}",
-            )
+            Finding(problem, "/".join(map(str, queue.queue)), text, remedy)
             for queue in self.found.queues
             if queue.unassigned
         ]
 
+    @property
+    def _nobody(self) -> str:
+        alarms = () if self.found.newest is None else self.found.newest.alarms
+        return next((words for alarm, words in _NOBODY.items() if alarm in alarms), "")
+
     def unrouted(self) -> list[Finding]:
         """Return the topics without a route."""
         remedy = "look whether a bridge runs and watches this topic"
-        found = (each for each in self.of("unassigned") if each.subject in self._unrouted)
-        return [replace(each, remedy=remedy) for each in found]
+        return [
+            Finding("unassigned", topic, "its route is not known", remedy)
+            for topic in self.found.unrouted
+        ]
 
-    @property
-    def _unrouted(self) -> tuple[str, ...]:
-        return self.found.unrouted
+    def restarting(self) -> dict[str, int]:
+        """Return the clients that are started again and again: how many processes they had."""
+        beats = (
+            Beat(key.client_id, beat.process, heard_ms)
+            for key, (beat, heard_ms) in self.found.heard.beats.items()
+        )
+        return restarting(beats, self.found.now_ms)
 
     def signs(self) -> Signs:
         """Return what can be seen of it."""
@@ -111,6 +120,8 @@ class _Look:
             drains=tuple(each.drain for each in self.holding),
             deaf=tuple(deaf for _, deaf in self.deaf),
             failed=newest is not None and bool(newest.failures),
+            silences=tuple(silence for _, silence in self.silent),
+            restarting=bool(self.restarting()),
         )
 
 
@@ -122,7 +133,8 @@ def standing_findings(found: GroupStanding, odd: frozenset[MemberKey]) -> tuple[
         odd: the members that were told that they differ from their group.
     """
     sets = findings_of(found.live, odd)
-    look = _Look(found, sets, tuple(_holding(found)), tuple(_deaf(found)))
+    deaf, silent = tuple(_deaf(found)), tuple(_silent(found))
+    look = _Look(found, sets, tuple(_holding(found)), deaf, silent)
     return tuple(
         each for problem in problems_of(look.signs()) for each in _SAID[problem](look, problem)
     )
@@ -155,6 +167,13 @@ def _deaf(found: GroupStanding) -> Iterator[tuple[MemberStanding, Deaf]]:
             yield each, Deaf(told_ms, _lease_ms(found, each))
 
 
+def _silent(found: GroupStanding) -> Iterator[tuple[MemberStanding, Silence]]:
+    for each in found.members:
+        if each.role == "silent" and (each.held or each.draining or each.gated):
+            silent_ms = None if each.heard_ms is None else found.now_ms - each.heard_ms
+            yield each, Silence(silent_ms, _lease_ms(found, each))
+
+
 def _engine(look: _Look, problem: str) -> Iterator[Finding]:
     yield Finding(
         problem,
@@ -181,11 +200,9 @@ def _set_says(look: _Look, problem: str) -> Iterator[Finding]:
 
 def _unassigned(look: _Look, problem: str) -> Iterator[Finding]:
     del problem
-    alarms = look.signs().alarms
-    nobody = next((words for alarm, words in _NOBODY.items() if alarm in alarms), "")
     yield from look.unrouted()
     if not look.paused:
-        yield from (replace(each, remedy=nobody) for each in look.unassigned())
+        yield from look.unassigned()
 
 
 def _paused_unassigned(look: _Look, problem: str) -> Iterator[Finding]:
@@ -264,6 +281,47 @@ def _not_followed(look: _Look, problem: str) -> Iterator[Finding]:
             )
 
 
+def _silent_member(look: _Look, problem: str) -> Iterator[Finding]:
+    """Yield the members that are gone and whose queues nobody takes, though an engine ticks."""
+    rules = look.found.live.roll.rules
+    for each, silence in look.silent:
+        if silence.is_problem(rules):
+            silent_ms = silence.silent_ms
+            how_long = (
+                "longer than heartbeats were read"
+                if silent_ms is None
+                else duration_words(silent_ms)
+            )
+            owned = counted(each.held + each.draining + each.gated, "queue")
+            yield Finding(
+                problem,
+                each.key.client_id,
+                f"it has not heartbeat for {how_long}, and still has {owned}",
+                "look at the engine: it ticks, and does not take them (`fairlead doctor`, its log)",
+            )
+
+
+def _restarting(look: _Look, problem: str) -> Iterator[Finding]:
+    """Yield the clients that are started again and again, and from where."""
+    beats = look.found.heard.beats.items()
+    since_ms = look.found.now_ms - RESTARTS_OVER_MS
+    for client_id, processes in look.restarting().items():
+        places = {
+            beat.profile.address
+            for key, (beat, heard_ms) in beats
+            if key.client_id == client_id and heard_ms >= since_ms and beat.profile.address
+        }
+        places_words = f", at {', '.join(sorted(places))}" if places else ""
+        yield Finding(
+            problem,
+            client_id,
+            f"it had {processes} processes in the last {duration_words(RESTARTS_OVER_MS)}"
+            f"{places_words}: it fails as it starts, or several share its client id and end "
+            "each other",
+            "look at its log; give each process a client id of its own",
+        )
+
+
 def _failed(look: _Look, problem: str) -> Iterator[Finding]:
     newest = look.found.newest
     for topic, why in ({} if newest is None else newest.failures).items():
@@ -286,10 +344,7 @@ def _ids(holders: Iterable[Holder]) -> list[str]:
 
 
 def _named(queues: Iterable[MessageQueue]) -> str:
-    names = ["/".join(map(str, queue)) for queue in queues]
-    more = len(names) - _QUEUES_NAMED_MAX
-    shown = ", ".join(names[:_QUEUES_NAMED_MAX])
-    return f"{shown} and {more} more" if more > 0 else shown
+    return listed(["/".join(map(str, queue)) for queue in queues])
 
 
 _SAID: Final[Mapping[str, Callable[[_Look, str], Iterator[Finding]]]] = {
@@ -301,9 +356,11 @@ _SAID: Final[Mapping[str, Callable[[_Look, str], Iterator[Finding]]]] = {
     "paused_unassigned": _paused_unassigned,
     "disagreement": _set_says,
     "duplicate_client_id": _set_says,
+    "restarting": _restarting,
     "unsafe": _unsafe,
     "stalled_handover": _stalled,
     "mute_member": _stalled,
+    "silent_member": _silent_member,
     "not_followed": _not_followed,
     "allocation_failed": _failed,
     "step_failed": _step_failed,

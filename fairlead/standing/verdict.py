@@ -4,17 +4,20 @@ Decides what is told beside findings: what is unusual and no fault, alarms that 
 problem, and that no engine runs where nobody is there to miss it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from fairlead.core.membership import sharing_members
 from fairlead.core.model import MemberKey
+from fairlead.core.ordering import java_order
 from fairlead.planning.findings import Finding
+from fairlead.planning.live_group import LiveGroup
 from fairlead.planning.problems import other_alarms
 from fairlead.planning.remarks import notes_on
 from fairlead.standing.findings import standing_findings
 from fairlead.standing.group_standing import GroupStanding
-from fairlead.standing.words import ALARMS
+from fairlead.standing.words import ALARMS, listed
 
 __all__ = ["Verdict", "Word", "checked", "unreadable", "worst"]
 
@@ -73,8 +76,24 @@ def checked(standing: GroupStanding, odd: frozenset[MemberKey]) -> Verdict:
     engine: tuple[str, ...] = ()
     if standing.engine.silent and all(each.problem != "engine_silent" for each in findings):
         engine = (standing.engine.words(),)
-    notes = (*engine, *alarmed, *notes_on(standing.live))
+    notes = (*engine, *alarmed, *notes_on(standing.live), *_topics(standing.live))
     return Verdict(standing.name, findings, notes, standing)
+
+
+def _topics(live: LiveGroup) -> Iterator[str]:
+    """Yield that members subscribe to different topics, which may be meant, and what each lacks."""
+    members = sharing_members(live.roll.state)
+    topics = sorted({topic for member in members.values() for topic in member.topics})
+    lacking = {
+        topic: [who for who in sorted(members, key=java_order) if topic not in members[who].topics]
+        for topic in topics
+    }
+    parts = [f"{topic}: not {listed(names)}" for topic, names in lacking.items() if names]
+    if parts:
+        yield (
+            "members subscribe to different topics, and each is shared among those who do "
+            f"({listed(parts, '; ')})"
+        )
 
 
 def unreadable(group: str, text: str, remedy: str) -> Verdict:

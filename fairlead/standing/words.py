@@ -1,9 +1,9 @@
 """Alarms, phases and causes in words for whoever reads them at night."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-__all__ = ["ALARMS", "PHASES", "cause_words", "causes_words", "counted"]
+__all__ = ["ALARMS", "PHASES", "cause_words", "causes_words", "counted", "listed"]
 
 ALARMS: Final[Mapping[str, str]] = {
     "allocation_cut_short": (
@@ -41,7 +41,7 @@ PHASES: Final[Mapping[str, str]] = {
 }
 """What each phase of docs/protocol.md §3.14 means."""
 
-_CAUSES_SHOWN: Final = 3
+_SHOWN: Final = 3
 
 
 def cause_words(cause: Mapping[str, Any]) -> str:
@@ -68,9 +68,18 @@ def cause_words(cause: Mapping[str, Any]) -> str:
 def causes_words(causes: Iterable[Mapping[str, Any]], triggers: Iterable[str]) -> str:
     """Return the first few causes, and how many more there are; without any, the triggers."""
     words = list(dict.fromkeys(map(cause_words, causes))) or list(triggers)
-    more = len(words) - _CAUSES_SHOWN
-    shown = ", ".join(words[:_CAUSES_SHOWN])
-    return f"{shown} and {more} more" if more > 0 else shown or "-"
+    return listed(words) or "-"
+
+
+def listed(names: Sequence[str], divider: str = ", ") -> str:
+    """Return the first few names, and how many more there are.
+
+    >>> listed(["c1", "c2"]), listed(["c1", "c2", "c3", "c4", "c5"])
+    ('c1, c2', 'c1, c2, c3 and 2 more')
+    """
+    more = len(names) - _SHOWN
+    shown = divider.join(names[:_SHOWN])
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def counted(number: int, noun: str) -> str:

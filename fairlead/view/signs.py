@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.rules import GroupRules
 from fairlead.planning.engine_life import EngineLife
-from fairlead.planning.problems import Deaf, Drain, Signs
+from fairlead.planning.problems import Deaf, Drain, Signs, Silence
+from fairlead.planning.restarts import Beat, restarting
 from fairlead.view.members import Heard
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ def signs_of(group: "GroupFold", engine: EngineLife, lag: int) -> Signs:
         drains=tuple(_drains(group, live, rules, engine.now_ms)),
         deaf=tuple(_deaf(group, live, rules, engine.now_ms)),
         failed="allocation_failed" in alarms,
+        silences=tuple(_silences(group, live, rules, engine.now_ms)),
+        restarting=bool(restarting(_beats(group), engine.now_ms)),
     )
 
 
@@ -160,6 +163,21 @@ def _deaf(
             told.at_ms,
         )
         yield Deaf(now_ms - decided_ms, _lease_ms(heard, rules))
+
+
+def _silences(
+    group: "GroupFold", live: dict[MemberKey, Heard], rules: GroupRules, now_ms: int
+) -> Iterator[Silence]:
+    for key, told in group.told.sets.items():
+        if key not in live and told.entries:
+            heard = group.members.heard.get(key)
+            silent_ms = None if heard is None else now_ms - heard.heard_ms
+            yield Silence(silent_ms, _lease_ms(heard, rules))
+
+
+def _beats(group: "GroupFold") -> Iterator[Beat]:
+    for key, heard in group.members.heard.items():
+        yield Beat(key.client_id, heard.member.process, heard.heard_ms)
 
 
 def _holds_something_else(group: "GroupFold", key: MemberKey, heard: Heard) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from fairlead.planning.findings import Finding, findings_of, told_odd
 from tests.engine.world import World
-from tests.planning.live import GROUP, look, rule, set_rules, world_of
+from tests.planning.live import GROUP, look, world_of
 from tests.planning.memory_source import MemorySource
 
 _STRANGER = {
@@ -65,28 +65,6 @@ def test_a_broadcasting_member() -> None:
     assert _found(world) == [
         Finding("disagreement", "message_model", "clustering: c1, c2; broadcasting: c9 (told)")
     ]
-
-
-def test_queues_of_nobody() -> None:
-    """What no member may own is unassigned, queue by queue."""
-    world = world_of("c1")
-    world.pass_seconds(8)
-    set_rules(world, rule("drain", {"client_id": "c1"}))
-    world.pass_seconds(8)
-    found = _found(world)
-    assert {each.problem for each in found} == {"unassigned"}
-    assert len(found) == len(look(world).picture.queues) > 0
-    assert found[0].text == "nobody holds it, and nobody gets it"
-
-
-def test_a_topic_without_a_route() -> None:
-    """A topic that no bridge tells is named itself."""
-    world = world_of("c1")
-    world.pass_seconds(8)
-    (client,) = world.clients
-    client.subscribed = (*client.subscribed, "unheard")
-    client.beat()
-    assert Finding("unassigned", "unheard", "its route is not known") in _found(world)
 
 
 def test_a_client_id_of_two_processes() -> None:

@@ -11,6 +11,7 @@ from fairlead.view.view import View
 from fairlead.wire.topics import ALL_TOPICS
 from strategies.registry import STRATEGIES
 from tests.engine.client import Client
+from tests.engine.topics import START_MS
 from tests.engine.world import World
 from tests.planning.live import GROUP, TICK_MS, orders
 from tests.planning.memory_source import MemorySource
@@ -25,6 +26,7 @@ __all__ = [
     "listed_in",
     "orders_of",
     "standing_of",
+    "started_again",
     "stubborn",
 ]
 
@@ -122,3 +124,17 @@ def deafened(world: World, client_id: str) -> None:
     for client in world.clients:
         if isinstance(client, Follower) and client.client_id == client_id:
             client.deaf = True
+
+
+def started_again(world: World, client_id: str, start: int, address: str = "") -> None:
+    """Let a new process of a client join, and end at its first record."""
+    process = {
+        "start_ms": START_MS + start,
+        "uuid": f"6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1{start:03}",
+        "incarnations": 1,
+    }
+    client = Client(world.topics, GROUP, client_id, life=100 + start)
+    client.beat(process=process, address=address)
+    world.pass_seconds(1)
+    client.leave()
+    world.pass_seconds(1)

@@ -5,12 +5,22 @@ from dataclasses import replace
 
 import pytest
 
+from fairlead.cli.group_check import folded_findings
 from fairlead.local.decisions import Decision
 from fairlead.standing.findings import standing_findings
 from fairlead.standing.group_standing import GroupStanding
+from fairlead.standing.verdict import checked
 from tests.engine.world import World
-from tests.planning.live import heard_alone, rule, set_rules
-from tests.standing.looked import deafened, follow, followers, found_in, standing_of, stubborn
+from tests.planning.live import heard_alone, rule, set_rules, world_of
+from tests.standing.looked import (
+    deafened,
+    follow,
+    followers,
+    found_in,
+    standing_of,
+    started_again,
+    stubborn,
+)
 
 
 def _problems(world: World) -> list[tuple[str, str]]:
@@ -141,3 +151,77 @@ def test_a_topic_that_cannot_be_allocated() -> None:
     (finding,) = standing_findings(found, frozenset())
     assert (finding.problem, finding.subject) == ("allocation_failed", "orders")
     assert "two owners" in finding.text
+
+
+def test_a_topic_without_a_route() -> None:
+    """A topic that no bridge tells is named itself."""
+    world = followers("c1")
+    (client,) = world.clients
+    client.subscribed = (*client.subscribed, "unheard")
+    client.beat()
+    assert ("unassigned", "unheard") in _problems(world)
+
+
+def test_queues_that_are_held_have_somebody() -> None:
+    """What nobody may own by a rule that no engine has read is still held by who was told so."""
+    world = followers("c1", "c2")
+    world.generation += 1
+    for client_id in ("c1", "c2"):
+        set_rules(world, rule("drain", {"client_id": client_id}))
+    assert found_in(world) == []
+
+
+def test_a_silent_member_whose_queues_nobody_takes() -> None:
+    """An engine that ticks and does not take the queues of who is gone is found by that."""
+    world = followers("c1", "c2")
+    silent, *others = world.clients
+    heard_alone(world, 16, *others)
+    assert "silent_member" not in [problem for problem, _ in _problems(world)]
+    heard_alone(world, 10, *others)
+    (found,) = [each for each in found_in(world) if each.problem == "silent_member"]
+    assert found.subject == silent.client_id
+    assert re.fullmatch(r"it has not heartbeat for 2\d.* s, and still has 3 queues", found.text)
+    heard_alone(world, 8, *others, ticking=False)
+    assert "silent_member" not in [problem for problem, _ in _problems(world)]
+
+
+def test_a_client_that_is_started_again_and_again() -> None:
+    """Two processes that end each other are never seen together; their number tells, for a time."""
+    world = followers("c1", "c2")
+    for start in range(4):
+        started_again(world, "c9", start, address=f"10.0.0.{start % 2}")
+    (found,) = [each for each in found_in(world) if each.problem == "restarting"]
+    assert found.subject == "c9"
+    assert found.text.startswith(
+        "it had 4 processes in the last 5 min, at 10.0.0.0, 10.0.0.1: it fails as it starts, or "
+    )
+    world.topics.now_ms += 300_000
+    world.pass_seconds(3)
+    assert found_in(world) == []
+
+
+def test_members_with_different_topics() -> None:
+    """That members subscribe to different topics may be meant: a note says who lacks which."""
+    world = world_of("c1", "c2")
+    one, _ = world.clients
+    one.subscribed = ("orders",)
+    world.pass_seconds(4)
+    verdict = checked(standing_of(world), frozenset())
+    assert verdict.word == "safe"
+    (note,) = [note for note in verdict.notes if "different topics" in note]
+    assert note.endswith("and each is shared among those who do (payments: not c1)")
+
+
+def test_a_table_says_once_what_is_said_of_many() -> None:
+    """Findings that differ in their queues alone are one row; others stand by themselves."""
+    world = followers("c1")
+    set_rules(world, rule("drain", {"client_id": "c1"}))
+    world.pass_seconds(5)
+    found = found_in(world)
+    (row,) = folded_findings(found)
+    assert row["for"] == "orders/main/0, orders/main/1, orders/main/2 and 3 more"
+    other = replace(found[0], text="something else")
+    assert [each["for"] for each in folded_findings([*found[:2], other])] == [
+        "orders/main/0, orders/main/1",
+        "orders/main/0",
+    ]

@@ -10,7 +10,15 @@ from tests.engine.lives import GROUPS, kill, live
 from tests.engine.topics import START_MS
 from tests.engine.world import World
 from tests.planning.live import heard_alone, rule, set_rules
-from tests.standing.looked import deafened, follow, followers, found_in, listed_in, stubborn
+from tests.standing.looked import (
+    deafened,
+    follow,
+    followers,
+    found_in,
+    listed_in,
+    started_again,
+    stubborn,
+)
 
 
 def _agree(world: World, group: str) -> tuple[str, ...]:
@@ -91,6 +99,15 @@ def _no_route(world: World) -> None:
     world.pass_seconds(3)
 
 
+def _stuck(world: World) -> None:
+    heard_alone(world, 26, *world.clients[1:])
+
+
+def _again_and_again(world: World) -> None:
+    for start in range(4):
+        started_again(world, "c9", start)
+
+
 @pytest.mark.parametrize(
     "happens, expected",
     [
@@ -106,6 +123,8 @@ def _no_route(world: World) -> None:
         (_differ, {"disagreement"}),
         (_twice, {"duplicate_client_id"}),
         (_no_route, {"unassigned"}),
+        (_stuck, {"silent_member"}),
+        (_again_and_again, {"restarting"}),
     ],
 )
 def test_each_problem(happens: Callable[[World], None], expected: set[str]) -> None:
