@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from fairlead.core.model import MessageQueue
-    from fairlead.history.story import QueueStory
+    from fairlead.history.queue_story import QueueStory
 
 __all__ = ["explain", "queues_of"]
 

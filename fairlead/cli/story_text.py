@@ -16,7 +16,9 @@ from fairlead.history.places import (
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
-    from fairlead.history.story import CauseTold, DecisionTold, Handover, QueueStory, TenureTold
+    from fairlead.history.loss import Loss
+    from fairlead.history.queue_story import QueueStory
+    from fairlead.history.story import CauseTold, DecisionTold, Handover, TenureTold
     from fairlead.verify.audit import Audit
 
 __all__ = ["story_text"]
@@ -34,8 +36,11 @@ _STATUS: Final = {
 def story_text(story: "QueueStory") -> str:
     """Return the story as text, without a line feed at its end."""
     lines = [f"{queue_words(story.queue)} of group {story.group}", *_answer(story)]
+    if story.loss is not None:
+        lines += ["", *_loss(story.loss, story.queue)]
     for number, told in enumerate(story.tenures):
-        lines += ["", *_tenure(told, is_newest=number == 0)]
+        is_newest = number == 0 and story.loss is None
+        lines += ["", *_tenure(told, is_newest=is_newest)]
     if not story.tenures and story.holder.owner is not None:
         lines += ["", "  The decision that gave it is not in the log any more."]
     if story.earlier > 0:
@@ -51,6 +56,7 @@ def _answer(story: "QueueStory") -> Iterator[str]:
     if holder.owner is None:
         yield _field("owner", "nobody")
         yield _field("because", story.why_nobody)
+        yield from _nobody_since(story)
         return
     state: str = holder.state
     match holder.state:
@@ -60,11 +66,9 @@ def _answer(story: "QueueStory") -> Iterator[str]:
             state = f"gated: it waits for {', '.join(holder.waits_for) or 'who had it before'}"
     yield _field("owner", f"{holder.owner} ({state})")
     epoch = "" if holder.epoch is None else f", epoch {epoch_words(holder.epoch)}"
-    if holder.since_ms is None:
-        yield _field("since", f"not known{epoch}")
-    else:
-        ago = span_words(story.as_of_ms - holder.since_ms)
-        yield _field("since", f"{time_words(holder.since_ms)} ({ago} ago){epoch}")
+    yield _field("since", _since(story, holder.since_ms) + epoch)
+    if story.silence is not None:
+        yield _field("silent", story.silence.words())
     for told in story.tenures:
         position = told.tenure.position
         if told.tenure.epoch == holder.epoch and position is not None:
@@ -75,6 +79,23 @@ def _answer(story: "QueueStory") -> Iterator[str]:
             yield _field("from", text)
             if told.tenure.unsafe:
                 yield _field("unsafe", "somebody else may have been working on it when it began")
+
+
+def _since(story: "QueueStory", since_ms: int | None) -> str:
+    if since_ms is None:
+        return "not known"
+    return f"{time_words(since_ms)} ({span_words(story.as_of_ms - since_ms)} ago)"
+
+
+def _nobody_since(story: "QueueStory") -> Iterator[str]:
+    """Tell since when nobody has the queue, and where it waits."""
+    if story.loss is None:
+        return
+    yield _field("since", _since(story, story.loss.since_ms))
+    released = story.loss.waits_at
+    if released is not None:
+        at = at_words(*released.place)
+        yield _field("waits", f"at offset {released.offset:,}: {released.client_id} stopped ({at})")
 
 
 def _field(name: str, text: str | None) -> str:
@@ -152,9 +173,18 @@ def _cause(told: "CauseTold") -> Iterator[str]:
         yield f"        {_STATUS[check.status]}:{place}: {check.text}{when}"
 
 
-def _handover(handover: "Handover", client_id: str) -> Iterator[str]:
+def _loss(loss: "Loss", queue: "MessageQueue") -> Iterator[str]:
+    yield f"  why {loss.client_id} lost it"
+    if loss.decision is None:
+        yield "    the decision that took it is not among those that were read"
+        return
+    yield f"    {_decision(loss.decision.audit)}"
+    yield from _causes(loss.decision, queue)
+    yield from _given_up(loss.given_up)
+
+
+def _given_up(handover: "Handover") -> Iterator[str]:
     before = handover.before
-    yield f"    handover from {before.client_id} (epoch {epoch_words(before.epoch)})"
     if handover.dropped_ms is not None:
         yield f"      {clock_words(handover.dropped_ms)}  {before.client_id} was told to stop"
     released = handover.released
@@ -170,6 +200,12 @@ def _handover(handover: "Handover", client_id: str) -> Iterator[str]:
         )
     elif handover.how is not None:
         yield f"      {'':12}  {before.client_id}: {handover.how}"
+
+
+def _handover(handover: "Handover", client_id: str) -> Iterator[str]:
+    before = handover.before
+    yield f"    handover from {before.client_id} (epoch {epoch_words(before.epoch)})"
+    yield from _given_up(handover)
     if handover.by_release and handover.granted_ms is not None:
         at = clock_words(handover.granted_ms)
         yield f"      {at}  granted to {client_id}, which had begun by that release already"

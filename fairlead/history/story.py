@@ -1,13 +1,12 @@
-"""The story of one queue: who has it, since when, from where, why, and who had it before."""
+"""What a story of a queue is made of: grants, decisions, causes, handovers, and who has it now."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.model import Epoch
 from fairlead.history.cause_check import CauseCheck, place_of
-from fairlead.history.nobody import why_nobody
-from fairlead.history.places import at_words, epoch_words, iso_words, queue_words
+from fairlead.history.places import at_words, epoch_words
 from fairlead.history.tenures import Tenure
 from fairlead.sources.missing_record import Place
 from fairlead.verify.audit import Audit
@@ -17,7 +16,6 @@ __all__ = [
     "DecisionTold",
     "Handover",
     "Holder",
-    "QueueStory",
     "Released",
     "TenureTold",
     "begins_by_release",
@@ -230,69 +228,3 @@ def standing_of(known: Sequence[Tenure], told: tuple[str, Epoch, str] | None) ->
     successor = None if last is first else last.client_id
     state = "held" if first.state == "held" and successor is None else "draining"
     return Holder(state, first.client_id, first.epoch, since_ms, successor)
-
-
-@dataclass(frozen=True, slots=True)
-class QueueStory:
-    """What there is to be told of one queue.
-
-    Attributes:
-        group: the group.
-        queue: the queue.
-        holder: who has it.
-        tenures: the owners that are told of, the newest first.
-        earlier: how many more are known from what was read.
-        reaches_back: the log holds nothing older of this queue than what was read.
-        newest: the newest decision of the group; None: none is in the log.
-        as_of_ms: when that was so.
-        orders_at: topic and partition of the operators' orders to the group.
-    """
-
-    group: str
-    queue: MessageQueue
-    holder: Holder
-    tenures: tuple[TenureTold, ...]
-    earlier: int
-    reaches_back: bool
-    newest: Audit | None
-    as_of_ms: int
-    orders_at: tuple[str, int]
-
-    @property
-    def why_nobody(self) -> str | None:
-        """Why nobody has it; None: somebody has."""
-        return why_nobody(self.queue, self.newest) if self.holder.state == "nobody" else None
-
-    @property
-    def disagreements(self) -> list[CauseTold]:
-        """The causes whose records are not what they say."""
-        return [
-            cause
-            for told in self.tenures
-            for cause in told.causes
-            if cause.check.status == "disagrees"
-        ]
-
-    def document(self) -> dict[str, Any]:
-        """Return the story as JSON values."""
-        holder = self.holder
-        newest = self.tenures[0].tenure if self.tenures else None
-        here = newest if newest is not None and newest.epoch == holder.epoch else None
-        position = None if here is None else here.position
-        return {
-            "group": self.group,
-            "queue": queue_words(self.queue),
-            "owner": holder.owner,
-            "state": holder.state,
-            "successor": holder.successor,
-            "waits_for": [*holder.waits_for],
-            "nobody_because": self.why_nobody,
-            "epoch": None if holder.epoch is None else epoch_words(holder.epoch),
-            "since": None if holder.since_ms is None else iso_words(holder.since_ms),
-            "since_ms": holder.since_ms,
-            "position": None if position is None else [*position],
-            "why": None if here is None else here.why,
-            "as_of_ms": self.as_of_ms,
-            "owners": [each.document() for each in self.tenures],
-            "earlier": self.earlier,
-        }

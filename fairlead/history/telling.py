@@ -1,7 +1,7 @@
 """Reads what the stories of some queues need: decisions, their causes' records, releases, beats."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from fairlead.control.rules_in_force import rules_in_force
@@ -13,12 +13,15 @@ from fairlead.history.cause_check import CauseCheck, CauseChecks, place_of
 from fairlead.history.cause_words import is_consequence, sentence
 from fairlead.history.decision_log import Decisions, Reading, reaching_back, read_decisions
 from fairlead.history.last_heard import LastHeard, Patience, last_heard
+from fairlead.history.loss import Loss
 from fairlead.history.queue_names import UnknownQueueError, queue_named
+from fairlead.history.queue_story import QueueStory
+from fairlead.history.silence import Silence, silence_of
 from fairlead.history.story import (
     CauseTold,
     DecisionTold,
     Handover,
-    QueueStory,
+    Holder,
     Released,
     TenureTold,
     begins_by_release,
@@ -32,7 +35,7 @@ from fairlead.sources.topic_source import TopicSource
 from fairlead.verify.audit import Audit
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
-from fairlead.wire.limits import WireLimits
+from fairlead.wire.limits import INT64_MAX, WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 
@@ -120,23 +123,27 @@ class _Teller:
         places = {
             place for pairs in shown.values() for pair in pairs for place in self._places(*pair)
         }
+        places |= {place for queue in queues for place in self._loss_places(queue)}
         self.found = self.source.records_at(places)
         heard: dict[int, Mapping[str, LastHeard]] = {}
-        stories = []
-        for queue in queues:
+        stories, owners = [], {queue: self._holder(queue, told.get(queue)) for queue in queues}
+        silences = self._silences({each.owner for each in owners.values() if each.owner}, now_ms)
+        for queue, holder in owners.items():
             known = self.tenures.of.get(queue, [])
             tenures = tuple(self._told(*pair, heard) for pair in shown[queue])
             stories.append(
                 QueueStory(
                     group=self.asked.group,
                     queue=queue,
-                    holder=standing_of(known, told.get(queue)),
+                    holder=holder,
                     tenures=tenures,
                     earlier=len(known) - len(tenures),
                     reaches_back=self.decisions.is_whole,
                     newest=self.tenures.newest,
                     as_of_ms=now_ms,
                     orders_at=(self.source.names.name("control"), self.shard),
+                    loss=None if holder.owner is not None else self._loss(queue, heard),
+                    silence=silences.get(holder.owner or ""),
                 )
             )
         return stories
@@ -180,6 +187,38 @@ class _Teller:
         alive = sum(tenure.state != "over" for tenure in known)
         number = len(pairs) if self.asked.depth is None else max(alive, 1) + self.asked.depth
         return pairs[:number]
+
+    def _holder(self, queue: MessageQueue, told: tuple[str, Epoch, str] | None) -> Holder:
+        return standing_of(self.tenures.of.get(queue, []), told)
+
+    def _silences(self, owners: set[str], now_ms: int) -> dict[str, Silence]:
+        """Return which of these clients have fallen silent."""
+        if not owners:
+            return {}
+        patience = self._patience()
+        found = self._last_heard(owners, now_ms, INT64_MAX)
+        silences = {each: silence_of(found.get(each), patience, now_ms) for each in owners}
+        return {each: silence for each, silence in silences.items() if silence is not None}
+
+    def _loss(self, queue: MessageQueue, heard: dict[int, Mapping[str, LastHeard]]) -> Loss | None:
+        """Return how its last owner lost a queue that nobody has; None: it never had one."""
+        known = self.tenures.of.get(queue, [])
+        if not known:
+            return None
+        taken = known[-1].taken_by
+        decision = None if taken is None else self._decision_told(taken, heard)
+        given_up = self._handover(known[-1], None, heard)
+        if known[-1].ended is taken:
+            # What ended it stands among the causes of that decision.
+            given_up = replace(given_up, how=None)
+        return Loss(given_up, decision, known[-1].ended)
+
+    def _loss_places(self, queue: MessageQueue) -> Iterator[Place]:
+        known = self.tenures.of.get(queue, [])
+        if known and known[-1].state == "over" and known[-1].taken_by is not None:
+            places = map(place_of, known[-1].taken_by.causes)
+            yield from (place for place in places if place is not None)
+            yield from self._release_places(known[-1])
 
     def _places(self, tenure: Tenure, before: Tenure | None) -> Iterator[Place]:
         if tenure.given is not None:
@@ -250,9 +289,12 @@ class _Teller:
     def _search(self, audit: Audit, clients: set[str]) -> Mapping[str, LastHeard]:
         topic = self.source.names.name("heartbeats")
         end = audit.cut.positions.get(topic, {}).get(self.shard, 0)
+        return self._last_heard(clients, audit.at_ms, end)
+
+    def _last_heard(self, clients: set[str], at_ms: int, end: int) -> Mapping[str, LastHeard]:
         found: Mapping[str, LastHeard] = {}
         for before_ms in _HEARD_MS:
-            rows = self.source.rows("heartbeats", [self.shard], audit.at_ms - before_ms)
+            rows = self.source.rows("heartbeats", [self.shard], at_ms - before_ms)
             found = last_heard(
                 rows,
                 self.asked.group,
@@ -274,11 +316,12 @@ class _Teller:
         return self.patience
 
     def _handover(
-        self, before: Tenure, tenure: Tenure, heard: dict[int, Mapping[str, LastHeard]]
+        self, before: Tenure, tenure: Tenure | None, heard: dict[int, Mapping[str, LastHeard]]
     ) -> Handover:
+        """Return how a grant was given up, for the next one or, so far, for nobody (None)."""
         released = self._released(before)
-        granted, gap_ms = tenure.granted, None
-        by_release = begins_by_release(tenure, released)
+        granted, gap_ms = None if tenure is None else tenure.granted, None
+        by_release = tenure is not None and begins_by_release(tenure, released)
         if released is not None and granted is not None and not by_release:
             gap_ms = max(granted.row.append_ms - released.append_ms, 0)
         return Handover(
@@ -311,7 +354,7 @@ class _Teller:
         return None
 
     def _end_words(
-        self, tenure: Tenure, after: Tenure, heard: dict[int, Mapping[str, LastHeard]]
+        self, tenure: Tenure, after: Tenure | None, heard: dict[int, Mapping[str, LastHeard]]
     ) -> str:
         """Say what ended a grant of which no release is found."""
         if tenure.ended is None:
@@ -321,7 +364,8 @@ class _Teller:
         ended, client_id = tenure.ended, tenure.client_id
         kinds = {str(cause["kind"]) for cause in ended.causes if "client_id" not in cause}
         lapsed = self._lapsed(ended, heard)
-        if client_id in lapsed and ended is not after.given:
+        told = tenure.taken_by if after is None else after.given
+        if client_id in lapsed and ended is not told:
             return f"it was taken for dead: {lapsed[client_id].words(self._patience())}"
         own = {str(each["kind"]) for each in ended.causes if each.get("client_id") == client_id}
         if "client_expired" in own:

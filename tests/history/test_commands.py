@@ -206,6 +206,16 @@ def test_nobody(tmp_path: Path) -> None:
     text, _ = _run("explain", GROUP, "--queue", "1", "--dump", folder)
     assert "owner    nobody" in text
     assert "because  no client that is designated subscribes to its topic" in text
+    assert "waits    at offset 7: c2 stopped (t.releases/" in text
+    assert "  why c2 lost it\n    decision " in text
+    assert "alice set the rule designated" in text
+    assert "c2 was told to stop" in text
+    assert "  before: c2 from " in text
+    (story,) = _told("explain", GROUP, "--queue", "1", "--dump", folder)
+    lost = story["lost"]
+    assert (lost["from"], lost["released_offset"]) == ("c2", 7)
+    assert [each["status"] for each in lost["decision"]["causes"]] == ["verified"]
+    assert story["since_ms"] > lost["dropped_ms"]
     rows = _told("moves", GROUP, "--dump", folder, "--since", "5s")
     assert [(row["kind"], row["to"], row["by"]) for row in rows] == [
         ("given_up", None, "alice"),
@@ -213,6 +223,32 @@ def test_nobody(tmp_path: Path) -> None:
     ]
     text, _ = _run("moves", GROUP, "--dump", folder, "--since", "1s")
     assert text.startswith("orders: no queue moved since 2026-")
+
+
+def test_an_owner_that_is_dead(tmp_path: Path) -> None:
+    """Of an owner that has fallen silent it is told since when, and when its queues are taken."""
+    world = World(queues={"orders": 2})
+    world.topics.tick(1)
+    world.join("c1")
+    world.pass_seconds(6)
+    world.clients[0].gone = True
+    world.pass_seconds(7)
+    folder = recorded(world, tmp_path / "lease").folder
+    (story,) = _told("explain", GROUP, "--queue", "1", "--dump", folder)
+    assert (story["owner"], story["silence"]) == ("c1", None)
+    world.pass_seconds(2)
+    folder = recorded(world, tmp_path / "silent").folder
+    text, _ = _run("explain", GROUP, "--queue", "1", "--dump", folder)
+    assert "owner    c1 (held)" in text
+    assert "  silent   for 12 s: its last heartbeat was appended at " in text
+    assert "an engine takes its queues 13 s after that (lease and margin)" in " ".join(text.split())
+    world.pass_seconds(6)
+    folder = recorded(world, tmp_path / "dead").folder
+    text, _ = _run("explain", GROUP, "--queue", "1", "--dump", folder)
+    assert "owner    nobody" in text
+    assert "  why c1 lost it\n    decision " in text
+    assert "c1 was taken for dead" in text
+    assert "waits " not in text
 
 
 def test_many_resets(tmp_path: Path) -> None:
