@@ -18,8 +18,8 @@ from fairlead.cli.native_work import (
 from fairlead.cli.offset_rows import reset_answer, tell_resets
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import write_rows
+from fairlead.counts import counted
 from fairlead.errors import RefusedError, UsageError
-from fairlead.standing.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

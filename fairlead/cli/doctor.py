@@ -10,6 +10,7 @@ import typer
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import OutputOption, SettingsOptions
 from fairlead.cli.output import OutputFormat, visible, write_rows
+from fairlead.counts import counted
 from fairlead.errors import EnvironmentMissingError, VerdictError
 
 if TYPE_CHECKING:
@@ -79,4 +80,4 @@ def _leave(examined: "list[Examined]") -> None:
             remedy="What is above holds for this machine alone.",
         )
     if failed:
-        raise VerdictError(f"{len(failed)} checks fail: {', '.join(failed)}.")
+        raise VerdictError(f"{counted(len(failed), 'check')} failed: {', '.join(failed)}.")

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from fairlead.counts import counted
 from fairlead.errors import VerdictError
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def wait_until_empty(
 
 def _worded(held: "Mapping[str, Sequence[MessageQueue]]") -> str:
     return "; ".join(
-        f"{client_id} still has {len(queues)} queues ("
+        f"{client_id} still has {counted(len(queues), 'queue')} ("
         + ", ".join("/".join(map(str, queue)) for queue in queues[:_NAMED_MAX])
         + (", …)" if len(queues) > _NAMED_MAX else ")")
         for client_id, queues in sorted(held.items())

@@ -13,8 +13,8 @@ from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, write_document, write_fitting
 from fairlead.cli.source_options import SourceOptions
+from fairlead.counts import counted, listed
 from fairlead.errors import FairleadError, UsageError, VerdictError
-from fairlead.standing.words import counted, listed
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
@@ -97,12 +97,16 @@ def _check_one(
 
 def _who(standing: "GroupStanding") -> str:
     """Say who is there, in words; a group at rest, or without anybody, is told as that."""
-    sharing, queues = standing.sharing, len(standing.live.picture.queues)
+    sharing, readable = standing.sharing, [each for each in standing.queues if each.readable]
     if not sharing:
         return "nobody is in it"
     own = sum(1 for each in sharing if each.held or each.draining or each.gated)
+    owned = sum(1 for each in readable if each.holders)
+    queues = "" if owned == len(readable) else f"{owned} of "
+    queues += counted(len(readable), "queue")
     paused = "; it is paused, so nothing is shared anew" if standing.phase == "paused" else ""
-    return f"{own} of {counted(len(sharing), 'member')} have {counted(queues, 'queue')}{paused}"
+    have = "has" if own == 1 else "have"
+    return f"{own} of {counted(len(sharing), 'member')} {have} {queues}{paused}"
 
 
 def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOptions) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from fairlead.cli.folded_text import folded
 from fairlead.cli.output import queues_text, visible
+from fairlead.counts import counted
 from fairlead.history.cause_words import headline
 from fairlead.history.places import epoch_words, queue_words, span_words, time_words
 
@@ -34,7 +35,7 @@ def moves_text(
 
 def _decision(decided: "DecidedMoves") -> Iterator[str]:
     audit, number = decided.audit, len(decided.moves)
-    queues = "1 queue" if number == 1 else f"{number} queues"
+    queues = counted(number, "queue")
     said = headline(audit, decided.moves[0].prelude)
     epoch = epoch_words(audit.epoch)
     yield folded(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from fairlead.cli.output import OutputFormat, queues_text, write_rows
+from fairlead.counts import counted
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
@@ -44,8 +45,12 @@ def _heading(found: "Plan") -> str:
     after = sum(member.role != "leaves" for member in found.members)
     return (
         f"{found.group}: {_change(strategy.before, strategy.after)}, "
-        f"{_change(before, after)} members, {_change(queues.before, queues.after)} queues"
+        f"{_counts(before, after, 'member')}, {_counts(queues.before, queues.after, 'queue')}"
     )
+
+
+def _counts(before: int, after: int, noun: str) -> str:
+    return counted(after, noun) if before == after else f"{before} → {counted(after, noun)}"
 
 
 def _change(before: object, after: object) -> str:
@@ -102,7 +107,7 @@ def _passing(found: "Plan") -> Iterator[str]:
 
 
 def _queues(number: int) -> str:
-    return "1 queue" if number == 1 else f"{number} queues"
+    return counted(number, "queue")
 
 
 def _least(found: "Plan") -> str:

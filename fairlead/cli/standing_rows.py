@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from fairlead.cli.rule_rows import time_words, unusual_rules
+from fairlead.counts import counted
 from fairlead.durations import duration_words, since_words
-from fairlead.standing.words import ALARMS, PHASES, causes_words, counted
+from fairlead.standing.words import ALARMS, PHASES, causes_words
 
 if TYPE_CHECKING:
     from fairlead.standing.group_standing import GroupStanding

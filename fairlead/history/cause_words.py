@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from fairlead.counts import counted, listed
 from fairlead.history.places import queue_words
 from fairlead.verify.audit import Audit
 
@@ -15,7 +16,6 @@ __all__ = [
     "sentence",
 ]
 
-_NAMED_MAX: Final = 3
 _SENTENCES: Final = {
     "client_joined": "{client} joined: {shares}",
     "client_left": "{client} left by itself, and gives back what it has: {shares}",
@@ -24,8 +24,8 @@ _SENTENCES: Final = {
     "grace_over": "{client} did not come back within the restart grace: its queues are shared out",
     "subscription_changed": "{client} changed what it subscribes, its zone or its capacity",
     "decision_asked": "{client} asked for a decision now",
-    "route_changed": "{topic} has a new route: the group has {queues} queues now",
-    "queues_gone": "{topic} lost queues, or was deleted: the group has {queues} queues now",
+    "route_changed": "{topic} has a new route: the group has {queues} now",
+    "queues_gone": "{topic} lost queues, or was deleted: the group has {queues} now",
     "offsets_known": "a bridge told the bounds and commits of {topic}, so its queues can start",
     "weights_changed": "queues of {topic} weigh differently by what was measured: {because}",
     "released": "{client} released: a queue that it had given up was free for its successor",
@@ -107,7 +107,8 @@ def sentence(cause: Mapping[str, Any], audit: Audit, *, deletes: bool = False) -
     if _is_order(cause):
         return _ordered(cause, _object_of(cause))
     if deletes:
-        return f"{cause.get('topic')} was deleted: the group has {audit.queues} queues now"
+        queues = counted(audit.queues, "queue")
+        return f"{cause.get('topic')} was deleted: the group has {queues} now"
     if _takes_queues(cause, audit):
         cause = {**cause, "kind": "queues_gone"}
     return _filled(_SENTENCES, cause, audit, str(cause.get("client_id")))
@@ -148,8 +149,8 @@ def chief_cause(
 def _summed(kind: str, causes: Sequence[Mapping[str, Any]], audit: Audit) -> str:
     if _is_order(causes[0]):
         objects = list(dict.fromkeys(map(_object_of, causes)))
-        queues = f"{len(objects)} queues" if all("queue" in each for each in causes) else ""
-        several = queues if queues and len(objects) > 1 else _listed(objects)
+        queues = counted(len(objects), "queue") if all("queue" in each for each in causes) else ""
+        several = queues if queues and len(objects) > 1 else listed(objects)
         return _ordered(causes[0], several)
     if kind not in _HEADLINES:
         return kind.replace("_", " ")
@@ -157,7 +158,7 @@ def _summed(kind: str, causes: Sequence[Mapping[str, Any]], audit: Audit) -> str
     topics = list(dict.fromkeys(str(each["topic"]) for each in causes if "topic" in each))
     gone = all(_takes_queues(each, audit) for each in causes)
     first = {**causes[0], "kind": "queues_gone" if gone else causes[0]["kind"]}
-    return _filled(_HEADLINES, {**first, "topic": _listed(topics)}, audit, _listed(names))
+    return _filled(_HEADLINES, {**first, "topic": listed(topics)}, audit, listed(names))
 
 
 def _takes_queues(cause: Mapping[str, Any], audit: Audit) -> bool:
@@ -166,25 +167,17 @@ def _takes_queues(cause: Mapping[str, Any], audit: Audit) -> bool:
     return cause["kind"] == "route_changed" and bool(stages) and stages <= {"dropped", "resolved"}
 
 
-def _listed(names: Sequence[str]) -> str:
-    if len(names) <= _NAMED_MAX:
-        return ", ".join(names)
-    return f"{', '.join(names[:_NAMED_MAX])} and {len(names) - _NAMED_MAX} more"
-
-
 def _filled(words: Mapping[str, str], cause: Mapping[str, Any], audit: Audit, client: str) -> str:
     text = words.get(str(cause["kind"]), "{kind}")
-    members = f"{len(audit.members)} member{'' if len(audit.members) == 1 else 's'}"
+    members, queues = counted(len(audit.members), "member"), counted(audit.queues, "queue")
     return text.format(
         kind=str(cause["kind"]).replace("_", " "),
         client=client,
         topic=cause.get("topic"),
         queue=queue_words(cause.get("queue") or ()),
         because=cause.get("because"),
-        queues=audit.queues,
-        shares=f"{audit.queues} queues over {members}"
-        if audit.queues
-        else f"{members}, no queue yet",
+        queues=queues,
+        shares=f"{queues} over {members}" if audit.queues else f"{members}, no queue yet",
     )
 
 

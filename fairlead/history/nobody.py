@@ -3,6 +3,7 @@
 from typing import Final
 
 from fairlead.core.model import MessageQueue
+from fairlead.counts import counted
 from fairlead.verify.audit import Audit
 
 __all__ = ["why_nobody"]
@@ -38,5 +39,6 @@ def why_nobody(queue: MessageQueue, newest: Audit | None) -> str:
     if newest.phase in _PHASES:
         return _PHASES[newest.phase]
     if newest.unassigned:
-        return f"{newest.unassigned} queues of the group have no owner, and no alarm says why"
+        queues = counted(newest.unassigned, "queue")
+        return f"{queues} of the group without an owner, and no alarm says why"
     return "no route of a topic that the group reads has it any more"

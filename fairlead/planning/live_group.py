@@ -264,8 +264,11 @@ def _calm(picture: Picture, granted: _Granted, sets: Sets) -> Picture:
     """Return the group when what is under way is over.
 
     A group at rest is left as it is, so that what the engine holds is not second-guessed. Where a
-    queue is on its way, or a member waits, the engine decides again: it is taken at its word.
+    queue is on its way, or a member waits, the engine decides again: it is taken at its word. In a
+    paused group it decides nothing, so everything is with whom it is.
     """
+    if picture.rules.pause:
+        return picture.owned(picture.owners)
     held, goes_to = picture.owners, forecast(picture).picture.owners
     waits = any(member.key not in sets.told for member in picture.members.values())
     moving = any(

@@ -70,7 +70,8 @@ def _members(live: LiveGroup) -> Iterator[_Remark]:
         yield _Remark(
             f"{client_id} is gone and waited for (restart_grace_ms): its queues are kept for it"
         )
-    for key in sorted({*live.roll.lapsed, *told} - heard.keys()):
+    # Who has lapsed and has no set any more has been dealt with.
+    for key in sorted(told.keys() - heard.keys()):
         if key.client_id in live.picture.members:
             yield _Remark(
                 f"{key.client_id} was started again: what its former life held is on its way"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.counts import counted, listed
 from fairlead.durations import duration_words
 from fairlead.planning.findings import Finding, findings_of
 from fairlead.planning.problems import Deaf, Drain, Signs, Silence, problems_of
@@ -16,7 +17,7 @@ from fairlead.planning.restarts import RESTARTS_OVER_MS, Beat, restarting
 from fairlead.standing.group_standing import GroupStanding
 from fairlead.standing.member_standing import MemberStanding
 from fairlead.standing.queue_standing import Holder, QueueStanding
-from fairlead.standing.words import PHASES, counted, listed
+from fairlead.standing.words import PHASES
 
 __all__ = ["standing_findings"]
 

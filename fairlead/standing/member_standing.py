@@ -15,10 +15,10 @@ from fairlead.core.model import Epoch, MemberKey, MemberProfile
 from fairlead.core.ordering import java_order
 from fairlead.core.single_rules import drained_of
 from fairlead.core.state import Member
+from fairlead.counts import counted
 from fairlead.planning.live_group import LiveGroup
 from fairlead.standing.heard import Heard
 from fairlead.standing.queue_standing import QueueStanding
-from fairlead.standing.words import counted
 
 __all__ = ["MemberStanding", "member_standings"]
 

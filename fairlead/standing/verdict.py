@@ -11,13 +11,14 @@ from typing import Any, Final, Literal
 from fairlead.core.membership import sharing_members
 from fairlead.core.model import MemberKey
 from fairlead.core.ordering import java_order
+from fairlead.counts import listed
 from fairlead.planning.findings import Finding
 from fairlead.planning.live_group import LiveGroup
 from fairlead.planning.problems import other_alarms
 from fairlead.planning.remarks import notes_on
 from fairlead.standing.findings import standing_findings
 from fairlead.standing.group_standing import GroupStanding
-from fairlead.standing.words import ALARMS, listed
+from fairlead.standing.words import ALARMS
 
 __all__ = ["Verdict", "Word", "checked", "unreadable", "worst"]
 

@@ -1,9 +1,11 @@
 """Alarms, phases and causes in words for whoever reads them at night."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-__all__ = ["ALARMS", "PHASES", "cause_words", "causes_words", "counted", "listed"]
+from fairlead.counts import listed
+
+__all__ = ["ALARMS", "PHASES", "cause_words", "causes_words"]
 
 ALARMS: Final[Mapping[str, str]] = {
     "allocation_cut_short": (
@@ -41,8 +43,6 @@ PHASES: Final[Mapping[str, str]] = {
 }
 """What each phase of docs/protocol.md §3.14 means."""
 
-_SHOWN: Final = 3
-
 
 def cause_words(cause: Mapping[str, Any]) -> str:
     """Return a cause as its record has it in a few words.
@@ -69,23 +69,3 @@ def causes_words(causes: Iterable[Mapping[str, Any]], triggers: Iterable[str]) -
     """Return the first few causes, and how many more there are; without any, the triggers."""
     words = list(dict.fromkeys(map(cause_words, causes))) or list(triggers)
     return listed(words) or "-"
-
-
-def listed(names: Sequence[str], divider: str = ", ") -> str:
-    """Return the first few names, and how many more there are.
-
-    >>> listed(["c1", "c2"]), listed(["c1", "c2", "c3", "c4", "c5"])
-    ('c1, c2', 'c1, c2, c3 and 2 more')
-    """
-    more = len(names) - _SHOWN
-    shown = divider.join(names[:_SHOWN])
-    return f"{shown} and {more} more" if more > 0 else shown
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number of things in words.
-
-    >>> counted(1, "queue"), counted(2, "queue")
-    ('1 queue', '2 queues')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -96,6 +96,21 @@ def test_released_and_orphaned() -> None:
     assert len(plan(live.picture, ()).orphans) == 17
 
 
+def test_a_paused_group() -> None:
+    """While it is paused nothing is on its way: what nobody has is given to somebody by the plan."""
+    world = world_of("c1", "c2")
+    set_rules(world, rule("pause", value=True))
+    world.pass_seconds(2)
+    world.clients[0].leave()
+    world.pass_seconds(3)
+    live = look(world)
+    assert set(live.picture.owners.values()) == {"c2"}
+    assert len(live.picture.owners) < len(live.picture.queues) == 17
+    assert live.passing == ()
+    assert not [each for each in remarks(world) if "on the way" in each]
+    assert len(after_of(plan(live.picture, ()))) == 17
+
+
 def test_dead_member() -> None:
     """A member without heartbeats is planned without, before and after the engine says so."""
     world = world_of("c1", "c2", "c3")
@@ -103,6 +118,9 @@ def test_dead_member() -> None:
     live = look(world)
     assert live.picture.members.keys() == {"c1", "c3"}
     assert "c2 does not heartbeat any more: it is planned without" in remarks(world)
+    world.clients[1].gone = True
+    world.pass_seconds(20)
+    assert not [each for each in remarks(world) if each.startswith("c2 ")]
     assert {one.holder for one in live.passing} == {"c2"}
     grants = [grant for value in live.roll.state.queues.values() for grant in value.chain]
     assert {grant.member.client_id for grant in grants} == {"c1", "c3"}
