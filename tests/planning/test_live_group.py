@@ -97,7 +97,7 @@ def test_released_and_orphaned() -> None:
 
 
 def test_a_paused_group() -> None:
-    """While it is paused nothing is on its way: what nobody has is given to somebody by the plan."""
+    """While it is paused nothing is on its way: what nobody has the plan gives to somebody."""
     world = world_of("c1", "c2")
     set_rules(world, rule("pause", value=True))
     world.pass_seconds(2)

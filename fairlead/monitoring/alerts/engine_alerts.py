@@ -145,8 +145,10 @@ ENGINE_ALERTS: Final = (
         expression="round(increase(fairlead_clock_jumps_total[15m])) > 0",
         hold="0s",
         when="append times of the brokers jumped by more than two ticks within 15 minutes",
-        summary="A broker's clock jumped",
-        description="Leases are counted on append times: a jump ahead ends them early, and clients"
-        " that live are taken for dead. Look at the brokers' time synchronisation.",
+        summary="The log's clock jumped",
+        description="Append times went ahead at once: a broker's clock was set, or for a while"
+        " nobody wrote, as the brokers were away or the engine stood still. Leases are counted on"
+        " append times, so one set ahead ends them early. Look at the brokers' time"
+        " synchronisation.",
     ),
 )

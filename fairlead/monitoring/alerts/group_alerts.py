@@ -85,9 +85,10 @@ PAGES: Final = (
         name="ServeDown",
         job=SERVE,
         severity="page",
-        expression='up{job="fairlead-serve"} == 0\nor absent(up{job="fairlead-serve"})',
+        expression='max without (instance) (up{job="fairlead-serve"}) == 0\n'
+        'or absent(up{job="fairlead-serve"})',
         hold="5m",
-        when="the /metrics of fairlead serve does not answer, or none is scraped at all",
+        when="no /metrics of a fairlead serve answers, or none is scraped at all",
         summary="fairlead serve is down: nothing is known of groups",
         description="Groups go on as they are. But while it is down no alert about a group can"
         " fire. Start it again: it reads what it missed.",
@@ -239,6 +240,18 @@ LAG_TICKETS: Final = (
 )
 
 SERVE_TICKETS: Final = (
+    Alert(
+        name="ServeInstanceDown",
+        job=SERVE,
+        severity="ticket",
+        expression='up{job="fairlead-serve"} == 0\n'
+        'and ignoring (instance) max without (instance) (up{job="fairlead-serve"}) == 1',
+        hold="15m",
+        when="of several fairlead serve one does not answer, and another does",
+        summary="fairlead serve at {{ $labels.instance }} is down; another one answers",
+        description="Nothing is missed: each of them tells of all groups. When the other one goes"
+        " too, nobody sees groups any more.",
+    ),
     Alert(
         name="ServeBehind",
         job=SERVE,

@@ -132,9 +132,19 @@ SAFETY = (
         {UP: "1x20 0x80", OVERLAPS: "1x20 stale", MEMBERS: "3x20 stale", UNASSIGNED: "4x5 stale"},
         [
             Check("10m", "ServeDown"),
-            Check("10m15s", "ServeDown", [of_serve()]),
+            Check("10m15s", "ServeDown", [Firing({"job": "fairlead-serve"})]),
+            Check("30m", "ServeInstanceDown"),
             Check("20m", "OverlapDetected"),
             Check("20m", "QueuesUnassigned"),
+        ],
+    ),
+    Case(
+        "of two serves one is down: a ticket, and no page",
+        {UP: "1x200", serve("up", instance="s:2"): "1x20 0x180"},
+        [
+            Check("40m", "ServeDown"),
+            Check("20m", "ServeInstanceDown"),
+            Check("20m15s", "ServeInstanceDown", [of_serve(instance="s:2")]),
         ],
     ),
     Case(
