@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 
 from fairlead.core.model import Process
 
-__all__ = ["RESTARTS_OVER_MS", "Beat", "restarting"]
+__all__ = ["PROCESSES_MAX", "RESTARTS_OVER_MS", "Beat", "restarting"]
 
 RESTARTS_OVER_MS: Final = 300_000
 """Processes that were heard in so long a time are counted."""
-_PROCESSES_MAX: Final = 3
+PROCESSES_MAX: Final = 3
 """As many are none too many: one that was rolled out, and rolled back."""
 
 
@@ -35,5 +35,5 @@ def restarting(beats: Iterable[Beat], now_ms: int) -> dict[str, int]:
     return {
         client_id: number
         for client_id, number in sorted(processes.items())
-        if number > _PROCESSES_MAX
+        if number > PROCESSES_MAX
     }

@@ -12,7 +12,7 @@ from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.rules import GroupRules
 from fairlead.planning.engine_life import EngineLife
 from fairlead.planning.problems import Deaf, Drain, Signs, Silence
-from fairlead.planning.restarts import Beat, restarting
+from fairlead.planning.restarts import PROCESSES_MAX, Beat, restarting
 from fairlead.view.members import Heard
 
 if TYPE_CHECKING:
@@ -176,7 +176,11 @@ def _silences(
 
 
 def _beats(group: "GroupFold") -> Iterator[Beat]:
-    for key, heard in group.members.heard.items():
+    members = group.members.heard
+    if len(members) - len({key.client_id for key in members}) < PROCESSES_MAX:
+        # No client has had so many lives, as in nearly every group of thousands.
+        return
+    for key, heard in members.items():
         yield Beat(key.client_id, heard.member.process, heard.heard_ms)
 
 
