@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -135,6 +136,9 @@ def test_control_cluster_fails(
     connection = {"bootstrap_servers": mended.bootstrap}
     names = TopicNames(f"{topic}.")
     create_topics(connection, names.prefix, topic_specs(load_settings().topics), 1)
+    control = Ledger(mended.bootstrap, names)
+    # The bridge looks once at its start; topics that were just made may have no leader yet.
+    control.read_all()
     ledger.make_topic(topic, 2)
     bridge = KafkaBridge(
         control_bootstrap=mended.bootstrap,
@@ -142,7 +146,7 @@ def test_control_cluster_fails(
         prefix=names.prefix,
         topics=[topic],
         cluster_name="main",
-        times=TIMES,
+        times=replace(TIMES, timeout_ms=6_000),
     )
     with structlog.testing.capture_logs() as lines, running(bridge):
         await_line(lines, "route_published", topic)
@@ -151,7 +155,6 @@ def test_control_cluster_fails(
         await_line(lines, "write_failed", "routes")
         mended.restart()
         await_line(lines, "route_published", "'queues': 3")
-    control = Ledger(mended.bootstrap, names)
     control.read_all()
     control.close()
     # What was appended and not acknowledged is written again.
