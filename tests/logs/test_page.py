@@ -19,10 +19,22 @@ def _events() -> dict[str, str]:
             match node:
                 case ast.Call(
                     func=ast.Attribute(value=ast.Name(id="log"), attr=method),
-                    args=[ast.Constant(value=str(event)), *_],
+                    args=[event, *_],
                 ) if method in METHODS:
-                    found[event] = str(path.relative_to(ROOT))
+                    names = _names(event)
+                    assert names, f"{path}:{node.lineno}: no event can be told from this call"
+                    found.update(dict.fromkeys(names, str(path.relative_to(ROOT))))
     return found
+
+
+def _names(event: ast.expr) -> list[str]:
+    """Return the events that an argument may stand for; none if it is not written out."""
+    match event:
+        case ast.Constant(value=str(name)):
+            return [name]
+        case ast.IfExp(body=one, orelse=other):
+            return [*_names(one), *_names(other)]
+    return []
 
 
 def _documented() -> set[str]:
