@@ -75,7 +75,7 @@ def holds_of(
     for queue, entries in told.queues().items():
         ended = released.get(queue, ())
         newest: MemberKey | None = None
-        epoch, waits = entries[-1][1].epoch, False
+        epoch, waits, behind = entries[-1][1].epoch, False, False
         holder: MemberKey | None = None
         also: list[MemberKey] = []
         for member, entry in entries:
@@ -85,12 +85,15 @@ def holds_of(
                     holder = member
             elif not over:
                 if newest is not None and newest != member:
-                    also.append(newest)
+                    behind = True
+                    if not waits:
+                        # Who was told to wait and has not started shares nothing.
+                        also.append(newest)
                 waits = entry.state == "gated" and member not in settled
                 newest, epoch = member, entry.epoch
         if newest is not None:
             owned[newest] += 1
-            state: HoldState = "gated" if waits and (holder or also) else "held"
+            state: HoldState = "gated" if waits and (holder or behind) else "held"
             queues[queue] = Hold(state, newest, epoch, holder, () if waits else tuple(also))
         elif holder is not None:
             queues[queue] = Hold("draining", None, epoch, holder)

@@ -136,7 +136,8 @@ def test_each_problem(happens: Callable[[World], None], expected: set[str]) -> N
         assert _agree(world, "orders") == ()
 
 
-@pytest.mark.parametrize("seed", range(6))
+# In the last one an engine dies while a client waits for a queue, which the next engine gives away.
+@pytest.mark.parametrize("seed", [*range(6), 146])
 def test_any_life(seed: int) -> None:
     """In lives in which clients and drivers come, leave and die both say the same at each look."""
     world, chance, said = World(), Random(seed), set[str]()

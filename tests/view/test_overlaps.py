@@ -14,11 +14,16 @@ from tests.view.worlds import Followed
 QUEUE = MessageQueue("orders", "main", 0)
 
 
-def _tell_both(followed: Followed) -> None:
-    """An engine gone wrong tells every member that it holds one queue."""
+def _tell_both(followed: Followed, first: str = "held") -> None:
+    """An engine gone wrong tells every member that it holds one queue.
+
+    ``first``: the state in which c1 is told to have it, by an older grant if that is not held.
+    """
     world = followed.world
     for record in world.kinds("assignments"):
-        entry: dict[str, Any] = {"queue": [*QUEUE], "epoch": [1, 9], "state": "held"}
+        older = record["client_id"] == "c1" and first != "held"
+        state, epoch = (first, 8) if older else ("held", 9)
+        entry: dict[str, Any] = {"queue": [*QUEUE], "epoch": [1, epoch], "state": state}
         others = [each for each in record["assigned"] if each["queue"] != [*QUEUE]]
         forged = record | {"assigned": [*others, entry]}
         sender = [record[name] for name in ("group", "client_id", "incarnation")]
@@ -54,6 +59,13 @@ def test_two_owners() -> None:
 def test_not_sure_yet() -> None:
     """The sets stand in two partitions: for a moment the one that is read first means nothing."""
     assert _counted(world_of("c1", "c2", queues={"orders": 4}), 3) == 0
+
+
+def test_old_gate() -> None:
+    """Who was told to wait for a queue, and has not been heard to start, does not work on it."""
+    followed = Followed(world_of("c1", "c2", queues={"orders": 4}))
+    _tell_both(followed, first="gated")
+    assert _also(followed) == 0
 
 
 def test_eager_group() -> None:
