@@ -136,7 +136,7 @@ class AnswerWatch:
             else:
                 reader = self._readers.setdefault(body["group"], DecisionReader(body["group"]))
                 decision = reader.read(record.value)
-                if decision is not None:
+                if decision is not None and not decision.superseded:
                     self._heard.append(decision)
         except (KeyError, TypeError, ValueError):
             # Of another version, or nobody's record: it answers nothing.

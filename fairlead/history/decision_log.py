@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from fairlead.planning.decision_log import hides_newer
 from fairlead.sources.topic_source import TopicSource
 from fairlead.verify.audit import Audit, whole_audits
 from fairlead.wire.raw import RawRecord
@@ -57,21 +58,32 @@ def read_decisions(
     Raises:
         EnvironmentMissingError: the topic cannot be read.
     """
+    found = _read(
+        source, group, since_ms, None if since_ms is None else since_ms - _BESIDE_MS, reading
+    )
+    newest = max((each.cut.generation for each in found.audits), default=None)
+    if found.is_whole or newest is None or not hides_newer(source, newest):
+        return found
+    return _read(source, group, since_ms, None, reading)
+
+
+def _read(
+    source: TopicSource, group: str, since_ms: int | None, from_ms: int | None, reading: Reading
+) -> Decisions:
     found = Decisions(since_ms)
 
     def unread(row: RawRecord, why: str) -> None:
         found.unread.append(f"{row.topic}/{row.partition}@{row.offset} {why}")
 
-    rows = _rows(source, group, found, reading)
+    rows = _rows(source, group, found, from_ms, reading)
     found.audits.extend(whole_audits(rows, source.partitions.shards, unread))
     return found
 
 
 def _rows(
-    source: TopicSource, group: str, found: Decisions, reading: Reading
+    source: TopicSource, group: str, found: Decisions, since_ms: int | None, reading: Reading
 ) -> Iterator[RawRecord]:
     key = group.encode()
-    since_ms = None if found.since_ms is None else found.since_ms - _BESIDE_MS
     rows = source.rows("decisions", source.partitions_of("decisions"), since_ms)
     for number, row in enumerate(rows, 1):
         if number % _TOLD_EVERY == 0:

@@ -94,7 +94,7 @@ class Tenures:
 
     def take(self, audit: Audit) -> None:
         """Add the next decision; one of an engine that was superseded counts for nobody."""
-        if self.newest is not None and audit.cut.generation < self.newest.cut.generation:
+        if audit.superseded:
             return
         self.newest, is_first = audit, not self.of
         for move in audit.moves:

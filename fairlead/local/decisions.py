@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import orjson
 
+from fairlead.wire.decision_parts import DecisionParts, PartName
 from fairlead.wire.raw import RawRecord
 
 __all__ = [
@@ -91,6 +92,8 @@ class Decision:
         why: the causes, as the record has them.
         strategy: its name.
         counts: queues, unassigned, in_handover, pending and, if there are any, unsafe.
+        superseded: an engine wrote it after a newer one had begun to decide on the group. It says
+            nothing of who owns what: clients ignore what it led to.
     """
 
     group: str
@@ -111,18 +114,19 @@ class Decision:
     why: tuple[Mapping[str, Any], ...] = ()
     strategy: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
+    superseded: bool = False
 
 
 class DecisionReader:
     """Reads the records of one group's decisions in their order, and joins their parts.
 
-    A decision of which not all parts were written before the next one was never complete: its
-    engine died. It is left out, as docs/protocol.md §2 says.
+    A decision whose last part never came was never complete: its engine died. It is left out, as
+    docs/protocol.md §2 says.
     """
 
     def __init__(self, group: str) -> None:
         self._group = group
-        self._parts: list[Decision] = []
+        self._parts: DecisionParts[Decision] = DecisionParts()
 
     def read(self, value: bytes) -> Decision | None:
         """Return the decision that this record completes; None for other groups and first parts.
@@ -136,22 +140,21 @@ class DecisionReader:
                 raise ValueError(f"kind: {fields['kind']!r} is not decision")
             if fields["group"] != self._group:
                 return None
-            part, parts, found = fields["part"], fields["parts"], _decision(fields)
+            found = _decision(fields)
+            whole = (found.epoch, found.at_ms, fields["cut"].get("step"))
+            name = PartName(found.generation, whole, fields["part"], fields["parts"])
         except (KeyError, TypeError) as error:
             raise ValueError(f"decision record: {error!r} in {value[:200]!r}") from error
-        if part == 0:
-            self._parts = []
-        if part != len(self._parts):
-            return None
-        self._parts.append(found)
-        return _joined(self._parts) if len(self._parts) == parts else None
+        joined = self._parts.join(name, found)
+        return None if joined is None else _joined(joined.parts, superseded=joined.superseded)
 
 
 def decisions_of(group: str, rows: Iterable[RawRecord]) -> Iterator[Decision]:
     """Yield the whole decisions of a group from records of their topic, in their order.
 
-    Nobody but the engine may write there; a record that is none, or of a later version, is passed
-    over: a reader that fails would hide all the rest.
+    A decision of an engine that was superseded is left out: nobody followed it. Nobody but the
+    engine may write there; a record that is none, or of a later version, is passed over: a reader
+    that fails would hide all the rest.
     """
     reader, key = DecisionReader(group), group.encode()
     for row in rows:
@@ -161,11 +164,11 @@ def decisions_of(group: str, rows: Iterable[RawRecord]) -> Iterator[Decision]:
             decision = reader.read(row.value)
         except ValueError:
             continue
-        if decision is not None:
+        if decision is not None and not decision.superseded:
             yield replace(decision, written_ms=row.append_ms)
 
 
-def _joined(parts: list[Decision]) -> Decision:
+def _joined(parts: list[Decision], *, superseded: bool) -> Decision:
     """The lists of all parts together; everything else is the same in each."""
     return replace(
         parts[0],
@@ -174,6 +177,7 @@ def _joined(parts: list[Decision]) -> Decision:
         causes=tuple(cause for part in parts for cause in part.causes),
         why=tuple(cause for part in parts for cause in part.why),
         failures={topic: why for part in parts for topic, why in part.failures.items()},
+        superseded=superseded,
     )
 
 
@@ -244,7 +248,9 @@ class Ownership:
     moves: int = 0
 
     def take(self, decision: Decision) -> None:
-        """Add one decision, in the order of the topic."""
+        """Add one decision, in the order of the topic; a superseded engine's changes nothing."""
+        if decision.superseded:
+            return
         self.newest = decision
         self.decisions += 1
         for move in decision.moves:

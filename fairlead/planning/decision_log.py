@@ -10,7 +10,7 @@ from typing import Final
 from fairlead.local.decisions import Decision, Epoch, decisions_of
 from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["decisions_after", "last_life", "newest_epoch"]
+__all__ = ["decisions_after", "hides_newer", "last_life", "newest_epoch"]
 
 _EMPTY: Final = "empty"
 _LOOKS_BACK_MS: Final = (60_000, 3_600_000, None)
@@ -28,9 +28,25 @@ def newest_epoch(source: TopicSource, group: str) -> Epoch | None:
         return None
     for back_ms in _LOOKS_BACK_MS:
         found = _read(source, group, newest_ms, back_ms)
-        if found:
+        if found and not (back_ms and hides_newer(source, found[-1].generation)):
             return found[-1].epoch
     return None
+
+
+def hides_newer(source: TopicSource, generation: int) -> bool:
+    """Tell whether a newer engine may have decided before the window that was read.
+
+    An engine that was superseded may write last, and what it wrote counts for nobody. Only a
+    decision of the newer engine tells so, and that may be older than the window.
+
+    Args:
+        source: the topics.
+        generation: the greatest of the decisions in the window.
+
+    Raises:
+        EnvironmentMissingError: the topic cannot be read.
+    """
+    return any(row.offset + 1 > generation for row in source.rows("generations", [0]))
 
 
 def decisions_after(source: TopicSource, group: str, epoch: Epoch | None) -> list[Decision]:
@@ -47,6 +63,8 @@ def decisions_after(source: TopicSource, group: str, epoch: Epoch | None) -> lis
     found: list[Decision] = []
     for back_ms in _LOOKS_BACK_MS:
         found = _read(source, group, newest_ms, back_ms)
+        if back_ms and found and hides_newer(source, found[-1].generation):
+            continue
         if epoch is not None and any(each.epoch <= epoch for each in found):
             break
     return [each for each in found if epoch is None or each.epoch > epoch]
@@ -72,7 +90,7 @@ def last_life(source: TopicSource, group: str) -> list[Decision]:
             if before.phase == _EMPTY and each.phase != _EMPTY
         ]
         life = found[begins[-1] :] if begins else found
-        if begins:
+        if begins and not (back_ms and hides_newer(source, found[-1].generation)):
             break
     return life
 

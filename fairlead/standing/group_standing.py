@@ -10,6 +10,7 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.local.decisions import Decision
+from fairlead.planning.decision_log import hides_newer
 from fairlead.planning.engine_life import EngineLife, newest_tick_ms
 from fairlead.planning.live_group import LiveGroup, UnknownGroupError, read_live_group
 from fairlead.sources.topic_source import TopicSource
@@ -226,6 +227,9 @@ def read_standing(
     heard = hear(group, rows, source.partitions.shards)
     decisions = source.read("decisions", [0], now_ms - history_ms)
     past = past_of(group, decisions)
+    if past.newest is not None and hides_newer(source, past.newest.generation):
+        decisions = source.read("decisions", [0])
+        past = past_of(group, decisions)
     if not (live.told or live.roll.state.members or live.roll.state.rules) and not (
         places or heard.told or past.newest
     ):

@@ -11,6 +11,7 @@ from fairlead.core.outputs import Cut
 from fairlead.engine.replay import check_shard, cut_of
 from fairlead.recording import RecordingFolder
 from fairlead.verify.docket import Docket, evidence_of
+from fairlead.wire.decision_parts import DecisionParts, PartName
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["Audit", "AuditMove", "read_audits", "whole_audits"]
@@ -39,6 +40,8 @@ class AuditMove:
 class Audit:
     """One decision. ``row`` is its first record, without its content.
 
+    ``superseded``: an engine wrote it after a newer one had begun to decide on the group.
+
     ``failures``: topic -> why its allocation failed. ``at_ms``: when the newest record that it
     rests on was appended. ``written_ms``: when its own last part was.
     """
@@ -62,6 +65,7 @@ class Audit:
     written_ms: int
     cut: Cut
     row: RawRecord
+    superseded: bool = False
 
     @property
     def text(self) -> str:
@@ -90,32 +94,31 @@ def whole_audits(
 ) -> Iterator[Audit]:
     """Yield every whole decision of some rows of the decisions topic, in their order.
 
-    A decision of which not all parts stand before the next one of its group was never complete: its
-    engine died. ``unread`` is told of what is no decision, and why.
+    A decision whose last part never came was never complete: its engine died. ``unread`` is told
+    of what is no decision, and why.
     """
-    parts: dict[str, list[Audit]] = {}
+    parts: dict[str, DecisionParts[Audit]] = {}
     for row in rows:
         try:
             body = orjson.loads(row.value or b"")
             audit = _audit(body, row._replace(key=None, value=None))
             check_shard(audit.cut, shards)
-            part, of = int(body["part"]), int(body["parts"])
+            name = _part_name(audit, int(body["part"]), int(body["parts"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             unread(row, f"cannot be read ({type(error).__name__}: {error})")
             continue
-        if part == 0:
-            parts[audit.group] = []
-        held = parts.setdefault(audit.group, [])
-        if part != len(held):
-            continue
-        held.append(audit)
-        if len(held) == of:
-            del parts[audit.group]
-            yield _joined(held)
+        whole = parts.setdefault(audit.group, DecisionParts()).join(name, audit)
+        if whole is not None:
+            yield _joined(whole.parts, superseded=whole.superseded)
 
 
-def _joined(parts: list[Audit]) -> Audit:
-    if len(parts) == 1:
+def _part_name(audit: Audit, part: int, parts: int) -> PartName:
+    whole = (audit.epoch, audit.at_ms, audit.cut.step, audit.row.topic, audit.row.partition)
+    return PartName(audit.cut.generation, whole, part, parts)
+
+
+def _joined(parts: list[Audit], *, superseded: bool) -> Audit:
+    if len(parts) == 1 and not superseded:
         return parts[0]
     return replace(
         parts[0],
@@ -124,6 +127,7 @@ def _joined(parts: list[Audit]) -> Audit:
         members=tuple(member for part in parts for member in part.members),
         moves=tuple(move for part in parts for move in part.moves),
         failures={topic: why for part in parts for topic, why in part.failures.items()},
+        superseded=superseded,
     )
 
 

@@ -17,12 +17,12 @@ from fairlead.view.decision_part import (
     ADDED,
     JOINED,
     CutPlace,
-    Gathered,
     GroupCounts,
     Part,
     Step,
 )
 from fairlead.view.reading import Place, epoch_of
+from fairlead.wire.decision_parts import DecisionParts
 
 __all__ = [
     "Decided",
@@ -157,21 +157,20 @@ class Decided:
     grants: dict[MessageQueue, tuple[Grant, ...]] = field(default_factory=dict)
     tenures: dict[MessageQueue, Tenure] = field(default_factory=dict)
     ended: dict[MessageQueue, dict[Epoch, int]] = field(default_factory=dict)
-    _gathered: Gathered = field(default_factory=Gathered)
+    _parts: DecisionParts[Part] = field(default_factory=DecisionParts)
     _counted: dict[int, int] = field(default_factory=dict)
 
     def take(self, group: str, part: Part) -> Taken | None:
         """Return the decision that this record completes; None: it completes none.
 
-        A decision that is not newer than one before it, of an engine that was superseded, stands in
-        the history and changes nothing.
+        A decision of an engine that was superseded stands in the history and changes nothing.
         """
-        parts = self._gathered.take(part)
-        if parts is None:
+        whole = self._parts.join(part.name, part)
+        if whole is None:
             return None
+        parts = whole.parts
         steps = tuple(step for each in parts for step in each.steps)
-        last = self.newest
-        if last is not None and part.epoch.generation < last.epoch.generation:
+        if whole.superseded:
             self.history.append(_decision(group, parts, 0))
             return None
         changes = self._apply_all(steps, parts)
@@ -183,14 +182,12 @@ class Decided:
         again = self._was_counted(parts[0].cut)
         return Taken(decision, parts, steps, changes.granted, changes.given_up, again=again)
 
-    def _was_counted(self, cut: CutPlace | None) -> bool:
+    def _was_counted(self, cut: CutPlace) -> bool:
         """Tell whether the group's decision of this step was read before, and note that it was.
 
         A batch that is run twice, since its task was tried again or its driver died before it was
         committed, writes its decisions again under the step that they had.
         """
-        if cut is None:
-            return False
         if cut.step <= self._counted.get(cut.began, -1):
             return True
         self._counted[cut.began] = cut.step

@@ -1,7 +1,6 @@
-"""One part of a decision, and the parts of one decision put together (docs/protocol.md §2)."""
+"""One part of a decision, as quickly as it can be read (docs/protocol.md §3.14)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from fairlead.core.model import Epoch, MessageQueue
@@ -14,9 +13,10 @@ from fairlead.view.reading import (
     text_of,
     words_of,
 )
+from fairlead.wire.decision_parts import PartName
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["ADDED", "JOINED", "CutPlace", "Gathered", "GroupCounts", "Part", "Step", "read_part"]
+__all__ = ["ADDED", "JOINED", "CutPlace", "GroupCounts", "Part", "Step", "read_part"]
 
 ADDED: Final = ("gated", "granted")
 """The stages of a grant that its client is to work under."""
@@ -48,9 +48,11 @@ class GroupCounts(NamedTuple):
 class CutPlace(NamedTuple):
     """Where the cut of a decision stands among those of its shard (docs/protocol.md §3.14).
 
-    ``began``: the generation that the state began with.
+    ``generation``: of the engine that wrote it. ``began``: the generation that the state began
+    with.
     """
 
+    generation: int
     began: int
     step: int
 
@@ -64,8 +66,14 @@ class Part(NamedTuple):
     body: dict[str, Any]
     steps: tuple[Step, ...]
     counts: GroupCounts
-    cut: CutPlace | None
+    cut: CutPlace
     row: RawRecord
+
+    @property
+    def name(self) -> PartName:
+        """What tells which decision it is a part of."""
+        whole = (self.epoch, self.body["at_ms"], self.cut.step, self.row.topic, self.row.partition)
+        return PartName(self.cut.generation, whole, self.number, self.parts)
 
 
 def read_part(row: RawRecord) -> tuple[str, Part]:
@@ -105,13 +113,11 @@ def read_part(row: RawRecord) -> tuple[str, Part]:
     return text_of(body["group"]), part
 
 
-def _cut_place(body: Mapping[str, Any]) -> CutPlace | None:
-    cut = body.get("cut")
-    if cut is None:
-        return None
+def _cut_place(body: Mapping[str, Any]) -> CutPlace:
+    cut = body["cut"]
     origin = cut.get("origin")
     began = 1 if origin is None else integer_of(origin["generation"])
-    return CutPlace(began, integer_of(cut["step"]))
+    return CutPlace(integer_of(cut["generation"]), began, integer_of(cut["step"]))
 
 
 def _check_cause(cause: Mapping[str, Any]) -> None:
@@ -134,33 +140,3 @@ def _step(move: Mapping[str, Any]) -> Step:
         epoch_of(move["epoch"]),
         None if why is None else text_of(why),
     )
-
-
-@dataclass(slots=True)
-class Gathered:
-    """The parts of the decision of one group that is being read."""
-
-    _parts: list[Part] = field(default_factory=list)
-
-    def take(self, part: Part) -> list[Part] | None:
-        """Return all parts of the decision that this one completes; None: it completes none.
-
-        An engine that was superseded may still write: a part of another decision than the one that
-        is being read goes by, and does not take its place unless its generation may.
-        """
-        known = self._parts
-        if part.number == 0:
-            if known and part.epoch.generation < known[0].epoch.generation:
-                return None
-            known = self._parts = []
-        if part.number != len(known) or (known and _whole(part) != _whole(known[0])):
-            return None
-        known.append(part)
-        if len(known) < part.parts:
-            return None
-        self._parts = []
-        return known
-
-
-def _whole(part: Part) -> tuple[Any, ...]:
-    return part.epoch, part.parts, part.body["at_ms"], part.row.topic, part.row.partition

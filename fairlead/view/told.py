@@ -7,11 +7,9 @@ gone.
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-import orjson
-
 from fairlead.core.digest import digest
 from fairlead.core.model import MemberKey, MessageQueue
-from fairlead.planning.sets import ToldSet, joined_set
+from fairlead.planning.sets import ReadParts, ToldSet
 from fairlead.view.reading import (
     epoch_of,
     integer_of,
@@ -21,21 +19,9 @@ from fairlead.view.reading import (
 )
 from fairlead.wire.assignment_records import AssignmentPart, HeldEntry
 
-__all__ = ["Told", "key_of", "part_of"]
+__all__ = ["Told", "part_of"]
 
 _STATES: Final = ("held", "draining", "gated")
-_NOTICE: Final = "notice"
-
-
-def key_of(key: bytes) -> tuple[str, MemberKey, int | None]:
-    """Return the group, the member and the part that a key names; None in place of a part: notice.
-
-    Raises:
-        ValueError, TypeError: it is no such key.
-    """
-    group, client_id, incarnation, part = orjson.loads(key)
-    number = None if part == _NOTICE else integer_of(part)
-    return text_of(group), MemberKey(text_of(client_id), text_of(incarnation)), number
 
 
 def part_of(body: dict[str, Any]) -> AssignmentPart:
@@ -75,35 +61,24 @@ class Told:
 
     sets: dict[MemberKey, ToldSet] = field(default_factory=dict)
     digests: dict[MemberKey, int] = field(default_factory=dict)
-    _parts: dict[MemberKey, dict[int, AssignmentPart]] = field(default_factory=dict)
+    _parts: ReadParts = field(default_factory=ReadParts)
 
     def take(self, part: AssignmentPart) -> None:
-        """Put the newest record of a key in place.
-
-        What an engine writes that was superseded is passed over, as the member does. That is told
-        by the records of this member alone: only they stand in one partition, in order.
-        """
-        known = self._parts.get(part.member, {})
-        if any(part.generation < each.generation for each in known.values()):
-            return
-        self._parts.setdefault(part.member, {})[part.part] = part
-        self._join(part.member)
+        """Put the newest record of a key in place."""
+        if self._parts.put(part):
+            self._join(part.member)
 
     def remove(self, member: MemberKey, part: int) -> None:
         """Take in that a key has a null value."""
-        parts = self._parts.get(member, {})
-        if parts.pop(part, None) is not None:
+        if self._parts.remove(member, part):
             self._join(member)
 
     def _join(self, member: MemberKey) -> None:
-        parts = self._parts[member]
-        if 0 not in parts:
+        told = self._parts.set_of(member)
+        if told is None:
             self.sets.pop(member, None)
             self.digests.pop(member, None)
-            if not parts:
-                del self._parts[member]
             return
-        told = joined_set(parts)
         self.sets[member] = told
         self.digests[member] = digest(
             (entry.queue, entry.epoch, "held")

@@ -7,6 +7,7 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import Reset, RouteChanged
 from fairlead.core.routes import readable_queues
+from fairlead.planning.sets import member_part
 from fairlead.view.decided import Decision
 from fairlead.view.decision_part import read_part
 from fairlead.view.figures import GroupFigures
@@ -27,7 +28,7 @@ from fairlead.view.ruled import Ruled
 from fairlead.view.snapshot import Snapshot
 from fairlead.view.summary import GroupSummary
 from fairlead.view.surroundings import Surroundings
-from fairlead.view.told import key_of, part_of
+from fairlead.view.told import part_of
 from fairlead.view.watch import Watch
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
@@ -356,7 +357,7 @@ class View:
 
     def _take_assignment(self, row: RawRecord) -> None:
         if row.value is None:
-            name, member, number = key_of(row.key or b"")
+            name, member, number = member_part(row.key or b"")
             if number is not None:
                 group = self._group(name, row)
                 group.told.remove(member, number)

@@ -117,3 +117,22 @@ def test_other_groups_and_notices() -> None:
     assert found.told == {}
     assert found.groups == {"g", "other"}
     assert orjson.loads(written[0].key or b"")[3] == "notice"
+
+
+def test_set_of_a_superseded_engine() -> None:
+    """What an older engine writes last is passed over, in place of a newer one's or beside it."""
+    newer = told(ONE, Holding(queue(0), Epoch(2, 5), "held"), epoch=Epoch(2, 5))
+    older = told(ONE, Holding(queue(1), Epoch(1, 9), "held"), epoch=Epoch(1, 9))
+    found = read_sets(rows(newer, older), "g").told[ONE]
+    assert [entry.queue for entry in found.entries] == [queue(0)]
+    assert found.epoch == Epoch(2, 5)
+
+
+def test_parts_that_a_dead_engine_left() -> None:
+    """What is left of a dead engine's larger set, not deleted yet, is no part of the new one."""
+    many = [Holding(queue(number), Epoch(1, 1), "held") for number in range(ENTRIES_PER_PART + 5)]
+    older = told(ONE, *many, parts=2)
+    newer = told(ONE, Holding(queue(0), Epoch(2, 5), "held"), epoch=Epoch(2, 5))
+    found = read_sets(rows(older, newer), "g").told[ONE]
+    assert [entry.queue for entry in found.entries] == [queue(0)]
+    assert found.complete

@@ -52,7 +52,9 @@ def test_batch_that_is_run_twice(again: str) -> None:
 
 
 def _part(row: RawRecord, generation: int, number: int) -> Part:
-    body = {**orjson.loads(row.value or b""), "part": number, "parts": 2, "epoch": [generation, 99]}
+    body = orjson.loads(row.value or b"")
+    body |= {"part": number, "parts": 2, "epoch": [generation, 99]}
+    body["cut"]["generation"] = generation
     _, part = read_part(row._replace(value=orjson.dumps(body)))
     return part
 
