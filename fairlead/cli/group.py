@@ -9,7 +9,13 @@ from fairlead.cli import rule_flags as flags
 from fairlead.cli.group_check import check
 from fairlead.cli.group_describe import describe
 from fairlead.cli.group_list import list_groups
-from fairlead.cli.group_options import ChangeOptions, GroupOptions, NamedOptions, RuleOptions
+from fairlead.cli.group_options import (
+    ChangeOptions,
+    GroupOptions,
+    NamedOptions,
+    PresenceOptions,
+    RuleOptions,
+)
 from fairlead.cli.group_work import GroupWork, warn, warn_of_idle
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import write_fitting
@@ -45,17 +51,20 @@ def set_rules(
     *,
     rules: RuleOptions,
     named: NamedOptions,
+    presence: PresenceOptions,
     change: ChangeOptions,
     shared: GroupOptions,
 ) -> None:
     """Set rules of a group, and wait for the engine's answer.
 
-    Everything is checked before anything is written. docs/groups.md has each rule.
+    Everything is checked before anything is written, and names that nobody has are refused.
+    docs/groups.md has each rule.
     """
     wanted = wanted_rules(name, given_rules(**vars(rules), **vars(named)))
     work = GroupWork(name, shared)
     present = work.session.present
-    work.apply(completed(wanted, present.values_of(name), present.rules.strategy), change)
+    wanted = completed(wanted, present.values_of(name), present.rules.strategy)
+    work.apply(wanted, change, presence)
 
 
 @app.command("unset")

@@ -17,7 +17,14 @@ from fairlead.cli.output import OutputFormat
 if TYPE_CHECKING:
     from fairlead.settings import Settings
 
-__all__ = ["ChangeOptions", "GroupOptions", "NamedOptions", "RuleOptions"]
+__all__ = [
+    "ChangeOptions",
+    "GroupOptions",
+    "NamedOptions",
+    "NewGroupOptions",
+    "PresenceOptions",
+    "RuleOptions",
+]
 
 WAIT_SECONDS = 15.0
 """So long the engine's answer is waited for unless said otherwise."""
@@ -46,6 +53,20 @@ class ChangeOptions:
     by: flags.ByFlag = None
     dry_run: flags.DryRunFlag = False
     wait: flags.WaitFlag = WAIT_SECONDS
+
+
+@dataclass(frozen=True)
+class NewGroupOptions:
+    """Whether the group may be one that nobody knows."""
+
+    new_group: flags.NewGroupFlag = False
+
+
+@dataclass(frozen=True)
+class PresenceOptions(NewGroupOptions):
+    """Whether those that the rules are for may be away."""
+
+    absent_ok: flags.AbsentFlag = False
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,12 @@ from typing import Any
 
 from fairlead.cli import rule_flags as flags
 from fairlead.cli.emptying import wait_until_empty
-from fairlead.cli.group_options import ChangeOptions, GroupOptions
+from fairlead.cli.group_options import (
+    ChangeOptions,
+    GroupOptions,
+    NewGroupOptions,
+    PresenceOptions,
+)
 from fairlead.cli.group_work import GroupWork, warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.core.records import ALL_GROUPS, RuleSet
@@ -14,10 +19,16 @@ __all__ = ["drain", "pause", "resume", "undrain"]
 
 
 @takes_sets
-def pause(name: flags.RulesArgument, *, change: ChangeOptions, shared: GroupOptions) -> None:
+def pause(
+    name: flags.RulesArgument,
+    *,
+    presence: NewGroupOptions,
+    change: ChangeOptions,
+    shared: GroupOptions,
+) -> None:
     """Share nothing anew until resume: owners go on, and what nobody holds waits."""
     rules = [RuleSet(name, "pause", (), True)]  # noqa: FBT003 - the rule's value
-    GroupWork(name, shared).apply(rules, change)
+    GroupWork(name, shared).apply(rules, change, presence)
 
 
 @takes_sets
@@ -35,12 +46,13 @@ def drain(
     clients: flags.ClientsArgument,
     *,
     until_empty: flags.UntilEmptyFlag = None,
+    presence: PresenceOptions,
     change: ChangeOptions,
     shared: GroupOptions,
 ) -> None:
     """Let clients give everything away and stay members that own nothing."""
     work = GroupWork(name, shared)
-    work.apply(_drains(name, clients, lambda client: {"client_id": client}), change)
+    work.apply(_drains(name, clients, lambda client: {"client_id": client}), change, presence)
     if until_empty is not None and not change.dry_run:
         wait_until_empty(name, clients, until_empty, work.settings, work.strategies)
 

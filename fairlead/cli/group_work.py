@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairlead.cli.group_options import ChangeOptions, GroupOptions
+from fairlead.cli.group_options import (
+    ChangeOptions,
+    GroupOptions,
+    NewGroupOptions,
+    PresenceOptions,
+)
 from fairlead.cli.output import write_rows
 from fairlead.cli.rule_words import refusal_of, rule_words, sentence
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
@@ -64,15 +69,38 @@ class GroupWork:
         self.strategies = all_strategies(settings.engine.strategies)
         self.session = ControlSession(settings.kafka, name, self.strategies)
 
-    def apply(self, wanted: Sequence["RuleSet"], change: ChangeOptions) -> None:
-        """Check the rules, write them unless it is a dry run, and tell what came of them."""
+    def apply(
+        self,
+        wanted: Sequence["RuleSet"],
+        change: ChangeOptions,
+        presence: NewGroupOptions | None = None,
+    ) -> None:
+        """Check the rules, write them unless it is a dry run, and tell what came of them.
+
+        ``presence``: whether the group, and clients that rules name, may be unknown; None: whoever
+        is unknown is not looked for, since the rules only go.
+        """
         from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_rows
 
         changes, after = self.checked(wanted, change)
+        if presence is not None:
+            self._require_present(changes, presence)
         outcomes = self.written(changes, change)
         write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, self.output)
         self.warn_of(wanted, after)
         tell_outcomes(outcomes, change.wait)
+
+    def _require_present(self, changes: "Sequence[RuleChange]", presence: NewGroupOptions) -> None:
+        from fairlead.cli.presence import require_present
+
+        require_present(
+            self.name,
+            [each.rule for each in changes if each.changes],
+            self.settings,
+            self.strategies,
+            new_group=presence.new_group,
+            absent_ok=not isinstance(presence, PresenceOptions) or presence.absent_ok,
+        )
 
     def checked(
         self, wanted: Sequence["RuleSet"], change: ChangeOptions

@@ -172,6 +172,12 @@ ByFlag = Annotated[
 DryRunFlag = Annotated[
     bool, typer.Option("--dry-run", help="Check, show what would be written, write nothing.")
 ]
+NewGroupFlag = Annotated[
+    bool, typer.Option("--new-group", help="Also of a group that nobody knows yet.")
+]
+AbsentFlag = Annotated[
+    bool, typer.Option("--absent-ok", help="Also for clients that are not in the group now.")
+]
 WaitFlag = Annotated[
     float, typer.Option("--wait", min=0, help="So many seconds for the engine's answer.")
 ]

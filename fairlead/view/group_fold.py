@@ -290,14 +290,21 @@ class GroupFold:
     def is_over(self, oldest_ms: int) -> bool:
         """Tell whether nothing was heard of the group since, and nothing is left of it.
 
-        Messages that it has not read are left of it: it is the group that somebody looks for.
+        Messages that it has not read are left of it: it is the group that somebody looks for. A
+        group that the engine forgot and that never had a queue was mistyped, most likely.
         """
+        if self._is_forgotten() and not self.decided.tenures:
+            return not self.measured.is_behind()
         if self.told.sets or self.around.ruled.has_own(self.name):
             return False
         newest = self.decided.newest
         decided_ms = 0 if newest is None else newest.append_ms
         heard = max(decided_ms, self.members.newest_ms) >= oldest_ms
         return not heard and not self.measured.is_behind()
+
+    def _is_forgotten(self) -> bool:
+        newest = self.decided.newest
+        return newest is not None and "group_evicted" in newest.triggers
 
     def sweep(self, oldest_ms: int) -> None:
         """Forget what nobody asks for any more."""

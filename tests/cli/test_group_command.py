@@ -20,6 +20,9 @@ from tests.wire.wire_records import example
 
 Capture = pytest.CaptureFixture[str]
 
+MEANT = ("--new-group", "--absent-ok")
+"""No client is in these groups, and nobody knows them."""
+
 
 class Mine(Sticky):
     """A strategy of the user's own."""
@@ -46,7 +49,7 @@ def _rules(log: Log) -> list[RuleSet]:
 def test_no_engine(command: Command, log: Log) -> None:
     """Without an engine the rule stands in the log, and the command says that nobody answered."""
     (row,) = command(
-        *("set", "orders", "--strategy", "STICKY", "--options", '{"damping": 0.2}'),
+        *("set", "orders", *MEANT, "--strategy", "STICKY", "--options", '{"damping": 0.2}'),
         *("--because", "zones", "--by", "alice", "--wait", "1"),
         code=ExitCode.ENVIRONMENT,
     )
@@ -60,10 +63,66 @@ def test_no_engine(command: Command, log: Log) -> None:
     assert place == [record.topic, record.partition, record.offset]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["set", "order", "--slots", "group"],
+        ["set", "order", "--drain", "c1", "--absent-ok"],
+        ["drain", "order", "c1"],
+        ["drain", "order", "c1", "--until-empty", "5"],
+        ["pause", "order"],
+    ],
+    ids=lambda words: " ".join(words[:1] + words[2:]),
+)
+def test_unknown_group(command: Command, log: Log, arguments: list[str]) -> None:
+    """A rule does not make a group by a typing error: the nearest names are told instead."""
+    command("set", "orders", *MEANT, "--slots", "group", "--wait", "0", code=ExitCode.ENVIRONMENT)
+    written = len(log.records("control"))
+    assert command(*arguments, code=ExitCode.USAGE) == []
+    assert "there is no group order at" in command.text
+    assert "The nearest is orders" in command.text
+    assert "--new-group" in command.text
+    assert len(log.records("control")) == written
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["drain", "orders", "c1"],
+        ["set", "orders", "--drain", "c1"],
+        ["set", "orders", "--pin", "orders/main/3=c1"],
+        ["set", "orders", "--ban", "orders/main/3=c1"],
+        ["set", "orders", "--capacity", "c1=2"],
+    ],
+    ids=" ".join,
+)
+def test_absent_client(command: Command, log: Log, arguments: list[str]) -> None:
+    """A rule of a client that is not in the group is refused unless it is said to be meant."""
+    known = [*MEANT, "--lease-ms", "20000", "--wait", "0"]
+    command("set", "orders", *known, code=ExitCode.ENVIRONMENT)
+    written = len(log.records("control"))
+    assert command(*arguments, code=ExitCode.USAGE) == []
+    assert "c1: is not in the group orders, and nothing is written" in command.text
+    assert "The group has no members now" in command.text
+    assert "--absent-ok" in command.text
+    assert len(log.records("control")) == written
+    (row,) = command(*arguments, "--absent-ok", "--dry-run")
+    assert row["answer"] == "not_written"
+
+
 def test_dry_run(command: Command, log: Log) -> None:
     """A dry run shows what would be written, and writes nothing."""
     rows = command(
-        *("set", "orders", "--strategy", "STICKY", "--pin", "orders/main/3=c1", "--dry-run"),
+        *(
+            "set",
+            "orders",
+            *MEANT,
+            "--strategy",
+            "STICKY",
+            "--pin",
+            "orders/main/3=c1",
+            "--dry-run",
+        ),
         *("--lease-ms", "20000", "--slots", "group", "--weigh-by", "rate", "--only", "10.0.0.0/8"),
     )
     assert {row["answer"] for row in rows} == {"not_written"}
@@ -97,9 +156,13 @@ def test_dry_run(command: Command, log: Log) -> None:
 )
 def test_refused(command: Command, log: Log, flags: list[str], said: list[str]) -> None:
     """What the engine would refuse is refused by its flag, before anything is written."""
-    rows = command("set", "orders", "--drain", "c9", *flags, code=ExitCode.USAGE) if flags else []
+    rows = (
+        command("set", "orders", *MEANT, "--drain", "c9", *flags, code=ExitCode.USAGE)
+        if flags
+        else []
+    )
     if not flags:
-        command("set", "orders", code=ExitCode.USAGE)
+        command("set", "orders", *MEANT, code=ExitCode.USAGE)
     assert rows == []
     for words in said:
         assert words in command.text
@@ -109,14 +172,16 @@ def test_refused(command: Command, log: Log, flags: list[str], said: list[str]) 
 def test_in_part(command: Command, log: Log) -> None:
     """Another time keeps those that were set; what is in force already is not written again."""
     without_wait = ("--wait", "0", "--by", "alice")
-    command("set", "orders", "--lease-ms", "20000", *without_wait, code=ExitCode.ENVIRONMENT)
+    command(
+        "set", "orders", *MEANT, "--lease-ms", "20000", *without_wait, code=ExitCode.ENVIRONMENT
+    )
     rows = command(
-        *("set", "orders", "--margin-ms", "5000", "--slots", "subscribers", *without_wait),
+        *("set", "orders", *MEANT, "--margin-ms", "5000", "--slots", "subscribers", *without_wait),
         code=ExitCode.ENVIRONMENT,
     )
     assert rows[0]["value"] == {"lease_ms": 20_000, "margin_ms": 5_000}
     written = len(log.records("control"))
-    (row,) = command("set", "orders", "--margin-ms", "5000", *without_wait)
+    (row,) = command("set", "orders", *MEANT, "--margin-ms", "5000", *without_wait)
     assert (row["answer"], row["at"]) == ("unchanged", [])
     assert len(log.records("control")) == written
 
@@ -128,7 +193,17 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
     for partition in range(SHARDS):
         log.append("control", _value(everybody), b'["*","timing"]', partition)
     command(
-        *("set", "orders", "--lease-ms", "20000", "--pin", "orders/main/3=c1", "--by", "alice"),
+        *(
+            "set",
+            "orders",
+            *MEANT,
+            "--lease-ms",
+            "20000",
+            "--pin",
+            "orders/main/3=c1",
+            "--by",
+            "alice",
+        ),
         *("--because", "its cache is warm", *wait),
         code=ExitCode.ENVIRONMENT,
     )
@@ -163,8 +238,16 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
 def test_words(command: Command, log: Log) -> None:
     """The words write the rules that they stand for, each once, and take them back."""
     said = ("--by", "alice", "--wait", "0")
-    command("pause", "orders", "--because", "rebuilding", *said, code=ExitCode.ENVIRONMENT)
-    command("drain", "orders", "c1", "c2", "c1", *said, code=ExitCode.ENVIRONMENT)
+    command(
+        "pause",
+        "orders",
+        "--new-group",
+        "--because",
+        "rebuilding",
+        *said,
+        code=ExitCode.ENVIRONMENT,
+    )
+    command("drain", "orders", *MEANT, "c1", "c2", "c1", *said, code=ExitCode.ENVIRONMENT)
     rows = command("show", "orders")
     assert [(row["rule"], row["for"], row["says"]) for row in rows if row["from"] == "own"] == [
         ("pause", None, "paused"),
@@ -172,7 +255,9 @@ def test_words(command: Command, log: Log) -> None:
         ("drain", "c2", "drained"),
     ]
     assert rows[0]["because"] == "rebuilding"
-    assert [row["answer"] for row in command("pause", "orders", *said)] == ["unchanged"]
+    assert [row["answer"] for row in command("pause", "orders", "--new-group", *said)] == [
+        "unchanged"
+    ]
     command("undrain", "orders", "c1", *said, code=ExitCode.ENVIRONMENT)
     command("resume", "orders", *said, code=ExitCode.ENVIRONMENT)
     rows = command("show", "orders")
@@ -199,11 +284,11 @@ def test_pause_of_all_groups(command: Command, log: Log) -> None:
 def test_times_of_restarts(command: Command) -> None:
     """A restart grace and a window are times like the others; out of bounds they are refused."""
     flags = ("--restart-grace-ms", "60000", "--settle-ms", "0")
-    (row,) = command("set", "orders", *flags, "--dry-run")
+    (row,) = command("set", "orders", *MEANT, *flags, "--dry-run")
     assert row["value"] == {"restart_grace_ms": 60_000, "settle_ms": 0}
-    command("set", "orders", "--settle-ms", "600001", code=ExitCode.USAGE)
+    command("set", "orders", *MEANT, "--settle-ms", "600001", code=ExitCode.USAGE)
     assert "timing: settle_ms" in command.text
-    command("set", "orders", "--restart-grace-ms", "-1", code=ExitCode.USAGE)
+    command("set", "orders", *MEANT, "--restart-grace-ms", "-1", code=ExitCode.USAGE)
 
 
 def _value(rule: RuleSet) -> bytes:
@@ -239,9 +324,9 @@ def test_conf_of_the_group(command: Command, tmp_path: Path) -> None:
     given = tmp_path / "conf.toml"
     given.write_text('[group.orders]\nslots = "subscribers"\n')
     flags = ("--slots", "group", "--drain", "c1", "--config", str(given), "--dry-run")
-    command("set", "orders", *flags)
+    command("set", "orders", *MEANT, *flags)
     assert "conf/ has slots in [group.orders]: the next start of the engine" in command.text
-    command("set", "payments", *flags)
+    command("set", "payments", *MEANT, *flags)
     assert "conf/" not in command.text
 
 
@@ -249,8 +334,10 @@ def test_own_strategy(command: Command, tmp_path: Path) -> None:
     """A strategy of one's own is known by conf/, as the engine knows it."""
     given = tmp_path / "conf.toml"
     given.write_text(f'[engine]\nstrategies = ["{__name__}:Mine"]\n')
-    command("set", "orders", "--strategy", "MINE", "--dry-run", code=ExitCode.USAGE)
-    (row,) = command("set", "orders", "--strategy", "MINE", "--config", str(given), "--dry-run")
+    command("set", "orders", *MEANT, "--strategy", "MINE", "--dry-run", code=ExitCode.USAGE)
+    (row,) = command(
+        "set", "orders", *MEANT, "--strategy", "MINE", "--config", str(given), "--dry-run"
+    )
     assert row["says"] == "MINE"
 
 
@@ -260,7 +347,7 @@ def test_table(settings: Settings, log: Log, capsys: Capture) -> None:
     place = ["--bootstrap", settings.kafka.bootstrap, "--topic-prefix"]
     place.append(settings.kafka.topic_prefix)
     with pytest.raises(SystemExit):
-        main(["group", "set", "orders", "--ban", "orders/main/3=c1", "--dry-run", *place])
+        main(["group", "set", "orders", *MEANT, "--ban", "orders/main/3=c1", "--dry-run", *place])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split() for line in lines if "ban" in line] == [
         ["ban", "orders/main/3", "c1", "not_written", "-", "-"]
@@ -293,7 +380,7 @@ def test_check(command: Command, log: Log) -> None:
     assert found["unassigned", "orders"] == "its route is not known"
     assert found["disagreement", "ordered"] == f"false: {beat['client_id']}; true: c2"
     assert "no engine has ticked for more than 10 min" in found["engine_silent", "engine"]
-    command("set", "bills", "--slots", "group", "--wait", "0", code=ExitCode.ENVIRONMENT)
+    command("set", "bills", *MEANT, "--slots", "group", "--wait", "0", code=ExitCode.ENVIRONMENT)
     every = command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)
     assert every["verdict"] == "problems"
     assert [(each["group"], each["verdict"]) for each in every["groups"]] == [

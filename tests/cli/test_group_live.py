@@ -99,7 +99,7 @@ class Group:
             [*command, "-o", "json"], capture_output=True, text=True, cwd=ROOT, timeout=120
         )
         assert ended.returncode == code, ended.stderr
-        return orjson.loads(ended.stdout), ended.stderr
+        return orjson.loads(ended.stdout or "[]"), ended.stderr
 
     def _holds(
         self, client: Client, wanted: Callable[[list[int]], bool]
@@ -208,6 +208,9 @@ def test_paused_and_restarted(engine: Engine) -> None:
     ]
     assert set(moved) == {("c2", 2)}
 
+    rows, text = group.run("drain", "c", "--until-empty", "60", code=ExitCode.USAGE)
+    assert "c: is not in the group paused, and nothing is written" in text
+    assert "The nearest of its members: c1, c2, c3" in text
     rows, _ = group.run("drain", "c1", "--until-empty", "60")
     assert first.held == {}
     decided = group.decision_of(rows[0]["at"][0])

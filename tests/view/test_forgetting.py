@@ -5,6 +5,7 @@ from fairlead.view.decided import Decided
 from fairlead.view.happened import OTHER, Happened
 from fairlead.view.measured import Report
 from fairlead.view.watch import Watch
+from tests.engine.test_forgotten_groups import Forgetful
 from tests.planning.live import GROUP, world_of
 from tests.view.worlds import DAY_MS, Followed, view_of
 
@@ -57,3 +58,18 @@ def test_drops_that_nobody_knows_of() -> None:
     assert (watch.dropped, watch.late) == ({place: 10}, set())
     watch.forget_before(11, Decided())
     assert not watch.dropped
+
+
+def test_group_that_the_engine_forgot() -> None:
+    """A group that a typing error made is gone once its rules are, and the engine forgot it."""
+    world, name = Forgetful(queues={"orders": 2}), "ordres"
+    world.join("c1", subscribed=("orders",))
+    world.topics.rule(name, "pause", value=True)
+    world.pass_seconds(3)
+    assert name in {each.group for each in view_of(world).groups()}
+    world.topics.rule(name, "pause", None)
+    world.pass_seconds(60)
+    assert world.decisions[-1]["triggers"] == ["group_evicted"]
+    view = view_of(world)
+    assert name not in {each.group for each in view.groups()}
+    assert view.group(name) is None

@@ -1,0 +1,109 @@
+"""Whether those that a rule names are there: a mistyped group or client would get it in silence.
+
+Decides who counts as there. A group does if it has members, assignments, rules or resets. A client
+does if it heartbeats, is told to hold queues, or is waited for within a restart grace.
+"""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from fairlead.core.records import ALL_GROUPS
+from fairlead.errors import UsageError
+
+if TYPE_CHECKING:
+    from fairlead.core.allocation import Strategy
+    from fairlead.core.records import RuleSet
+    from fairlead.planning.live_group import LiveGroup
+    from fairlead.settings import Settings
+
+__all__ = ["require_present"]
+
+_NEAREST_MAX: Final = 3
+_NEW_GROUP: Final = "A group that is meant to begin gets its rules with --new-group."
+_RULES_OF_A_CLIENT: Final = ("drain", "capacity")
+_RULES_OF_A_QUEUE: Final = ("pin", "ban")
+
+
+def require_present(
+    name: str,
+    rules: "Iterable[RuleSet]",
+    settings: "Settings",
+    strategies: "Mapping[str, Strategy]",
+    *,
+    new_group: bool,
+    absent_ok: bool,
+) -> None:
+    """Refuse rules of a group that nobody knows, and of clients that are not in their group.
+
+    Args:
+        name: the group; of all groups (``*``) nothing is refused.
+        rules: what is to be written; a rule that goes names nobody who must be there.
+        settings: where the topics are.
+        strategies: those that the engine has.
+        new_group: the group may be one that nobody knows; its clients are not there yet either.
+        absent_ok: clients may be away.
+
+    Raises:
+        UsageError: the group is unknown, or a client is not in it; the message has the nearest.
+        EnvironmentMissingError: the topics cannot be read.
+    """
+    from fairlead.control.known_groups import named_groups, unknown_group
+    from fairlead.planning.live_group import UnknownGroupError, read_live_group
+    from fairlead.sources.kafka_source import KafkaSource
+
+    wanted = [rule for rule in rules if rule.value is not None]
+    named = [] if absent_ok else _clients_of(wanted)
+    if name == ALL_GROUPS or not wanted or (new_group and not named):
+        return
+    source = KafkaSource(settings.kafka)
+    try:
+        live = read_live_group(source, name, strategies, settings.engine.tick_ms)
+    except UnknownGroupError as error:
+        known = error.known | named_groups(source)
+        if new_group or name in known:
+            return
+        raise unknown_group(name, known, source.place, or_else=_NEW_GROUP) from error
+    there = _present(live)
+    absent = [client_id for client_id in named if client_id not in there]
+    if absent:
+        raise UsageError(
+            f"{', '.join(absent)}: {'is' if len(absent) == 1 else 'are'} not in the group {name}, "
+            f"and nothing is written.",
+            remedy=f"{_nearest(absent[0], there)} A rule for a client that comes later is written "
+            "with --absent-ok.",
+        )
+
+
+def _clients_of(rules: "Iterable[RuleSet]") -> list[str]:
+    """Return the clients that rules are about, each once, in their order."""
+    found: dict[str, None] = {}
+    for rule in rules:
+        if rule.rule in _RULES_OF_A_CLIENT:
+            found[str(rule.subject[0])] = None
+        elif rule.rule in _RULES_OF_A_QUEUE:
+            found.update(dict.fromkeys(_named_by(rule.value)))
+    return list(found)
+
+
+def _named_by(value: object) -> list[str]:
+    """Return the clients in the value of a pin or a ban."""
+    named = value.get("client_id", value.get("client_ids")) if isinstance(value, dict) else value
+    if isinstance(named, str):
+        return [named]
+    return sorted(map(str, named)) if isinstance(named, Iterable) else []
+
+
+def _present(live: "LiveGroup") -> frozenset[str]:
+    state = live.roll.state
+    members = {*state.members, *live.told}
+    return frozenset({key.client_id for key in members} | {str(each) for each in state.awaited})
+
+
+def _nearest(client_id: str, there: frozenset[str]) -> str:
+    if not there:
+        return "The group has no members now."
+    near: Sequence[str] = difflib.get_close_matches(
+        client_id, sorted(there), n=_NEAREST_MAX, cutoff=0.0
+    )
+    return f"The nearest of its members: {', '.join(near)}."
