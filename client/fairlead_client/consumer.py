@@ -219,6 +219,8 @@ class Consumer(Member):
             if self._deliveries.hand_out(message, self._epoch_of):
                 if self._filter.wanted(queue.topic, (record,)):
                     return message
+                offset = message.offset
+                self._observer.passed(queue, epoch, offset, offset + 1, "filtered")
                 self._deliveries.done(message, self._epoch_of)
                 continue
             if self._deliveries.may_come_yet(message):

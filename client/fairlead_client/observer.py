@@ -18,6 +18,13 @@ class Observer:
     def offset_corrected(self, queue: Queue, epoch: Epoch, offset: int, corrected: int) -> None:
         """An offset below the beginning of the queue or beyond its end: it is read on from here."""
 
+    def passed(self, queue: Queue, epoch: Epoch, offset: int, end: int, why: str) -> None:
+        """The queue goes on behind `offset` to `end - 1`, and nothing of it was processed here.
+
+        `why` is `filtered` (nothing that the subscription wants stands there) or `sent_back` (the
+        message is in the retry topic or the dead-letter topic). The position moves after it.
+        """
+
     def work_stopped(self, queue: Queue, epoch: Epoch, offset: int) -> None:
         """Nothing of a Consumer's queue is in hand any more; its release is not yet sent."""
 

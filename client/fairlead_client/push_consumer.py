@@ -100,8 +100,8 @@ class PushConsumer(PullMember):
         self._workers = Workers(consume_threads)
         self._kept: KafkaFailedMessages | None = None
         if sends_back and chosen.retry_topic:
-            self._kept = KafkaFailedMessages(chosen, self.client_id, max_reconsume_times)
-            failed_messages = self._kept
+            failed_messages = KafkaFailedMessages(chosen, self.client_id, max_reconsume_times)
+            self._kept = failed_messages
         common = Common(
             batch_max_size=consume_message_batch_max_size,
             workers=self._workers,
@@ -109,18 +109,16 @@ class PushConsumer(PullMember):
             still_mine=self._epoch_of,
             settled=self._book.settle,
             failed_messages=failed_messages,
+            observer=self._observer,
         )
 
         def consume(messages: Messages, context: ConsumeContext) -> ConsumeResult | None:
             self._observer.polled()
             return listener(messages, context)
 
+        limit = reconsume_limit(max_reconsume_times, ordered=True)
         self._consuming: Consuming = (
-            OrderlyConsuming(
-                consume,
-                max_reconsume_times=reconsume_limit(max_reconsume_times, ordered=True),
-                **common,
-            )
+            OrderlyConsuming(consume, max_reconsume_times=limit, **common)
             if chosen.ordered
             else ConcurrentConsuming(consume, **common)
         )

@@ -220,7 +220,11 @@ def _every_start_granted(history: History, tenures: Tenures) -> Check:
 
 
 def _sound(tenures: Tenures, reads: Reads) -> Check:
-    flaws = (*tenures.flaws, *reads.forged)
+    unwritten = [
+        f"{death.client_id} was killed, but there is no journal of it"
+        for death in tenures.unwritten
+    ]
+    flaws = (*tenures.flaws, *unwritten, *reads.forged)
     return Check("flaws in the journals", str(len(flaws)), "0", not flaws, _few(flaws))
 
 

@@ -139,7 +139,9 @@ class Demo:
         where = plan.folder / "recording"
         recording = capture(Capture(settings.kafka, where, ran_under, (plan.source,)))
         write_faults(plan.folder / "faults.jsonl", script.steps)
-        journals = [read_journal(path, name) for name, path in sorted(fleet.journals.items())]
+        journals = [
+            each for _, path in sorted(fleet.journals.items()) for each in read_journal(path)
+        ]
         source = source_content(read_to_end(system.bootstrap, plan.source), BROKER_NAME)
         history = history_of(recording, GROUP, journals, script.steps, source)
         judgement = judge_recording(recording, STRATEGIES)

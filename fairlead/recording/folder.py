@@ -1,21 +1,30 @@
 """Reads a recording back: record by record, never a whole file at once."""
 
 import gzip
-import io
+import os
 import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from fairlead.engine.written import Written
 from fairlead.recording.errors import RecordingError
 from fairlead.recording.lines import record_of
 from fairlead.recording.manifest import Manifest, PartitionFile, read_manifest
+from fairlead.recording.regular_files import NotRegularError, open_regular
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import OUTPUT_TOPICS
 
-__all__ = ["RecordingFolder", "open_recording"]
+__all__ = ["LINE_BYTES_MAX", "RecordingFolder", "open_recording"]
+
+LINE_BYTES_MAX: Final = 16 * 2**20
+"""A longer line is no record: topics take 1 MiB, and a line is six times as long at most."""
+_GROWTH_MAX: Final = 300
+"""What ``fairlead record`` compresses, at gzip's fastest, is never so much smaller afterwards."""
+_ALWAYS_BYTES: Final = 16 * 2**20
+"""So much may be unpacked of a file of any size."""
 
 _COMPACTED = ("control", "routes", "offsets")
 _NEVER_COMPACTED = ("heartbeats", "releases", "decisions", "requests", "rejects")
@@ -127,11 +136,24 @@ def open_recording(folder: Path) -> RecordingFolder:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file, each with a bound, and no more than it can hold by its size."""
     try:
-        with gzip.open(path, "rb") as stream:
-            yield from io.BufferedReader(stream)
+        with open_regular(path) as raw:
+            bytes_max = max(_ALWAYS_BYTES, _GROWTH_MAX * os.fstat(raw.fileno()).st_size)
+            with gzip.GzipFile(fileobj=raw) as stream:
+                unpacked = 0
+                while line := stream.readline(LINE_BYTES_MAX + 1):
+                    unpacked += len(line)
+                    if len(line) > LINE_BYTES_MAX:
+                        raise RecordingError(path, f"a line has more than {LINE_BYTES_MAX:,} bytes")
+                    if unpacked > bytes_max:
+                        detail = f"it unpacks to more than {_GROWTH_MAX} times its size"
+                        raise RecordingError(path, detail)
+                    yield line
     except FileNotFoundError as error:
         raise RecordingError(path, "the file is missing") from error
+    except NotRegularError as error:
+        raise RecordingError(path, error.detail) from error
     except EOFError as error:
         raise RecordingError(path, "the file is cut off") from error
     except (gzip.BadGzipFile, zlib.error, OSError) as error:

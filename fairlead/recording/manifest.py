@@ -3,7 +3,7 @@
 It is written last. A folder without it is a recording that never came to its end.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -12,10 +12,11 @@ import orjson
 
 from fairlead.core.records import DriverSettings
 from fairlead.recording.errors import RecordingError
+from fairlead.recording.regular_files import NotRegularError, read_regular
 from fairlead.wire.raw import Partitions
-from fairlead.wire.topics import INPUT_TOPICS, OUTPUT_TOPICS, TopicNames
+from fairlead.wire.topics import CLIENT_TOPICS, INPUT_TOPICS, OUTPUT_TOPICS, TopicNames
 
-__all__ = ["MANIFEST", "Manifest", "PartitionFile", "SourceRuns", "read_manifest"]
+__all__ = ["MANIFEST", "Manifest", "PartitionFile", "SourceRuns", "file_name", "read_manifest"]
 
 MANIFEST: Final = "manifest.json"
 _VERSION: Final = 1
@@ -108,13 +109,15 @@ def read_manifest(folder: Path) -> Manifest:
     """
     path = folder / MANIFEST
     try:
-        document = orjson.loads(path.read_bytes())
+        document = orjson.loads(read_regular(path))
     except FileNotFoundError as error:
         detail = f"there is no {MANIFEST}: it is no recording, or one that never came to its end"
         raise RecordingError(folder, detail) from error
     except NotADirectoryError as error:
         remedy = "Name the folder that `fairlead record` wrote."
         raise RecordingError(folder, "it is no folder", remedy) from error
+    except NotRegularError as error:
+        raise RecordingError(path, error.detail) from error
     except (OSError, orjson.JSONDecodeError) as error:
         raise RecordingError(path, f"it cannot be read ({error})") from error
     if not isinstance(document, dict) or document.get("kind") != _KIND:
@@ -127,6 +130,9 @@ def read_manifest(folder: Path) -> Manifest:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         detail = f"it cannot be understood ({type(error).__name__}: {error})"
         raise RecordingError(path, detail) from error
+    strange = sorted({*manifest.topics} - {*INPUT_TOPICS, *OUTPUT_TOPICS, *CLIENT_TOPICS})
+    if strange:
+        raise RecordingError(path, f"it has a topic {strange[0]!r}, which Fairlead does not")
     missing = [name for name in INPUT_TOPICS + OUTPUT_TOPICS if not manifest.topics.get(name)]
     if missing:
         raise RecordingError(path, f"it has no partitions of {', '.join(missing)}")
@@ -137,15 +143,44 @@ def read_manifest(folder: Path) -> Manifest:
 def _check_partitions(path: Path, manifest: Manifest) -> None:
     """Raise a RecordingError if a partition is left out, or shards do not agree."""
     for suffix, parts in manifest.topics.items():
-        absent = set(range(max(parts) + 1)) - parts.keys()
-        if absent:
-            numbers = ", ".join(map(str, sorted(absent)))
-            raise RecordingError(path, f"it has no partition {numbers} of {suffix}")
+        # One number may be as great as it likes: no range up to it is made.
+        absent = next((number for number in range(len(parts)) if number not in parts), None)
+        if absent is not None:
+            raise RecordingError(path, f"it has no partition {absent} of {suffix}")
     shards = len(manifest.topics["heartbeats"])
     for suffix in ("releases", "control"):
         if len(manifest.topics[suffix]) != shards:
             detail = f"it has {shards} partitions of heartbeats and {len(manifest.topics[suffix])}"
             raise RecordingError(path, f"{detail} of {suffix}: they have as many")
+    for suffix, parts in manifest.topics.items():
+        for number, part in parts.items():
+            _check_part(path, suffix, number, part)
+
+
+def _check_part(path: Path, suffix: str, number: int, part: PartitionFile) -> None:
+    """Raise a RecordingError if a partition's file or its numbers are not as they are written."""
+    wanted = file_name(suffix, number)
+    if part.file != wanted:
+        detail = f"it names the file {str(part.file)!r} for {suffix}, partition {number}"
+        raise RecordingError(path, f"{detail}, which is called {wanted}")
+    bounds = part.first, part.end, part.records
+    sound = all(type(each) is int and each >= 0 for each in bounds)
+    if not sound or not 0 <= part.records <= part.end - part.first:
+        detail = f"the numbers of {suffix}, partition {number}, contradict each other"
+        raise RecordingError(path, f"{detail}: first, end and records are {bounds}")
+
+
+def _runs(plain: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+    runs = tuple((int(first), int(last)) for first, last in plain)
+    edges = [edge for run in runs for edge in run]
+    if edges and (edges[0] < 0 or edges != sorted(edges)):
+        raise ValueError("the runs of a source go back")
+    return runs
+
+
+def file_name(suffix: str, number: int) -> str:
+    """Return what the file of a partition is called."""
+    return f"{suffix}-{number}.jsonl.gz"
 
 
 def _manifest(document: Mapping[str, Any]) -> Manifest:
@@ -161,10 +196,7 @@ def _manifest(document: Mapping[str, Any]) -> Manifest:
             for suffix, parts in document["topics"].items()
         },
         sources={
-            topic: {
-                int(number): tuple((int(first), int(last)) for first, last in runs)
-                for number, runs in parts.items()
-            }
+            topic: {int(number): _runs(runs) for number, runs in parts.items()}
             for topic, parts in document["sources"].items()
         },
     )

@@ -1,6 +1,7 @@
 """Writes a recording: a compressed file for each partition, and at the end the manifest."""
 
 import gzip
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -9,13 +10,23 @@ import orjson
 
 from fairlead.errors import UsageError
 from fairlead.recording.lines import Headers, line_of
-from fairlead.recording.manifest import MANIFEST, Manifest, PartitionFile
+from fairlead.recording.manifest import MANIFEST, Manifest, PartitionFile, file_name
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["PartitionWriter", "RecordingWriter"]
 
 _LEVEL: Final = 1
 """Of gzip: records repeat themselves so much that more effort hardly makes them smaller."""
+
+
+_FOLDER_MODE: Final = 0o700
+_FILE_MODE: Final = 0o600
+
+
+def _create(path: Path) -> int:
+    """Make a file that only its owner may read, and open it to write."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    return os.open(path, flags, _FILE_MODE)
 
 
 class PartitionWriter:
@@ -32,7 +43,7 @@ class PartitionWriter:
         self._path, self._first, self._end = path, first, end
         self._records = 0
         # No name and time in the file: what is equal compresses to equal bytes.
-        self._raw = path.open("wb")
+        self._raw = os.fdopen(_create(path), "wb")
         self._stream = gzip.GzipFile("", "wb", _LEVEL, self._raw, mtime=0)
 
     def __enter__(self) -> Self:
@@ -63,7 +74,9 @@ class RecordingWriter:
     """A recording in the making, in a folder that it makes."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the folder, which may exist if it is empty.
+        """Make the folder, which may exist if it is empty; nobody else may look into it.
+
+        Topics hold client ids, addresses and what operators wrote.
 
         Raises:
             UsageError: it holds something, or cannot be made.
@@ -73,6 +86,8 @@ class RecordingWriter:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             held = any(folder.iterdir())
+            if not held:
+                folder.chmod(_FOLDER_MODE)
         except OSError as error:
             raise UsageError(
                 f"--to: {folder} cannot be used ({error.strerror}).", remedy="Name another folder."
@@ -84,7 +99,7 @@ class RecordingWriter:
 
     def partition(self, suffix: str, number: int, first: int, end: int) -> PartitionWriter:
         """Begin the file of a partition."""
-        path = self.folder / f"{suffix}-{number}.jsonl.gz"
+        path = self.folder / file_name(suffix, number)
         writer = PartitionWriter(path, first, end)
         self._writers.setdefault(suffix, {})[number] = writer
         return writer
@@ -99,5 +114,6 @@ class RecordingWriter:
     def finish(self, manifest: Manifest) -> None:
         """Write the manifest: from here on the folder is a recording."""
         staged = self.folder / f".{MANIFEST}.new"
-        staged.write_bytes(orjson.dumps(manifest.document(), option=orjson.OPT_INDENT_2) + b"\n")
+        with os.fdopen(_create(staged), "wb") as stream:
+            stream.write(orjson.dumps(manifest.document(), option=orjson.OPT_INDENT_2) + b"\n")
         staged.rename(self.folder / MANIFEST)

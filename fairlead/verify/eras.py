@@ -74,5 +74,12 @@ class Eras:
             read = {message.offset for tenure in found for message in tenure.consumed}
             begin = self._left_out.get(queue, 0) if not reset else self.begin(found[0]) or 0
             end = inf if reset == max(eras) else max(tenure.frontier for tenure in found)
-            missing |= {each for each in offsets if begin <= each < end and each not in read}
+            passed = [each for tenure in found for each in tenure.passed]
+            missing |= {
+                each
+                for each in offsets
+                if begin <= each < end
+                and each not in read
+                and not any(each in span for span in passed)
+            }
         return sorted(missing)

@@ -7,7 +7,14 @@ import orjson
 from fairlead.local.decisions import Decision, DecisionReader
 from fairlead.local.topic_content import StoredRecord, TopicContent
 from fairlead.recording import RecordingFolder
-from fairlead.verify.history import Epoch, History, Journal, ProgressReport, Queue, StepRecord
+from fairlead.verify.history import (
+    Epoch,
+    History,
+    Journal,
+    ProgressReport,
+    Queue,
+    StepRecord,
+)
 from fairlead.wire.raw import RawRecord
 
 Rows = Iterable[StoredRecord | RawRecord]

@@ -213,7 +213,7 @@ class ShardFacts:
             if not member.lapsed and silent_ms > group.patience_ms(member):
                 member.lapsed = True
                 text = f"silent for {silent_ms} ms on the log clock"
-                group.resolve_of(member.key, Evidence(_place(member.seen), text))
+                group.lapse(member.key, Evidence(_place(member.seen), text))
                 yield member
 
     def forget_unread(self, group: GroupFacts) -> None:

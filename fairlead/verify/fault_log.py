@@ -1,13 +1,15 @@
 """The log of what was done to a run, as JSON lines: kills, steps, and faults with begin and end."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from fairlead.errors import UsageError
+from fairlead.recording.regular_files import read_regular
 from fairlead.verify.history import (
+    ClientFrozen,
     ClientKilled,
     Closing,
     EngineKilled,
@@ -15,8 +17,9 @@ from fairlead.verify.history import (
     StepBegun,
     StepRecord,
 )
+from fairlead.verify.line_fields import LineError, LineFields, fields_of
 
-__all__ = ["read_faults", "write_faults"]
+__all__ = ["read_faults", "step_of", "write_faults"]
 
 
 def write_faults(path: Path, records: Iterable[StepRecord]) -> None:
@@ -31,7 +34,7 @@ def read_faults(path: Path) -> list[StepRecord]:
         UsageError: the file cannot be read, or a line is none of a log.
     """
     try:
-        lines = path.read_bytes().splitlines()
+        lines = read_regular(path).splitlines()
     except OSError as error:
         raise UsageError(
             f"--faults: {path} cannot be read ({error.strerror}).", remedy="Name the fault log."
@@ -39,11 +42,11 @@ def read_faults(path: Path) -> list[StepRecord]:
     records = []
     for number, line in enumerate(lines, 1):
         try:
-            records.append(_record(orjson.loads(line)))
-        except (ValueError, KeyError, TypeError) as error:
+            records.append(step_of(fields_of(line)))
+        except LineError as error:
             raise UsageError(
-                f"--faults: {path}, line {number}: {type(error).__name__}: {error}.",
-                remedy="See docs/verify.md for what a fault log holds.",
+                f"--faults: {path}, line {number}: {error}.",
+                remedy="See docs/journals.md for what a fault log holds.",
             ) from error
     return records
 
@@ -54,7 +57,10 @@ def _plain(record: StepRecord) -> dict[str, Any]:
             return {"kind": "step", "name": record.name, "t": record.t_ns}
         case ClientKilled():
             times = {"sent": record.sent_ns, "dead": record.dead_ns}
-            return {"kind": "client_killed", "client_id": record.client_id, **times}
+            return {"kind": "client_killed", **_who(record), **times}
+        case ClientFrozen():
+            times = {"begin": record.begin_ns, "end": record.end_ns}
+            return {"kind": "client_frozen", **_who(record), **times}
         case EngineKilled():
             times = {"sent": record.sent_ns, "dead": record.dead_ns}
             return {"kind": "engine_killed", "generation": record.generation, **times}
@@ -65,16 +71,38 @@ def _plain(record: StepRecord) -> dict[str, Any]:
             return {"kind": "closing", "t": record.t_ns}
 
 
-def _record(fields: Mapping[str, Any]) -> StepRecord:
-    match fields["kind"]:
-        case "step":
-            return StepBegun(str(fields["name"]), int(fields["t"]))
-        case "client_killed":
-            return ClientKilled(str(fields["client_id"]), int(fields["sent"]), int(fields["dead"]))
-        case "engine_killed":
-            return EngineKilled(int(fields["generation"]), int(fields["sent"]), int(fields["dead"]))
-        case "fault":
-            return Fault(str(fields["name"]), int(fields["begin"]), int(fields["end"]))
-        case "closing":
-            return Closing(int(fields["t"]))
-    raise ValueError(f"kind {fields['kind']!r} is none of a fault log")
+def _who(record: ClientKilled | ClientFrozen) -> dict[str, Any]:
+    pid = {} if record.pid is None else {"pid": record.pid}
+    return {"client_id": record.client_id, **pid}
+
+
+def step_of(fields: LineFields) -> StepRecord:
+    """Return the record of one line.
+
+    Raises:
+        LineError: it is of a kind that fault logs do not have, or a field is missing or wrong.
+    """
+    return _READERS[fields.kind(_READERS)](fields)
+
+
+def _span(f: LineFields, first: str, last: str) -> tuple[int, int]:
+    begin = f.integer(first)
+    return begin, f.integer(last, least=begin)
+
+
+def _client_killed(f: LineFields) -> ClientKilled:
+    return ClientKilled(f.text("client_id"), *_span(f, "sent", "dead"), f.optional_integer("pid"))
+
+
+def _client_frozen(f: LineFields) -> ClientFrozen:
+    return ClientFrozen(f.text("client_id"), *_span(f, "begin", "end"), f.optional_integer("pid"))
+
+
+_READERS: Final[Mapping[str, Callable[[LineFields], StepRecord]]] = {
+    "client_killed": _client_killed,
+    "client_frozen": _client_frozen,
+    "engine_killed": lambda f: EngineKilled(f.integer("generation"), *_span(f, "sent", "dead")),
+    "fault": lambda f: Fault(f.text("name"), *_span(f, "begin", "end")),
+    "step": lambda f: StepBegun(f.text("name"), f.integer("t")),
+    "closing": lambda f: Closing(f.integer("t")),
+}

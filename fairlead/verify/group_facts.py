@@ -43,6 +43,7 @@ class GroupFacts:
         lives: the members of each client id.
         counts: of reports by kind and whether they were accepted.
         contradictions: words of members that cannot be true together.
+        lapsed: the grants that ended since their member was silent for too long.
     """
 
     name: str
@@ -58,6 +59,7 @@ class GroupFacts:
     subscribed: frozenset[str] = frozenset()
     counts: dict[str, int] = field(default_factory=dict)
     contradictions: list[Contradiction] = field(default_factory=list)
+    lapsed: list[GrantFacts] = field(default_factory=list)
     parts: dict[MemberKey, dict[int, tuple[Claim, ...]]] = field(default_factory=dict)
     lives: dict[str, list[MemberFacts]] = field(default_factory=dict)
 
@@ -147,6 +149,7 @@ class GroupFacts:
                 shares=_shares(record),
             )
             self.lives.setdefault(record.member.client_id, []).append(member)
+        member.changes += member.digest != record.digest
         member.digest = record.digest
         self._note_rivals(member, clock_ms)
 
@@ -278,11 +281,12 @@ class GroupFacts:
         issued = [max(grants) for queue, grants in self.grants.items() if queue.topic == topic]
         self.positions.start_anew(topic, max(issued, default=NOTHING))
 
-    def resolve_of(self, member: MemberKey, proof: Evidence) -> None:
-        """End every grant of a member."""
+    def lapse(self, member: MemberKey, proof: Evidence) -> None:
+        """A member was silent for too long: that ends every grant of it."""
         for grant in self._of(member):
             if grant.resolved is None:
                 grant.end(proof, self.clock.clock_ms)
+                self.lapsed.append(grant)
 
     def count_drops_anew(self) -> None:
         """A driver starts: it asks everybody again, so drops are counted from here."""

@@ -12,18 +12,23 @@ from fairlead.local.decisions import Decision, Epoch, Move, Queue, Stage
 
 __all__ = [
     "NEVER_ISSUED",
+    "ClientFrozen",
     "ClientKilled",
     "Closing",
+    "Committed",
     "Consumed",
     "Decision",
     "EngineKilled",
     "Epoch",
+    "Failed",
     "Fault",
+    "GrantKey",
     "Held",
     "History",
     "Journal",
     "JournalRecord",
     "Move",
+    "Passed",
     "ProgressReport",
     "Queue",
     "Stage",
@@ -50,11 +55,15 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The client has the message at ``offset`` in hand and has not finished it."""
+    """The client has messages from ``offset`` on in hand and has not finished them.
+
+    More than one are a batch: they are finished together, by ``Committed``.
+    """
 
     queue: Queue
     offset: int
     t_ns: int
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,35 @@ class Consumed:
 
 
 @dataclass(frozen=True, slots=True)
+class Failed:
+    """The message at ``offset`` was handed out and is not processed: it comes again."""
+
+    queue: Queue
+    offset: int
+    t_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """The queue goes on behind ``count`` offsets of which nothing was processed here, and why."""
+
+    queue: Queue
+    offset: int
+    count: int
+    why: str
+    t_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The application told its client that everything below ``offset`` is processed."""
+
+    queue: Queue
+    offset: int
+    t_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """The client has stopped working on the queue; ``offset`` is the next one to read."""
 
@@ -77,7 +115,7 @@ class Stop:
     t_ns: int
 
 
-JournalRecord = Start | Held | Consumed | Stop
+JournalRecord = Start | Held | Consumed | Failed | Passed | Committed | Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +124,22 @@ class Journal:
 
     Attributes: client_id: who wrote it. records: the lines understood. faults: lines that could
         not be understood. The last line of a killed process may be cut off in
-            the middle; that is no fault.
+            the middle; that is no fault. pid: its process id; None: it did not say. opened_ns: when
+            it began to write; None: it did not say.
     """
 
     client_id: str
     records: Sequence[JournalRecord]
     faults: Sequence[str] = ()
+    pid: int | None = None
+    opened_ns: int | None = None
+
+    @property
+    def begun_ns(self) -> int | None:
+        """When it was there for certain for the first time; None: it wrote nothing with a time."""
+        if self.opened_ns is not None:
+            return self.opened_ns
+        return self.records[0].t_ns if self.records else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +152,25 @@ class StepBegun:
 
 @dataclass(frozen=True, slots=True)
 class ClientKilled:
-    """SIGKILL was sent at ``sent_ns``; at ``dead_ns`` the kernel had reported the death."""
+    """SIGKILL was sent at ``sent_ns``; at ``dead_ns`` the kernel had reported the death.
+
+    ``pid``: of which of the client's processes; None: of the one that had begun last by then.
+    """
 
     client_id: str
     sent_ns: int
     dead_ns: int
+    pid: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFrozen:
+    """Every thread of a client's process stood still from ``begin_ns`` to ``end_ns`` (SIGSTOP)."""
+
+    client_id: str
+    begin_ns: int
+    end_ns: int
+    pid: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +198,10 @@ class Fault:
     end_ns: int
 
 
-StepRecord = StepBegun | ClientKilled | EngineKilled | Fault | Closing
+StepRecord = StepBegun | ClientKilled | ClientFrozen | EngineKilled | Fault | Closing
+
+GrantKey = tuple[Queue, str, Epoch]
+"""One grant: the queue, the client id, and the epoch under which it was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,5 +234,5 @@ class History:
     steps: Sequence[StepRecord] = ()
     source: Mapping[Queue, Mapping[int, int | None]] = field(default_factory=dict)
     decisions: Sequence[Decision] = ()
-    grants: frozenset[tuple[Queue, str, Epoch]] = frozenset()
+    grants: frozenset[GrantKey] = frozenset()
     progress: Sequence[ProgressReport] = ()

@@ -23,7 +23,8 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
         "journals",
         "No two processes work on one queue at the same moment. Each START opens a tenure, its "
         "STOP or its process's death (by the fault log) closes it; one that nothing closes stays "
-        "open for ever. Times are of one clock of one host, so no tolerance is needed.",
+        "open for ever. A process that stood still worked up to there, if its grant lapsed and it "
+        "did no more. Times are of one clock of one host, so no tolerance is needed.",
     ),
     "S2": Invariant(
         "grant discipline",
@@ -59,9 +60,10 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
         "starts where it was left. Clients are told the starts that were decided, and nobody "
         "releases below what it reported. An operator's reset is followed, and lies within what "
         "its queue holds, by bridges, clients and the recorded source. By the journals a start is"
-        " never beyond what was processed (a hole) and only below it after a death, by at most "
-        "what the engine had not read; with the source recorded, every message was processed that "
-        "does not stand before a first start at a commit, at the end or at a time. An "
+        " never beyond what was processed (a hole) and only below it after a death or a lost "
+        "lease, by at most what the engine had not read, or where a client released below a "
+        "message that it had not finished; with the source recorded, every message was processed "
+        "that does not stand before a first start at a commit, at the end or at a time. An "
         "operator's reset begins another reading: what it repeats or leaves out is neither.",
     ),
     "S6": Invariant(
@@ -153,8 +155,8 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
         "lost output",
         "decisions",
         "A member whose record was written again, since its digest differed, obeys then: its "
-        "digest does not stay the same over three heals in a row of one driver, or an alarm tells"
-        " of it.",
+        "digest does not stay the same from the first of three heals in a row of one driver to the "
+        "last, or an alarm tells of it.",
     ),
 }
 """By number, in their order."""

@@ -9,21 +9,30 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import orjson
 
+from fairlead.errors import UsageError
+from fairlead.recording.regular_files import read_regular
 from fairlead.verify.history import (
+    Committed,
     Consumed,
     Epoch,
+    Failed,
     Held,
     Journal,
     JournalRecord,
+    Passed,
     Queue,
     Start,
     Stop,
 )
+from fairlead.verify.line_fields import LineError, LineFields, fields_of
+
+__all__ = ["JournalWriter", "parse_record", "read_journal", "read_journals"]
 
 _OPENED: Final = "opened"
 """The kind of a first line that says whose the journal is."""
@@ -54,7 +63,7 @@ class JournalWriter:
         self._echo = echo
         if client_id is not None:
             opened = {"kind": _OPENED, "client_id": client_id, "pid": os.getpid()}
-            os.write(self._descriptor, orjson.dumps(opened) + b"\n")
+            self._write(opened)
 
     def __enter__(self) -> Self:
         return self
@@ -66,20 +75,35 @@ class JournalWriter:
         """The queue is this client's from now on. Returns the time written, in ns."""
         return self._append("start", queue, epoch=list(epoch), offset=offset)
 
-    def held(self, queue: Queue, offset: int) -> int:
-        """The message at this offset is in hand. Returns the time written, in ns."""
-        return self._append("held", queue, offset=offset)
+    def held(self, queue: Queue, offset: int, count: int = 1) -> int:
+        """The message at this offset is in hand, or a batch from there. Returns the time, in ns."""
+        batch = {} if count == 1 else {"count": count}
+        return self._append("held", queue, offset=offset, **batch)
 
     def consumed(self, queue: Queue, offset: int, number: int) -> int:
         """The message at this offset is processed. Returns the time written, in ns."""
         return self._append("consumed", queue, offset=offset, number=number)
+
+    def failed(self, queue: Queue, offset: int) -> int:
+        """The message was in hand, is not processed, and comes again. Returns the time, in ns."""
+        return self._append("failed", queue, offset=offset)
+
+    def passed(self, queue: Queue, offset: int, count: int, why: str) -> int:
+        """Of so many offsets nothing is processed here, and why. Returns the time, in ns."""
+        return self._append("passed", queue, offset=offset, count=count, why=why)
+
+    def committed(self, queue: Queue, offset: int) -> int:
+        """The client is told that all below is processed. Returns the time, in ns."""
+        return self._append("committed", queue, offset=offset)
 
     def stop(self, queue: Queue, epoch: Epoch, offset: int) -> int:
         """The work on the queue has stopped. Returns the time written, in ns."""
         return self._append("stop", queue, epoch=list(epoch), offset=offset)
 
     def _append(self, kind: str, queue: Queue, **fields: object) -> int:
-        record = {"kind": kind, "queue": list(queue), **fields}
+        return self._write({"kind": kind, "queue": list(queue), **fields})
+
+    def _write(self, record: Mapping[str, object]) -> int:
         with self._lock:
             t_ns = time.monotonic_ns()
             line = orjson.dumps({**record, "t": t_ns}) + b"\n"
@@ -92,42 +116,69 @@ class JournalWriter:
 
 
 def read_journals(folder: Path) -> list[Journal]:
-    """Read every journal of a folder: the files that end in ``.jsonl``.
+    """Read every journal of a folder: the files that end in ``.jsonl``, one for each process.
 
     Raises:
         OSError: a file cannot be read.
+        UsageError: a file is no journal, or a line of one cannot be understood.
     """
-    return [read_journal(path, path.stem) for path in sorted(folder.glob("*.jsonl"))]
+    journals = [
+        journal for path in sorted(folder.glob("*.jsonl")) for journal in read_journal(path)
+    ]
+    faults = [fault for journal in journals for fault in journal.faults]
+    if faults:
+        more = f" In all {len(faults)} lines cannot be read." if len(faults) > 1 else ""
+        raise UsageError(
+            f"--journals: {folder}/{faults[0]}.{more}",
+            remedy="See docs/journals.md for what a line holds; nothing is judged until all can be"
+            " read.",
+        )
+    return journals
 
 
-def read_journal(path: Path, client_id: str) -> Journal:
-    """Read a journal, also that of a process that was killed while it wrote.
+def read_journal(path: Path) -> list[Journal]:
+    """Read a file: the journals of the processes that wrote it, one after the other.
 
-    Args:
-        path: its file.
-        client_id: whose it is, unless its first line says it.
+    Each begins with a line of kind ``opened``; without one the file is of one process, and its name
+    says whose. The last line of a process that was killed may be cut off.
 
     Raises:
         OSError: the file cannot be read.
+        UsageError: it is no regular file.
     """
-    records: list[JournalRecord] = []
-    faults: list[str] = []
-    for number, line, complete in _lines(path.read_bytes()):
+    found: list[_Reading] = []
+    for number, line, complete in _lines(read_regular(path)):
         try:
-            if number == 1 and (opened := _opened(line)) is not None:
-                client_id = opened
+            fields = fields_of(line)
+            if fields.kind((_OPENED, *_READERS)) == _OPENED:
+                found.append(_Reading(*_opened(fields)))
                 continue
-            records.append(parse_record(line))
-        except (ValueError, KeyError, TypeError) as error:
+            found = found or [_Reading(path.stem)]
+            found[-1].records.append(_record(fields))
+        except LineError as error:
+            found = found or [_Reading(path.stem)]
             if complete:
-                faults.append(f"{path.name} line {number}: {error!r}")
-    return Journal(client_id, tuple(records), tuple(faults))
+                found[-1].faults.append(f"{path.name} line {number}: {error}")
+    return [each.journal() for each in found or [_Reading(path.stem)]]
 
 
-def _opened(line: bytes) -> str | None:
-    """Return the client id of a journal's first line, if that is what it says."""
-    fields = orjson.loads(line)
-    return str(fields["client_id"]) if fields["kind"] == _OPENED else None
+@dataclass(slots=True)
+class _Reading:
+    """The journal of one process as it is read."""
+
+    client_id: str
+    pid: int | None = None
+    opened_ns: int | None = None
+    records: list[JournalRecord] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def journal(self) -> Journal:
+        records, faults = tuple(self.records), tuple(self.faults)
+        return Journal(self.client_id, records, faults, self.pid, self.opened_ns)
+
+
+def _opened(fields: LineFields) -> tuple[str, int | None, int | None]:
+    return fields.text("client_id"), fields.optional_integer("pid"), fields.optional_integer("t")
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, bytes, bool]]:
@@ -142,30 +193,33 @@ def parse_record(line: bytes) -> JournalRecord:
     """Return the record of one line.
 
     Raises:
-        ValueError: it is no JSON, or of a kind that journals do not have.
-        KeyError: a field is missing.
-        TypeError: a field has another type or length than it should.
+        LineError: it is of a kind that journals do not have, or a field is missing or wrong.
     """
-    fields = orjson.loads(line)
-    kind = fields["kind"]
-    if kind not in _READERS:
-        raise ValueError(f"kind {kind!r} is none of {', '.join(_READERS)}")
-    return _READERS[kind](fields)
+    return _record(fields_of(line))
 
 
-def _queue(fields: Mapping[str, Any]) -> Queue:
-    topic, broker_name, queue_id = fields["queue"]
-    return Queue(str(topic), str(broker_name), int(queue_id))
+def _record(fields: LineFields) -> JournalRecord:
+    return _READERS[fields.kind(_READERS)](fields)
 
 
-def _epoch(fields: Mapping[str, Any]) -> Epoch:
-    generation, number = fields["epoch"]
-    return Epoch(int(generation), int(number))
+def _offset(f: LineFields) -> int:
+    return f.integer("offset")
 
 
-_READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], JournalRecord]]] = {
-    "start": lambda f: Start(_queue(f), _epoch(f), int(f["offset"]), int(f["t"])),
-    "held": lambda f: Held(_queue(f), int(f["offset"]), int(f["t"])),
-    "consumed": lambda f: Consumed(_queue(f), int(f["offset"]), int(f["number"]), int(f["t"])),
-    "stop": lambda f: Stop(_queue(f), _epoch(f), int(f["offset"]), int(f["t"])),
+def _t(f: LineFields) -> int:
+    return f.integer("t")
+
+
+def _count(f: LineFields) -> int:
+    return f.integer("count", least=1, default=1)
+
+
+_READERS: Final[Mapping[str, Callable[[LineFields], JournalRecord]]] = {
+    "start": lambda f: Start(f.queue(), f.epoch(), _offset(f), _t(f)),
+    "held": lambda f: Held(f.queue(), _offset(f), _t(f), _count(f)),
+    "consumed": lambda f: Consumed(f.queue(), _offset(f), f.integer("number"), _t(f)),
+    "failed": lambda f: Failed(f.queue(), _offset(f), _t(f)),
+    "passed": lambda f: Passed(f.queue(), _offset(f), _count(f), f.text("why"), _t(f)),
+    "committed": lambda f: Committed(f.queue(), _offset(f), _t(f)),
+    "stop": lambda f: Stop(f.queue(), f.epoch(), _offset(f), _t(f)),
 }

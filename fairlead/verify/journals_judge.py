@@ -21,6 +21,7 @@ def judge_journals(history: History, tenures: Tenures, docket: Docket) -> dict[s
     """
     unsafe = UnsafeGrants(history.decisions)
     _judge_owners(tenures, docket, unsafe)
+    _judge_unwritten(history, tenures, docket)
     _judge_starts(history, tenures, docket)
     reads = count_reads(history, tenures, unsafe)
     holes = _judge_holes(tenures, Eras(history.decisions, tenures), docket)
@@ -33,6 +34,8 @@ def judge_journals(history: History, tenures: Tenures, docket: Docket) -> dict[s
         "duplicates_clean": len(reads.clean_repeats),
         "duplicates_killed": sum(client.read_twice for client in reads.killed)
         + len(reads.excess_repeats),
+        "duplicates_lease_lost": reads.lapsed_repeats,
+        "duplicates_unfinished": reads.early_repeats,
         "duplicates_killed_at_most": sum(client.at_most for client in reads.killed),
         "holes": holes + (len(reads.missed) if history.source else 0),
         "unknown_outcomes": sum(tenure.held is not None for tenure in found)
@@ -59,6 +62,30 @@ def _judge_owners(tenures: Tenures, docket: Docket, unsafe: UnsafeGrants) -> Non
         )
     for flaw in tenures.flaws:
         docket.find("S1", f"the journals prove nothing here: {flaw}")
+
+
+def _judge_unwritten(history: History, tenures: Tenures, docket: Docket) -> None:
+    """Judge the dead that wrote no line: by the topics they had not worked yet, or it is lost."""
+    written = {tenure.key for found in tenures.by_queue.values() for tenure in found}
+    for death in tenures.unwritten:
+        client_id = death.client_id
+        lost = [
+            report
+            for report in history.progress
+            if report.client_id == client_id
+            and (report.queue, client_id, report.epoch) not in written
+        ]
+        if not lost:
+            docket.excuse("S1", f"{client_id} was killed before its first line: it is not judged")
+            continue
+        first = lost[0]
+        place = f"{first.source[0]}/{first.source[1]}@{first.source_offset}"
+        docket.find(
+            "S1",
+            f"the journals prove nothing here: {client_id} was killed, and worked on {first.queue}"
+            f" under {first.epoch}, of which there is no journal",
+            Evidence(place, f"its progress: {first.offset}"),
+        )
 
 
 def _judge_starts(history: History, tenures: Tenures, docket: Docket) -> None:
@@ -97,7 +124,7 @@ def _judge_holes(tenures: Tenures, eras: Eras, docket: Docket) -> int:
                 text = f"{queue}: {tenure.start_offset - done} messages from {done} on were skipped"
                 before = Evidence("journals before", f"processed up to {done}")
                 docket.find("S5", text, before, _start(tenure))
-            done = max(tenure.frontier, tenure.stop_offset or 0, done or 0)
+            done = max(tenure.reached, tenure.stop_offset or 0, done or 0)
     return holes
 
 

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.rules import GroupRules
 from fairlead.engine.replay import Replayed, ReplayError
-from fairlead.recording import RecordingFolder
+from fairlead.recording import RecordingError, RecordingFolder
 from fairlead.verify.causes_judge import CausesJudge
 from fairlead.verify.conservation import judge_conservation, read_letters
 from fairlead.verify.copies import read_copies
@@ -16,7 +16,7 @@ from fairlead.verify.docket import Docket, Ruling
 from fairlead.verify.epochs_judge import EpochsJudge
 from fairlead.verify.evidence import history_of
 from fairlead.verify.grants_judge import GrantsJudge
-from fairlead.verify.history import ClientKilled, Journal, Queue, StepRecord
+from fairlead.verify.history import Epoch, GrantKey, Journal, Queue, StepRecord
 from fairlead.verify.invariants import INVARIANTS
 from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.members_judge import MembersJudge
@@ -29,7 +29,18 @@ from fairlead.verify.resets_judge import ResetsJudge
 from fairlead.verify.tenures import read_tenures
 from fairlead.verify.walk import Walk
 
-__all__ = ["Journals", "Judgement", "UnknownGroupError", "judge_recording"]
+__all__ = [
+    "Journals",
+    "Judgement",
+    "UnknownGroupError",
+    "judge_recording",
+    "lapsed_grants",
+    "source_offsets",
+]
+
+
+_SOURCE_MAX: Final = 20_000_000
+"""So many messages of sources are judged at most: each is held in memory."""
 
 
 class UnknownGroupError(LookupError):
@@ -175,9 +186,9 @@ class _Inquiry:
         group = given.group or (known[0] if len(known) == 1 else None)
         if group is None or group not in known:
             raise UnknownGroupError(given.group, known)
-        kills = [step for step in given.steps if isinstance(step, ClientKilled)]
-        tenures = read_tenures(given.journals, kills)
-        source = _source(self.recording, list(tenures.by_queue))
+        lapsed = lapsed_grants(walk, group)
+        tenures = read_tenures(given.journals, given.steps, lapsed)
+        source = source_offsets(self.recording, list(tenures.by_queue))
         history = history_of(self.recording, group, given.journals, given.steps, source)
         self.counts |= judge_journals(history, tenures, self.docket)
         self.recoveries = recoveries(given.steps, tenures)
@@ -229,6 +240,16 @@ def _reports(walk: Walk) -> Counter[str]:
     return counts
 
 
+def lapsed_grants(walk: Walk, group: str) -> frozenset[GrantKey]:
+    """Return the grants of a group that ended by the silence of their member."""
+    return frozenset(
+        (Queue(*grant.queue), grant.client_id, Epoch(*grant.epoch))
+        for shard in walk.facts
+        if group in shard.groups
+        for grant in shard.groups[group].lapsed
+    )
+
+
 def _seen(walk: Walk) -> int:
     """Return how many members, queues and groups were ever seen."""
     return sum(
@@ -238,11 +259,24 @@ def _seen(walk: Walk) -> int:
     )
 
 
-def _source(
+def source_offsets(
     recording: RecordingFolder, queues: Sequence[Queue]
 ) -> dict[Queue, dict[int, int | None]]:
     """Return the offsets that the recorded source topics hold, by queues as journals name them."""
     brokers = {queue.topic: queue.broker_name for queue in queues}
+    messages = sum(
+        last - first + 1
+        for topic, parts in recording.manifest.sources.items()
+        if topic in brokers
+        for runs in parts.values()
+        for first, last in runs
+    )
+    if messages > _SOURCE_MAX:
+        raise RecordingError(
+            recording.folder,
+            f"its sources have {messages:,} messages, and {_SOURCE_MAX:,} can be judged",
+            "Record a shorter run, or leave --source out.",
+        )
     return {
         Queue(topic, brokers[topic], number): {
             offset: None for first, last in runs for offset in range(first, last + 1)

@@ -15,7 +15,8 @@ class MemberFacts:
     ``born_ms`` and ``seen_ms`` are the log clock at its first and its newest heartbeat, ``seen`` is
     the newest; ``acked`` the newest generation whose claims are complete. ``rival`` is a greater
     process with its client id: each was heard after the other had come, at ``rival_ms`` first.
-    ``digest`` is that of what it held at its newest heartbeat. ``last_started``: it leaves, and
+    ``digest`` is that of what it held at its newest heartbeat, and ``changes`` counts how often it
+    became another one. ``last_started``: it leaves, and
     what it started last, with the record that says so; None: it did not tell. ``shares``: it is of
     the clustering model; of one that broadcasts ``topics`` says nothing, for it is given no queue.
     """
@@ -34,6 +35,7 @@ class MemberFacts:
     lapsed: bool = False
     acked: int = 0
     digest: int = 0
+    changes: int = 0
     rival: "MemberFacts | None" = None
     rival_ms: int = 0
     last_started: tuple[Epoch, RawRecord] | None = None

@@ -45,13 +45,14 @@ class _Passage:
 class _Heals:
     """Heals of a member in a row, under one driver; ``audit`` is the decision of the newest.
 
-    They are in a row as long as the member's ``digest`` stays the same: it has not obeyed.
+    They are in a row as long as the member's digest stays the same: it has not obeyed. A queue that
+    comes and goes leads back to an old digest; so what counts is how often it has changed.
     """
 
     group: str
     client_id: str
     member: MemberKey | None
-    digest: int | None
+    changes: int | None
     generation: int
     count: int
     healed_ms: int
@@ -61,7 +62,7 @@ class _Heals:
         """Tell whether the member has not changed since the heal before."""
         if before is None or self.generation != before.generation:
             return False
-        same = (self.member, self.digest) == (before.member, before.digest)
+        same = (self.member, self.changes) == (before.member, before.changes)
         waited_ms = self.healed_ms - before.healed_ms
         return same and _HEAL_WAIT_MS << before.count <= waited_ms < _HEAL_GAP_MS
 
@@ -185,8 +186,8 @@ class PaceJudge:
         audit, place = step.audit, (step.audit.group, client_id)
         before = self._heals.get(place)
         key, clock_ms = step.group.effective(client_id), step.facts.clock.clock_ms
-        digest = None if key is None else step.group.members[key].digest
-        healed = _Heals(*place, key, digest, audit.cut.generation, 1, clock_ms, audit)
+        changes = None if key is None else step.group.members[key].changes
+        healed = _Heals(*place, key, changes, audit.cut.generation, 1, clock_ms, audit)
         if before is not None and healed.follows(before):
             healed = replace(healed, count=before.count + 1)
         self._heals[place] = healed

@@ -1,16 +1,27 @@
 """Which messages were missed, and which were read twice: journals against the source topic itself.
 
-A message may be read a second time for one reason only: its first reader was killed, and the
-engine had not read that far when it granted the queue anew. Everything else is a message read
-twice on a clean move. An operator's reset begins a reading of its own.
+A message may be read a second time for two reasons only. Its first reader was killed, or lost its
+lease, and the engine had not read that far when it granted the queue anew. Or its first reader
+released the queue below it, for an earlier message was not finished: it had failed, or was one of a
+batch that nobody committed. Everything else is a message read twice on a clean move. An operator's
+reset begins a reading of its own.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from fairlead.verify.eras import Eras
-from fairlead.verify.history import Consumed, Decision, History, Move, ProgressReport, Queue
+from fairlead.verify.history import (
+    Consumed,
+    Decision,
+    GrantKey,
+    History,
+    Move,
+    ProgressReport,
+    Queue,
+)
 from fairlead.verify.killed import KilledClient, KilledQueue
 from fairlead.verify.tenures import Tenure, Tenures
 from fairlead.verify.unsafe_grants import UnsafeGrants
@@ -28,6 +39,8 @@ class Reads:
         clean_repeats: second readings that no death excuses, one sentence each.
         excess_repeats: second readings after a death of what the engine knew to be processed.
         unsafe_repeats: second readings that are neither, by grants that were marked unsafe.
+        lapsed_repeats: second readings that a lost lease excuses.
+        early_repeats: second readings of what stood behind a message that was not finished.
         forged: journal entries that the source does not know, one sentence each.
         killed: what each killed client left, second readings that its death excuses included.
     """
@@ -38,6 +51,8 @@ class Reads:
     clean_repeats: tuple[str, ...]
     excess_repeats: tuple[str, ...]
     unsafe_repeats: int
+    lapsed_repeats: int
+    early_repeats: int
     forged: tuple[str, ...]
     killed: tuple[KilledClient, ...]
 
@@ -60,16 +75,19 @@ def count_reads(history: History, tenures: Tenures, unsafe: UnsafeGrants | None 
     bounds, eras = _Bounds(history, tenures), Eras(history.decisions, tenures)
     clean: list[str] = []
     excess: list[str] = []
-    excused: dict[tuple[str, Queue], int] = {}
-    beside = 0
+    excused: Counter[GrantKey] = Counter()
+    beside = lapsed = early = 0
     for first, second in _repeats(readings):
         if eras.reset_of(first.tenure) != eras.reset_of(second.tenure):
             continue
-        dead = first.tenure.ending == "killed" and second.tenure is not first.tenure
+        ended = first.tenure if second.tenure is not first.tenure else None
+        dead = ended is not None and ended.ending in ("killed", "lapsed")
         read = bounds.progress_read(first.tenure) if dead else None
         if read is not None and first.message.offset >= read:
-            key = (first.tenure.client_id, first.tenure.queue)
-            excused[key] = excused.get(key, 0) + 1
+            lapsed += first.tenure.ending == "lapsed"
+            excused[first.tenure.key] += 1
+        elif ended is not None and _released_below(ended, first.message):
+            early += 1
         elif unsafe is not None and unsafe.excuse(first.tenure, second.tenure):
             beside += 1
         elif read is not None:
@@ -91,9 +109,17 @@ def count_reads(history: History, tenures: Tenures, unsafe: UnsafeGrants | None 
         clean_repeats=tuple(clean),
         excess_repeats=tuple(excess),
         unsafe_repeats=beside,
+        lapsed_repeats=lapsed,
+        early_repeats=early,
         forged=tuple(_forged(history, readings)),
         killed=tuple(_killed_clients(tenures, bounds, excused)),
     )
+
+
+def _released_below(tenure: Tenure, message: Consumed) -> bool:
+    """Tell whether a tenure told, when it stopped, that this message is to be read again."""
+    stop = tenure.stop_offset
+    return tenure.stopped_early and stop is not None and message.offset >= stop
 
 
 def _readings(tenures: Tenures) -> dict[Queue, dict[int, list[_Reading]]]:
@@ -143,7 +169,7 @@ def _forged(
 
 
 def _killed_clients(
-    tenures: Tenures, bounds: "_Bounds", excused: Mapping[tuple[str, Queue], int]
+    tenures: Tenures, bounds: "_Bounds", excused: Mapping[GrantKey, int]
 ) -> Iterator[KilledClient]:
     owned: dict[str, list[Tenure]] = {}
     for queue_tenures in tenures.by_queue.values():
@@ -161,7 +187,7 @@ def _killed_clients(
                     progress=bounds.progress_read(tenure),
                     processed=tenure.frontier,
                     granted=bounds.granted(tenure),
-                    read_twice=excused.get((client_id, tenure.queue), 0),
+                    read_twice=excused.get(tenure.key, 0),
                 )
                 for tenure in held
             ),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fairlead.verify.history import (
+    ClientFrozen,
     ClientKilled,
     Closing,
     EngineKilled,
@@ -65,6 +66,8 @@ def _marks(steps: Sequence[StepRecord]) -> Iterator[tuple[int, str]]:
         match step:
             case ClientKilled():
                 yield step.sent_ns, f"{step.client_id} killed"
+            case ClientFrozen():
+                yield step.begin_ns, f"{step.client_id} frozen"
             case EngineKilled():
                 yield step.sent_ns, f"engine of generation {step.generation} killed"
             case Fault():

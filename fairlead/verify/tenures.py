@@ -6,26 +6,37 @@ over. It is closed at that moment and not at the client's last record: a client 
 between two messages too, and whoever starts before the death is certain starts too early. An
 interval without a stop and without a death on record stays open for ever, which is the strictest
 reading: nothing proves that the work stopped.
+
+A process that stood still did nothing meanwhile. If its grant lapsed, by the topics, and nothing is
+written of it behind the moment at which it stood, its work ended at that moment.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Literal
 
 from fairlead.verify.history import (
     NEVER_ISSUED,
+    ClientFrozen,
     ClientKilled,
+    Committed,
     Consumed,
     Epoch,
+    Failed,
+    GrantKey,
     Held,
     Journal,
     JournalRecord,
+    Passed,
     Queue,
     Start,
+    StepRecord,
     Stop,
 )
+from fairlead.verify.lives import Life, lives_of
 
-Ending = Literal["stopped", "killed", "open", "unowned"]
+Ending = Literal["stopped", "lapsed", "killed", "open", "unowned"]
 
 
 @dataclass(slots=True)
@@ -35,11 +46,18 @@ class Tenure:
     Attributes:
         begin_ns: when it started.
         end_ns: when it was over for certain; None if that is not known.
-        ending: how it ended. ``unowned`` is the tenure made up for work without a start.
+        ending: how it ended. ``lapsed``: its client stopped, since its lease had ended, and the
+            engine took the queue back without a release. ``unowned`` is the tenure made up for work
+            without a start.
         start_offset: where it began to read.
         stop_offset: what it said to be the next offset to read; None unless it stopped.
         consumed: its messages in order.
+        undone: messages that count as not processed after all: their batch failed.
+        failed: offsets that were not processed, and come again.
+        batches: of those in hand together that were not committed, first offset → how many.
+        passed: offsets that were passed over: nothing wanted stands there, or it was sent back.
         held: the offset in hand when it ended; None if none.
+        worked_ns: when it wrote its last line but the STOP.
     """
 
     queue: Queue
@@ -51,12 +69,71 @@ class Tenure:
     ending: Ending = "open"
     stop_offset: int | None = None
     consumed: list[Consumed] = field(default_factory=list)
+    undone: list[Consumed] = field(default_factory=list)
+    failed: set[int] = field(default_factory=set)
+    batches: dict[int, int] = field(default_factory=dict)
+    passed: list[range] = field(default_factory=list)
     held: int | None = None
+    worked_ns: int = 0
+
+    @property
+    def key(self) -> GrantKey:
+        """The grant that it is the work under."""
+        return self.queue, self.client_id, self.epoch
 
     @property
     def frontier(self) -> int:
-        """The offset after the last message consumed; the start offset if there was none."""
-        return max((message.offset + 1 for message in self.consumed), default=self.start_offset)
+        """The offset after the last message consumed; the start offset if there was none.
+
+        What was passed over counts as consumed.
+        """
+        ends = [self.start_offset, *(each.stop for each in self.passed)]
+        return max([*ends, *(message.offset + 1 for message in self.consumed)])
+
+    @property
+    def reached(self) -> int:
+        """Everything below is processed, or was passed over, as far as the journal tells."""
+        return min([self.frontier, *self.failed])
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether it was released below messages that it had processed, and rightly so.
+
+        The message at the stop was not processed, or is the first of a batch that nobody committed:
+        what was processed behind it is read again, as the client told.
+        """
+        stop = self.stop_offset
+        if stop is None or stop >= self.frontier or self.ending == "unowned":
+            return False
+        lowest = min([*self.failed, *self.batches], default=stop)
+        if lowest < stop:
+            return False
+        return stop == lowest or all(message.offset != stop for message in self.consumed)
+
+    def take(self, record: JournalRecord) -> None:
+        """Take a line about messages of the queue."""
+        self.worked_ns = record.t_ns
+        match record:
+            case Held():
+                self.held = record.offset
+                if record.count > 1:
+                    self.batches[record.offset] = record.count
+            case Consumed():
+                self.consumed.append(record)
+                self.failed.discard(record.offset)
+                self.held = None
+            case Failed():
+                self.undone += [each for each in self.consumed if each.offset == record.offset]
+                self.consumed = [each for each in self.consumed if each.offset != record.offset]
+                self.failed.add(record.offset)
+                self.held = None
+            case Passed():
+                passed = range(record.offset, record.offset + record.count)
+                self.passed.append(passed)
+                self.failed = {each for each in self.failed if each not in passed}
+            case Committed():
+                for begin in [begin for begin in self.batches if begin < record.offset]:
+                    del self.batches[begin]
 
     def covers(self, t_ns: int) -> bool:
         """Tell whether the client owned the queue at that moment."""
@@ -70,10 +147,12 @@ class Tenures:
     Attributes:
         by_queue: in the order of their begins.
         flaws: what a sound journal cannot contain, one sentence each.
+        unwritten: the deaths of processes that wrote no line.
     """
 
     by_queue: Mapping[Queue, Sequence[Tenure]]
     flaws: tuple[str, ...]
+    unwritten: tuple[ClientKilled, ...] = ()
 
     def owner(self, queue: Queue, t_ns: int) -> Tenure | None:
         """Return the interval in force at that moment, the newest if there are several."""
@@ -81,35 +160,74 @@ class Tenures:
         return found[-1] if found else None
 
 
-def read_tenures(journals: Sequence[Journal], killed: Sequence[ClientKilled]) -> Tenures:
-    """Turn journals into intervals, and name what is wrong with them."""
-    deaths = {kill.client_id: kill for kill in killed}
+def read_tenures(
+    journals: Sequence[Journal],
+    steps: Iterable[StepRecord],
+    lapsed: AbstractSet[GrantKey] = frozenset(),
+) -> Tenures:
+    """Turn journals into intervals, and name what is wrong with them.
+
+    Args:
+        journals: one for each process.
+        steps: what was done to them; deaths and standstills count.
+        lapsed: the grants that lapsed, by the topics.
+    """
     found: list[Tenure] = []
-    flaws = [
-        f"{client_id} was killed, but there is no journal of it"
-        for client_id in sorted(deaths.keys() - {journal.client_id for journal in journals})
-    ]
-    for journal in journals:
-        reader = _JournalReader(journal.client_id, deaths.get(journal.client_id))
-        for record in journal.records:
+    flaws: list[str] = []
+    lives, unwritten = lives_of(journals, steps)
+    for life in lives:
+        reader = _JournalReader(life)
+        for record in life.journal.records:
             reader.read(record)
         reader.finish()
+        for tenure in reader.tenures:
+            if tenure.key in lapsed:
+                _lapse(tenure, life.freezes)
         found += reader.tenures
-        flaws += [f"{journal.client_id}: {fault}" for fault in (*journal.faults, *reader.flaws)]
+        faults = (*life.journal.faults, *reader.flaws)
+        flaws += [f"{life.journal.client_id}: {fault}" for fault in faults]
     by_queue: dict[Queue, list[Tenure]] = {}
     for tenure in sorted(found, key=lambda tenure: (tenure.queue, tenure.begin_ns)):
+        flaws += _flaws_of_stop(tenure)
         by_queue.setdefault(tenure.queue, []).append(tenure)
-    return Tenures(by_queue, tuple(flaws))
+    return Tenures(by_queue, tuple(flaws), tuple(unwritten))
+
+
+def _lapse(tenure: Tenure, freezes: Iterable[ClientFrozen]) -> None:
+    """Take note that a grant lapsed: a client that stood still stopped there, if it did no more."""
+    if tenure.ending == "stopped":
+        tenure.ending = "lapsed"
+    for freeze in freezes:
+        if tenure.covers(freeze.begin_ns) and tenure.worked_ns <= freeze.begin_ns:
+            tenure.end_ns = freeze.begin_ns
+
+
+def _flaws_of_stop(tenure: Tenure) -> Iterable[str]:
+    """Yield what is wrong with where a tenure was released."""
+    stop = tenure.stop_offset
+    if stop is None or stop == tenure.reached or tenure.stopped_early:
+        return
+    who = f"{tenure.client_id}: {tenure.queue} was released at {stop}"
+    if stop > tenure.reached and tenure.reached in tenure.failed:
+        yield f"{who}, behind {tenure.reached}, which failed"
+    elif stop > tenure.frontier:
+        yield (
+            f"{who}, but worked on up to {tenure.frontier} (what is filtered out or sent back has"
+            " lines of kind passed)"
+        )
+    elif tenure.ending != "lapsed":
+        # Nobody is told where work stopped whose grant has lapsed.
+        yield f"{who}, but worked on up to {tenure.frontier}"
 
 
 class _JournalReader:
-    """Reads one client's records in order."""
+    """Reads one process's records in order."""
 
-    def __init__(self, client_id: str, death: ClientKilled | None) -> None:
+    def __init__(self, life: Life) -> None:
         self.tenures: list[Tenure] = []
         self.flaws: list[str] = []
-        self._client_id = client_id
-        self._death = death
+        self._client_id = life.journal.client_id
+        self._death = life.death
         self._open: dict[Queue, Tenure] = {}
         self._newest_ns = 0
 
@@ -124,12 +242,12 @@ class _JournalReader:
                 self._start(record)
             case Stop():
                 self._stop(record)
-            case Held():
-                self._work(record.queue, record.t_ns).held = record.offset
-            case Consumed():
-                tenure = self._work(record.queue, record.t_ns)
-                tenure.consumed.append(record)
-                tenure.held = None
+            case Consumed() | Held() | Failed():
+                self._work(record.queue, record.t_ns).take(record)
+            case Passed() | Committed():
+                # Said of a queue that was lost meanwhile they are no work.
+                if record.queue in self._open:
+                    self._open[record.queue].take(record)
 
     def finish(self) -> None:
         for queue, tenure in self._open.items():
@@ -145,6 +263,7 @@ class _JournalReader:
             self.flaws.append(f"{record.queue} was started again without a stop")
             self._open.pop(record.queue).end_ns = record.t_ns
         begun = Tenure(record.queue, self._client_id, record.epoch, record.t_ns, record.offset)
+        begun.worked_ns = record.t_ns
         self._open[record.queue] = begun
         self.tenures.append(begun)
 
@@ -156,11 +275,6 @@ class _JournalReader:
         if tenure.epoch != record.epoch:
             self.flaws.append(
                 f"{record.queue} was started under {tenure.epoch} and stopped under {record.epoch}"
-            )
-        if record.offset != tenure.frontier:
-            self.flaws.append(
-                f"{record.queue} was released at {record.offset}, but worked on up to"
-                f" {tenure.frontier}"
             )
         tenure.ending, tenure.end_ns = "stopped", record.t_ns
         tenure.stop_offset = record.offset

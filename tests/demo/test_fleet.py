@@ -28,7 +28,7 @@ def test_life(fleet: Fleet) -> None:
     assert fleet.members() == frozenset()
     assert fleet.wait_until(lambda floor: floor.seats["c1"].state == "left", SECONDS)
     assert fleet.failed() == []
-    journal = read_journal(fleet.journals["c1"], "c1")
+    (journal,) = read_journal(fleet.journals["c1"])
     assert [type(record) for record in journal.records] == [Start, Held, Consumed, Stop]
 
 

@@ -7,7 +7,7 @@ strictly as in a run without faults.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -133,7 +133,8 @@ def read_lives(lives: Sequence[Life], log: FaultLog) -> Tenures:
 
 def _read_life(life: Life) -> Tenures:
     """Return the intervals of one process; work that goes on is closed by this look at it."""
-    journal = read_journal(life.journal, life.client_id)
+    (journal,) = read_journal(life.journal)
+    journal = replace(journal, client_id=life.client_id)
     deaths = []
     if life.killed is not None:
         deaths.append(ClientKilled(life.client_id, life.killed.sent_ns, life.killed.dead_ns))

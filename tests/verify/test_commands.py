@@ -165,7 +165,7 @@ def test_bad_words(folder: Path, tmp_path: Path) -> None:
         (["verify", recording, "--group", "x"], "there are none"),
         (
             ["verify", recording, "--journals", journals, "--faults", tmp_path / "log"],
-            "line 1: ValueError: kind 'earthquake' is none of a fault log",
+            "line 1: field 'kind': 'earthquake' is unknown; give one of client_killed",
         ),
         (
             ["verify", recording, "--journals", journals, "--faults", tmp_path / "nowhere"],

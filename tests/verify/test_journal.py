@@ -5,12 +5,25 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from fairlead.verify.history import Consumed, Epoch, Held, Start, Stop
-from fairlead.verify.journal import JournalWriter, parse_record, read_journal
+from fairlead.errors import UsageError
+from fairlead.verify.fault_log import read_faults
+from fairlead.verify.history import (
+    Committed,
+    Consumed,
+    Epoch,
+    Failed,
+    Held,
+    Passed,
+    Start,
+    Stop,
+)
+from fairlead.verify.journal import JournalWriter, parse_record, read_journal, read_journals
+from fairlead.verify.line_fields import LineError
 from tests.demo.recorded import queue
 
 WRITE_UNTIL_KILLED = """
@@ -38,15 +51,23 @@ def test_round_trip(tmp_path: Path) -> None:
             writer.start(queue(1), Epoch(2, 3), 10),
             writer.consumed(queue(1), 10, 1010),
             writer.held(queue(1), 11),
-            writer.stop(queue(1), Epoch(2, 3), 11),
+            writer.held(queue(1), 11, 5),
+            writer.failed(queue(1), 11),
+            writer.passed(queue(1), 11, 2, "sent_back"),
+            writer.committed(queue(1), 16),
+            writer.stop(queue(1), Epoch(2, 3), 16),
         ]
-    journal = read_journal(path, "c1")
+    (journal,) = read_journal(path)
     assert journal.faults == ()
     assert journal.records == (
         Start(queue(1), Epoch(2, 3), 10, times[0]),
         Consumed(queue(1), 10, 1010, times[1]),
         Held(queue(1), 11, times[2]),
-        Stop(queue(1), Epoch(2, 3), 11, times[3]),
+        Held(queue(1), 11, times[3], 5),
+        Failed(queue(1), 11, times[4]),
+        Passed(queue(1), 11, 2, "sent_back", times[5]),
+        Committed(queue(1), 16, times[6]),
+        Stop(queue(1), Epoch(2, 3), 16, times[7]),
     )
     assert times == sorted(times)
 
@@ -60,7 +81,7 @@ def test_survives_sigkill(tmp_path: Path) -> None:
         assert process.stdout.readline() == "reached\n"
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
-    journal = read_journal(path, "killed")
+    (journal,) = read_journal(path)
     offsets = [record.offset for record in journal.records if isinstance(record, Consumed)]
     assert journal.faults == ()
     assert len(offsets) > 500
@@ -81,7 +102,7 @@ def test_threads(tmp_path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-    journal = read_journal(path, "threads")
+    (journal,) = read_journal(path)
     times = [record.t_ns for record in journal.records]
     assert (journal.faults, len(times)) == ((), 800)
     assert times == sorted(times)
@@ -94,7 +115,7 @@ def test_torn_last_line(tmp_path: Path) -> None:
         writer.start(queue(0), Epoch(1, 1), 0)
         writer.consumed(queue(0), 0, 0)
     os.truncate(path, path.stat().st_size - 5)
-    journal = read_journal(path, "torn")
+    (journal,) = read_journal(path)
     assert journal.faults == ()
     assert [type(record) for record in journal.records] == [Start]
 
@@ -108,24 +129,65 @@ def test_torn_in_the_middle(tmp_path: Path) -> None:
         stream.write(b'{"kind":"consumed","queue":["orders"\n')
     with JournalWriter(path) as writer:
         writer.consumed(queue(0), 0, 0)
-    journal = read_journal(path, "damaged")
+    (journal,) = read_journal(path)
     assert len(journal.records) == 2
     assert len(journal.faults) == 1
     assert "damaged.jsonl line 2" in journal.faults[0]
 
 
 @pytest.mark.parametrize(
-    "line, error",
+    "line, told",
     [
-        (b"not json", ValueError),
-        (b'{"kind":"resumed"}', ValueError),
-        (b'{"kind":"stop","queue":["a","b",1],"offset":1,"t":1}', KeyError),
-        (b'{"kind":"held","queue":["a","b"],"offset":1,"t":1}', ValueError),
-        (b'{"kind":"held","queue":7,"offset":1,"t":1}', TypeError),
+        (b"not json", "give one JSON object on a line"),
+        (b"[]", r"\[\] is no object"),
+        (b'{"kind":"resumed"}', "field 'kind': 'resumed' is unknown; give one of start, held,"),
+        (b'{"kind":"stop","queue":["a","b",1],"offset":1,"t":1}', "field 'epoch': it is missing"),
+        (b'{"kind":"held","queue":["a","b"],"offset":1,"t":1}', "field 'queue': .* is no queue"),
+        (b'{"kind":"held","queue":7,"offset":1,"t":1}', "field 'queue': 7 is no queue"),
+        (b'{"kind":"held","queue":["a","b",1],"offset":"1","t":1}', "field 'offset': '1' is none"),
+        (b'{"kind":"held","queue":["a","b",1],"offset":-1,"t":1}', "field 'offset': -1 is none"),
+        (b'{"kind":"held","queue":["a","b",1],"offset":1,"t":1.5}', "field 't': 1.5 is none"),
+        (b'{"kind":"held","queue":["a","b",1],"offset":1,"t":1,"count":0}', "field 'count'"),
+        (b'{"kind":"passed","queue":["a","b",1],"offset":1,"t":1,"why":""}', "field 'why'"),
+        (b'{"kind":"held","queue":["' + b"a" * 70_000 + b'"]}', "65,536 at most"),
     ],
-    ids=["not_json", "unknown_kind", "missing_field", "short_queue", "wrong_type"],
 )
-def test_bad_lines(line: bytes, error: type[Exception]) -> None:
-    """A line that is no record is refused."""
-    with pytest.raises(error):
+def test_bad_lines(line: bytes, told: str) -> None:
+    """A line that is no record is refused: with the field, and with what it should be."""
+    with pytest.raises(LineError, match=told):
         parse_record(line)
+
+
+def test_bad_line_of_a_folder(tmp_path: Path) -> None:
+    """Nothing is judged while a line cannot be read: file, line and field are named."""
+    lines = b'{"kind":"opened","client_id":"c1","t":5}\n{"kind":"stop"}\n\n'
+    (tmp_path / "c1.jsonl").write_bytes(lines)
+    with pytest.raises(
+        UsageError, match=r"c1\.jsonl line 2: field 'queue': it is missing"
+    ) as raised:
+        read_journals(tmp_path)
+    assert "In all 2 lines" in str(raised.value)
+    assert "docs/journals.md" in raised.value.remedy
+
+
+def test_processes_of_a_file(tmp_path: Path) -> None:
+    """A file may hold one process after the other, each from a line of kind opened on."""
+    path = tmp_path / "c1.jsonl"
+    for _ in range(2):
+        with JournalWriter(path, client_id="of-the-line") as writer:
+            writer.start(queue(1), Epoch(2, 3), 10)
+    journals = read_journal(path)
+    assert [(each.client_id, each.pid, len(each.records)) for each in journals] == [
+        ("of-the-line", os.getpid(), 1)
+    ] * 2
+    assert all(each.begun_ns == each.opened_ns is not None for each in journals)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/etc/passwd")])
+def test_no_file(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    """What is no regular file is refused by name, and neither waited for nor followed."""
+    make(tmp_path / "c1.jsonl")
+    with pytest.raises(UsageError, match=r"c1.jsonl: it is a (FIFO|symbolic link)"):
+        read_journals(tmp_path)
+    with pytest.raises(UsageError, match=r"c1.jsonl: it is a (FIFO|symbolic link)"):
+        read_faults(tmp_path / "c1.jsonl")

@@ -11,6 +11,7 @@ from typing import Final, TypedDict, Unpack
 
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
+from fairlead_client.observer import Observer
 from fairlead_client.pull.delays import UNDECIDED_MS, Delays
 from fairlead_client.pull.failed_messages import BY_ATTEMPT, DEAD_LETTER, FailedMessages
 from fairlead_client.pull.listener import (
@@ -88,6 +89,7 @@ class Common(TypedDict):
     still_mine: Callable[[Queue], Epoch | None]
     settled: Callable[[ProcessQueue], None]
     failed_messages: FailedMessages | None
+    observer: Observer
 
 
 class Consuming:
@@ -101,6 +103,7 @@ class Consuming:
         still_mine: the epoch under which a queue is this client's now.
         settled: told of a queue when a batch of it came out of hand.
         failed_messages: where failed messages are sent back to; None: they are consumed again here.
+        observer: told of each message that was sent back.
     """
 
     def __init__(self, listener: Listener, **common: Unpack[Common]) -> None:
@@ -111,6 +114,7 @@ class Consuming:
         self._still_mine = common["still_mine"]
         self._settled = common["settled"]
         self._failed_messages = common["failed_messages"]
+        self._observer = common["observer"]
         self.counts: Counter[str] = Counter()
 
     def deliver(self, work: ProcessQueue, count: int) -> None:
@@ -197,6 +201,8 @@ class Consuming:
             self.counts["not_sent_back"] += 1
             return False
         self.counts["sent_back"] += 1
+        end = message.offset + 1
+        self._observer.passed(message.queue, message.epoch, message.offset, end, "sent_back")
         return True
 
 

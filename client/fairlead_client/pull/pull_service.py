@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from itertools import pairwise
 from threading import Condition, Thread
 from typing import Final
 
@@ -293,12 +294,23 @@ class PullService(Thread):
             work.end = result.end
             moved = True
         if result.records or moved:
+            self._tell_gaps(work, offset, result)
             if not work.put(result.records, offset, result.next_offset):
                 return
             if result.records:
                 self._arrived(work, len(result.records))
         if moved:
             self._touched(work)
+
+    def _tell_gaps(self, work: ProcessQueue, offset: int, result: PullResult) -> None:
+        """Tell of the offsets that the source passed over: nothing wanted stands there."""
+        if result.status is PullStatus.OFFSET_ILLEGAL:
+            return
+        for begin, end in pairwise(
+            [offset - 1, *(record.offset for record in result.records), result.next_offset]
+        ):
+            if begin + 1 < end:
+                self._observer.passed(work.queue, work.epoch, begin + 1, end, "filtered")
 
     def _correct(self, work: ProcessQueue, offset: int, corrected: int) -> None:
         self.counts["offsets_illegal"] += 1

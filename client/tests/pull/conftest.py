@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
+from fairlead_client.observer import Observer
 from fairlead_client.pull import consumption
 from fairlead_client.pull.consumption import Common, Workers
 from fairlead_client.pull.delays import Delays
@@ -70,6 +71,7 @@ class Scene:
             still_mine=lambda _queue: work.epoch if self.mine else None,
             settled=lambda one: self.settled.put(one.position),
             failed_messages=failed,
+            observer=Observer(),
         )
         self.workers.start()
         self.delays.start()
