@@ -13,7 +13,7 @@ from strategies.machine_room import MACHINE_ROOM
 from strategies.machine_room_nearby import MachineRoomNearby
 from strategies.sticky import Sticky
 
-__all__ = ["ROCKETMQ", "STRATEGIES", "with_own"]
+__all__ = ["ROCKETMQ", "STRATEGIES", "USUAL", "with_own"]
 
 _STICKY = Sticky()
 _INNER = (AVERAGELY, AVERAGELY_BY_CIRCLE, CONFIGURED, MACHINE_ROOM, CONSISTENT_HASH)
@@ -27,6 +27,9 @@ ROCKETMQ: Mapping[str, PerTopic] = MappingProxyType(
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType({**ROCKETMQ, _STICKY.name: _STICKY})
 """Wire name -> strategy."""
+
+USUAL = _STICKY.name
+"""The strategy of a group about which nobody says anything: what conf/ has for all groups."""
 
 
 def with_own(own: Mapping[str, Strategy]) -> Mapping[str, Strategy]:

@@ -13,6 +13,7 @@ from fairlead.local.decisions import Decision
 from fairlead.local.follower import DecisionFollower
 from fairlead.local.system import LocalSystem
 
+GROUP: Final = "bench"
 _DEADLINE_SECONDS: Final = 120.0
 _PAUSE_SECONDS: Final = (0.2, 0.8)
 """Between two events, by chance: so that events fall at any moment of a batch."""
@@ -56,6 +57,17 @@ class Measurement:
             self._await_state(client_id, "joined")
         self._members = set(client_ids)
         self._await(self._adopted, "every queue to be adopted")
+
+    def rule(self, strategy: str) -> None:
+        """Rule the group by a strategy; return when it is in force and every queue is adopted."""
+        self._system.set_rule(GROUP, "strategy", {"name": strategy, "options": {}})
+        ownership = self._follower.ownership
+
+        def in_force() -> bool:
+            newest = ownership.newest
+            return newest is not None and newest.strategy == strategy and self._adopted()
+
+        self._await(in_force, f"the strategy {strategy}")
 
     def rounds(self, count: int, chance: random.Random) -> list[Change]:
         """Let a client leave and join again, so many times; return all changes."""

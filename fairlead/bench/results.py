@@ -9,6 +9,7 @@ from fairlead.bench.changes import Change, LogTimes, cut
 from fairlead.bench.percentiles import Summary, summarise
 from fairlead.bench.starts import WITH_ARCHIVE
 from fairlead.bench.target import Target
+from strategies.registry import USUAL
 
 BATCHES_MAX: Final = 1.8
 """The median may take so many of the run's own median batches, …"""
@@ -22,6 +23,29 @@ CRASH_MS_MAX: Final = 1_500.0
 """So much more than lease and margin a crash may take, for 95 of 100."""
 START_MS_MAX: Final = 10_000.0
 _COMMIT: Final = "commit"
+
+
+@dataclass(frozen=True, slots=True)
+class UnderStrategy:
+    """Joins and leaves under another strategy than the one that is measured in full.
+
+    Attributes:
+        adopted: from the event to the last queue at its position, in milliseconds.
+        queues: how many queues changed hands per event.
+    """
+
+    adopted: Summary
+    queues: Summary
+
+    @classmethod
+    def of(cls, changes: Sequence[Change]) -> Self:
+        """Sum up joins and leaves.
+
+        Raises:
+            ValueError: there are none.
+        """
+        adopted = summarise([change.total_ms for change in changes])
+        return cls(adopted, summarise([change.queues for change in changes]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +66,8 @@ class Results:
         starts: from `fairlead run` to the first assignment of a waiting group, by kind of start.
         at_rest: the engine's processor time per second with all clients in and nothing to do.
         changes: every event on its own.
+        strategy: the one under which all that was measured.
+        beside: strategy -> joins and leaves under it, in the same run.
     """
 
     adopted: Mapping[str, Summary]
@@ -55,6 +81,8 @@ class Results:
     starts: Mapping[str, Summary]
     at_rest: float
     changes: tuple[Mapping[str, Any], ...]
+    strategy: str
+    beside: Mapping[str, UnderStrategy]
 
     @classmethod
     def of(
@@ -68,6 +96,8 @@ class Results:
         gaps_ms: Sequence[float] = (),
         crashes_ms: Sequence[float] = (),
         waits_ms: float = 0.0,
+        strategy: str = USUAL,
+        beside: Mapping[str, Sequence[Change]] | None = None,
     ) -> Self:
         """Sum up a run.
 
@@ -82,13 +112,7 @@ class Results:
         until_written = summed[TOTAL].p50 - commit
         phases = [cut(change, log, until_written) for change in changes]
         return cls(
-            adopted={
-                "all": summarise([change.total_ms for change in changes]),
-                **{
-                    kind: summarise([c.total_ms for c in changes if c.kind == kind])
-                    for kind in ("join", "leave")
-                },
-            },
+            adopted=_adopted(changes),
             phases={
                 "waiting for the batch": summarise([phase.waiting for phase in phases]),
                 "the batch": summarise([phase.batch for phase in phases]),
@@ -115,6 +139,8 @@ class Results:
                 }
                 for change, phase in zip(changes, phases, strict=True)
             ),
+            strategy=strategy,
+            beside={name: UnderStrategy.of(seen) for name, seen in (beside or {}).items()},
         )
 
     @property
@@ -156,5 +182,16 @@ class Results:
             "crashes": None if self.crashes is None else asdict(self.crashes),
             "starts": {kind: asdict(summary) for kind, summary in self.starts.items()},
             "engine_at_rest_cpu": round(self.at_rest, 3),
+            "strategy": self.strategy,
+            "beside": {name: asdict(under) for name, under in self.beside.items()},
             "changes": list(self.changes),
         }
+
+
+def _adopted(changes: Sequence[Change]) -> dict[str, Summary]:
+    """Sum up how long changes took, all of them and by kind."""
+    kinds = {
+        kind: summarise([each.total_ms for each in changes if each.kind == kind])
+        for kind in ("join", "leave")
+    }
+    return {"all": summarise([change.total_ms for change in changes]), **kinds}

@@ -14,9 +14,9 @@ from typing import Final
 import orjson
 
 from fairlead.bench.batch_clock import BatchClock
-from fairlead.bench.changes import LogTimes
+from fairlead.bench.changes import Change, LogTimes
 from fairlead.bench.crew import Crew
-from fairlead.bench.measurement import Measurement
+from fairlead.bench.measurement import GROUP, Measurement
 from fairlead.bench.results import Results
 from fairlead.bench.starts import StartPlan, measure_starts
 from fairlead.jars.progress import FetchProgress
@@ -26,9 +26,11 @@ from fairlead.local.processes import processor_seconds
 from fairlead.local.system import LocalSystem, SystemPlan
 from fairlead.local.topic_content import read_to_end
 from fairlead.settings import load_settings
+from strategies.registry import USUAL
 
-GROUP: Final = "bench"
 WARM_UP_ROUNDS: Final = 3
+STRATEGIES_BESIDE: Final = (USUAL, "AVG")
+"""What a group has of whom nobody says anything, and what RocketMQ has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class BenchOptions:
         seed: chooses who leaves, and the pauses.
         bootstrap: an existing cluster; None for an embedded broker.
         keep: leave topics and logs behind.
+        strategies: clients leave and join under each; what must hold is asked of the first.
     """
 
     rounds: int
@@ -56,6 +59,7 @@ class BenchOptions:
     seed: int
     bootstrap: str | None
     keep: bool
+    strategies: tuple[str, ...] = STRATEGIES_BESIDE
 
 
 def run_bench(
@@ -130,9 +134,11 @@ class _Bench:
         self._say(f"clients: {options.clients} processes join, {options.queues} queues")
         measurement.gather([f"m{number:02}" for number in range(options.clients)])
         chance = random.Random(options.seed)  # noqa: S311 - reproducible, not secret
+        first, *others = options.strategies
+        measurement.rule(first)
         self._say(f"warming up: {WARM_UP_ROUNDS} leaves and joins, not counted")
         measurement.rounds(WARM_UP_ROUNDS, chance)
-        self._say(f"measuring: {options.rounds} leaves and joins")
+        self._say(f"measuring: {options.rounds} leaves and joins under {first}")
         clock = BatchClock(f"http://127.0.0.1:{self._system.metrics_port}/metrics")
         with clock:
             changes = measurement.rounds(options.rounds, chance)
@@ -143,6 +149,11 @@ class _Bench:
         crashes = measurement.crashes(options.crashes, chance)
         with condition:
             gaps_ms = crew.turns.gaps_ms([(each.begun_ns, each.adopted_ns) for each in changes])
+        beside: dict[str, Sequence[Change]] = {}
+        for strategy in others:
+            self._say(f"beside it: {options.rounds} leaves and joins under {strategy}")
+            measurement.rule(strategy)
+            beside[strategy] = measurement.rounds(options.rounds, chance)
         heartbeats = self._heartbeats() if crashes else {}
         rules = load_settings(overrides=self._system.settings()).group_defaults
         return Results.of(
@@ -154,6 +165,8 @@ class _Bench:
             gaps_ms=gaps_ms,
             crashes_ms=[crash.total_ms(heartbeats) for crash in crashes],
             waits_ms=float(rules.lease_ms + rules.margin_ms),
+            strategy=first,
+            beside=beside,
         )
 
     def _processor_share(self) -> float:

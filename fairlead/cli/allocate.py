@@ -23,7 +23,7 @@ StrategyOption = Annotated[
     typer.Option(
         "--strategy",
         "-s",
-        help="Its name on the wire, such as AVG.",
+        help="Its name on the wire, such as AVG; STICKY unless given.",
         autocompletion=complete_strategy,
     ),
 ]
@@ -53,8 +53,9 @@ def allocate(
     Queues and clients are sorted first, as the engine sorts them.
     """
     from fairlead.conformance.answer import answer
+    from strategies.registry import USUAL
 
-    document: dict[str, Any] = {"strategy": "AVG", "queues": [], "clients": []}
+    document: dict[str, Any] = {"strategy": USUAL, "queues": [], "clients": []}
     document |= {} if case is None else _document(case)
     given = {
         "strategy": strategy,

@@ -1,22 +1,34 @@
 """``fairlead bench``: joins and leaves on the real broker and job, measured."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import orjson
 import typer
 
+from fairlead.cli.completions import complete_strategy
 from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import CheckOption, OutputOption, OwnBrokerOption
 from fairlead.cli.output import OutputFormat, write_rows
-from fairlead.errors import ExitCode
+from fairlead.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from fairlead.bench.results import Results
 
 _COLUMNS = ("in milliseconds", "n", "p50", "p95", "max")
+
+StrategiesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--strategy",
+        "-s",
+        help="Clients leave and join under each, STICKY and AVG unless given; the rest is measured "
+        "under the first.",
+        autocompletion=complete_strategy,
+    ),
+]
 
 
 def bench(
@@ -39,6 +51,7 @@ def bench(
     seed: Annotated[
         int, typer.Option("--seed", help="Chooses who leaves, and the pauses between events.")
     ] = 1,
+    strategy: StrategiesOption = None,
     bootstrap: OwnBrokerOption = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave topics and logs behind.")] = False,
     check: CheckOption = False,
@@ -55,7 +68,7 @@ def bench(
     """
     from rich.console import Console
 
-    from fairlead.bench.run import BenchOptions, run_bench
+    from fairlead.bench.run import STRATEGIES_BESIDE, BenchOptions, run_bench
     from fairlead.jars.progress import ConsoleProgress
 
     console = Console(stderr=True, highlight=False)
@@ -65,7 +78,10 @@ def bench(
         line = f"{time.monotonic() - begun:6.1f} s  {text}"
         console.print(line, markup=False, soft_wrap=True)
 
-    options = BenchOptions(rounds, clients, queues, crashes, starts, rest, seed, bootstrap, keep)
+    names = _known(strategy or STRATEGIES_BESIDE)
+    options = BenchOptions(
+        rounds, clients, queues, crashes, starts, rest, seed, bootstrap, keep, names
+    )
     stop_once_on_signals()
     try:
         results = run_bench(options, say, ConsoleProgress(console))
@@ -76,6 +92,22 @@ def bench(
     _show(results, report, output)
     if check and not results.passed:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
+
+
+def _known(names: Sequence[str]) -> tuple[str, ...]:
+    """Return each strategy once, in the order given.
+
+    Raises:
+        UsageError: there is none of such a name.
+    """
+    from strategies.registry import STRATEGIES
+
+    for name in names:
+        if name not in STRATEGIES:
+            known = ", ".join(sorted(STRATEGIES))
+            detail = f"--strategy: there is no strategy {name!r}."
+            raise UsageError(detail, remedy=f"Name one of {known}.")
+    return tuple(dict.fromkeys(names))
 
 
 def _show(results: "Results", report: Path, output: OutputFormat) -> None:
@@ -98,8 +130,13 @@ def _summaries(results: "Results") -> Iterator[dict[str, Any]]:
         **{f"first assignment {kind}": summary for kind, summary in results.starts.items()},
         "gap: old owner stopped to new owner started": results.gaps,
         "crash: last heartbeat to all adopted": results.crashes,
-        "count: queues moved by an event": results.queues,
         "count: decisions on the way of the last": results.decisions,
+        **{f"adopted: all, under {name}": under.adopted for name, under in results.beside.items()},
+        f"count: queues moved by an event, {results.strategy}": results.queues,
+        **{
+            f"count: queues moved by an event, {name}": under.queues
+            for name, under in results.beside.items()
+        },
     }
     for name, summary in rows.items():
         if summary is None:

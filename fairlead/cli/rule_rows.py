@@ -85,11 +85,13 @@ def rule_rows(found: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]:
 
 
 def unusual_rules(found: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]:
-    """Yield the rules that say something else than what is built in, of times only those that do.
+    """Yield the rules that say something else than what is usual, of times only those that do.
 
-    ``conf/`` writes rules of all groups that say what is built in: they are no news.
+    ``conf/`` writes rules of all groups that say what is usual: they are no news.
     """
-    usual = GroupRules()
+    from strategies.registry import USUAL
+
+    usual = GroupRules(strategy=USUAL)
     for row in rule_rows(found, topic):
         value, name = row["value"], row["rule"]
         if row["from"] == "built in":

@@ -135,7 +135,7 @@ def _lease_words(member: "MemberStanding") -> str | None:
 
 
 def state_rules(found: "GroupStanding", control: str) -> list[dict[str, Any]]:
-    """Return the rules that differ from what is built in; ``control`` is the topic's name."""
+    """Return the rules that differ from what is usual; ``control`` is the topic's name."""
     return list(unusual_rules(found.live.in_force, control))
 
 

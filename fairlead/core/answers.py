@@ -20,7 +20,7 @@ STRATEGY_ERROR = "strategy_error"
 
 TWO_OWNERS = (
     "two clients would own one queue, so nothing is changed: let one client consume (the rule "
-    "designated), or take a strategy that shares, such as AVG or STICKY"
+    "designated), or take a strategy that shares, such as STICKY or AVG"
 )
 
 

@@ -51,6 +51,7 @@ class GroupRules:
     """The rules of one group. Times in milliseconds of the shard's clock."""
 
     strategy: str = "AVG"
+    """Without any rule; conf/ names another one, and the engine writes that to the log."""
     strategy_options: Mapping[str, Any] = field(default_factory=dict)
     lease_ms: int = 10_000
     margin_ms: int = 3_000

@@ -1,8 +1,9 @@
 """What each step of the script did to the owners: moves, time to converge, queues left."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from fairlead.demo.shares import owners_under
 from fairlead.demo.verdict import StepOutcome
 from fairlead.verify.history import Closing, EngineKilled, History, Queue, StepBegun
 from fairlead.verify.tenures import Tenure, Tenures
@@ -12,10 +13,11 @@ def follow_steps(history: History, tenures: Tenures) -> tuple[StepOutcome, ...]:
     """Return the outcome of each step: its window ends where the next one, or the closing, begins.
 
     When a step is over, every queue that ever had an owner must have one; after the last step,
-    every queue of the source.
+    every queue of the source. AVG's moves are between its own shares, not from the real ones.
     """
     marks = [record for record in history.steps if isinstance(record, StepBegun | Closing)]
     outcomes: list[StepOutcome] = []
+    shares: dict[Queue, str] = {}
     for begun, following in pairwise(marks):
         if not isinstance(begun, StepBegun):
             continue
@@ -27,12 +29,26 @@ def follow_steps(history: History, tenures: Tenures) -> tuple[StepOutcome, ...]:
         }
         if isinstance(following, Closing):
             queues |= history.source.keys()
-        outcomes.append(_outcome(begun, end_ns, queues, tenures))
+        found = {queue: tenures.owner(queue, end_ns) for queue in queues}
+        owners = {queue: each.client_id if each else None for queue, each in found.items()}
+        before, shares = shares, _shares_of_avg(owners)
+        moved_by_avg = sum(before.get(queue) != owner for queue, owner in shares.items())
+        outcomes.append(_outcome(begun, end_ns, owners, moved_by_avg, tenures))
     return tuple(outcomes)
 
 
+def _shares_of_avg(owners: Mapping[Queue, str | None]) -> dict[Queue, str]:
+    """Return who would have which queue under AVG, among those who have any."""
+    members = {owner for owner in owners.values() if owner is not None}
+    return owners_under("AVG", members, owners) if members else {}
+
+
 def _outcome(
-    step: StepBegun, end_ns: int, queues: Collection[Queue], tenures: Tenures
+    step: StepBegun,
+    end_ns: int,
+    owners: Mapping[Queue, str | None],
+    moved_by_avg: int,
+    tenures: Tenures,
 ) -> StepOutcome:
     moved = {
         tenure.queue: tenure
@@ -44,7 +60,8 @@ def _outcome(
         name=step.name,
         moved=len(moved),
         converged_ms=(max(ends) - step.t_ns) / 1e6 if ends else None,
-        unowned=tuple(str(q) for q in sorted(queues) if tenures.owner(q, end_ns) is None),
+        unowned=tuple(str(queue) for queue in sorted(owners) if owners[queue] is None),
+        moved_by_avg=moved_by_avg,
     )
 
 

@@ -90,10 +90,10 @@ def print_report(report: Report, console: Console) -> None:
 
 
 def _step_table(verdict: Verdict) -> Table:
-    table = _table("step", "queues moved", "converged after")
+    table = _table("step", "queues moved", "AVG would move", "converged after")
     for step in verdict.steps:
         took = "-" if step.converged_ms is None else f"{step.converged_ms / 1000:.2f} s"
-        table.add_row(step.name, str(step.moved), took)
+        table.add_row(step.name, str(step.moved), str(step.moved_by_avg), took)
     return table
 
 

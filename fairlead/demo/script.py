@@ -13,6 +13,7 @@ from typing import Final, Protocol
 
 from fairlead.demo.fleet import Fleet
 from fairlead.demo.floor import Floor
+from fairlead.demo.shares import first_to_go
 from fairlead.errors import VerdictError
 from fairlead.local.child import Killing
 from fairlead.local.decisions import Ownership
@@ -28,7 +29,6 @@ from fairlead.verify.history import (
 FIRST: Final = tuple(f"c{number}" for number in range(1, 7))
 JOINING: Final = ("c7", "c8")
 NEWCOMER: Final = "c9"
-"""Sorts behind all others: AVG gives it the last queues, so their owner must let go of them."""
 
 QUEUES: Final = 32
 QUEUES_GROWN: Final = 48
@@ -183,7 +183,7 @@ class Script:
     def kill_engine(self) -> None:
         """The engine is killed while a consumer has yet to let go of a queue, and restarted."""
         self._ready(NEWCOMER)
-        slow, queue = self._hold_last_queue()
+        slow, queue = self._hold_what_goes_to(NEWCOMER)
         self._begin("engine_kill", f"{NEWCOMER} joins, {slow} is slow, the engine is killed (-9)")
         ownership = self._follower.ownership
         held = ownership.granted[queue]
@@ -236,10 +236,10 @@ class Script:
             f"{', '.join(client_ids)} to be ready",
         )
 
-    def _hold_last_queue(self) -> tuple[str, Queue]:
-        """Let the owner of the last queue hold a message of it in hand; return both."""
+    def _hold_what_goes_to(self, client_id: str) -> tuple[str, Queue]:
+        """Let the owner of a queue that will go to a newcomer hold a message of it; return both."""
         with self._fleet.condition:
-            queue = max(self._follower.ownership.granted)
+            queue = first_to_go(self._follower.ownership, client_id)
             slow = self._follower.ownership.granted[queue][0]
         self._fleet.hold(slow, queue.queue_id)
         self.await_floor(lambda floor: floor.seats[slow].held is not None, f"a message of {queue}")

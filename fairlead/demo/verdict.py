@@ -35,12 +35,15 @@ class StepOutcome:
         moved: queues that got another owner in it.
         converged_ms: from the event to the last start of a moved queue; None if nothing moved.
         unowned: queues that had no owner when the step was over.
+        moved_by_avg: queues that RocketMQ's AVG gives to another client between the members and
+            queues at the end of the step before and those at the end of this one.
     """
 
     name: str
     moved: int
     converged_ms: float | None
     unowned: tuple[str, ...]
+    moved_by_avg: int
 
 
 @dataclass(frozen=True, slots=True)

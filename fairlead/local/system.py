@@ -16,11 +16,13 @@ from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
 from kafka.admin import NewPartitions
 
 from fairlead.broker import EmbeddedKafka
+from fairlead.core.records import RuleSet
 from fairlead.errors import EnvironmentMissingError
 from fairlead.jars.progress import FetchProgress
 from fairlead.local.child import Child, Killing
 from fairlead.settings import load_settings
 from fairlead.topics import create_topics, topic_specs
+from streaming.rule_writer import partitions_of_rule, write_rules
 
 BROKER_NAME: Final = "main"
 _BRIDGE_POLL_MS: Final = 500
@@ -146,6 +148,17 @@ class LocalSystem:
         """Add partitions to the source topic, up to this many."""
         with contextlib.closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
             admin.create_partitions({self.plan.source: NewPartitions(partitions)})
+
+    def set_rule(self, group: str, rule: str, value: object) -> None:
+        """Write a rule of a group to the control topic; None removes it.
+
+        Raises:
+            EnvironmentMissingError: the topic cannot be written.
+        """
+        settings = load_settings(overrides=self.settings())
+        said = RuleSet(group, rule, (), value, "local")
+        shards = settings.topics.heartbeats_partitions
+        write_rules(settings.kafka, [(at, said) for at in partitions_of_rule(said, shards)])
 
     def start_bridge(self, *flags: str) -> None:
         """Start the Kafka bridge as a process, with these flags besides its own."""

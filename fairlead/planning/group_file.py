@@ -19,7 +19,7 @@ from fairlead.planning.picture import GENERATION, Picture, empty_group, heartbea
 from fairlead.wire.limits import ROUTE_QUEUES_MAX
 from fairlead.wire.member_records import CAPACITY_MAX
 from strategies.options import written_queue
-from strategies.registry import STRATEGIES
+from strategies.registry import STRATEGIES, USUAL
 
 __all__ = ["BadGroupError", "group_document", "read_group"]
 
@@ -135,11 +135,9 @@ def _brokers(route: Route | None) -> dict[str, Any]:
 
 
 def _rules(group: str, document: Mapping[str, Any]) -> list[RuleSet]:
-    found = []
-    if "strategy" in document or "options" in document:
-        options = _object(document, "options")
-        value: Any = {"name": document.get("strategy", "AVG"), "options": options}
-        found.append(RuleSet(group, "strategy", (), value))
+    strategy: Any = document.get("strategy", USUAL)
+    options = _object(document, "options") if "options" in document else {}
+    found = [RuleSet(group, "strategy", (), {"name": strategy, "options": options})]
     if "slots" in document:
         found.append(RuleSet(group, "slots", (), document["slots"]))
     for index, written in enumerate(_list(document, "rules") if "rules" in document else ()):

@@ -63,11 +63,11 @@ SettleMs = Annotated[
 StrategyName = Annotated[
     str,
     Matching(
-        r"[A-Z][A-Z0-9_]{0,63}", "give the name of a strategy in capitals, such as AVG or STICKY"
+        r"[A-Z][A-Z0-9_]{0,63}", "give the name of a strategy in capitals, such as STICKY or AVG"
     ),
     Field(
-        description="Who gets which queue. AVG as in RocketMQ; strategies/README.md has the "
-        "others.",
+        description="Who gets which queue. STICKY: even over all topics, with the fewest moves; "
+        "AVG: as in RocketMQ. strategies/README.md has the others.",
     ),
 ]
 StrategyOptions = Annotated[

@@ -65,6 +65,13 @@ def test_small(tmp_path: Path) -> None:
     # Nobody may be taken for dead before lease and margin are over.
     assert document["crashes"]["max"] > 13_000
     assert document["engine_at_rest_cpu"] > 0
+    # Beside it, in the same run, the same under RocketMQ's strategy: more queues move.
+    assert document["strategy"] == "STICKY"
+    assert list(document["beside"]) == ["AVG"]
+    assert document["beside"]["AVG"]["adopted"]["n"] == 4
+    # Four clients, 16 queues: the leaver's own, and one client's worth for whoever comes.
+    assert document["queues"]["max"] == 4
+    assert document["beside"]["AVG"]["queues"]["max"] > 4
 
 
 @pytest.mark.slow

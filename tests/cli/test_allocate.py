@@ -103,7 +103,7 @@ def test_mistakes(flags: list[str], said: str) -> None:
         ('{"strategies": "STICKY"}', "--case: strategies: no such field"),
         ('{"kind": "sort_clients"}', "--case: kind: it is not allocate"),
         ('{"queues": 1, "clients": ["a"]}', "bad_case: queues: it must be a list"),
-        ('{"queues": [["t", "b", 0]], "clients": [""]}', "client_id_empty"),
+        ('{"strategy": "AVG", "queues": [["t", "b", 0]], "clients": [""]}', "client_id_empty"),
     ],
 )
 def test_mistakes_in_a_document(case: str, said: str) -> None:

@@ -68,6 +68,7 @@ def test_show(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "environment FAIRLEAD__KAFKA__SECURITY__SASL_PLAIN_PASSWORD",
         ),
         "engine.spark": ("file", f"{mine}:9"),
+        "group_defaults.strategy": ("profile", "profile rocketmq"),
         "group_defaults.lease_ms": ("profile", "profile rocketmq"),
         "group_defaults.margin_ms": ("profile", "profile rocketmq"),
         "group_defaults.trigger_ms": ("profile", "profile rocketmq"),

@@ -41,7 +41,7 @@ from fairlead.core.records import (
     RouteChanged,
     RuleSet,
 )
-from fairlead.core.rules import CHAIN_CAP, EngineRules, Moment
+from fairlead.core.rules import CHAIN_CAP, EngineRules, GroupRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from strategies.registry import STRATEGIES
@@ -101,6 +101,8 @@ class World:
         return EngineRules(
             self.generation,
             self.strategies,  # type: ignore[arg-type]  # tests put strategies of their own in
+            # RocketMQ's numbers: blocks that a reader can tell without running anything.
+            GroupRules(strategy="AVG"),
             auto_create=self.auto_create,
             chain_cap=self.chain_cap,
             switch_ms=self.switch_ms,

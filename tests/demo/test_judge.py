@@ -50,6 +50,7 @@ def test_sound() -> None:
     assert verdict.messages == QUEUES * MESSAGES
     assert [step.name for step in verdict.steps] == list(STEPS)
     assert [step.moved for step in verdict.steps] == [6, 2, 2, 3, 2, 1]
+    assert [step.moved_by_avg for step in verdict.steps] == [6, 3, 3, 3, 2, 4]
 
 
 def test_deterministic() -> None:

@@ -32,7 +32,7 @@ def context_of(
     begin: Mapping[str, Mapping[int, int]] | None = None,
 ) -> ShardContext:
     """Return what a shard is run under."""
-    rules = EngineRules(generation, strategies, defaults=defaults or GroupRules())
+    rules = EngineRules(generation, strategies, defaults=defaults or GroupRules(strategy="AVG"))
     return ShardContext(
         rules,
         shard,

@@ -14,6 +14,7 @@ from fairlead.planning.plan import plan
 RUN = CliRunner()
 GROUP: dict[str, Any] = {
     "group": "orders",
+    "strategy": "AVG",
     "members": ["a", {"client_id": "b", "topics": ["orders"]}],
     "topics": {"orders": {"main": 6}},
 }

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 QUEUES = 9
 SETTLE_SECONDS_MAX = 60.0
 RULES: dict[str, dict[str, Any]] = {
-    "averagely": {},
+    "averagely": {"strategy": {"name": "AVG"}},
     "designated": {"designated": {"only": ["c1", "c3"]}},
     "sticky": {"strategy": {"name": "STICKY", "options": {"capacity": {"c1": 2}}}},
     "pinned": {

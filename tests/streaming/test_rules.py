@@ -16,10 +16,11 @@ from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import raw_record
 from strategies.registry import STRATEGIES
-from streaming.rules import RuleInForce, publish_rules, rule_changes, wanted_rules
+from streaming.rules import AUTHOR, RuleInForce, publish_rules, rule_changes, wanted_rules
 from tests.streaming.log import Log
 
 SHARDS = 4
+STICKY = {"name": "STICKY", "options": {}}
 
 
 def _settings(**overrides: Any) -> Settings:
@@ -44,10 +45,26 @@ def _rules(log: Log) -> list[tuple[int, RuleSet]]:
     return found
 
 
-def test_defaults_write_nothing(settings: Settings, log: Log) -> None:
-    """An engine with the settings as delivered publishes no rule."""
+def test_defaults(settings: Settings, log: Log) -> None:
+    """An engine with the settings as delivered publishes the strategy, once, and no other rule.
+
+    Without a rule of it a log means AVG, as in recordings of before: the default is said.
+    """
+    assert _publish(settings) == SHARDS
+    assert _rules(log) == [
+        (shard, RuleSet("*", "strategy", (), STICKY, AUTHOR)) for shard in range(SHARDS)
+    ]
     assert _publish(settings) == 0
-    assert log.records("control") == []
+
+
+def test_profile_of_rocketmq() -> None:
+    """Under RocketMQ's profile groups have AVG; what was said before by conf/ is taken back."""
+    wanted = wanted_rules(load_settings(profile="rocketmq"))
+    assert wanted["*", "strategy"] == {"name": "AVG", "options": {}}
+    assert not [each for each in rule_changes(wanted, {}, SHARDS) if each.rule == "strategy"]
+    sticky = {(shard, ("*", "strategy")): RuleInForce(STICKY, AUTHOR) for shard in range(SHARDS)}
+    changes = [each for each in rule_changes(wanted, sticky, SHARDS) if each.rule == "strategy"]
+    assert [each.value["name"] for each in changes] == ["AVG"] * SHARDS
 
 
 def test_difference(settings: Settings, log: Log, tmp_path: Path) -> None:
@@ -64,8 +81,8 @@ def test_difference(settings: Settings, log: Log, tmp_path: Path) -> None:
             "kafka.topic_prefix": settings.kafka.topic_prefix,
         },
     )
-    assert _publish(changed) == SHARDS + 1
-    rules = _rules(log)
+    assert _publish(changed) == 2 * SHARDS + 1
+    rules = [each for each in _rules(log) if each[1].value != STICKY]
     timing = {"lease_ms": 12_000, "margin_ms": 3_000, "trigger_ms": 20_000}
     timing |= {"drain_deadline_ms": 30_000, "pull_max_idle_ms": 120_000}
     timing |= {"restart_grace_ms": 0, "settle_ms": 0}
@@ -102,12 +119,14 @@ def test_operators_group_rule_stays(settings: Settings, log: Log) -> None:
     value = orjson.dumps(
         {"v": 1, "kind": "rule", "group": "a", "rule": "pause", "value": True, "by": "alice"}
     )
+    _publish(settings)
     log.append("control", value, b'["a","pause"]', partition_of_group("a", SHARDS))
     assert _publish(settings) == 0
 
 
 def test_unreadable_records(settings: Settings, log: Log) -> None:
     """Control records that cannot be read do not stop the driver; the engine rejects them."""
+    _publish(settings)
     for key, value in [
         (b"\xff", b"{"),
         (b"[]", b"[]"),
@@ -119,12 +138,12 @@ def test_unreadable_records(settings: Settings, log: Log) -> None:
 
 
 def test_built_in() -> None:
-    """What the engine does anyhow is no rule: it would reject the record."""
+    """What the engine does anyhow needs no rule."""
     wanted = wanted_rules(_settings())
     assert {rule for _, rule in wanted} == {
         *("strategy", "timing", "slots", "mode", "on_mute", "react", "start_policy", "weighing"),
     }
-    whole = ("strategy", "timing", "slots", "mode", "on_mute", "react", "start_policy")
+    whole = ("timing", "slots", "mode", "on_mute", "react", "start_policy")
     built_in = {("*", rule) for rule in whole}
     assert not {name for name in built_in if list(rule_changes({name: wanted[name]}, {}, 1))}
 
