@@ -45,6 +45,8 @@ def shared_engine(
             "kafka.topic_prefix": f"shared-{uuid.uuid4().hex[:8]}.",
             "engine.checkpoint": str(folder / "checkpoint"),
             "metrics.port": metrics_port,
+            # Blocks in the order of the client ids: a test knows beforehand who has what.
+            "group_defaults.strategy": "AVG",
             **FEW_PARTITIONS,
         }
     )

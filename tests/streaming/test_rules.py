@@ -46,10 +46,8 @@ def _rules(log: Log) -> list[tuple[int, RuleSet]]:
 
 
 def test_defaults(settings: Settings, log: Log) -> None:
-    """An engine with the settings as delivered publishes the strategy, once, and no other rule.
-
-    Without a rule of it a log means AVG, as in recordings of before: the default is said.
-    """
+    """An engine with the settings as delivered publishes the strategy, once, and no other rule."""
+    # Without a rule of it a log means AVG, as in recordings of earlier versions.
     assert _publish(settings) == SHARDS
     assert _rules(log) == [
         (shard, RuleSet("*", "strategy", (), STICKY, AUTHOR)) for shard in range(SHARDS)
