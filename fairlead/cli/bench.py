@@ -78,10 +78,8 @@ def bench(
         line = f"{time.monotonic() - begun:6.1f} s  {text}"
         console.print(line, markup=False, soft_wrap=True)
 
-    names = _known(strategy or STRATEGIES_BESIDE)
-    options = BenchOptions(
-        rounds, clients, queues, crashes, starts, rest, seed, bootstrap, keep, names
-    )
+    places = (seed, bootstrap, keep, _known(strategy or STRATEGIES_BESIDE))
+    options = BenchOptions(rounds, clients, queues, crashes, starts, rest, *places)
     stop_once_on_signals()
     try:
         results = run_bench(options, say, ConsoleProgress(console))
