@@ -105,10 +105,10 @@ class Tenure:
         stop = self.stop_offset
         if stop is None or stop >= self.frontier or self.ending == "unowned":
             return False
-        lowest = min([*self.failed, *self.batches], default=stop)
-        if lowest < stop:
+        unfinished = [*self.failed, *self.batches]
+        if any(offset < stop for offset in unfinished):
             return False
-        return stop == lowest or all(message.offset != stop for message in self.consumed)
+        return stop in unfinished or all(message.offset != stop for message in self.consumed)
 
     def take(self, record: JournalRecord) -> None:
         """Take a line about messages of the queue."""

@@ -80,6 +80,17 @@ def test_healed_twice(tmp_path: Path) -> None:
     assert judgement.counts["triggers"]["healed"] >= 3
 
 
+def test_to_and_fro(tmp_path: Path) -> None:
+    """A member whose digest became another one, and is the old one again, has obeyed meanwhile."""
+    life, client = _confused_life()
+    for _ in range(3):
+        client.beat(digest="00000000000000cd")
+        life.world.pass_seconds(9)
+    judgement = judged(life.record(tmp_path / "r"))
+    assert told_by(judgement) == ""
+    assert judgement.counts["triggers"]["healed"] >= 3
+
+
 class _Clone(Writer):
     """Another process with the client id of a client."""
 
