@@ -81,7 +81,11 @@ def offline_places(
         found[name] = {}
         for queue in empty[name].queues:
             told, end = queue.place, asked.ends.get(queue.queue)
-            position = max(filter(None, (told.position, positions.get(queue.queue))), default=None)
+            release, committed = empty[name].release, positions.get(queue.queue)
+            if release is None:
+                position = max(filter(None, (told.position, committed)), default=None)
+            else:
+                position = None if release.elsewhere else committed
             if end is not None and position is not None:
                 by = told.told_by if position == told.position else "committed"
                 found[name][queue.queue] = Place(position, by, end, told.earliest, asked=True)

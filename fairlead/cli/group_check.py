@@ -76,7 +76,7 @@ def _check_one(
     output, standing = shared.output, standing_from(group, source, settings)
     if shared.dump is None and not standing.sharing:
         # Nobody tells how far it is: whether messages wait only the brokers know.
-        places = data_places(group, source, settings.kafka, None)
+        places = data_places(group, source, settings.kafka, None, standing.release)
         standing = standing_from(group, source, settings, places)
     found = checked(standing, told_odd(source, group))
     for note in found.notes:
@@ -98,6 +98,8 @@ def _check_one(
 def _who(standing: "GroupStanding") -> str:
     """Say who is there, in words; a group at rest, or without anybody, is told as that."""
     sharing, readable = standing.sharing, [each for each in standing.queues if each.readable]
+    if not sharing and standing.release is not None:
+        return standing.release.words()
     if not sharing:
         return "nobody is in it"
     own = sum(1 for each in sharing if each.held or each.draining or each.gated)

@@ -16,6 +16,7 @@ from fairlead.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairlead.control.handing_back import GroupRelease
     from fairlead.core.model import MessageQueue
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
@@ -108,6 +109,17 @@ def _document(found: "GroupStanding", control: str, *, whole: bool) -> dict[str,
     return document
 
 
+def _release(group: str, source: "TopicSource", settings: "Settings") -> "GroupRelease | None":
+    from fairlead.control.handing_back import release_of
+    from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
+    from streaming.own_strategies import all_strategies
+
+    shards = source.partitions.shards
+    rows = source.read("control", [shard_of_rules(group, shards)])
+    strategies = all_strategies(settings.engine.strategies)
+    return release_of(rules_in_force(rows, group, shards, strategies))
+
+
 def _data_places(
     group: str,
     source: "TopicSource",
@@ -116,7 +128,9 @@ def _data_places(
     data_bootstrap: str | None,
 ) -> "Mapping[MessageQueue, Place]":
     if shared.dump is None:
-        return data_places(group, source, settings.kafka, data_bootstrap)
+        return data_places(
+            group, source, settings.kafka, data_bootstrap, _release(group, source, settings)
+        )
     if data_bootstrap is not None:
         raise UsageError(
             "--dump: what was recorded then is not what a cluster holds now.",

@@ -146,7 +146,7 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
         waiting = each["lag_seconds"]
         yield {
             "group": each["group"],
-            "phase": each["phase"],
+            "phase": "released" if each.get("released") else each["phase"],
             "members": each["members"],
             "idle": each["members_idle"],
             "queues": each["queues"],

@@ -72,7 +72,7 @@ def release(
         if apply:
             _refuse_if_anybody_is_at_work(work, both)
             _refuse_if_ahead(both, planned, rewind=rewind)
-            _keep_ours_out(work, change)
+            _keep_ours_out(work, change, elsewhere=both.native.group != name)
             since = " They own nothing any more, and nothing is committed yet."
             _refuse_if_ours_at_work(work, since)
             # Only now nobody moves them any more.
@@ -133,7 +133,7 @@ def _refuse_if_designated(work: GroupWork) -> None:
         )
 
 
-def _keep_ours_out(work: GroupWork, change: ChangeOptions) -> None:
+def _keep_ours_out(work: GroupWork, change: ChangeOptions, *, elsewhere: bool) -> None:
     """Let no client of Fairlead's own anything from now on.
 
     Raises:
@@ -142,7 +142,7 @@ def _keep_ours_out(work: GroupWork, change: ChangeOptions) -> None:
     """
     from fairlead.control.handing_back import release_rule
 
-    changes, _ = work.checked([release_rule(work.name)], change)
+    changes, _ = work.checked([release_rule(work.name, elsewhere=elsewhere)], change)
     outcomes = work.written(changes, change)
     if all(each.answer == "unanswered" and not each.ticking for each in outcomes):
         # Whatever engine starts reads it before it grants anything.

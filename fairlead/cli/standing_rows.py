@@ -148,6 +148,9 @@ def state_lines(
     for_how_long = since_words(found.past.phase_since_ms, now_ms)
     since = "" if for_how_long is None else f" for {for_how_long}"
     yield "phase", f"{found.phase}{since}: {PHASES.get(found.phase, 'a phase of a newer engine')}"
+    if found.release is not None:
+        ago = since_words(found.release.written_ms, now_ms)
+        yield "released", f"{ago} ago: {found.release.words()}"
     yield "strategy", ", ".join(filter(None, (said["strategy"], said["mode"], said["model"])))
     waited = f", waiting for {', '.join(said['awaited'])}" if said["awaited"] else ""
     yield "members", f"{said['members']}, {said['members_idle']} without queues{waited}"

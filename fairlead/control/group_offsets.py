@@ -50,6 +50,7 @@ class QueuePlace:
         position: where a new owner would start; None: nobody has said anything.
         told_by: who said so.
         for_times: time -> the first offset whose message is not older, −1: there is none.
+        committed: what the group has committed in this life of the topic; None: nothing.
     """
 
     queue: MessageQueue
@@ -59,6 +60,7 @@ class QueuePlace:
     position: Position | None = None
     told_by: From | None = None
     for_times: Mapping[int, int] = field(default_factory=dict)
+    committed: Position | None = None
 
     @property
     def lag(self) -> int | None:
@@ -202,7 +204,7 @@ class GroupOffsets:
             if position is not None:
                 said.append((position, "committed"))
             best, by = max(said, default=(None, None))
-            yield QueuePlace(queue, route.identity, earliest, latest, best, by, known)
+            yield QueuePlace(queue, route.identity, earliest, latest, best, by, known, position)
 
     def _leaders(self, route: Route, partitions: Collection[int]) -> dict[int, int]:
         """Return the leader of each partition that has one, in the life that the route tells."""

@@ -15,17 +15,21 @@ from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import RuleSet
 
 __all__ = [
+    "GroupRelease",
     "ReleasedQueue",
     "foreign_designation",
     "is_released",
     "plan_release",
+    "release_of",
     "release_rule",
     "take_back_rule",
 ]
 
 _RULE: Final = "designated"
-_NOBODY: Final[Mapping[str, Any]] = {"only": ["(released)"], "if_nobody": "nobody"}
+_RELEASED: Final = "(released)"
 """No client is called so: addresses and names have no brackets."""
+_ELSEWHERE: Final = "(elsewhere)"
+"""Stands beside it where the native group has another name."""
 
 Verdict = Literal["to_write", "stands", "ahead", "untold"]
 """``stands``: the native group is there already. ``ahead``: it is further, and would read again.
@@ -74,9 +78,38 @@ def _released(place: QueuePlace, native: int | None) -> ReleasedQueue:
     return ReleasedQueue(place, native, Position(place.position.reset, inside), verdict)
 
 
-def release_rule(group: str) -> RuleSet:
-    """Return the rule that keeps Fairlead's clients from consuming."""
-    return RuleSet(group, _RULE, (), dict(_NOBODY))
+@dataclass(frozen=True, slots=True)
+class GroupRelease:
+    """That native consumers read a group's queues, and since when.
+
+    Attributes:
+        by: who released it.
+        because: to which native group, and why.
+        written_ms: when, Unix time.
+        elsewhere: the native group has another name, so commits under this name are not its own.
+    """
+
+    by: str
+    because: str | None
+    written_ms: int
+    elsewhere: bool
+
+    def words(self) -> str:
+        """Say it in a sentence without a point."""
+        return f"{self.because or 'released to native consumers'}; {self.by} did so"
+
+    def document(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {"by": self.by, "because": self.because, "at_ms": self.written_ms}
+
+
+def release_rule(group: str, *, elsewhere: bool = False) -> RuleSet:
+    """Return the rule that keeps Fairlead's clients from consuming.
+
+    ``elsewhere``: the native group that takes over has another name.
+    """
+    only = [_RELEASED, _ELSEWHERE] if elsewhere else [_RELEASED]
+    return RuleSet(group, _RULE, (), {"only": only, "if_nobody": "nobody"})
 
 
 def take_back_rule(group: str) -> RuleSet:
@@ -86,8 +119,19 @@ def take_back_rule(group: str) -> RuleSet:
 
 def is_released(present: RulesInForce) -> bool:
     """Tell whether the group was released and has not been taken back."""
+    return release_of(present) is not None
+
+
+def release_of(present: RulesInForce) -> GroupRelease | None:
+    """Return who released the group, and when; None: it was not, or it has been taken back."""
     written = present.own.get((_RULE, ()))
-    return written is not None and written.rule.value == _NOBODY
+    if written is None or not isinstance(written.rule.value, Mapping):
+        return None
+    only = written.rule.value.get("only") or ()
+    if _RELEASED not in only:
+        return None
+    rule = written.rule
+    return GroupRelease(rule.by, rule.because, written.written_ms, _ELSEWHERE in only)
 
 
 def foreign_designation(present: RulesInForce) -> bool:

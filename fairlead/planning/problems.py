@@ -114,6 +114,7 @@ class Signs:
         failed: a topic cannot be allocated.
         silences: who has queues and does not heartbeat.
         restarting: a client is started again and again.
+        released: native consumers read its queues, and nobody of Fairlead's is missed.
     """
 
     rules: GroupRules
@@ -134,6 +135,7 @@ class Signs:
     failed: bool
     silences: tuple[Silence, ...]
     restarting: bool
+    released: bool = False
 
 
 def problems_of(signs: Signs) -> tuple[str, ...]:
@@ -151,7 +153,7 @@ def _problems(signs: Signs) -> Iterator[str]:
     slow = {each.problem(signs.rules) for each in signs.drains}
     found = {
         "engine_silent": signs.engine_silent and signs.members > 0,
-        "offline": signs.lag > 0 and not signs.members,
+        "offline": signs.lag > 0 and not signs.members and not signs.released,
         signs.phase: signs.phase in _STUCK or (signs.phase == "barrier" and _lasts(signs)),
         "overlap": signs.overlap,
         "unassigned": signs.unrouted > 0 or (signs.unassigned > 0 and not paused),

@@ -123,6 +123,7 @@ class _Look:
             failed=newest is not None and bool(newest.failures),
             silences=tuple(silence for _, silence in self.silent),
             restarting=bool(self.restarting()),
+            released=found.release is not None,
         )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from fairlead.control.handing_back import GroupRelease, release_of
 from fairlead.control.known_groups import named_groups
 from fairlead.core.allocation import Strategy
 from fairlead.core.membership import shared_topics
@@ -57,6 +58,11 @@ class GroupStanding:
     def name(self) -> str:
         """The group's name."""
         return self.live.roll.state.group
+
+    @property
+    def release(self) -> GroupRelease | None:
+        """Who handed the group back to native consumers, and when; None: nobody did."""
+        return release_of(self.live.in_force)
 
     @property
     def newest(self) -> Decision | None:
@@ -121,16 +127,20 @@ class GroupStanding:
     @property
     def lag(self) -> int | None:
         """How many messages are left over all queues; None: of no queue is it known."""
-        known = [each.place.lag for each in self.queues if each.place.lag is not None]
+        known = [each.lag for each in self._places if each.lag is not None]
         return sum(known) if known else None
 
     @property
     def lag_ms(self) -> int | None:
         """For how long the oldest message has waited; None: of no queue is it known."""
-        return max(
-            (each.place.lag_ms for each in self.queues if each.place.lag_ms is not None),
-            default=None,
-        )
+        return max((each.lag_ms for each in self._places if each.lag_ms is not None), default=None)
+
+    @property
+    def _places(self) -> Iterator[Place]:
+        """The places that tell how far the group is: of a released one, what brokers say alone."""
+        for each in self.queues:
+            if self.release is None or each.place.asked:
+                yield each.place
 
     @property
     def unrouted(self) -> tuple[str, ...]:
@@ -170,6 +180,7 @@ class GroupStanding:
             "lag": self.lag,
             "lag_ms": self.lag_ms,
             "engine": self.engine.document(),
+            "released": None if self.release is None else self.release.document(),
             "decision": None if self.newest is None else _decision_document(self.newest),
         }
 

@@ -27,7 +27,7 @@ Word = Literal["safe", "nobody", "problems", "unreadable"]
 
 _STATE: Final = (
     *("as_of_ms", "phase", "phase_since_ms", "members", "members_idle", "queues", "unassigned"),
-    *("lag", "lag_ms", "epoch", "engine"),
+    *("lag", "lag_ms", "epoch", "engine", "released"),
 )
 _ORDER: Final[tuple[Word, ...]] = ("unreadable", "problems", "nobody", "safe")
 
@@ -77,7 +77,8 @@ def checked(standing: GroupStanding, odd: frozenset[MemberKey]) -> Verdict:
     engine: tuple[str, ...] = ()
     if standing.engine.silent and all(each.problem != "engine_silent" for each in findings):
         engine = (standing.engine.words(),)
-    notes = (*engine, *alarmed, *notes_on(standing.live), *_topics(standing.live))
+    released = () if standing.release is None else (standing.release.words(),)
+    notes = (*released, *engine, *alarmed, *notes_on(standing.live), *_topics(standing.live))
     return Verdict(standing.name, findings, notes, standing)
 
 

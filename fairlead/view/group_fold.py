@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from fairlead.control.handing_back import GroupRelease, release_of
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.rules import GroupRules
@@ -40,6 +41,7 @@ class GroupFold:
     members: Members = field(default_factory=Members)
     released: dict[MessageQueue, dict[Epoch, int]] = field(default_factory=dict)
     touched_ms: int = 0
+    native_ms: int = 0
     _holds: Holds | None = None
     _standing: Standing | None = None
     _structure: int = 0
@@ -76,6 +78,24 @@ class GroupFold:
         for report in reports:
             self.measured.take_progress(report, append_ms)
             self.watch.take_progress(report, append_ms, ended=self._ended(report, append_ms))
+
+    @property
+    def release(self) -> GroupRelease | None:
+        """Who handed the group back to native consumers, and when; None: nobody did."""
+        return release_of(self.around.ruled.of(self.name))
+
+    def take_commit(self, report: Report, at_ms: int) -> None:
+        """Take in what the group has committed in the data cluster.
+
+        Of a released group that is where its native consumers are, and nothing else counts: what
+        Fairlead's clients told last, and resets, may be further or not as far.
+        """
+        release = self.release
+        if release is None:
+            self.measured.take(report, at_ms)
+        elif not release.elsewhere:
+            self.measured.take_native(report, at_ms)
+            self.native_ms = at_ms
 
     def take_release(self, report: Report, append_ms: int) -> None:
         """Take in that a grant was given up, and where its member stopped."""
@@ -256,14 +276,17 @@ class GroupFold:
             as_of_ms=self.around.as_of_ms,
             problems=problems_of(signs_of(self, engine, lag)),
             engine=engine,
+            release=self.release,
         )
 
     def _topics(self, standing: Standing) -> Iterator[TopicFigures]:
         """Yield the figures of each topic that the group shares, by the order of their names."""
         as_of_ms = self.around.as_of_ms
-        anybody = bool(standing.roll.members)
+        anybody, release = bool(standing.roll.members), self.release
+        # Of a released group only its native consumers' commits tell how far it is.
+        told = release is None or self.native_ms > release.written_ms
         for topic, queues in standing.queues.items():
-            known = self.measured.behind(topic)
+            known = self.measured.behind(topic) if told else None
             lag = None if known is None else known.lag(as_of_ms)
             yield TopicFigures(
                 topic=topic,

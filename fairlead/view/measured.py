@@ -89,6 +89,11 @@ class Measure:
             self.ends.forget_below(report.position.offset)
         return True
 
+    def take_native(self, report: Report, append_ms: int) -> None:
+        """Take in where native consumers are: of a released group nothing else counts."""
+        if self.take(report, append_ms):
+            self.position = report.position
+
     def take_bounds(self, report: Report, append_ms: int) -> None:
         """Take in what a bridge was asked for."""
         if self.take(report, append_ms) and report.end is not None:
@@ -194,6 +199,12 @@ class Measured:
         """Take in where somebody was in a queue."""
         found = self._of(report.queue)
         found.take(report, append_ms)
+        found.date(self.polled.get(report.queue))
+
+    def take_native(self, report: Report, append_ms: int) -> None:
+        """Take in where the native consumers of a released group are in a queue."""
+        found = self._of(report.queue)
+        found.take_native(report, append_ms)
         found.date(self.polled.get(report.queue))
 
     def take_bounds(self, report: Report, append_ms: int) -> None:

@@ -62,6 +62,7 @@ def signs_of(group: "GroupFold", engine: EngineLife, lag: int) -> Signs:
         failed="allocation_failed" in alarms,
         silences=tuple(_silences(group, live, rules, engine.now_ms)),
         restarting=bool(restarting(_beats(group), engine.now_ms)),
+        released=group.release is not None,
     )
 
 

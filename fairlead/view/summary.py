@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from fairlead.control.handing_back import GroupRelease
 from fairlead.core.model import Epoch
 from fairlead.planning.engine_life import EngineLife
 from fairlead.planning.problems import other_alarms
@@ -56,6 +57,7 @@ class GroupSummary:
         as_of_ms: the newest append time that was read.
         problems: what is wrong with it, as a check finds it (``fairlead.planning.problems``).
         engine: whether one runs for it.
+        release: who handed it back to native consumers, and when; None: nobody did.
     """
 
     group: str
@@ -79,6 +81,7 @@ class GroupSummary:
     as_of_ms: int
     problems: tuple[str, ...]
     engine: EngineLife
+    release: GroupRelease | None = None
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -106,4 +109,5 @@ class GroupSummary:
             "problems": [*self.problems],
             "other_alarms": [*other_alarms(self.alarms)],
             "engine": self.engine.document(),
+            "released": None if self.release is None else self.release.document(),
         }

@@ -176,7 +176,7 @@ class View:
             for queue, position in positions.items() if group is not None else ():
                 assert group is not None, "there is a group"
                 identity = identities.get(queue.topic)
-                group.measured.take(Report(queue, None, position, identity=identity), at_ms)
+                group.take_commit(Report(queue, None, position, identity=identity), at_ms)
 
     def unmeasured(self, silent_ms: int) -> dict[str, list[MessageQueue]]:
         """Return the queues of each group of which nobody has told anything for so long."""

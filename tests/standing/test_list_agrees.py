@@ -5,20 +5,25 @@ from random import Random
 
 import pytest
 
+from fairlead.control.handing_back import release_rule
+from fairlead.core.model import MessageQueue, Position
+from fairlead.standing.verdict import checked
 from tests.engine.client import Client
 from tests.engine.lives import GROUPS, kill, live
-from tests.engine.topics import START_MS
+from tests.engine.topics import START_MS, shard_of
 from tests.engine.world import World
-from tests.planning.live import heard_alone, rule, set_rules
+from tests.planning.live import GROUP, heard_alone, rule, set_rules
 from tests.standing.looked import (
     deafened,
     follow,
     followers,
     found_in,
     listed_in,
+    standing_of,
     started_again,
     stubborn,
 )
+from tests.view.worlds import view_of
 
 
 def _agree(world: World, group: str) -> tuple[str, ...]:
@@ -148,3 +153,45 @@ def test_any_life(seed: int) -> None:
         for group in set(GROUPS) & listed_in(world).keys():
             said.update(_agree(world, group))
     assert said
+
+
+def test_released() -> None:
+    """No reader misses the members of a group that was handed back, or tells their lag."""
+    world = followers("c1", "c2")
+    _all_gone(world)
+    assert "offline" in _agree(world, GROUP)
+    said = "released to the native group orders: back to what we know"
+    value = release_rule(GROUP).value
+    world.topics.rule(GROUP, "designated", value, by="alice", because=said)
+    world.pass_seconds(3)
+    assert _agree(world, GROUP) == ()
+    standing = standing_of(world)
+    assert standing.release is not None
+    assert standing.release.document()["by"] == "alice"
+    assert standing.lag is None
+    notes = checked(standing, frozenset()).notes
+    assert f"{said}; alice did so" in notes
+    view = view_of(world)
+    (listed,) = view.groups()
+    assert listed.release == standing.release
+    assert listed.lag_messages is None
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_lag_of_a_released_group(*, elsewhere: bool) -> None:
+    """Native commits are the truth of a released group, whatever resets and clients told before."""
+    world = followers("c1")
+    queue = MessageQueue("orders", "main", 0)
+    reset = {"kind": "reset", "group": GROUP, "queue": [*queue], "offset": 3, "by": "alice"}
+    world.topics.append("control", shard_of(GROUP), b"reset", reset)
+    _all_gone(world)
+    value = release_rule(GROUP, elsewhere=elsewhere).value
+    world.topics.rule(GROUP, "designated", value, by="alice")
+    world.pass_seconds(3)
+    view, at_ms = view_of(world), world.topics.now_ms + 1
+    ends = {MessageQueue("orders", "main", number): 1_000 for number in range(6)}
+    committed = {each: Position(0, 1_000 if each != queue else 990) for each in ends}
+    view.take_offsets(at_ms, ends, {GROUP: committed}, {"orders": "identity-of-orders"})
+    (listed,) = view.groups()
+    assert listed.lag_messages == (None if elsewhere else 10)
+    assert "offline" not in listed.problems
