@@ -31,6 +31,12 @@ def pytest_configure(config: pytest.Config) -> None:
     structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
 
 
+SECONDS_MAX = {"slow": 600, "system": 300, "spark": 300}
+"""How long a whole test of a kind may take, where it is not 120 s as pyproject.toml says.
+
+Engines start and stop in these, some of them several times: each single wait ends within 120 s.
+"""
+
 SHARED_PARTS = ("spark", "broker", "java")
 """Tests with one of these run one after another, in one process; the first that is marked counts.
 
@@ -52,6 +58,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     First of all: xdist reads the groups in this same hook, and gives them out in their order.
     """
     for item in items:
+        if not item.get_closest_marker("timeout"):
+            kinds = [kind for kind in SECONDS_MAX if item.get_closest_marker(kind)]
+            for kind in kinds[:1]:
+                item.add_marker(pytest.mark.timeout(SECONDS_MAX[kind]))
         group = _group(item)
         if group is not None:
             item.add_marker(pytest.mark.xdist_group(group))

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.awaiting import LONGEST_SECONDS
+
 __all__ = ["printed_under"]
 
 
@@ -16,4 +18,5 @@ def printed_under(seed: str, program: str) -> bytes:
         env={**os.environ, "PYTHONHASHSEED": seed},
         capture_output=True,
         check=True,
+        timeout=LONGEST_SECONDS,
     ).stdout

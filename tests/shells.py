@@ -16,6 +16,7 @@ from fairlead.errors import EnvironmentMissingError
 from fairlead.jars.store import cache_root
 from fairlead.monitoring.prometheus.apt import AptPackage, unpack_all
 from fairlead.monitoring.prometheus.store import ProgramStore
+from tests.awaiting import LONGEST_SECONDS
 
 __all__ = ["Shell", "ensure_shell"]
 
@@ -42,6 +43,7 @@ class Shell:
             capture_output=True,
             text=True,
             check=False,
+            timeout=LONGEST_SECONDS,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()

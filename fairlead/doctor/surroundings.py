@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
-from kafka.errors import TopicAuthorizationFailedError
+from kafka.errors import TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 
 from fairlead.settings import Problem, Settings
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
@@ -94,6 +94,15 @@ class Cluster:
         found = self.admin.describe_topics([self.names.name(suffix) for suffix in ALL_TOPICS])
         answers = {str(self.names.suffix(topic["name"])): topic for topic in found}
         return {suffix: answers[suffix] for suffix in ALL_TOPICS if suffix in answers}
+
+    def gone(self, suffixes: Sequence[str]) -> frozenset[str]:
+        """Return which of these topics were deleted after they were described."""
+        names = [self.names.name(suffix) for suffix in suffixes]
+        return frozenset(
+            str(self.names.suffix(topic["name"]))
+            for topic in self.admin.describe_topics(names)
+            if topic["error_code"] == UnknownTopicOrPartitionError.errno
+        )
 
     def partitions(self, suffix: str) -> int:
         """Return how many partitions a topic has; 0: it is not there."""

@@ -20,7 +20,10 @@ _ALIKE: Final = (SHARDED_TOPICS, ("assignments", "handovers"))
 def topics(around: Surroundings) -> Iterator[Answer]:
     """Compare each topic with what it must be: partitions, dates, cleanup, sizes, elections."""
     cluster, kafka = around.cluster, around.settings.kafka
-    found = cluster.described
+    configs = _configs(around)
+    without = [suffix for suffix in cluster.described if suffix not in configs]
+    gone = cluster.gone(without) if without else frozenset()
+    found = {suffix: topic for suffix, topic in cluster.described.items() if suffix not in gone}
     missing = [
         cluster.names.name(suffix)
         for suffix in ALL_TOPICS
@@ -48,7 +51,6 @@ def topics(around: Surroundings) -> Iterator[Answer]:
                 "partitions cannot be taken back: start anew under another kafka.topic_prefix and "
                 "with another engine.checkpoint",
             )
-    configs = _configs(around)
     unseen = [cluster.names.name(suffix) for suffix in found if suffix not in configs]
     if unseen:
         yield fail(

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -28,6 +29,10 @@ from fairlead.jars import cache_root, ensure_jars
 from fairlead.jars.manifest import BROKER_SETS, JAR_SET_NAMES
 from fairlead.java import find_java
 from fairlead.wire.topics import TopicNames
+from tests.awaiting import child_process
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _SECONDS_MAX = 500
 
@@ -88,9 +93,15 @@ def test_setup_jars_names_every_folder() -> None:
     ]
 
 
-@pytest.mark.system
-@pytest.mark.spark
-@pytest.mark.broker
+def test_the_session_maps_its_archive(spark_of_the_run: "SparkSession") -> None:
+    """After `fairlead setup archive`, Spark's JVM takes its classes from there."""
+    made = _setup("archive")
+    assert made.returncode == ExitCode.OK, made.stderr
+    jvm = spark_of_the_run.sparkContext._gateway.proc.pid  # type: ignore[union-attr]  # noqa: SLF001 - pyspark has no public way to its JVM
+    assert str(_archives()[0]) in Path(f"/proc/{jvm}/maps").read_text("utf-8")
+
+
+@_makes_archives
 def test_the_archive_of_this_machine_is_used(
     bootstrap: str, topics: TopicNames, tmp_path: Path
 ) -> None:
@@ -143,7 +154,7 @@ def test_of_two_makers_one_waits_for_the_other(
     command = [sys.executable, "-m", "fairlead", "setup", "archive"]
     with (paths[0].parent / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with subprocess.Popen(
+        with child_process(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as second:
             assert second.stderr is not None
@@ -163,7 +174,7 @@ def test_a_jvm_that_does_not_exit_is_killed(monkeypatch: pytest.MonkeyPatch) -> 
     from streaming import training
 
     command = [sys.executable, "-c", "import time; time.sleep(300)"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as deaf:
+    with child_process(command, stdin=subprocess.PIPE) as deaf:
         gateway = SimpleNamespace(proc=deaf, shutdown=lambda: None)
         monkeypatch.setattr(SparkContext, "_gateway", gateway)
         monkeypatch.setattr(SparkContext, "_jvm", None)

@@ -14,6 +14,7 @@ from fairlead.broker import read_state
 from fairlead.errors import ExitCode
 from fairlead.settings import load_settings
 from fairlead.topics import inspect_topics, topic_specs
+from tests.awaiting import child_process
 
 pytestmark = pytest.mark.broker
 
@@ -83,7 +84,7 @@ def test_a_broker_in_the_foreground_ends_with_its_command(
 ) -> None:
     """Ctrl-C and SIGTERM stop it in order; a killed command takes its broker along."""
     arguments = ("start", "--foreground", "--data-dir", str(tmp_path), "-o", "jsonl")
-    with subprocess.Popen(
+    with child_process(
         _command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
@@ -102,7 +103,7 @@ def test_a_broker_in_the_foreground_ends_with_its_command(
 
 def test_a_node_that_ends_by_itself_ends_the_command(tmp_path: Path) -> None:
     """In the foreground the loss of the broker is an error that names its log."""
-    with subprocess.Popen(
+    with child_process(
         _command("start", "--foreground", "--data-dir", str(tmp_path), "-o", "jsonl"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

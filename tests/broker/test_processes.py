@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.broker.processes import ChildProcess, ProcessIdentity, identify, terminate
+from tests.awaiting import await_seen, child_process, ended
 
 _STUBBORN = """
 import signal, sys, time
@@ -25,7 +26,7 @@ time.sleep(300)
 @pytest.fixture
 def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     """A process that does nothing and stops at SIGTERM."""
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"]) as process:
+    with child_process([sys.executable, "-c", "import time; time.sleep(300)"]) as process:
         yield process
         process.kill()
 
@@ -34,7 +35,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 def stubborn() -> Iterator[subprocess.Popen[str]]:
     """A process that ignores SIGTERM, and is known to do so."""
     command = [sys.executable, "-c", _STUBBORN]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with child_process(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "deaf\n"
         yield process
@@ -131,8 +132,7 @@ def test_a_paused_child_does_nothing_more(tmp_path: Path) -> None:
     )
     output = tmp_path / "output.log"
     child = ChildProcess([sys.executable, "-c", program], output, detached=False)
-    while output.stat().st_size < 10_000:
-        assert not child.exited.wait(0.01)
+    await_seen(lambda: output.stat().st_size, lambda size: size >= 10_000, what="output")
     for _ in range(20):
         child.pause()
         said = output.stat().st_size
@@ -161,7 +161,7 @@ def test_a_child_outlives_the_thread_that_started_it(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=begin)
     thread.start()
-    thread.join()
+    ended(thread)
     (child,) = children
     assert not child.exited.wait(1.0)
     child.identity.signal(signal.SIGKILL)
@@ -184,7 +184,7 @@ def test_the_death_of_the_parent(tmp_path: Path, kind: str) -> None:
     """When its parent is killed, an attached child dies and a detached one lives on."""
     command = [sys.executable, "-c", _PARENT, str(tmp_path / "output.log"), kind]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
+    with child_process(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
         assert parent.stdout is not None
         child = identify(int(parent.stdout.readline()))
         # The launcher asks for the signal before it becomes the program.

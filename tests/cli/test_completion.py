@@ -13,6 +13,7 @@ import pytest
 
 from fairlead.cli.completions import complete_group, complete_strategy
 from strategies.registry import STRATEGIES
+from tests.awaiting import LONGEST_SECONDS, ended
 from tests.shells import ensure_shell
 
 GROUPS = ("orders", "orders-late", "payments")
@@ -52,7 +53,7 @@ def view(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("FAIRLEAD__SERVE__URL", url)
     yield url
     server.shutdown()
-    thread.join()
+    ended(thread)
     server.server_close()
 
 
@@ -122,6 +123,7 @@ def test_protocol(
         capture_output=True,
         text=True,
         check=True,
+        timeout=LONGEST_SECONDS,
     )
     for word in offered:
         assert word in done.stdout

@@ -21,6 +21,7 @@ from fairlead.cli.served_view import NobodyServesError, ask_serve, group_path, o
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
+from tests.awaiting import ended
 from tests.serve.test_process import decision
 
 ROOT = Path(__file__).parents[2]
@@ -130,7 +131,7 @@ def _serving(answers: dict[str, tuple[int, bytes]]) -> Iterator[str]:
             yield f"http://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
-            thread.join()
+            ended(thread)
 
 
 def test_asking() -> None:

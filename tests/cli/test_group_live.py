@@ -13,6 +13,7 @@ import pytest
 from fairlead.errors import ExitCode
 from fairlead.wire.partition import partition_of_group
 from strategies.sticky import Sticky
+from tests.awaiting import child_process
 from tests.engine.client import Client
 from tests.streaming.log import SHARDS, body_of
 from tests.streaming.shared_engine import Engine, shared_engine
@@ -318,7 +319,7 @@ def test_rejects_followed(engine: Engine) -> None:
     partition = partition_of_group("refused", SHARDS)
     offset = engine.log.append("heartbeats", b"{", b"refused", partition)
     engine.log.await_record("rejects", lambda record: record.key == b"refused")
-    with subprocess.Popen(_reading(engine, *words), stdout=subprocess.PIPE, cwd=ROOT) as command:
+    with child_process(_reading(engine, *words), stdout=subprocess.PIPE, cwd=ROOT) as command:
         assert command.stdout is not None
         first = orjson.loads(command.stdout.readline())
         assert (first["reason"], first["record"].partition("@")[2]) == ("not_json", str(offset))

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.awaiting import LONGEST_SECONDS
+
 HEAVY = (
     "pyspark", "py4j", "pandas", "pyarrow", "numpy", "kafka", "starlette", "uvicorn",
     "prometheus_client", "structlog", "pydantic_settings",
@@ -50,7 +52,11 @@ except SystemExit:
 def test_help() -> None:
     """The help of no command and of no verb imports Spark, Kafka, pandas or a web server."""
     done = subprocess.run(
-        [sys.executable, "-c", ALL_HELP, *HEAVY], capture_output=True, text=True, check=True
+        [sys.executable, "-c", ALL_HELP, *HEAVY],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LONGEST_SECONDS,
     )
     shown = json.loads(done.stdout)
     assert len(shown) > 50
@@ -82,6 +88,7 @@ def test_completion(words: str, offered: str, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
+        timeout=LONGEST_SECONDS,
     )
     assert offered in done.stdout.split()
     assert json.loads(done.stderr.splitlines()[-1]) == []

@@ -11,6 +11,7 @@ from fairlead.cli.commands import COMMANDS, CommandEntry
 from fairlead.cli.lazy import load_command
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
+from tests.awaiting import LONGEST_SECONDS
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +105,11 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_module() -> None:
     """The package runs as a module."""
     done = subprocess.run(
-        [sys.executable, "-m", "fairlead", "--version"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "fairlead", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LONGEST_SECONDS,
     )
     assert done.stdout == f"fairlead {fairlead.__version__}\n"
 

@@ -11,6 +11,7 @@ import pytest
 
 from fairlead.demo.judge import STEPS
 from fairlead.errors import ExitCode
+from tests.awaiting import child_process
 
 SECONDS = 420.0
 
@@ -83,7 +84,7 @@ def test_verdict(tmp_path: Path, seed: int, chosen: list[str]) -> None:
 def test_interrupted(tmp_path: Path, number: signal.Signals) -> None:
     """A demo that is told to stop while it starts ends every process and removes every file."""
     temporary = tmp_path / "tmp"
-    with subprocess.Popen(
+    with child_process(
         _command("--report", str(tmp_path / "report.json")),
         env=_environment(temporary),
         stdout=subprocess.PIPE,

@@ -10,6 +10,7 @@ import pytest
 
 from fairlead.demo.memory import MemoryUse, MemoryWatch
 from fairlead.local import processes
+from tests.awaiting import child_process
 
 HELD = 40 * 2**20
 SECONDS = 20.0
@@ -37,7 +38,7 @@ def test_greatest_is_kept() -> None:
         _await(lambda: _looks(watch) > 0)
         assert watch.use is not None
         alone = watch.use
-        with subprocess.Popen(
+        with child_process(
             [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as child:
             assert child.stdout is not None

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from tests.awaiting import ended
 from tests.faults.trial import FaultLog, Lapse, Trial
 from tests.faults.troop import TroopPlan
 
@@ -71,7 +72,7 @@ def watched() -> Iterator[list[Look]]:
         yield looks
     finally:
         ends.set()
-        thread.join()
+        ended(thread)
 
 
 def excuse(

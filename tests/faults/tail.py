@@ -1,16 +1,12 @@
 """What topics hold, read on from where the last look ended: a trial does not read all anew."""
 
 import contextlib
-import time
 from collections.abc import Sequence
-from typing import Final
 
 from kafka import KafkaConsumer, TopicPartition
 
 from fairlead.local.topic_content import StoredRecord, TopicContent
-
-_POLL_MS: Final = 200
-_READ_SECONDS_MAX: Final = 60.0
+from tests.topics.reading import Polled, read_to_ends
 
 
 class Tail:
@@ -43,17 +39,14 @@ class Tail:
         Raises:
             TimeoutError: the broker did not give everything in time.
         """
-        partitions = [each for known in self._partitions.values() for each in known]
-        ends = self._consumer.end_offsets(partitions)
-        deadline = time.monotonic() + _READ_SECONDS_MAX
-        while any(self._consumer.position(each) < ends[each] for each in partitions):
-            for partition, records in self._consumer.poll(timeout_ms=_POLL_MS).items():
-                self._records[partition.topic] += [
-                    StoredRecord(r.topic, r.partition, r.offset, r.timestamp, r.key, r.value)
-                    for r in records
-                ]
-            if time.monotonic() > deadline:
-                raise TimeoutError("topics could not be read to their ends")
+        read_to_ends(self._consumer, self._take)
+
+    def _take(self, polled: Polled) -> None:
+        for partition, records in polled.items():
+            self._records[partition.topic] += [
+                StoredRecord(r.topic, r.partition, r.offset, r.timestamp, r.key, r.value)
+                for r in records
+            ]
 
     def ends(self, topic: str) -> dict[int, int]:
         """Return the next offset to be written of each partition."""

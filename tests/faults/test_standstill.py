@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from fairlead.local.processes import processor_seconds
+from tests.awaiting import SECONDS, child_process
 from tests.faults.standstill import Standstill, thread_states
 
 BUSY = """
@@ -26,7 +27,7 @@ run()
 @pytest.fixture
 def busy() -> Iterator[int]:
     """A process with two threads and a child, all of which never rest."""
-    with subprocess.Popen(
+    with child_process(
         [sys.executable, "-c", BUSY], stdout=subprocess.PIPE, start_new_session=True
     ) as process:
         assert process.stdout is not None
@@ -63,7 +64,7 @@ def test_with_a_dead_child() -> None:
     code = (
         "import subprocess, sys; p = subprocess.Popen(['true']); print(p.pid, flush=True); input()"
     )
-    with subprocess.Popen(
+    with child_process(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
@@ -75,12 +76,12 @@ def test_with_a_dead_child() -> None:
         with Standstill(process.pid) as still:
             assert child in still.pids
             still.hold(0.05)
-        process.communicate(b"\n")
+        process.communicate(b"\n", timeout=SECONDS)
 
 
 def test_gone() -> None:
     """Nobody stands still who is not there."""
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+    with child_process([sys.executable, "-c", ""]) as process:
         process.wait()
     assert thread_states(process.pid) == ""
     with pytest.raises(ProcessLookupError):

@@ -17,10 +17,11 @@ from fairlead.local.child import Killing
 from fairlead.local.decisions import Decision
 from fairlead.local.follower import DecisionFollower
 from fairlead.verify.history import Held, Queue
+from tests.awaiting import LONGEST_SECONDS
 from tests.faults.standstill import Standstill
 from tests.faults.trial import FaultLog, Freeze, Lapse, Life
 
-PATIENCE_SECONDS: Final = 240.0
+PATIENCE_SECONDS: Final = LONGEST_SECONDS
 _LOOK_SECONDS: Final = 1.0
 _END_SECONDS_MAX: Final = 30.0
 

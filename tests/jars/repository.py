@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from fairlead.jars import Jar
+from tests.awaiting import ended
 
 _POM = """<project><modelVersion>4.0.0</modelVersion>
 <groupId>{0}</groupId><artifactId>{1}</artifactId><version>{2}</version></project>"""
@@ -55,7 +56,7 @@ class Repository:
                 yield
             finally:
                 server.shutdown()
-                thread.join()
+                ended(thread)
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):

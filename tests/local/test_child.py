@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from fairlead.local.child import Child
+from tests.awaiting import child_process
 
 SECONDS = 20.0
 
@@ -133,7 +134,7 @@ def test_log(tmp_path: Path) -> None:
 
 def test_dies_with_its_parent(tmp_path: Path) -> None:
     """When the process that started it is killed, a child dies too."""
-    with subprocess.Popen(
+    with child_process(
         _python(PARENT, str(tmp_path / "log")), stdout=subprocess.PIPE, text=True
     ) as parent:
         assert parent.stdout is not None

@@ -17,6 +17,7 @@ from fairlead.local.processes import (
     memory_bytes,
     processor_seconds,
 )
+from tests.awaiting import child_process
 
 MEBIBYTE = 2**20
 HELD = 40 * MEBIBYTE
@@ -51,7 +52,7 @@ child.wait()
 @contextlib.contextmanager
 def _running(code: str, *, words: int = 1) -> Iterator[int]:
     """A process that is there until the end of the context; begins when it has said its words."""
-    with subprocess.Popen(
+    with child_process(
         [sys.executable, "-c", code, str(HELD)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

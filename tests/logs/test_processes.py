@@ -9,6 +9,7 @@ import pytest
 
 from fairlead.broker.ports import free_ports
 from fairlead.errors import ExitCode
+from tests.awaiting import SECONDS
 
 PASSWORD = "hunter2-made-up"  # noqa: S105 - made up
 LOOK_SECONDS = 8
@@ -53,7 +54,7 @@ def test_no_password(command: list[str], form: str, tmp_path: Path) -> None:
             told, _ = process.communicate(timeout=30 if command == ["run"] else LOOK_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
-            told, _ = process.communicate()
+            told, _ = process.communicate(timeout=SECONDS)
     assert PASSWORD not in told
     assert bootstrap in told or "serving" in told
     assert command != ["run"] or process.returncode == ExitCode.ENVIRONMENT

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 from fairlead.monitoring.prometheus import find_program
+from tests.awaiting import LONGEST_SECONDS
 
 
 def promtool(*arguments: str | Path, given: bytes = b"") -> tuple[int, str]:
@@ -13,6 +14,10 @@ def promtool(*arguments: str | Path, given: bytes = b"") -> tuple[int, str]:
         EnvironmentMissingError: there is no promtool here; the remedy is in the message.
     """
     done = subprocess.run(
-        [find_program("promtool"), *arguments], input=given, capture_output=True, check=False
+        [find_program("promtool"), *arguments],
+        input=given,
+        capture_output=True,
+        check=False,
+        timeout=LONGEST_SECONDS,
     )
     return done.returncode, (done.stdout + done.stderr).decode()

@@ -15,6 +15,7 @@ from fairlead.errors import EnvironmentMissingError
 from fairlead.monitoring.prometheus import ensure_programs, find_program
 from fairlead.monitoring.prometheus.apt import AptPackage, unpack_all
 from fairlead.monitoring.prometheus.store import ProgramStore
+from tests.awaiting import LONGEST_SECONDS, child_process
 
 ANSWER = "#!/bin/sh\necho '{name}, version {version} (branch: x, revision: y)'\n"
 
@@ -63,7 +64,7 @@ class Repository:
         (tree / "DEBIAN" / "control").write_text(control)
         package = self.served / f"{name}_{version}_all.deb"
         command = ["dpkg-deb", "--root-owner-group", "--build", str(tree), str(package)]
-        subprocess.run(command, check=True, capture_output=True)
+        subprocess.run(command, check=True, capture_output=True, timeout=LONGEST_SECONDS)
         content = package.read_bytes()
         with (self.served / "Packages").open("a") as index:
             index.write(
@@ -79,7 +80,9 @@ class Repository:
         """Let apt read what is on offer now, as the machine's owner would."""
         environment = {**os.environ, "APT_CONFIG": str(self.configuration)}
         command = ["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "update"]
-        subprocess.run(command, env=environment, check=True, capture_output=True)
+        subprocess.run(
+            command, env=environment, check=True, capture_output=True, timeout=LONGEST_SECONDS
+        )
 
 
 @pytest.fixture
@@ -252,7 +255,7 @@ def test_two_at_once(repository: Repository) -> None:
     command = [sys.executable, "-m", "fairlead", "setup", "prometheus"]
     with (store.folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with subprocess.Popen(
+        with child_process(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as second:
             assert second.stderr is not None
@@ -263,7 +266,7 @@ def test_two_at_once(repository: Repository) -> None:
                 (folder / name).write_text(ANSWER.format(name=name, version="2.45.0"))
                 (folder / name).chmod(0o755)
             fcntl.flock(lock, fcntl.LOCK_UN)
-            output, errors = second.communicate()
+            output, errors = second.communicate(timeout=LONGEST_SECONDS)
     assert (second.returncode, errors) == (0, "")
     assert output == f"prometheus: {folder / 'prometheus'}\npromtool: {folder / 'promtool'}\n"
 

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.awaiting import LONGEST_SECONDS
 from tests.mutants.tree import ROOT
 
 pytestmark = pytest.mark.xdist_group("mutants")
@@ -14,7 +15,9 @@ pytestmark = pytest.mark.xdist_group("mutants")
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
     """Run the command as make mutants does."""
     command = [sys.executable, "-m", "tests.mutants", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=LONGEST_SECONDS
+    )
 
 
 def test_two_at_once() -> None:

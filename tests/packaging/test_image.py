@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.broker.ports import free_ports
+from tests.awaiting import LONGEST_SECONDS, ended
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
@@ -35,6 +36,7 @@ def _health(port: int, serve_port: int) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
+        timeout=LONGEST_SECONDS,
     )
 
 
@@ -97,7 +99,7 @@ def test_health_of_a_view(status: int, code: int) -> None:
         [engine_port] = free_ports(1)
         found = _health(engine_port, server.server_port)
         server.shutdown()
-        thread.join()
+        ended(thread)
     assert found.returncode == code
     assert "9 records behind the topics" in (found.stderr if code else found.stdout)
 
@@ -116,7 +118,11 @@ def test_both_ports() -> None:
 def test_steps() -> None:
     """The image's steps work in an empty environment, as a user without rights."""
     done = subprocess.run(
-        [ROOT / "deploy" / "try-image-steps"], capture_output=True, text=True, check=False
+        [ROOT / "deploy" / "try-image-steps"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST_SECONDS,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("==> the image's steps work\n")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.awaiting import LONGEST_SECONDS
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -17,7 +19,9 @@ def _script(path: Path, text: str) -> str:
 
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=LONGEST_SECONDS
+    )
 
 
 def test_old_python(tmp_path: Path) -> None:
@@ -48,6 +52,7 @@ def test_python_is_searched(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
+        timeout=LONGEST_SECONDS,
     )
     assert done.stdout == "python3\n"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.settings import load_settings
+from tests.awaiting import LONGEST_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,6 +20,7 @@ def _build(project: Path, folder: Path) -> Path:
         cwd=project,
         check=True,
         capture_output=True,
+        timeout=LONGEST_SECONDS,
     )
     (wheel,) = folder.glob("*.whl")
     unpacked = folder / "unpacked"
@@ -70,7 +72,12 @@ def test_settings_travel(engine: Path, tmp_path: Path) -> None:
         "print(fairlead.__file__); print(load_settings(profile='rocketmq').model_dump_json())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LONGEST_SECONDS,
     )
     origin, settings = done.stdout.splitlines()
     assert Path(origin).is_relative_to(engine)

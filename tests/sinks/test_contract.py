@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests.topics.reading import read_to_ends
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -59,11 +61,15 @@ def _kafka(bootstrap: str, prefix: str) -> SinkUnderTest:
         partitions = [TopicPartition(topic, number) for topic in topics for number in range(3)]
         consumer.assign(partitions)
         consumer.seek_to_beginning()
-        ends = consumer.end_offsets(partitions)
         rows: list[Row] = []
-        while any(consumer.position(partition) < end for partition, end in ends.items()):
-            for records in consumer.poll(timeout_ms=200).values():
-                rows += [Row(each.topic, each.partition, each.key, each.value) for each in records]
+        read_to_ends(
+            consumer,
+            lambda polled: rows.extend(
+                Row(each.topic, each.partition, each.key, each.value)
+                for records in polled.values()
+                for each in records
+            ),
+        )
         consumer.close()
         return rows
 

@@ -9,6 +9,7 @@ import orjson
 from kafka import KafkaConsumer, TopicPartition
 
 from fairlead.settings import KafkaSettings
+from tests.awaiting import ended
 from tests.engine.client import Client
 from tests.engine.topics import bounds, route
 from tests.streaming.log import WAIT_SECONDS_MAX, Log
@@ -38,7 +39,7 @@ class Fleet:
 
     def __exit__(self, *_exception: object) -> None:
         self._stopped.set()
-        self._thread.join()
+        ended(self._thread)
         self._log.__exit__(None, None, None)
 
     def join(self, client_id: str, group: str = "orders", life: int = 1) -> Client:

@@ -1,8 +1,9 @@
 """The topics of one test: appends records, and waits for records to appear."""
 
-import time
+import itertools
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any, Final, Self
 
 import orjson
@@ -12,8 +13,10 @@ from kafka.consumer.fetcher import ConsumerRecord
 from fairlead.settings import KafkaSettings
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import TopicNames
+from tests.awaiting import LONGEST_SECONDS, await_seen
+from tests.topics.reading import read_to_ends
 
-WAIT_SECONDS_MAX: Final = 120.0
+WAIT_SECONDS_MAX: Final = LONGEST_SECONDS
 
 SHARDS: Final = 4
 """Partitions of heartbeats, as conf/ says."""
@@ -58,10 +61,7 @@ class Log(AbstractContextManager["Log"]):
 
     def records(self, suffix: str) -> list[ConsumerRecord]:
         """Return everything in a topic by now; in order within each partition."""
-        consumer = self._consumer(suffix)
-        ends = consumer.end_offsets(list(consumer.assignment()))
-        while any(consumer.position(partition) < end for partition, end in ends.items()):
-            self._poll(suffix, 200)
+        read_to_ends(self._consumer(suffix), partial(self._take, suffix))
         return list(self._read[suffix])
 
     def await_record(
@@ -75,27 +75,31 @@ class Log(AbstractContextManager["Log"]):
         Raises:
             TimeoutError: it did not appear; says what did.
         """
-        deadline = time.monotonic() + seconds_max
-        self._consumer(suffix)
+        consumer = self._consumer(suffix)
+        found: list[ConsumerRecord] = []
         looked = 0
-        while True:
+
+        def look() -> list[ConsumerRecord]:
+            nonlocal looked
             read = self._read[suffix]
-            for record in read[looked:]:
-                if wanted(record):
-                    return record
+            found.extend(itertools.islice(filter(wanted, read[looked:]), 1))
             looked = len(read)
-            self.check()
-            if time.monotonic() > deadline:
-                values = [record.value for record in read]
-                raise TimeoutError(f"{suffix} holds only {values}")
-            self._poll(suffix, 200)
+            if not found:
+                self.check()
+                self._take(suffix, consumer.poll(timeout_ms=200))
+            return read
+
+        await_seen(
+            look, lambda _: found, what=f"such record of {suffix}", seconds=seconds_max, pause=0
+        )
+        return found[0]
 
     def bodies(self, suffix: str) -> list[Any]:
         """Return everything in a topic by now, parsed; deletions are left out."""
         return [orjson.loads(each.value) for each in self.records(suffix) if each.value is not None]
 
-    def _poll(self, suffix: str, timeout_ms: int) -> None:
-        for records in self._consumers[suffix].poll(timeout_ms=timeout_ms).values():
+    def _take(self, suffix: str, polled: Mapping[TopicPartition, list[ConsumerRecord]]) -> None:
+        for records in polled.values():
             self._read[suffix] += records
 
     def _consumer(self, suffix: str) -> KafkaConsumer:

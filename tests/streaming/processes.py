@@ -6,14 +6,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Final, Self
 
 from fairlead.settings import Settings
+from tests.awaiting import LONGEST_SECONDS, await_seen
 
-_END_SECONDS_MAX: Final = 120.0
-_SAY_SECONDS_MAX: Final = 120.0
 _COPIES_MAX: Final = 20
 
 
@@ -38,7 +36,7 @@ class EngineProcess:
     def __exit__(self, *_exception: object) -> None:
         if self._process.poll() is None:
             self._process.kill()
-        self._process.wait()
+        self._process.wait(LONGEST_SECONDS)
 
     @property
     def pid(self) -> int:
@@ -56,11 +54,19 @@ class EngineProcess:
 
     def await_said(self, pattern: str, times: int = 1) -> None:
         """Wait until it has said something, so many times."""
-        deadline = time.monotonic() + _SAY_SECONDS_MAX
-        while len(re.findall(pattern, self.text())) < times:
-            self.check()
-            assert time.monotonic() < deadline, self.text()
-            time.sleep(0.05)
+
+        def said() -> str:
+            text = self.text()
+            if len(re.findall(pattern, text)) < times:
+                self.check()
+            return text
+
+        await_seen(
+            said,
+            lambda text: len(re.findall(pattern, text)) >= times,
+            what=f"line with {pattern!r}",
+            seconds=LONGEST_SECONDS,
+        )
 
     def signal(self, number: signal.Signals) -> None:
         """Send it a signal."""
@@ -68,7 +74,7 @@ class EngineProcess:
 
     def await_end(self) -> int:
         """Wait for its end and return the exit code."""
-        return self._process.wait(_END_SECONDS_MAX)
+        return self._process.wait(LONGEST_SECONDS)
 
 
 def children_of(process_id: int) -> list[int]:

@@ -1,7 +1,6 @@
 """The job in a thread of the test's process, on the one Spark session of the run."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -11,13 +10,11 @@ from fairlead.settings import Settings
 from strategies.registry import STRATEGIES
 from streaming.job import JobOptions, run_job
 from streaming.stopping import StopSignal
+from tests.awaiting import LONGEST_SECONDS, await_seen, ended
 from tests.streaming.log import Log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-_STOP_SECONDS_MAX = 120
-_REACH_SECONDS_MAX = 120
 
 
 class GivenSession:
@@ -57,11 +54,12 @@ class RunningJob:
 
     def await_state(self, reached: Callable[[], bool]) -> None:
         """Wait until the run has come so far; raise what ended it, if it ends before that."""
-        deadline = time.monotonic() + _REACH_SECONDS_MAX
-        while not reached():
+
+        def look() -> bool:
             self.check()
-            assert time.monotonic() < deadline, "the job did not come so far"
-            time.sleep(0.05)
+            return reached()
+
+        await_seen(look, what="such state of the job", seconds=LONGEST_SECONDS)
 
     def stop(self) -> None:
         """Ask for a clean stop and wait for it; raise what ended the run instead, if anything."""
@@ -71,8 +69,7 @@ class RunningJob:
 
     def join(self) -> BaseException | None:
         """Wait for the end; return the error, None after a clean stop."""
-        self._thread.join(_STOP_SECONDS_MAX)
-        assert not self._thread.is_alive(), "the job did not end"
+        ended(self._thread, LONGEST_SECONDS)
         return self.error
 
 

@@ -1,7 +1,6 @@
 """Reads /metrics as Prometheus does."""
 
 import re
-import time
 import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Final
 from prometheus_client.parser import text_string_to_metric_families
 
 from fairlead.settings import MetricsSettings
+from tests.awaiting import LONGEST_SECONDS, await_seen
 
-_WAIT_SECONDS_MAX: Final = 120.0
 _LOOK_SECONDS: Final = 0.2
 _PAGE: Final = Path(__file__).parents[2] / "docs" / "metrics.md"
 
@@ -20,7 +19,11 @@ class Scrape:
     """One answer of the endpoint."""
 
     def __init__(self, text: str) -> None:
+        self._text = text
         self._families = list(text_string_to_metric_families(text))
+
+    def __repr__(self) -> str:
+        return "\n".join(line for line in self._text.splitlines() if not line.startswith("#"))
 
     def families(self) -> set[str]:
         """Return the names of the families, as they are documented."""
@@ -64,12 +67,13 @@ def await_metric(
     where: MetricsSettings, wanted: Callable[[Scrape], bool], check: Callable[[], None]
 ) -> Scrape:
     """Scrape until the numbers are as wanted, as an alert would; ``check`` may give up."""
-    deadline = time.monotonic() + _WAIT_SECONDS_MAX
-    while True:
+
+    def look() -> Scrape:
         found = scrape(where)
-        if wanted(found):
-            return found
-        check()
-        if time.monotonic() > deadline:
-            raise TimeoutError("the numbers did not become what was wanted")
-        time.sleep(_LOOK_SECONDS)
+        if not wanted(found):
+            check()
+        return found
+
+    return await_seen(
+        look, wanted, what="such numbers", seconds=LONGEST_SECONDS, pause=_LOOK_SECONDS
+    )

@@ -12,6 +12,7 @@ import pytest
 from fairlead.errors import EnvironmentMissingError, ExitCode, RefusedError
 from streaming.checkpoint import Checkpoint, Layout, check_layout
 from streaming.topic_ids import check_topic_ids
+from tests.awaiting import child_process
 
 LAYOUT = Layout.of("some-cluster-id", "fairlead.", (4, 64), 2)
 
@@ -37,9 +38,7 @@ def test_second_driver(tmp_path: Path) -> None:
     """A second driver is refused with the first one's process id, until the first is dead."""
     checkpoint = Checkpoint(tmp_path / "checkpoint")
     command = [sys.executable, "-c", HOLD, str(checkpoint.folder)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as first:
+    with child_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
         assert first.stdout is not None
         assert first.stdout.readline() == "held\n"
         with pytest.raises(RefusedError, match=f"process id {first.pid}") as refused:

@@ -1,7 +1,6 @@
 """The ticker moves the clock of the log in every partition, and says when it cannot."""
 
 import threading
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record
 from streaming.clock import Ticker
+from tests.awaiting import await_seen
 from tests.streaming.log import Log
 
 if TYPE_CHECKING:
@@ -87,8 +87,7 @@ def test_outage(settings: Settings, tmp_path: Path) -> None:
             stack.callback(ticker.stop)
             ticker.start(1)
             cluster.kill()
-            while ticker.counts.lost == 0:
-                time.sleep(0.05)
+            await_seen(lambda: ticker.counts.lost, what="lost tick")
             cluster.restart()
             log = stack.enter_context(Log(kafka))
             newest = len(log.records("heartbeats"))

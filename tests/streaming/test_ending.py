@@ -1,7 +1,6 @@
 """How a run ends, and which starts are refused: each with its own exit code."""
 
 import contextlib
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,14 +17,13 @@ from streaming.ending import classify
 from streaming.generation import claim_generation, earlier_generations
 from streaming.job import JobOptions, run_job
 from streaming.stopping import StopSignal
+from tests.awaiting import await_seen
 from tests.streaming.log import SHARDS, Log
 from tests.streaming.running import GivenSession, RunningJob, job
 from tests.topics.deletion import delete_topics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-ALTERED_SECONDS = 30.0
 
 
 def _changed(settings: Settings, **changes: object) -> Settings:
@@ -53,15 +51,13 @@ def _alter(bootstrap: str, topic: str, **config: str) -> None:
     """
     wanted = {name.replace("_", "."): value for name, value in config.items()}
     resource = ConfigResource(ConfigResourceType.TOPIC, topic, wanted)
-    deadline = time.monotonic() + ALTERED_SECONDS
     with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
         admin.alter_configs([resource])
-        while True:
-            found = admin.describe_configs([resource], config_filter="all")["topic"][topic]
-            if all(found[name]["value"] == value for name, value in wanted.items()):
-                return
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{topic}: {wanted} was not taken over: {found}")
+        await_seen(
+            lambda: admin.describe_configs([resource], config_filter="all")["topic"][topic],
+            lambda found: all(found[name]["value"] == value for name, value in wanted.items()),
+            what=f"{wanted} of {topic}",
+        )
 
 
 def test_superseded_by_claim(spark: "SparkSession", settings: Settings, log: Log) -> None:

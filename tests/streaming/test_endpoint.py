@@ -17,6 +17,7 @@ from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import MetricsSettings
 from streaming.endpoint import Endpoint, serve
 from streaming.health import Health
+from tests.awaiting import LONGEST_SECONDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,6 +59,7 @@ def _check(endpoint: Endpoint, *arguments: str) -> subprocess.CompletedProcess[s
         capture_output=True,
         text=True,
         check=False,
+        timeout=LONGEST_SECONDS,
     )
 
 

@@ -13,6 +13,7 @@ from fairlead.broker.ports import free_ports
 from fairlead.wire.partition import partition_of_group
 from strategies.registry import STRATEGIES
 from streaming.topics import input_topics
+from tests.awaiting import ended
 from tests.engine.client import Client
 from tests.streaming.faulty import FaultyStrategy
 from tests.streaming.log import SHARDS, body_of
@@ -130,7 +131,7 @@ def _traffic(engine: Engine, *clients: Client, written: dict[int, int]) -> Itera
         yield
     finally:
         over.set()
-        thread.join()
+        ended(thread)
 
 
 def test_measured_weights(engine: Engine) -> None:

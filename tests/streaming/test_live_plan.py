@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.local.decisions import DecisionReader, Ownership, Queue
 from fairlead.settings import Settings
 from fairlead.wire.partition import partition_of_group
+from tests.awaiting import await_seen
 from tests.bridges.kafka.test_offsets import commit
 from tests.engine.client import Client
 from tests.engine.topics import route
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from tests.engine.topics import Topics
 
 QUEUES = 9
-SETTLE_SECONDS_MAX = 60.0
 RULES: dict[str, dict[str, Any]] = {
     "averagely": {"strategy": {"name": "AVG"}},
     "designated": {"designated": {"only": ["c1", "c3"]}},
@@ -72,12 +71,17 @@ def decided(log: Log, group: str) -> Ownership:
 
 def settled(log: Log, group: str, *members: str) -> Ownership:
     """Wait until a group is at rest with these members."""
-    deadline = time.monotonic() + SETTLE_SECONDS_MAX
-    while not (found := decided(log, group)).is_settled_among(frozenset(members), QUEUES):
+
+    def look() -> Ownership:
         log.check()
-        assert time.monotonic() < deadline, found.newest
-        time.sleep(0.2)
-    return found
+        return decided(log, group)
+
+    return await_seen(
+        look,
+        lambda found: found.is_settled_among(frozenset(members), QUEUES),
+        what=f"rest of {group} with {members}",
+        pause=0.2,
+    )
 
 
 def owners_of(found: Ownership) -> dict[Queue, str]:

@@ -2,7 +2,6 @@
 
 import contextlib
 import shutil
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from streaming.generation import earlier_generations
 from streaming.job import JobOptions, run_job
 from streaming.lost_input import Gap, cut_input, lost_input, lost_records
 from streaming.stopping import StopSignal
+from tests.awaiting import await_seen
 from tests.engine.client import Client
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import assert_decided_once, owns_all
@@ -133,8 +133,12 @@ def _make_anew(settings: Settings, topic: str) -> None:
     with contextlib.closing(KafkaAdminClient(**connection)) as admin:
         admin.delete_topics([topic])
     specs = topic_specs(settings.topics)
-    while topic not in create_topics(connection, settings.kafka.topic_prefix, specs).created:
-        time.sleep(0.1)
+    await_seen(
+        lambda: create_topics(connection, settings.kafka.topic_prefix, specs),
+        lambda report: topic in report.created,
+        what=f"new {topic}",
+        pause=0.1,
+    )
 
 
 @pytest.mark.parametrize("known", [True, pytest.param(False, marks=pytest.mark.slow)])

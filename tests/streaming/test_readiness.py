@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from fairlead.broker.ports import free_ports
 from fairlead.settings import Settings, load_settings
 from streaming.health import Patience
 from streaming.job import JobOptions
+from tests.awaiting import await_seen
 from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.streaming.running import GivenSession, RunningJob
 
@@ -60,17 +60,17 @@ def _ask(settings: Settings) -> dict[str, Any]:
 
 def _await(settings: Settings, running: RunningJob, state: str) -> dict[str, Any]:
     """Ask until the engine is in this state; return what it says."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    found: dict[str, Any] = {}
-    while found.get("state") != state:
+
+    def look() -> dict[str, Any]:
         running.check()
-        assert time.monotonic() < deadline, f"it says {found}"
         try:
-            found = _ask(settings)
+            return _ask(settings)
         except OSError:  # nothing is served yet
-            found = {}
-        time.sleep(0.1)
-    return found
+            return {}
+
+    return await_seen(
+        look, lambda found: found.get("state") == state, what=f"state {state}", seconds=WAIT_SECONDS
+    )
 
 
 def test_halts(

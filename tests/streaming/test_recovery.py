@@ -2,7 +2,6 @@
 
 import shutil
 import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from streaming.clock import Ticker
 from streaming.job import JobOptions, run_job
 from streaming.query import starting_offsets
 from streaming.stopping import StopSignal
+from tests.awaiting import await_seen, ended
 from tests.engine.client import Client
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import assert_decided_once, owns_all
@@ -151,8 +151,7 @@ def test_killed_before_the_first_commit(
     planted = query / "commits" / "0"
 
     def plant() -> None:
-        while not (query / "offsets" / "0").exists():
-            time.sleep(0.005)
+        await_seen((query / "offsets" / "0").exists, what="first batch", pause=0.005)
         planted.write_text("v1\n{}")
 
     with Fleet(settings.kafka) as fleet:
@@ -162,7 +161,7 @@ def test_killed_before_the_first_commit(
         with job(spark, settings, log) as running:
             # Spark finds the commit of its batch taken, after the batch was written.
             assert isinstance(running.join(), QueryDiedError)
-        thread.join()
+        ended(thread)
         planted.unlink()
         assert log.bodies("decisions")[0]["cut"]["generation"] == 1
         with job(spark, settings, log):

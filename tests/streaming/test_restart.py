@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fairlead.errors import QueryDiedError
 from fairlead.settings import Settings
 from fairlead.wire.partition import partition_of_group
+from tests.awaiting import await_seen
 from tests.engine.client import Client
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import assert_decided_once, held_by, owns_all
@@ -72,8 +73,12 @@ def test_crash_between_write_and_commit(
             log.await_record("assignments", owns_all(first, 1))
             planted = _plant_commit(settings.engine.checkpoint, batches_ahead=3)
             # Spark finds the commit of its batch taken, after the batch was written.
-            while running.error is None:
+
+            def join() -> BaseException | None:
                 joined.append(fleet.join("c1", next(groups)))
+                return running.error
+
+            await_seen(join, what="end of the run", pause=0)
         assert isinstance(running.error, QueryDiedError)
         assert running.error.exit_code == 6
         assert (planted.parents[1] / "offsets" / planted.name).exists()

@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 
 from fairlead.errors import ExitCode
 from streaming.supervise import RestartPolicy, Supervisor
+from tests.awaiting import await_seen, child_process
 
 QUICK = RestartPolicy(
     pause_seconds=0.01, pause_seconds_max=0.04, healthy_seconds=60, deaths_max=4, window_seconds=60
@@ -96,12 +98,13 @@ def test_pause_starts_anew() -> None:
     assert time.monotonic() - started < 30
 
 
-def _supervised(pause: str, child: str) -> "subprocess.Popen[str]":
+@contextmanager
+def _supervised(pause: str, child: str) -> "Iterator[subprocess.Popen[str]]":
     command = [sys.executable, "-c", SUPERVISED, pause, child]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "child\n"
-    return process
+    with child_process(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "child\n"
+        yield process
 
 
 def test_signal_is_forwarded() -> None:
@@ -116,7 +119,10 @@ def test_signal_in_pause() -> None:
     with _supervised("600", "dies") as process:
         assert process.stdout is not None
         # The supervisor writes its warning after the child's death, to the same pipe's reader.
-        while "pause_seconds" not in process.stdout.readline():
-            pass
+        await_seen(
+            process.stdout.readline,
+            lambda line: "pause_seconds" in line,
+            what="warning before the pause",
+        )
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=20) == ExitCode.OK

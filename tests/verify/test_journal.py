@@ -24,6 +24,7 @@ from fairlead.verify.history import (
 )
 from fairlead.verify.journal import JournalWriter, parse_record, read_journal, read_journals
 from fairlead.verify.line_fields import LineError
+from tests.awaiting import child_process, ended
 from tests.demo.recorded import queue
 
 WRITE_UNTIL_KILLED = """
@@ -76,7 +77,7 @@ def test_survives_sigkill(tmp_path: Path) -> None:
     """Whatever was written before a SIGKILL is there after it, without a hole."""
     path = tmp_path / "killed.jsonl"
     command = [sys.executable, "-c", WRITE_UNTIL_KILLED, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with child_process(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "reached\n"
         process.send_signal(signal.SIGKILL)
@@ -101,7 +102,7 @@ def test_threads(tmp_path: Path) -> None:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            ended(thread)
     (journal,) = read_journal(path)
     times = [record.t_ns for record in journal.records]
     assert (journal.faults, len(times)) == ((), 800)

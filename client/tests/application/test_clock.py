@@ -8,6 +8,8 @@ import time
 import pytest
 from fairlead_client.clock import now_ms
 
+from tests.awaiting import LONGEST_SECONDS
+
 DAY_SECONDS = 86_400
 
 
@@ -32,7 +34,9 @@ def test_not_the_monotonic_clock() -> None:
         "-c",
         program,
     ]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=LONGEST_SECONDS
+    )
     if ended.returncode:
         pytest.skip("a time namespace needs unshare and the right to make one")
     ahead = time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()

@@ -14,6 +14,8 @@ from fairlead_client.model import Queue
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.awaiting import LONGEST_SECONDS, child_process
+
 QUEUE = Queue("orders", "main", 0)
 
 WRITER = """if True:
@@ -72,7 +74,7 @@ def test_killed_while_writing(tmp_path: Path) -> None:
     """A process killed at any moment leaves what it wrote last, or one write more, and whole."""
     program = WRITER.format(folder=str(tmp_path))
     for rounds in (1, 7, 20):
-        with subprocess.Popen(
+        with child_process(
             [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
         ) as process:
             assert process.stdout is not None
@@ -96,10 +98,12 @@ def test_second_process(tmp_path: Path) -> None:
     program = WRITER.format(folder=str(tmp_path))
     file = opened(tmp_path)
     command = [sys.executable, "-c", program]
-    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    refused = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=LONGEST_SECONDS
+    )
     assert "another process is 'c' of group 'g' here" in refused.stderr
     file.close()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with child_process(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "open\n"
         with pytest.raises(OffsetFileError, match="another process"):

@@ -3,7 +3,6 @@
 import contextlib
 import gc
 import socket
-import time
 from threading import Event
 from threading import enumerate as threads
 from typing import Any
@@ -22,6 +21,8 @@ from kafka import KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
+
+from tests.awaiting import await_seen
 
 
 def settings_of(bootstrap: str, prefix: str) -> Settings:
@@ -82,8 +83,7 @@ def test_the_first_answer_is_awaited(engine: Any, monkeypatch: pytest.MonkeyPatc
 
         def start_and_wait() -> None:
             start()
-            while managers[-1].broker_version_data is None:
-                time.sleep(0.001)
+            await_seen(lambda: managers[-1].broker_version_data, what="version", pause=0.001)
 
         net.start = start_and_wait
         return net

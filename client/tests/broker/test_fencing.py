@@ -225,7 +225,7 @@ def test_broker_comes_late(kafka: Pausable, engine: "ScriptedEngine", data_topic
                 time.sleep(0.02)
         finally:
             kafka.resume()
-        started.result()
+        started.result(WAIT_SECONDS)
     engine.heartbeat("a")
     one.close()
 
@@ -272,7 +272,7 @@ def test_killed_process(
         )
     finally:
         process.send_signal(signal.SIGKILL)
-        process.communicate()
+        process.communicate(timeout=WAIT_SECONDS)
     assigned: SimpleQueue[int] = SimpleQueue()
     one = client(on_assigned=lambda _queue, offset: assigned.put(offset))
     one.start()

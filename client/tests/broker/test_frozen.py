@@ -74,7 +74,7 @@ class Frozen:
     def end(self) -> None:
         """Kill it."""
         self._process.kill()
-        self._process.communicate()
+        self._process.communicate(timeout=WAIT_SECONDS)
 
 
 @pytest.fixture

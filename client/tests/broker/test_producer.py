@@ -21,6 +21,8 @@ from fairlead_client.producer.target import Target
 from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
+from tests.awaiting import ended
+
 WAIT_SECONDS = 30
 Publish = Callable[..., None]
 
@@ -121,7 +123,7 @@ def test_route_is_asked_for(
     with Producer(bootstrap=bootstrap, prefix=topic_prefix, group="billing") as producer:
         sent = producer.send_async(OutgoingMessage(data_topic, b"first"), timeout_ms=20_000)
         assert sent.result(WAIT_SECONDS).queue == Queue(data_topic, "main", 0)
-    bridge.join()
+    ended(bridge)
     assert requests == [
         {
             "v": 1,

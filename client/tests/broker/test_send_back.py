@@ -1,7 +1,6 @@
 """Failed messages on a real broker: they are kept, come back, and are dead in the end."""
 
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,8 @@ from fairlead_client.settings import Settings
 from fairlead_client.transport.send_back import KafkaFailedMessages
 from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.structs import TopicPartition
+
+from tests.awaiting import child_process
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
@@ -172,7 +173,7 @@ def test_killed_before_the_commit(
     program = PROGRAM.format(
         bootstrap=bootstrap, group=group, topic=data_topic, prefix=topic_prefix
     )
-    with subprocess.Popen([sys.executable, "-c", program]) as process:
+    with child_process([sys.executable, "-c", program]) as process:
         heartbeat = engine_of_group.heartbeat("failing")
         engine_of_group.grant(heartbeat, Queue(data_topic, "main", 0), 1)
         assert process.wait(WAIT_SECONDS) == -signal.SIGKILL

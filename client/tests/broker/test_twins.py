@@ -12,6 +12,8 @@ import pytest
 from fairlead_client import DuplicateClientIdError, Queue
 from fairlead_client.model import Position
 
+from tests.awaiting import ended
+
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
 
@@ -80,8 +82,8 @@ class Twin:
     def kill(self) -> None:
         """End it, if it has not."""
         self._process.kill()
-        self._reader.join()
-        self._process.communicate()
+        ended(self._reader)
+        self._process.communicate(timeout=WAIT_SECONDS)
 
 
 @pytest.fixture

@@ -23,6 +23,8 @@ from fairlead_client.pull.message_source import PullResult, PullStatus
 from fairlead_client.pull.process_queue import ProcessQueue
 from fairlead_client.pull.pull_service import DirectPull, PullService
 
+from tests.awaiting import await_seen
+
 WAIT = 20.0
 Pull = Callable[[Iterable[int]], list[Any]]
 
@@ -180,10 +182,10 @@ def test_held_back(scene: Callable[..., Scene], queue: Queue) -> None:
     assert [one.arrived.get(timeout=WAIT)[1] for _ in range(2)] == [10, 10]
     one.service.add(other)
     assert one.arrived.get(timeout=WAIT) == (other.queue, 10)
-    tried = again = full.last_pull_ms or 0
-    while again == tried:
-        Event().wait(0.005)
-        again = full.last_pull_ms or 0
+    tried = full.last_pull_ms or 0
+    again = await_seen(
+        lambda: full.last_pull_ms or 0, lambda ms: ms != tried, what="second try", pause=0.005
+    )
     assert 50 <= again - tried < 1_000
     assert full.count == 20
     batch = full.take(10)
@@ -224,8 +226,7 @@ def test_suspended(scene: Callable[..., Scene], queue: Queue) -> None:
     one, (work,) = scene(), works(queue, 1)
     one.service.suspend()
     one.service.add(work)
-    while work.last_pull_ms is None:
-        Event().wait(0.005)
+    await_seen(lambda: work.last_pull_ms is not None, what="first try", pause=0.005)
     assert one.source.asked.empty()
     one.source.ends[work.queue] = 3
     resumed = now_ms()
@@ -239,8 +240,7 @@ def test_not_mine(scene: Callable[..., Scene], queue: Queue) -> None:
     one, (work, other) = scene(), works(queue, 2)
     one.mine = False
     one.service.add(work)
-    while work.last_pull_ms is None:
-        Event().wait(0.005)
+    await_seen(lambda: work.last_pull_ms is not None, what="first try", pause=0.005)
     work.drop()
     one.mine = True
     one.source.ends = {work.queue: 5, other.queue: 5}

@@ -1,8 +1,7 @@
 """What a bridge writes on a real broker, read back; requests; and a bridge run in a thread."""
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,8 @@ from fairlead.wire.encode import encode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import Partitions, RawRecord
+from tests.awaiting import await_seen
+from tests.topics.reading import read_to_ends
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames
@@ -55,7 +56,10 @@ class Ledger:
 
     def read(self, wait_ms: int = 0) -> None:
         """Take in what was written since."""
-        for records in self._consumer.poll(timeout_ms=wait_ms).values():
+        self._take(self._consumer.poll(timeout_ms=wait_ms))
+
+    def _take(self, polled: Mapping[Any, Sequence[Any]]) -> None:
+        for records in polled.values():
             for record in records:
                 suffix = self.names.suffix(record.topic)
                 assert suffix is not None
@@ -80,16 +84,17 @@ class Ledger:
 
     def read_all(self) -> None:
         """Take in everything written up to now."""
-        for partition, end in self._consumer.end_offsets(self._read).items():
-            while self._consumer.position(partition) < end:
-                self.read(100)
+        read_to_ends(self._consumer, self._take)
 
     def await_that(self, holds: Callable[[], Any]) -> None:
         """Read until something holds; fail if it does not in good time."""
-        deadline = time.monotonic() + SECONDS_MAX
-        while not holds():
-            assert time.monotonic() < deadline, f"not in time; {self.routes=} {self.offsets=}"
+
+        def look() -> tuple[list[RouteChanged], list[OffsetsKnown]]:
             self.read(200)
+            return self.routes, self.offsets
+
+        if not holds():
+            await_seen(look, lambda _: holds(), what="such record", seconds=SECONDS_MAX, pause=0)
 
     def await_route(self, topic: str, queues: int | None, *, after: int = 0) -> RouteChanged:
         """Return the first route of a topic with so many queues (None: its deletion).

@@ -1,13 +1,13 @@
 """The command ``fairlead bridge kafka``."""
 
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import orjson
 
+from tests.awaiting import child_process
 from tests.bridges.kafka.ledger import SECONDS_MAX, Ledger
 
 
@@ -20,7 +20,7 @@ def test_command(ledger: Ledger, bootstrap: str, topic: str, tmp_path: Path) -> 
         *("--topic-prefix", ledger.names.prefix, "--cluster-name", "main", "--poll-ms", "200"),
     ]
     log_file = tmp_path / "log"
-    with log_file.open("wb") as log, subprocess.Popen(command, stderr=log) as process:
+    with log_file.open("wb") as log, child_process(command, stderr=log) as process:
         try:
             ledger.await_route(topic, 2)
             began = time.monotonic()
