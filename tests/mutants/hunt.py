@@ -1,9 +1,11 @@
 """The hunt for one mutant, and for none: the source itself must pass where a mutant is caught."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from fairlead.sim.explorer.world import World
 from tests.mutants.catchers import Catch, CatcherError, explorer, simulator, stories
+from tests.mutants.inside.explore import world_of
 from tests.mutants.mutant import Mutant
 from tests.mutants.tree import Tree
 
@@ -61,11 +63,25 @@ def _looks(mutant: Mutant, tree: Tree) -> Iterator[Callable[[], Catch]]:
         yield lambda: simulator(tree, mutant.seeds)
 
 
-def unpatched(mutants: Sequence[Mutant], tree: Tree, *, every: bool = True) -> Iterator[Catch]:
-    """Yield what the catchers say of the source itself, each where it will look for a mutant."""
+def unpatched(
+    mutants: Sequence[Mutant],
+    tree: Tree,
+    *,
+    every: bool = True,
+    searched: Collection[World] = (),
+) -> Iterator[Catch]:
+    """Yield what the catchers say of the source itself, each where it will look for a mutant.
+
+    Args:
+        mutants: where they look.
+        tree: a copy of the source.
+        every: also where a catcher looks that is not the first.
+        searched: worlds that are searched with the source itself by somebody else.
+    """
     worlds = {str(mutant.world): mutant.world for mutant in mutants if mutant.world is not None}
-    for world in worlds.values():
-        yield explorer(tree, world)
+    for bounds in worlds.values():
+        if world_of(bounds) not in searched:
+            yield explorer(tree, bounds)
     others = [mutant for mutant in mutants if every or mutant.world is None]
     told = sorted({name for mutant in others for name in mutant.stories})
     if told:

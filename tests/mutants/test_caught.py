@@ -2,6 +2,7 @@
 
 import pytest
 
+from fairlead.sim.explorer.rows import ROWS, Rows
 from tests.mutants.hunt import hunt, unpatched
 from tests.mutants.mutant import Mutant, catalogue
 from tests.mutants.tree import Tree
@@ -26,10 +27,12 @@ def test_caught(tree: Tree, mutant: Mutant) -> None:
 
 
 def test_the_source_itself(tree: Tree) -> None:
-    """Where they are found, nothing is violated as long as no rule is dropped."""
-    found = [
-        catch for catch in unpatched(MUTANTS, tree, every=False) if catch.violation is not None
-    ]
+    """Where they are found, nothing is violated as long as no rule is dropped.
+
+    Small worlds are left to the tests of the explorer, which search each of them.
+    """
+    catches = unpatched(MUTANTS, tree, every=False, searched=ROWS[Rows.SMALL])
+    found = [catch for catch in catches if catch.violation is not None]
     assert found == []
 
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from fairlead.sim.explorer.retelling import retell
@@ -9,12 +10,17 @@ from fairlead.sim.explorer.search import search
 from fairlead.sim.explorer.world import Restart, World
 
 
-def explored(bounds: dict[str, Any], states_max: int) -> dict[str, Any]:
-    """Return what the search of a world found, as plain JSON values."""
+def world_of(bounds: Mapping[str, Any]) -> World:
+    """Return the world of these bounds."""
     given = dict(bounds)
     if "restart" in given:
         given["restart"] = Restart(given["restart"])
-    world = World(**given)
+    return World(**given)
+
+
+def explored(bounds: dict[str, Any], states_max: int) -> dict[str, Any]:
+    """Return what the search of a world found, as plain JSON values."""
+    world = world_of(bounds)
     searched = search(world, states_max=states_max)
     told: dict[str, Any] = {"world": world.name, "states": searched.states, "whole": searched.whole}
     if searched.found is not None:
