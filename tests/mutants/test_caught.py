@@ -26,6 +26,8 @@ def test_caught(tree: Tree, mutant: Mutant) -> None:
     assert verdict.caught, verdict.catches
 
 
+# Several searches, each in a process of its own.
+@pytest.mark.timeout(300)
 def test_the_source_itself(tree: Tree) -> None:
     """Where they are found, nothing is violated as long as no rule is dropped.
 
