@@ -29,10 +29,8 @@ def test_caught(tree: Tree, mutant: Mutant) -> None:
 # Several searches, each in a process of its own.
 @pytest.mark.timeout(300)
 def test_the_source_itself(tree: Tree) -> None:
-    """Where they are found, nothing is violated as long as no rule is dropped.
-
-    Small worlds are left to the tests of the explorer, which search each of them.
-    """
+    """Where they are found, nothing is violated as long as no rule is dropped."""
+    # The tests of the explorer search each of the small worlds.
     catches = unpatched(MUTANTS, tree, every=False, searched=ROWS[Rows.SMALL])
     found = [catch for catch in catches if catch.violation is not None]
     assert found == []
