@@ -87,6 +87,8 @@ def shard_context(plan: QueryPlan) -> ShardContext:
             auto_create=settings.groups.auto_create,
             evict_after_ms=settings.groups.evict_after_ms,
             switch_ms=settings.groups.switch_ms,
+            groups_max=settings.groups.max_groups,
+            new_groups_per_second=settings.groups.new_groups_per_second,
         ),
         shard=0,
         partitions=Partitions(plan.layout.shards, plan.layout.assignments_partitions),

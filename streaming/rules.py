@@ -197,6 +197,8 @@ def _rules_of(group: str, fields: Mapping[str, Any]) -> dict[RuleName, Any]:
         ]
     if "weighing" in fields:
         rules[group, "weighing"] = fields["weighing"]
+    if "quota" in fields:
+        rules[group, "quota"] = fields["quota"]
     return rules
 
 
@@ -209,6 +211,7 @@ def _engine_defaults() -> dict[str, Any]:
         **{name: getattr(rules, name) for name in TIMES},
         **{name: getattr(rules, name) for name in WORDS},
         "weighing": asdict(rules.weighing),
+        "quota": asdict(rules.quota),
     }
 
 

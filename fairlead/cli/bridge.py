@@ -17,6 +17,17 @@ RetryQueueNumsOption = Annotated[
         help="Queues of each delay of the retry topics made for groups; 0: make none.",
     ),
 ]
+PollOption = Annotated[
+    int, typer.Option("--poll-ms", min=100, help="Look at the topics this often; milliseconds.")
+]
+RetryGroupsMaxOption = Annotated[
+    int,
+    typer.Option(
+        "--retry-groups-max",
+        min=0,
+        help="No more groups than this have retry topics on the cluster.",
+    ),
+]
 DefaultTopicQueueNumsOption = Annotated[
     int,
     typer.Option(
@@ -62,11 +73,9 @@ def kafka(
         str | None,
         typer.Option("--cluster-name", help="The queues' broker name; default: the cluster's id."),
     ] = None,
-    poll_ms: Annotated[
-        int,
-        typer.Option("--poll-ms", min=100, help="Look at the topics this often; milliseconds."),
-    ] = 2_000,
+    poll_ms: PollOption = 2_000,
     retry_queue_nums: RetryQueueNumsOption = 1,
+    retry_groups_max: RetryGroupsMaxOption = 500,
     default_topic_queue_nums: DefaultTopicQueueNumsOption = 0,
     topic_prefix: TopicPrefixOption = None,
     profile: ProfileOption = None,
@@ -90,6 +99,7 @@ def kafka(
         cluster_name=cluster_name,
         times=BridgeTimes(poll_ms=poll_ms),
         retry_queue_nums=retry_queue_nums,
+        retry_groups_max=retry_groups_max,
         default_topic_queue_nums=default_topic_queue_nums,
         control_options=options,
         data_options=options,

@@ -81,6 +81,7 @@ def unset_rules(
     react: flags.ReactGone = False,
     start_policy: flags.StartPolicyGone = False,
     weighing: flags.WeighingGone = False,
+    quota: flags.QuotaGone = False,
     designated: flags.DesignatedGone = False,
     pin: flags.PinGone = None,
     ban: flags.BanGone = None,
@@ -102,6 +103,7 @@ def unset_rules(
         "react": react,
         "start_policy": start_policy,
         "weighing": weighing,
+        "quota": quota,
         "designated": designated,
     }
     singles = {"pin": pin, "ban": ban, "weight": weight, "capacity": capacity, "drain": drain}

@@ -90,6 +90,7 @@ class RuleOptions:
     weigh_by: flags.WeighByFlag = None
     weigh_over_ms: flags.WeighOverFlag = None
     weigh_change_percent: flags.WeighChangeFlag = None
+    quota: flags.QuotaFlag = None
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,10 @@ WeighChangeFlag = Annotated[
     int | None,
     typer.Option("--weigh-change-percent", help="A weight that differs by more takes over."),
 ]
+QuotaFlag = Annotated[
+    list[str] | None,
+    typer.Option("--quota", help="members=5000: how much it may have; docs/quotas.md."),
+]
 OnlyFlag = Annotated[
     list[str] | None,
     typer.Option("--only", help="Only these consume: an address, network, glob or client id."),
@@ -154,6 +158,7 @@ OnMuteGone = Annotated[bool, typer.Option("--on-mute", help="What to do with mut
 ReactGone = Annotated[bool, typer.Option("--react", help="When changes are shared out.")]
 StartPolicyGone = Annotated[bool, typer.Option("--start-policy", help="Where queues start.")]
 WeighingGone = Annotated[bool, typer.Option("--weighing", help="What queues weigh.")]
+QuotaGone = Annotated[bool, typer.Option("--quota", help="How much it may have.")]
 DesignatedGone = Annotated[bool, typer.Option("--designated", help="Who alone consumes.")]
 QueueGone = "topic/broker/3"
 PinGone = Annotated[list[str] | None, typer.Option("--pin", help=QueueGone)]

@@ -1,6 +1,7 @@
 """Rules and what came of them as rows: a table for people, every field for programs."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ OUTCOME_COLUMNS = ("rule", "for", "says", "answer", "decisions", "moves")
 RULE_COLUMNS = ("rule", "for", "says", "from", "by", "when", "because")
 _ORDER = (
     *("pause", "strategy", "slots", "mode", "on_mute", "react", "start_policy"),
-    *("timing", "weighing", "designated"),
+    *("timing", "weighing", "quota", "designated"),
 )
 _NOT_BUILT_IN = ("pause", "designated")
 _DROPPED = "dropped"
@@ -137,6 +138,7 @@ def _built_in(rules: GroupRules, name: str) -> RuleSet:
             "over_ms": weighing.over_ms,
             "change_percent": weighing.change_percent,
         },
+        "quota": asdict(rules.quota),
     }
     return RuleSet("", name, (), values[name])
 

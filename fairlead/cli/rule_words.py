@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from fairlead.core.quota import QUOTA_BOUNDS
 from fairlead.core.records import RuleSet
 from fairlead.core.rules import MAY_BE_NEVER, NEVER, TIMES, WORDS
 from fairlead.errors import UsageError
@@ -53,6 +54,7 @@ class GivenRules:
     words: Mapping[str, str] = field(default_factory=dict)
     timing: Mapping[str, int | str] = field(default_factory=dict)
     weighing: Mapping[str, Any] = field(default_factory=dict)
+    quota: Sequence[str] = ()
     designated: Mapping[str, Any] = field(default_factory=dict)
     singles: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
@@ -76,6 +78,7 @@ def given_rules(**flags: Any) -> GivenRules:
         words=among(WORDS),
         timing=among(TIMES),
         weighing={name.removeprefix("weigh_"): value for name, value in among(_WEIGHING).items()},
+        quota=given.get("quota", ()),
         designated=among(_DESIGNATED),
         singles=among((*_OF_QUEUES, *_OF_CLIENTS)),
     )
@@ -96,6 +99,8 @@ def wanted_rules(group: str, given: GivenRules) -> list[RuleSet]:
     found += [(rule, (), word) for rule, word in given.words.items()]
     if given.weighing:
         found.append(("weighing", (), dict(given.weighing)))
+    if given.quota:
+        found.append(("quota", (), _quota(given.quota)))
     if given.designated:
         if "only" not in given.designated:
             raise UsageError(
@@ -104,6 +109,19 @@ def wanted_rules(group: str, given: GivenRules) -> list[RuleSet]:
         found.append(("designated", (), dict(given.designated)))
     found += _singles(given.singles)
     return [RuleSet(group, rule, subject, value) for rule, subject, value in found]
+
+
+def _quota(texts: Sequence[str]) -> dict[str, int]:
+    read = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        if name not in QUOTA_BOUNDS or not number.isdecimal():
+            raise UsageError(
+                f"--quota: {text!r} is none.",
+                remedy=f"Give members=5000; there are {', '.join(QUOTA_BOUNDS)}.",
+            )
+        read[name] = int(number)
+    return read
 
 
 def deadline_of(text: str | None, flag: str = "--drain-deadline-ms") -> int | str | None:
@@ -127,8 +145,8 @@ def completed(rules: Sequence[RuleSet], present: Mapping[str, Any], strategy: st
 
     Args:
         rules: what is wanted.
-        present: the values of the group's own rules, of which times and weighing may be changed in
-            part.
+        present: the values of the group's own rules, of which times, weighing and quota may
+            be changed in part.
         strategy: the one in force, whose options ``--options`` alone are.
     """
     found = []
@@ -136,7 +154,7 @@ def completed(rules: Sequence[RuleSet], present: Mapping[str, Any], strategy: st
         value: Any = rule.value
         if rule.rule == "strategy":
             value = {**value, "name": value["name"] or strategy}
-        elif rule.rule in ("timing", "weighing"):
+        elif rule.rule in ("timing", "weighing", "quota"):
             value = {**present.get(rule.rule, {}), **value}
         found.append(replace(rule, value=value))
     return found
@@ -206,7 +224,7 @@ def value_words(rule: RuleSet) -> str:
         case "strategy":
             options = value.get("options")
             return f"{value['name']} {_json(options)}" if options else str(value["name"])
-        case "timing" | "weighing":
+        case "timing" | "weighing" | "quota":
             return " ".join(f"{name}={each}" for name, each in value.items()) or "-"
         case "pin":
             return str(value["client_id"])

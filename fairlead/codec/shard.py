@@ -17,6 +17,7 @@ import orjson
 
 from fairlead.codec.envelope import seal, unseal
 from fairlead.codec.errors import CodecError
+from fairlead.codec.intake import Intake, plain_intake, read_intake
 from fairlead.codec.quarantine import Quarantine, plain_quarantine, read_quarantine
 from fairlead.codec.stored import STORED_VERSION, StoredShard
 from fairlead.core.outputs import Origin
@@ -60,7 +61,8 @@ class ShardHeader:
     made counts on from there, so that no epoch of its name is ever used twice.
     ``marker_ms`` is the clock at the first tick of ``marker``, ``control_end`` up to where control
     must have been read before that tick counts. ``origin`` says where the state began after a loss,
-    ``recovering`` that clients may be working that the shard has not heard of yet.
+    ``recovering`` that clients may be working that the shard has not heard of yet. ``intake`` is
+    how much came of late, for the quotas.
     """
 
     generation: int = 0
@@ -77,6 +79,7 @@ class ShardHeader:
     control_end: int = 0
     origin: Origin | None = None
     recovering: bool = False
+    intake: Intake = field(default_factory=Intake)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +134,8 @@ def open_shard(stored: StoredShard) -> OpenShard:
             alive_head.get("control_end", 0),
             _read_origin(body_head.get("origin")),
             body_head.get("recovering", False),
+            # What was written before there were quotas lacks it.
+            read_intake(alive_head["intake"]) if "intake" in alive_head else Intake(),
         )
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise CodecError("a shard", f"its two columns do not fit each other ({error!r})") from error
@@ -209,6 +214,8 @@ def _pack_liveness(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
         "due": [slot.due_ms for slot in slots],
         "sizes": [len(slot.liveness) for slot in slots],
     }
+    if header.intake != Intake():
+        head["intake"] = plain_intake(header.intake)
     return _join(head, [slot.liveness for slot in slots], _LIVENESS)
 
 

@@ -24,6 +24,7 @@ from fairlead.core.model import NOTHING, Epoch
 from fairlead.core.offsets import ROCKETMQ, first_base
 from fairlead.core.overtaking import has_ordered
 from fairlead.core.pull_idle import note_idle
+from fairlead.core.quota import QUOTA
 from fairlead.core.rebirth import settle_lives
 from fairlead.core.records import (
     Arrival,
@@ -43,6 +44,7 @@ from fairlead.core.rule_cause import cause_of_rule
 from fairlead.core.rules import RuleError, put_rule, rules_of
 from fairlead.core.scales import measure, weigh_when_due
 from fairlead.core.state import RESET, QueueState
+from fairlead.core.surplus import surplus_of_route
 
 __all__ = ["KINDS", "apply_record"]
 
@@ -142,6 +144,12 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     if route is None or route == known:
         draft.counts["route", "duplicate"] += 1
         return
+    surplus = surplus_of_route(draft, known, route)
+    if surplus is not None:
+        draft.counts["route", "rejected"] += 1
+        reason, field_path, *texts = surplus
+        draft.reject(arrival, reason, field_path, (texts[0], texts[1]))
+        return
     draft.counts["route", "applied"] += 1
     draft.because("route_changed", topic=changed.topic, at=arrival.source)
     draft.dirty = True
@@ -227,6 +235,7 @@ def _apply_rule(draft: Draft, arrival: Arrival, rule: RuleSet) -> None:
     draft.rules = rules_of(draft.state.rules, draft.engine)
     draft.because_of(cause_of_rule(rule, arrival.source))
     draft.dirty = draft.weigh_now = True
+    draft.ask_routes |= rule.rule == QUOTA
 
 
 def _check_mode(draft: Draft, rule: RuleSet) -> None:

@@ -112,7 +112,7 @@ def ask_for_the_missing(draft: Draft) -> None:
     wanted: dict[tuple[What, str], tuple[MessageQueue, ...] | None] = {}
     shared = {*shared_topics(state)}
     for topic in subscribed_topics(state):
-        if is_lacking(state.routes, topic):
+        if draft.ask_routes or is_lacking(state.routes, topic):
             wanted["route", topic] = None
         if topic in shared and topic not in state.routes:
             wanted["offsets", topic] = None

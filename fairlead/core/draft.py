@@ -94,6 +94,10 @@ class Draft:
     evicted: bool = False
     client_ids: set[str] | None = None
     """The client ids of all members, gathered when the first one joins in this step."""
+    ask_routes: bool = False
+    """A route that the quota refused may be within it now: all routes are asked for again."""
+    state_bytes: int | None = None
+    """About what the state takes, counted when something new asks for room in this step."""
     weighed_ms: int = 0
     """The clock up to which this step has looked at what queues weigh."""
     weigh_now: bool = False

@@ -18,6 +18,7 @@ from fairlead.core.records import Arrival, Heartbeat
 from fairlead.core.settling import note_change
 from fairlead.core.state import GroupState, Liveness, Member, Tombstone
 from fairlead.core.subscriptions import newest_subscriptions
+from fairlead.core.surplus import surplus_of_beat
 
 __all__ = [
     "DECISION_ASKED",
@@ -126,6 +127,14 @@ def apply_heartbeat(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
     if known is not None and beat.sequence <= known.sequence:
         draft.counts["heartbeat", "duplicate"] += 1
         state.liveness[beat.member] = replace(known, seen_ms=max(known.seen_ms, clock))
+        return
+    surplus = surplus_of_beat(draft, beat)
+    if surplus is not None:
+        draft.counts["heartbeat", "rejected"] += 1
+        if known is not None:
+            state.liveness[beat.member] = replace(known, seen_ms=max(known.seen_ms, clock))
+        reason, field_path, *texts = surplus
+        draft.reject(arrival, reason, field_path, (texts[0], texts[1]))
         return
     draft.counts["heartbeat", "applied"] += 1
     before = known or Liveness(clock, beat.sequence)

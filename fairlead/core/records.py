@@ -237,7 +237,7 @@ class DriverSettings:
 
     A replay needs it. ``tick_ms`` is the period of its ticks; ``strategies`` are the names of all
     that it has, sorted; the others as in :class:`fairlead.core.rules.EngineRules`. Of a version
-    that does not tell ``switch_ms`` it is 0.
+    that does not tell ``switch_ms``, or how many groups there may be, it is 0.
     """
 
     tick_ms: int
@@ -246,6 +246,8 @@ class DriverSettings:
     chain_cap: int
     strategies: tuple[str, ...]
     switch_ms: int = 0
+    groups_max: int = 0
+    new_groups_per_second: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ __all__ = [
     "PERM_WRITE",
     "can_be_read",
     "is_lacking",
+    "queue_count",
     "queue_zones",
     "readable_queues",
     "writable_queues",
@@ -38,6 +39,11 @@ def is_lacking(routes: Mapping[str, Route], topic: str) -> bool:
 def can_be_read(route: Route) -> bool:
     """Tell whether the route has any queue that consumers share."""
     return any(broker.perm & PERM_READ and broker.read_queue_nums for broker in route.brokers)
+
+
+def queue_count(route: Route) -> int:
+    """Return how many queues of the route consumers share."""
+    return sum(broker.read_queue_nums for broker in route.brokers if broker.perm & PERM_READ)
 
 
 def readable_queues(route: Route) -> tuple[MessageQueue, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 from fairlead.core.allocation import AllocationError, Strategy, described
 from fairlead.core.designation import Designation, read_designation
 from fairlead.core.outputs import Cause
+from fairlead.core.quota import BUILT_IN, Quota, read_quota
 from fairlead.core.records import RuleSet
 from fairlead.core.rule_value import RuleValueError
 from fairlead.core.single_rules import (
@@ -79,6 +80,8 @@ class GroupRules:
     """Who alone consumes; None: every member does."""
     weighing: Weighing = BY_COUNT
     """What queues weigh, for a strategy that balances by weight."""
+    quota: Quota = BUILT_IN
+    """How much the group may have."""
     single: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Rules of single queues and clients, as :mod:`fairlead.core.single_rules` keeps them."""
 
@@ -100,6 +103,8 @@ class EngineRules:
     may create its group. ``evict_after_ms``: how long a group without members is remembered.
     ``turn_ms``: how long after one another members stop that hand queues over. ``switch_ms``: so
     long a group waits for the bounds of queues that a route has brought; 0: not at all.
+    ``groups_max``: so many groups of all shards may heartbeats make; ``new_groups_per_second``: so
+    many a second. Each shard has its share. 0: any number.
     """
 
     generation: int
@@ -110,6 +115,8 @@ class EngineRules:
     chain_cap: int = CHAIN_CAP
     turn_ms: int = TURN_MS
     switch_ms: int = 0
+    groups_max: int = 0
+    new_groups_per_second: int = 0
     defaults_change: DefaultsChange | None = None
 
 
@@ -285,9 +292,21 @@ def _in_force(
             return replace(rules, designated=read_designation(value))
         if rule == "weighing":
             return replace(rules, weighing=read_weighing(value))
+        if rule == "quota":
+            # What a group does not say of itself is as for all groups.
+            return replace(rules, quota=read_quota(value, rules.quota))
     except RuleValueError as error:
         raise _refused(error) from error
-    words = ("strategy", "timing", *WORDS, "pause", "designated", "weighing", *SINGLE_RULES)
+    words = (
+        "strategy",
+        "timing",
+        *WORDS,
+        "pause",
+        "designated",
+        "weighing",
+        "quota",
+        *SINGLE_RULES,
+    )
     known = ", ".join(words)
     detail = f"this engine has no rule {rule!r}"
     raise RuleError("unsupported_rule", "rule", detail, f"use one of {known}")

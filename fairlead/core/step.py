@@ -40,6 +40,7 @@ from fairlead.core.outputs import Output, Rejection
 from fairlead.core.overtaking import look_for_mute
 from fairlead.core.publish import outputs_of
 from fairlead.core.pull_idle import take_anew
+from fairlead.core.quota import QUOTA
 from fairlead.core.rebirth import forget_routes
 from fairlead.core.records import (
     Arrival,
@@ -191,6 +192,7 @@ def _note_rules_of_all(draft: Draft) -> None:
         if cause.rule in changed:
             draft.because_of(cause)
             draft.weigh_now = True
+            draft.ask_routes |= cause.rule == QUOTA
 
 
 def _decide(draft: Draft) -> None:

@@ -32,6 +32,8 @@ def settings_of(context: ShardContext) -> DriverSettings:
         chain_cap=rules.chain_cap,
         strategies=tuple(sorted(rules.strategies)),
         switch_ms=rules.switch_ms,
+        groups_max=rules.groups_max,
+        new_groups_per_second=rules.new_groups_per_second,
     )
 
 
@@ -84,6 +86,8 @@ class Drivers:
             evict_after_ms=told.evict_after_ms,
             chain_cap=told.chain_cap,
             switch_ms=told.switch_ms,
+            groups_max=told.groups_max,
+            new_groups_per_second=told.new_groups_per_second,
         )
         return ShardContext(
             rules=rules,

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fairlead.codec.quarantine import HeldRow
-from fairlead.codec.shard import OpenShard
+from fairlead.codec.shard import OpenShard, ShardHeader
 from fairlead.core.apply import KINDS
+from fairlead.core.quota import QUOTA_BOUNDS
 from fairlead.core.records import (
     ALL_GROUPS,
     Generation,
@@ -21,8 +22,10 @@ from fairlead.core.records import (
     RuleSet,
     Tick,
 )
+from fairlead.engine.admission import Admission, SurplusRow, ruled_groups
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.engine.context import ShardContext
+from fairlead.engine.defaults import rules_for_all
 from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
 from fairlead.engine.line import Beat, Line, raw_of
 from fairlead.wire.decode import decode
@@ -37,6 +40,7 @@ __all__ = [
     "beats_of",
     "order_of",
     "read_rows",
+    "read_surplus",
     "reread",
 ]
 
@@ -61,17 +65,26 @@ class Batch:
     ``defaults`` the rules for all groups; ``beats`` are heartbeats of each group whose content was
     refused: they count for their member's lease all the same (rule H10). ``input_lost``: a driver
     has begun behind records that are gone. ``append_times`` are those of the records, by kind.
+    ``surplus`` are records above the quota of each group, not read yet, and ``numbers`` which one
+    of its group in its second each read one was, by its offset, where it was not among the first.
+    ``turned_away`` are records that would have made a group, as far as a dead letter tells of them,
+    with the reason.
     """
 
     clock: ShardClock
+    admission: Admission
     positions: dict[str, dict[int, int]]
     newest_ms: int
     lines: dict[str, list[Line]] = field(default_factory=dict)
     routes: dict[str, list[Line]] = field(default_factory=dict)
     defaults: list[Line] = field(default_factory=list)
     beats: dict[str, list[Beat]] = field(default_factory=dict)
+    surplus: dict[str, list[SurplusRow]] = field(default_factory=dict)
+    numbers: dict[int, int] = field(default_factory=dict)
+    turned_away: list[tuple[RawRecord, str]] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     input_lost: bool = False
+    gathering: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     append_times: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
@@ -93,7 +106,7 @@ def read_rows(
         AppendTimeMissingError: a topic of the shard lacks the broker's append time.
         HigherGenerationError: a tick of a higher generation was read.
     """
-    batch = _begin(opened, context)
+    batch = _begin(opened, rows, context)
     ignored: Counter[str] = Counter()
     later: list[tuple[str, RawRecord]] = []
     for row in sorted(rows, key=lambda row: order_of(context, row)):
@@ -120,11 +133,21 @@ def read_rows(
     return batch
 
 
-def _begin(opened: OpenShard | None, context: ShardContext) -> Batch:
+def _begin(opened: OpenShard | None, rows: Sequence[RawRecord], context: ShardContext) -> Batch:
     clock = ShardClock(TICKS_PER_MOVE * context.tick_ms)
+    header = ShardHeader() if opened is None else opened.header
+    slots = {} if opened is None else opened.slots
+    control = [row for row in rows if context.topics.suffix(row.topic) == "control"]
+    admission = Admission(
+        rules_for_all(header.defaults, context.rules),
+        context.partitions.shards,
+        slots,
+        len(slots),
+        header.intake,
+        ruled_groups(control),
+    )
     if opened is None:
-        return Batch(clock, {}, 0)
-    header = opened.header
+        return Batch(clock, admission, {}, 0)
     clock.clock_ms = opened.clock_ms
     if context.topics.name("heartbeats") in header.positions:
         # 0: no record of them was read yet, after a start that does not begin with the first one.
@@ -133,7 +156,9 @@ def _begin(opened: OpenShard | None, context: ShardContext) -> Batch:
     clock.control_end = header.control_end
     clock.jumps, clock.jumps_open = header.jumps, header.jumps_open
     positions = {topic: dict(partitions) for topic, partitions in header.positions.items()}
-    return Batch(clock, positions, header.newest_ms)
+    batch = Batch(clock, admission, positions, header.newest_ms)
+    batch.gathering = header.recovering
+    return batch
 
 
 def _check_stamp(row: RawRecord) -> None:
@@ -146,6 +171,8 @@ def _read(
 ) -> None:
     clock = batch.clock
     clock_ms = clock.advance(row.append_ms) if suffix == "heartbeats" else clock.clock_ms
+    if suffix == "heartbeats" and _is_put_aside(batch, row, clock_ms, context):
+        return
     limits = WireLimits(context.partitions.shards)
     try:
         record = decode(suffix, row, limits, ignored)
@@ -165,7 +192,57 @@ def _read(
         held = HeldRow(
             row.topic, row.partition, row.offset, row.append_ms, clock_ms, row.key, row.value
         )
+        if isinstance(record, Heartbeat):
+            _note_group(batch, record.group, clock_ms, context)
         _lay_out(batch, Line(held, record), record, context)
+
+
+def _note_group(batch: Batch, group: str, clock_ms: int, context: ShardContext) -> None:
+    """Note the group that a heartbeat makes."""
+    admission = batch.admission
+    if context.rules.auto_create and not admission.is_known(group):
+        admission.make(group, clock_ms, counted=_is_counted(batch, context))
+
+
+_FEW = min(QUOTA_BOUNDS["records_per_second"])
+"""So many records of a group in a second are within every quota."""
+
+
+def _is_put_aside(batch: Batch, row: RawRecord, clock_ms: int, context: ShardContext) -> bool:
+    """Put a record aside that exceeds a quota, before it is decoded."""
+    admission = batch.admission
+    group = _group_of(row)
+    if group is None or not _is_counted(batch, context):
+        return False
+    if not admission.is_known(group):
+        reason = admission.refusal(clock_ms) if context.rules.auto_create else None
+        if reason is None:
+            return False
+        batch.counts[f"rejects/{reason}"] += 1
+        if admission.may_tell():
+            batch.turned_away.append((row, reason))
+        return True
+    number = admission.number(group, clock_ms)
+    if number > admission.rules.defaults.quota.records_per_second:
+        batch.surplus.setdefault(group, []).append(SurplusRow(row, clock_ms, number))
+        return True
+    if number > _FEW:
+        batch.numbers[row.offset] = number
+    return False
+
+
+def _group_of(row: RawRecord) -> str | None:
+    """Return the group that a record of the heartbeats topic names by its key; a tick has none."""
+    try:
+        return None if row.key is None else row.key.decode("ascii")
+    except UnicodeDecodeError:
+        return None
+
+
+def _is_counted(batch: Batch, context: ShardContext) -> bool:
+    """Tell whether quotas hold: not until it is known who may be working."""
+    gathers = batch.gathering or batch.input_lost
+    return batch.clock.marker >= context.generation and not gathers
 
 
 def _refuse(
@@ -212,6 +289,19 @@ def reread(rows: Sequence[HeldRow], context: ShardContext) -> tuple[list[Line], 
         assert not isinstance(record, Tick | Generation)
         lines.append(Line(held, record))
     return lines, refused
+
+
+def read_surplus(batch: Batch, row: SurplusRow, context: ShardContext) -> Line | Refused:
+    """Decode a record that was put aside, since it is within its group's quota after all."""
+    raw = row.row
+    try:
+        record = decode("heartbeats", raw, WireLimits(context.partitions.shards))
+    except WireError as error:
+        return Refused(raw, error)
+    assert not isinstance(record, Tick | Generation | RouteChanged)
+    place = raw.topic, raw.partition, raw.offset, raw.append_ms
+    batch.append_times[KINDS[type(record)]].append(raw.append_ms)
+    return Line(HeldRow(*place, row.clock_ms, raw.key, raw.value), record)
 
 
 def beats_of(lines: Sequence[Line]) -> list[Beat]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from fairlead.codec.group import decode_group
 from fairlead.codec.shard import GroupSlot, OpenShard, ShardHeader, close_shard
 from fairlead.core.outputs import Decision, Output
+from fairlead.core.quota import QUOTA_RECORDS
 from fairlead.core.rules import Moment
 from fairlead.core.state import GroupState
 from fairlead.engine.attempt import Attempt, dated
@@ -27,6 +28,7 @@ from fairlead.engine.outgoing import (
     records_of_refused,
 )
 from fairlead.engine.reading import Batch, Refused, order_of, reread
+from fairlead.engine.settlement import letters_of_turned_away, settle
 from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["CLOCK_JUMP", "READ_UNTIL_MS", "Round"]
@@ -89,6 +91,10 @@ class Round:
             self._counts[f"rejects/{entry.error.reason}"] += 1
             self._counts[f"{PUBLISHED}/notice"] += entry.error.sender is not None
 
+    def turn_away(self) -> None:
+        """Write the dead letters of records that would have made one group too many."""
+        self._records += letters_of_turned_away(self._batch.turned_away, self._context)
+
     def set_defaults(self) -> None:
         """Put the rules for all groups in force."""
         lines = self._batch.defaults
@@ -106,7 +112,7 @@ class Round:
 
     def groups(self) -> list[str]:
         """Return the groups that have a record in the batch or are due, sorted."""
-        chosen = {*self._batch.lines, *self._batch.beats}
+        chosen = {*self._batch.lines, *self._batch.beats, *self._batch.surplus}
         if self._opened is not None:
             topics = self._batch.routes.keys()
             chosen.update(
@@ -123,8 +129,8 @@ class Round:
         moment = self._moment
         if slot is not None and self._lacks_records(slot):
             moment = replace(moment, incomplete=True)
+        lines, state = self._settled(group, slot, state)
         attempt = Attempt(group, slot, state, moment, self._engine, self._context, self._stamp)
-        lines = self._lines_of(group, slot)
         if slot is None and not lines:
             return
         waits = slot is not None and slot.quarantine is not None and not self._is_due(slot)
@@ -146,8 +152,18 @@ class Round:
     def _is_due(self, slot: GroupSlot) -> bool:
         return self._everyone or slot.due_ms <= self._batch.clock.clock_ms
 
-    def _lines_of(self, group: str, slot: GroupSlot | None) -> list[Line]:
-        lines = list(self._batch.lines.get(group, ()))
+    def _settled(
+        self, group: str, slot: GroupSlot | None, state: GroupState | None
+    ) -> tuple[list[Line], GroupState | None]:
+        """Return the group's lines, and the group with what counts of what its quota refuses."""
+        found = settle(group, state, self._batch, self._context)
+        self.refuse(found.refused)
+        self._records += found.letters
+        self._counts[f"rejects/{QUOTA_RECORDS}"] += found.surplus
+        return self._lines_of(found.lines, slot), dated(state, found.beats)
+
+    def _lines_of(self, own: Sequence[Line], slot: GroupSlot | None) -> list[Line]:
+        lines = list(own)
         if slot is not None:
             for topic in slot.topics:
                 lines += self._batch.routes.get(topic, ())
@@ -189,6 +205,7 @@ class Round:
             marker_ms=clock.marker_ms,
             control_end=clock.control_end,
             recovering=self._moment.recovering and not self._is_recovered(),
+            intake=self._batch.admission.after(),
         )
         stored = close_shard(
             self._opened, (clock.clock_ms, clock.append_ms or 0), header, self._changes

@@ -39,6 +39,7 @@ def run_shard(
     batch = read_rows(opened, rows, context)
     round_ = Round(context, opened, batch)
     round_.refuse(sorted(batch.refused, key=lambda refused: order_of(context, refused.row)))
+    round_.turn_away()
     round_.set_defaults()
     for group in round_.groups():
         round_.visit(group)

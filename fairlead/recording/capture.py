@@ -72,6 +72,8 @@ def driver_settings(settings: Settings, strategies: Mapping[str, Strategy]) -> D
         chain_cap=CHAIN_CAP,
         strategies=tuple(sorted(strategies)),
         switch_ms=settings.groups.switch_ms,
+        groups_max=settings.groups.max_groups,
+        new_groups_per_second=settings.groups.new_groups_per_second,
     )
 
 

@@ -80,13 +80,16 @@ def configuration_page() -> str:
         rows = list(_rows(table, defaults))
         if table == ("group", ANY_GROUP):
             text += (
-                "\nIts keys are those of `[group_defaults]` and `[group_defaults.weighing]`, and:\n"
+                "\nIts keys are those of `[group_defaults]`, `[group_defaults.weighing]` and "
+                "`[group_defaults.quota]`, and:\n"
             )
             rows = [row for row in rows if row.startswith("| `designated` ")]
         if ANY_GROUP not in table or len(table) == len(("group", ANY_GROUP)):
             text += "\n| key | type and bounds | unit | default | environment | meaning |\n"
             text += "|---|---|---|---|---|---|\n" + "".join(f"{row}\n" for row in rows)
-    return text.replace(_nested_group(), "") + "\n" + _KAFKA + "".join(_kafka_rows())
+    for nested in ("weighing", "quota"):
+        text = text.replace(_nested_group(nested), "")
+    return text + "\n" + _KAFKA + "".join(_kafka_rows())
 
 
 def written_pages() -> dict[Path, str]:
@@ -99,9 +102,9 @@ def written_pages() -> dict[Path, str]:
     }
 
 
-def _nested_group() -> str:
-    """Return the section of a group's own weighing, which `[group_defaults]` has shown."""
-    table = ("group", ANY_GROUP, "weighing")
+def _nested_group(name: str) -> str:
+    """Return the section of a group's own table, which `[group_defaults]` has shown."""
+    table = ("group", ANY_GROUP, name)
     return f"\n### [{'.'.join(table)}]\n\n{sections()[table]}\n"
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from fairlead.core.quota import BUILT_IN
 from fairlead.settings.values import Matching
 
 LeaseMs = Annotated[
@@ -139,6 +140,42 @@ class WeighingRule(BaseModel):
     ] = 50
 
 
+class QuotaRule(BaseModel):
+    """How much a group may have; docs/quotas.md has how to size it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    members: Annotated[
+        int,
+        Field(ge=1, le=100_000, description="Clients of the group; one more is refused."),
+    ] = BUILT_IN.members
+    topics: Annotated[
+        int,
+        Field(ge=1, le=10_000, description="Topics that one client subscribes to."),
+    ] = BUILT_IN.topics
+    queues: Annotated[
+        int,
+        Field(ge=1, le=1_000_000, description="Queues of all topics that the group reads."),
+    ] = BUILT_IN.queues
+    records_per_second: Annotated[
+        int,
+        Field(
+            ge=10,
+            le=1_000_000,
+            description="Records a second that its clients write to heartbeats. Members that are "
+            "there have as many again for themselves.",
+        ),
+    ] = BUILT_IN.records_per_second
+    state_bytes: Annotated[
+        int,
+        Field(
+            ge=100_000,
+            le=1_000_000_000,
+            description="Bytes that the engine keeps of the group.",
+        ),
+    ] = BUILT_IN.state_bytes
+
+
 class GroupRules(BaseModel):
     """The rules of every group for which neither ``[group.NAME]`` nor an operator says otherwise.
 
@@ -164,6 +201,7 @@ class GroupRules(BaseModel):
     react: React
     start_policy: StartPolicy
     weighing: WeighingRule
+    quota: QuotaRule
 
 
 class GroupOverrides(BaseModel):
@@ -208,6 +246,7 @@ class GroupOverrides(BaseModel):
         | None
     ) = None
     weighing: WeighingRule | None = None
+    quota: QuotaRule | None = None
 
     def over(self, defaults: GroupRules) -> GroupRules:
         """Return the defaults with this group's own values in their place."""

@@ -123,6 +123,24 @@ class GroupsSettings(Section):
     auto_create: Annotated[
         bool, Field(description="Whether a heartbeat makes its group; else it is rejected.")
     ]
+    max_groups: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=1_000_000,
+            description="Clients make no more groups than this, each shard its share. 0: any "
+            "number.",
+        ),
+    ]
+    new_groups_per_second: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=10_000,
+            description="Clients make no more groups a second than this, each shard its share; "
+            "after a quiet time five seconds' worth at once. 0: any number.",
+        ),
+    ]
     evict_after_ms: Annotated[
         int,
         Field(ge=1, le=86_400_000, description="A group without members is forgotten after this."),

@@ -46,7 +46,10 @@ _REQUEST = frozenset(("v", "kind", "group", "what", "topic", "queues", "consume_
 _GENERATION = frozenset(("v", "kind", "driver", "started_ms", "version"))
 _GENERATION_WITH_SETTINGS = _GENERATION | {"settings"}
 _SETTINGS = frozenset(
-    ("tick_ms", "auto_create", "evict_after_ms", "chain_cap", "strategies", "switch_ms")
+    (
+        *("tick_ms", "auto_create", "evict_after_ms", "chain_cap", "strategies", "switch_ms"),
+        *("groups_max", "new_groups_per_second"),
+    )
 )
 
 
@@ -185,6 +188,12 @@ def _driver_settings(fields: Fields) -> DriverSettings | None:
         evict_after_ms=told.integer("evict_after_ms", 1),
         chain_cap=told.integer("chain_cap", 1),
         strategies=told.texts("strategies", LABEL),
-        # Versions before this one do not tell it, and did not wait.
-        switch_ms=told.integer("switch_ms") if "switch_ms" in told.body else 0,
+        switch_ms=_told_since(told, "switch_ms"),
+        groups_max=_told_since(told, "groups_max"),
+        new_groups_per_second=_told_since(told, "new_groups_per_second"),
     )
+
+
+def _told_since(told: Fields, name: str) -> int:
+    """Return what an earlier version does not tell and did not have: 0 of it."""
+    return told.integer(name) if name in told.body else 0

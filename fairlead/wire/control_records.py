@@ -11,6 +11,7 @@ import orjson
 
 from fairlead.core.designation import ENTRIES_MAX, IF_NOBODY
 from fairlead.core.model import MessageQueue
+from fairlead.core.quota import QUOTA_BOUNDS
 from fairlead.core.records import ALL_GROUPS, Reset, RuleSet
 from fairlead.core.rules import MAY_BE_NEVER, NEVER, WORDS
 from fairlead.core.single_rules import BANNED_MAX, read_decimal
@@ -231,6 +232,14 @@ def _weighing(fields: Fields) -> tuple[str, ...]:
     return ()
 
 
+def _quota(fields: Fields) -> tuple[str, ...]:
+    value = _closed(fields, (), tuple(QUOTA_BOUNDS))
+    for name, bounds in QUOTA_BOUNDS.items():
+        if name in value.body:
+            value.integer(name, *bounds)
+    return ()
+
+
 def _some_texts(fields: Fields, name: str, rule: TextRule, most: int = ENTRIES_MAX) -> None:
     if not 1 <= len(fields.texts(name, rule)) <= most:
         raise bad_value(fields.path(name), f"1 to {most} of them, or null as the rule")
@@ -257,6 +266,7 @@ _VALUES: dict[str, Callable[[Fields], tuple[str, ...]]] = {
     "weight": _weight,
     "designated": _designated,
     "weighing": _weighing,
+    "quota": _quota,
     "on_mute": _words(*WORDS["on_mute"]),
     "react": _words(*WORDS["react"]),
     "start_policy": _words(*WORDS["start_policy"]),

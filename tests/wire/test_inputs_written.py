@@ -71,7 +71,7 @@ def test_settings_of_a_driver() -> None:
     claim = decode("generations", raw_of(body), LIMITS, ignored)
     assert isinstance(claim, Generation)
     strategies = ("AVG", "MINE")
-    assert claim.settings == DriverSettings(1_000, True, 600_000, 1, strategies, 2_000)  # noqa: FBT003
+    assert claim.settings == DriverSettings(1_000, True, 600_000, 1, strategies, 2_000, 5_000, 20)  # noqa: FBT003
     assert ignored == {}
     assert encode_generation(claim, NAMES).value == orjson.dumps(body)
     assert _decoded("generation", Generation).settings is None

@@ -105,7 +105,7 @@ DECIMALS: list[Any] = [
 RULES: list[tuple[str, Any]] = [
     (rule, value)
     for rule in ("strategy", "timing", "slots", "mode", "pause", "drain", "capacity", "pin", "ban",
-                 "weight", "designated", "weighing", "on_mute", "react", "start_policy")
+                 "weight", "designated", "weighing", "quota", "on_mute", "react", "start_policy")
     for value in [
         *VALUES, "subscribers", "group", "cooperative", "eager", "wait", "force",
         "on_change", "on_tick", "fairlead", "rocketmq",

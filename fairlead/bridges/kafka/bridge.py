@@ -14,7 +14,7 @@ from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.request_answerer import RequestAnswerer
 from fairlead.bridges.kafka.request_book import RequestBook
-from fairlead.bridges.kafka.retry_topics import RetryTopics
+from fairlead.bridges.kafka.retry_topics import RETRY_GROUPS_MAX, RetryTopics
 from fairlead.bridges.kafka.route_book import RouteBook
 from fairlead.bridges.kafka.route_publisher import RoutePublisher
 from fairlead.bridges.kafka.watch_list import WatchList
@@ -67,6 +67,7 @@ class KafkaBridge:
         times: the intervals.
         retry_queue_nums: queues of each delay level of the retry topics that are made when groups
             ask for theirs (RocketMQ's retryQueueNums); 0: none is made.
+        retry_groups_max: so many groups have topics of their own on the data cluster.
         default_topic_queue_nums: queues of the default route TBW102, by which producers send to
             topics that are not there yet; 0: none. With it every topic of the cluster is watched,
             so that no producer goes by it for a topic that is there.
@@ -88,6 +89,7 @@ class KafkaBridge:
         cluster_name: str | None = None,
         times: BridgeTimes | None = None,
         retry_queue_nums: int = 1,
+        retry_groups_max: int = RETRY_GROUPS_MAX,
         default_topic_queue_nums: int = 0,
         control_options: Mapping[str, Any] | None = None,
         data_options: Mapping[str, Any] | None = None,
@@ -97,6 +99,7 @@ class KafkaBridge:
         self._address = _checked_address(data_bootstrap or control_bootstrap)
         self._cluster_name = _checked_cluster(cluster_name)
         self._retry_queue_nums = retry_queue_nums
+        self._retry_groups_max = retry_groups_max
         self._default_topic_queue_nums = default_topic_queue_nums
         if topic_pattern is None and default_topic_queue_nums:
             topic_pattern = ".*"
@@ -131,7 +134,11 @@ class KafkaBridge:
             EnvironmentMissingError: a cluster does not answer at start, or Fairlead's topics are
                 not there.
         """
-        retries = RetryTopics(self._maker, retry_queue_nums=self._retry_queue_nums)
+        retries = RetryTopics(
+            self._maker,
+            retry_queue_nums=self._retry_queue_nums,
+            groups_max=self._retry_groups_max,
+        )
         with (
             contextlib.closing(self._data),
             contextlib.closing(self._maker),

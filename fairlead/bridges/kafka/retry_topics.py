@@ -22,12 +22,14 @@ from fairlead.bridges.kafka.message_limits import (
     own_topics,
     wanted_limits,
 )
-from fairlead.bridges.kafka.topic_names import dead_letter_topic, retried_group
+from fairlead.bridges.kafka.topic_names import dead_letter_topic, owner_of, retried_group
 
-__all__ = ["DELAYS", "Maker", "RetryTopics"]
+__all__ = ["DELAYS", "RETRY_GROUPS_MAX", "Maker", "RetryTopics"]
 
 DELAYS: Final = 18
 """The levels of RocketMQ's messageDelayLevel, 1 s to 2 h; a first failure waits level 3, 10 s."""
+RETRY_GROUPS_MAX: Final = 500
+"""So many groups have topics of their own; a group that is only invented asks for 19 partitions."""
 _DEAD_LETTER_QUEUES: Final = 1
 """AbstractSendMessageProcessor.DLQ_NUMS_PER_GROUP."""
 _FIRST_PAUSE_MS: Final = 1_000
@@ -40,6 +42,9 @@ log = structlog.get_logger(__name__)
 
 class Maker(Protocol):
     """The cluster on which the topics are made."""
+
+    def names(self) -> Sequence[str] | None:
+        """Return the names of all topics that are there; None: it did not answer."""
 
     def create(self, topics: Mapping[str, int]) -> Mapping[str, str | None]:
         """Make topics of so many queues; tell of each why it was refused, None: it is there."""
@@ -58,13 +63,21 @@ class RetryTopics:
     it, nothing else waits. After a failure there is a pause for that topic, longer each time; why
     it fails is logged once until that changes.
 
+    Groups that nobody keeps cannot fill a cluster with topics: when so many groups as may have
+    theirs on the cluster, no other group gets any until one of these topics is deleted. A group
+    that has its topics keeps them, and gets one that is missing.
+
     Args:
         cluster: where they are made; asked on that thread alone.
         retry_queue_nums: queues of each delay level; 0: this bridge makes no retry topics.
+        groups_max: so many groups have topics of their own on this cluster.
     """
 
-    def __init__(self, cluster: Maker, *, retry_queue_nums: int) -> None:
+    def __init__(
+        self, cluster: Maker, *, retry_queue_nums: int, groups_max: int = RETRY_GROUPS_MAX
+    ) -> None:
         self._cluster = cluster
+        self._groups_max = groups_max
         self._queues = retry_queue_nums * DELAYS
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="retry-topics")
         self._wanted: dict[str, _Try] = {}
@@ -98,7 +111,7 @@ class RetryTopics:
             if tried.next_at_ms <= now_ms
         }
         if due and self._making is None:
-            self._making = self._thread.submit(self._cluster.create, due)
+            self._making = self._thread.submit(self._create, due)
         self._work_on_limits(now_ms)
 
     @property
@@ -109,6 +122,27 @@ class RetryTopics:
     def close(self) -> None:
         """Wait for what is being made, and end."""
         self._thread.shutdown()
+
+    def _create(self, due: Mapping[str, int]) -> Mapping[str, str | None]:
+        """Make those of the topics that are within the bound; tell of the others why not."""
+        names = self._cluster.names()
+        if names is None:
+            return dict.fromkeys(due, "the cluster did not tell which topics there are")
+        groups = {group for name in names if (group := owner_of(name)) is not None}
+        made: dict[str, int] = {}
+        refused: dict[str, str | None] = {}
+        for topic, queues in due.items():
+            group = owner_of(topic)
+            if group not in groups and len(groups) >= self._groups_max:
+                refused[topic] = (
+                    f"{self._groups_max} groups have topics of their own already: delete those of "
+                    "groups that are gone, or raise --retry-groups-max"
+                )
+                continue
+            if group is not None:
+                groups.add(group)
+            made[topic] = queues
+        return {**refused, **(self._cluster.create(made) if made else {})}
 
     def _work_on_limits(self, now_ms: int) -> None:
         if self._raising is not None and self._raising.done():

@@ -15,6 +15,7 @@ __all__ = [
     "is_own_topic",
     "kafka_topic",
     "named_topic",
+    "owner_of",
     "retried_group",
     "retry_topic",
 ]
@@ -54,7 +55,13 @@ def retry_topic(group: str) -> str:
 
 def is_own_topic(topic: str) -> bool:
     """Tell whether this is the retry or dead-letter topic of a group."""
-    return any(_group_of(topic, prefix) is not None for prefix in PREFIXES)
+    return owner_of(topic) is not None
+
+
+def owner_of(topic: str) -> str | None:
+    """Return the group whose retry or dead-letter topic this is; None if it is neither."""
+    groups = (_group_of(topic, prefix) for prefix in PREFIXES)
+    return next((group for group in groups if group is not None), None)
 
 
 def retried_group(topic: str) -> str | None:

@@ -130,13 +130,25 @@ ENGINE_ALERTS: Final = (
         name="RejectsRising",
         job=ENGINE,
         severity="ticket",
-        expression=f"{REJECTS.name} > 10",
+        expression=f'{REJECTS.name}{{reason!~"quota_.+"}} > 10',
         hold="0s",
         when="more than ten records were refused for one reason within 15 minutes",
         summary="{{ $value | humanize }} records were refused: {{ $labels.reason }}",
         description="What is refused has no effect: a client of another version, a bridge or a"
         " script writes what the protocol does not know. The rejects topic has each of them, with"
         " its remedy.",
+    ),
+    Alert(
+        name="QuotaExceeded",
+        job=ENGINE,
+        severity="ticket",
+        expression=f'{REJECTS.name}{{reason=~"quota_.+"}} > 0',
+        hold="0s",
+        when="a quota refused records within 15 minutes",
+        summary="{{ $value | humanize }} records were refused: {{ $labels.reason }}",
+        description="Somebody asks for more than there is for one: groups, members, topics, queues,"
+        " records or state. What was there goes on; the surplus waits until it stops, or until the"
+        " quota is raised.",
     ),
     Alert(
         name="ClockJumped",

@@ -176,6 +176,10 @@ class SlowCluster:
         assert self.let.wait(30)
         return self._answer(topics)
 
+    def names(self) -> list[str]:
+        """Return the topics that were made."""
+        return [topic for call in self.calls for topic in call if topic not in self.refused]
+
     def message_limits(self, topics: Sequence[str]) -> dict[str, MessageLimit] | None:
         """Return the limits; None: this cluster does not answer."""
         self.looks += 1

@@ -209,6 +209,16 @@ INPUT = (
         [Check("36m", "RejectsRising", [of_engine("56", reason="unknown_kind")])],
     ),
     Case(
+        "a client invents groups",
+        {UP: "1x200", REJECTS.replace("unknown_kind", "quota_new_groups"): "_x81 1500x100"},
+        [
+            Check("20m", "QuotaExceeded"),
+            Check("20m15s", "QuotaExceeded", [of_engine("1.5k", reason="quota_new_groups")]),
+            Check("20m15s", "RejectsRising"),
+            Check("36m", "QuotaExceeded"),
+        ],
+    ),
+    Case(
         "a clock jumps once",
         {engine("fairlead_clock_jumps_total"): "0x80 1x100"},
         [

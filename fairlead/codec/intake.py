@@ -1,0 +1,47 @@
+"""What a shard remembers of how much came just now, so that quotas do not depend on batches."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+__all__ = ["GroupIntake", "Intake", "plain_intake", "read_intake"]
+
+
+class GroupIntake(NamedTuple):
+    """What one group wrote in one second of the shard's clock.
+
+    ``records`` is how many records, ``own`` how many of those above its quota were taken because
+    members had written them, ``told`` whether a dead letter tells of a refused one.
+    """
+
+    records: int = 0
+    own: int = 0
+    told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What came in the newest second of the shard's clock, and how many groups were made of late.
+
+    ``level`` is in thousandths of a group, at the clock ``level_ms``: each group that is made adds
+    1,000, and it falls with time. ``letters`` tell of groups that were refused in this second.
+    """
+
+    second: int = 0
+    groups: Mapping[str, GroupIntake] = field(default_factory=dict)
+    letters: int = 0
+    level: int = 0
+    level_ms: int = 0
+
+
+def plain_intake(intake: Intake) -> list[Any]:
+    """Return an intake as plain JSON values."""
+    groups = [[group, *intake.groups[group]] for group in sorted(intake.groups)]
+    return [intake.second, groups, intake.letters, intake.level, intake.level_ms]
+
+
+def read_intake(plain: list[Any]) -> Intake:
+    """Return the intake that :func:`plain_intake` wrote."""
+    second, groups, letters, level, level_ms = plain
+    found = {group: GroupIntake(records, own, told) for group, records, own, told in groups}
+    return Intake(second, found, letters, level, level_ms)

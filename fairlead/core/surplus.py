@@ -1,0 +1,142 @@
+"""What a group's quota refuses: members, topics and queues beyond it, and state beyond its bytes.
+
+Decides whether a record would make the group greater than its quota allows. A quota bounds what
+comes, never what is there: members, topics and queues that were let in stay, also when the quota is
+lowered. A refused heartbeat counts for the lease of a known member (rule H10).
+
+In a barrier nothing is refused: whoever speaks then may own queues already, and an owner that the
+engine does not know would be a second owner.
+"""
+
+from collections.abc import Sequence
+
+from fairlead.core.draft import Draft
+from fairlead.core.model import Route, Subscription
+from fairlead.core.quota import QUOTA_MEMBERS, QUOTA_QUEUES, QUOTA_STATE, QUOTA_TOPICS
+from fairlead.core.records import Heartbeat
+from fairlead.core.routes import queue_count
+from fairlead.core.state import GroupState, Member
+
+__all__ = ["Surplus", "state_bytes", "surplus_of_beat", "surplus_of_route"]
+
+_MEMBER_BYTES = 320
+"""What a member takes beside its client id and subscriptions, about."""
+_SUBSCRIPTION_BYTES = 80
+"""What a subscription takes beside its texts, about."""
+_QUEUE_BYTES = 90
+"""What a queue takes beside its name, about: a grant, a position, a target."""
+_LIVES_PER_MEMBER = 2
+"""Lives of one client id that count as one client: who restarts is not kept out of a full group."""
+
+Surplus = tuple[str, str, str, str]
+"""Why a record is refused: reason, field, detail, remedy."""
+
+
+def surplus_of_beat(draft: Draft, beat: Heartbeat) -> Surplus | None:
+    """Return why a heartbeat asks for more than its group may have; None: it does not."""
+    state, quota = draft.state, draft.rules.quota
+    if state.barrier is not None:
+        return None
+    member = state.members.get(beat.member)
+    had = 0 if member is None else len(member.subscriptions)
+    if len(beat.subscriptions) > max(quota.topics, had):
+        return (
+            QUOTA_TOPICS,
+            "subscriptions",
+            f"a member of this group may subscribe to {quota.topics} topics",
+            _remedy("topics", "subscribe to fewer topics"),
+        )
+    if member is None and _is_full(draft, beat):
+        return (
+            QUOTA_MEMBERS,
+            "client_id",
+            f"the group has its {quota.members} members",
+            _remedy("members", "stop clients that are none too many"),
+        )
+    grows = member is None or len(beat.subscriptions) > had
+    if grows and not _fits(draft, _beat_bytes(beat)):
+        return (
+            QUOTA_STATE,
+            "group",
+            f"what is kept of the group may be {quota.state_bytes} bytes",
+            _remedy("state_bytes", "let the group have fewer members and topics"),
+        )
+    return None
+
+
+def surplus_of_route(draft: Draft, known: Route | None, route: Route) -> Surplus | None:
+    """Return why a route brings more queues than its group may have; None: it does not.
+
+    One with as many queues as before, or fewer, is always taken.
+    """
+    state, quota = draft.state, draft.rules.quota
+    before = 0 if known is None else queue_count(known)
+    brought = queue_count(route)
+    if state.barrier is not None or brought <= before:
+        return None
+    there = sum(queue_count(each) for each in state.routes.values())
+    if there - before + brought > quota.queues:
+        return (
+            QUOTA_QUEUES,
+            "brokers",
+            f"a group that reads {route.topic} may have {quota.queues} queues, and has {there}",
+            _remedy("queues", "let the group read fewer topics"),
+        )
+    if not _fits(draft, (brought - before) * (_QUEUE_BYTES + len(route.topic))):
+        return (
+            QUOTA_STATE,
+            "brokers",
+            f"what is kept of a group that reads {route.topic} may be {quota.state_bytes} bytes",
+            _remedy("state_bytes", "let the group read fewer queues"),
+        )
+    return None
+
+
+def state_bytes(state: GroupState) -> int:
+    """Return about how many bytes the stored group has.
+
+    Counted from names and numbers that nothing but a decision changes, so that a replay, which
+    reads the records between two decisions at once, comes to the same.
+    """
+    members = sum(_member_bytes(member) for member in state.members.values())
+    queues = sum(_QUEUE_BYTES + len(queue.topic) for queue in state.queues)
+    return members + queues
+
+
+def _is_full(draft: Draft, beat: Heartbeat) -> bool:
+    members, quota = draft.state.members, draft.rules.quota
+    if len(members) < quota.members:
+        return False
+    if draft.client_ids is None:
+        draft.client_ids = {key.client_id for key in members}
+    client_id = beat.member.client_id
+    if client_id in draft.client_ids or client_id in draft.state.awaited:
+        return len(members) >= _LIVES_PER_MEMBER * quota.members
+    return len(draft.client_ids) >= quota.members
+
+
+def _fits(draft: Draft, more: int) -> bool:
+    """Tell whether so many bytes more are within the quota, and count them if they are."""
+    if draft.state_bytes is None:
+        draft.state_bytes = state_bytes(draft.state)
+    if draft.state_bytes + more > draft.rules.quota.state_bytes:
+        return False
+    draft.state_bytes += more
+    return True
+
+
+def _member_bytes(member: Member) -> int:
+    return _room_of(member.key.client_id, member.subscriptions)
+
+
+def _beat_bytes(beat: Heartbeat) -> int:
+    return _room_of(beat.member.client_id, beat.subscriptions)
+
+
+def _room_of(client_id: str, subscriptions: Sequence[Subscription]) -> int:
+    texts = sum(len(each.topic) + len(each.expression) for each in subscriptions)
+    return _MEMBER_BYTES + len(client_id) + texts + _SUBSCRIPTION_BYTES * len(subscriptions)
+
+
+def _remedy(field: str, instead: str) -> str:
+    return f"{instead}, or raise the group's quota: fairlead group set GROUP --quota {field}=NUMBER"

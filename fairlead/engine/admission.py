@@ -1,0 +1,202 @@
+"""Which records of the heartbeats topic are read at all: what exceeds a quota is put aside first.
+
+Decides by what the records before it in the partition were, and by the clock of the log at its
+place: never by how records are cut into batches, nor by the engine's own pace. So a replay refuses
+the same records, and a backlog is judged by the pace at which it was written.
+
+Three things are counted: groups in all, of which each shard may have its share; groups made of
+late, by a bucket that holds five seconds' worth and empties at the rate of the quota; and the
+records of each group in a second. What is over is not decoded, so that it costs next to nothing.
+
+Until the marker of this driver was read, and while a lost state is gathered, everything is read:
+whoever speaks then may own queues, and an owner who is not known would be a second one.
+"""
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from fairlead.codec.intake import GroupIntake, Intake
+from fairlead.core.model import MemberKey
+from fairlead.core.quota import QUOTA_GROUPS, QUOTA_NEW_GROUPS
+from fairlead.core.rules import EngineRules
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["BURST_SECONDS", "Admission", "Sender", "SurplusRow", "ruled_groups", "sender_of"]
+
+BURST_SECONDS: Final = 5
+"""So many seconds' worth of new groups may come at once after a quiet time."""
+LETTERS_PER_SECOND: Final = 10
+"""So many dead letters a second tell of groups that were refused; all of them are counted."""
+_SECOND_MS: Final = 1_000
+_GROUP: Final = 1_000
+"""What one group adds to the bucket, in its thousandths."""
+
+
+class SurplusRow(NamedTuple):
+    """A record above the quota of its group, as it was read.
+
+    ``number``: it is this one of its group in its second, from 1.
+    """
+
+    row: RawRecord
+    clock_ms: int
+    number: int
+
+    @property
+    def second(self) -> int:
+        """The second of the shard's clock in which it came."""
+        return self.clock_ms // _SECOND_MS
+
+
+class Sender(NamedTuple):
+    """Who wrote a record, and of which kind it is, as far as a glance tells."""
+
+    kind: str
+    group: str
+    member: MemberKey
+
+
+def sender_of(row: RawRecord) -> Sender | None:
+    """Return what a record that is not read says of itself at a glance; None: nothing."""
+    try:
+        body = orjson.loads(row.value or b"")
+    except orjson.JSONDecodeError:
+        return None
+    match body:
+        case {
+            "kind": str(kind),
+            "group": str(group),
+            "client_id": str(client_id),
+            "incarnation": str(incarnation),
+        }:
+            return Sender(kind, group, MemberKey(client_id, incarnation))
+    return None
+
+
+@dataclass(slots=True)
+class Admission:
+    """The counts of one shard while it reads a batch.
+
+    Attributes:
+        rules: those of all groups, as they were before the batch.
+        shards: how many share the quotas of groups.
+        known: the groups that there are.
+        groups: how many they are.
+        before: the counts as the batch before left them.
+        ruled: groups that a control record of this batch makes.
+    """
+
+    rules: EngineRules
+    shards: int
+    known: Container[str]
+    groups: int
+    before: Intake
+    ruled: Container[str] = ()
+    made: set[str] = field(default_factory=set)
+    second: int = field(init=False)
+    letters: int = field(init=False)
+    level: int = field(init=False)
+    level_ms: int = field(init=False)
+    records: dict[str, int] = field(init=False)
+    own: dict[tuple[str, int], int] = field(init=False)
+    told: set[tuple[str, int]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin where the batch before ended."""
+        before = self.before
+        self.second, self.letters = before.second, before.letters
+        self.level, self.level_ms = before.level, before.level_ms
+        groups = before.groups
+        self.records = {group: each.records for group, each in groups.items()}
+        self.own = {(group, before.second): each.own for group, each in groups.items() if each.own}
+        self.told = {(group, before.second) for group, each in groups.items() if each.told}
+
+    def number(self, group: str, clock_ms: int) -> int:
+        """Count a record of a group; return which one it is in this second, from 1."""
+        self._enter(clock_ms)
+        self.records[group] = number = self.records.get(group, 0) + 1
+        return number
+
+    def is_known(self, group: str) -> bool:
+        """Tell whether there is such a group by now."""
+        return group in self.known or group in self.made or group in self.ruled
+
+    def refusal(self, clock_ms: int) -> str | None:
+        """Return why no group can be made now; None: one can."""
+        self._enter(clock_ms)
+        share = _share(self.rules.groups_max, self.shards)
+        if share and self.groups >= share:
+            return QUOTA_GROUPS
+        rate = _share(self.rules.new_groups_per_second, self.shards)
+        if rate and self._level_at(clock_ms) + _GROUP > rate * BURST_SECONDS * _GROUP:
+            return QUOTA_NEW_GROUPS
+        return None
+
+    def make(self, group: str, clock_ms: int, *, counted: bool) -> None:
+        """Note a group that is made by a record which was read; ``counted``: against its pace."""
+        if counted:
+            self.level, self.level_ms = self._level_at(clock_ms) + _GROUP, clock_ms
+        self.groups += 1
+        self.made.add(group)
+
+    def may_tell(self) -> bool:
+        """Tell whether one more dead letter may say that a group was refused, and count it."""
+        self.letters += 1
+        return self.letters <= LETTERS_PER_SECOND
+
+    def take_own(self, group: str, second: int, most: int) -> bool:
+        """Tell whether a member's record above the quota is within what members have besides."""
+        used = self.own.get((group, second), 0)
+        if used >= most:
+            return False
+        self.own[group, second] = used + 1
+        return True
+
+    def tell_once(self, group: str, second: int) -> bool:
+        """Tell whether nothing has told yet of a refused record of this group and second."""
+        if (group, second) in self.told:
+            return False
+        self.told.add((group, second))
+        return True
+
+    def after(self) -> Intake:
+        """Return the counts as this batch leaves them."""
+        second = self.second
+        groups = {
+            group: GroupIntake(
+                records, self.own.get((group, second), 0), (group, second) in self.told
+            )
+            for group, records in self.records.items()
+        }
+        return Intake(second, groups, self.letters, self.level, self.level_ms)
+
+    def _enter(self, clock_ms: int) -> None:
+        second = clock_ms // _SECOND_MS
+        if second != self.second:
+            self.second, self.letters = second, 0
+            self.records.clear()
+
+    def _level_at(self, clock_ms: int) -> int:
+        rate = _share(self.rules.new_groups_per_second, self.shards)
+        return max(0, self.level - rate * (clock_ms - self.level_ms))
+
+
+def ruled_groups(rows: Sequence[RawRecord]) -> set[str]:
+    """Return the groups that these control records name by their keys."""
+    found = set()
+    for row in rows:
+        try:
+            key: Any = orjson.loads(row.key or b"")
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(key, list) and key and isinstance(key[0], str):
+            found.add(key[0])
+    return found
+
+
+def _share(quota: int, shards: int) -> int:
+    """Return a shard's part of a quota, rounded up; 0: any number."""
+    return -(-quota // shards)

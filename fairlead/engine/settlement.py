@@ -1,0 +1,142 @@
+"""What becomes of a group's records above its quota of a second, once its members are known.
+
+Decides which of them are read after all. What a member says that it says once (that it leaves, what
+it claims) is always read; of its heartbeats and progress, as many as the quota once more, so that
+strangers cannot crowd members out. Of the others each heartbeat of a member counts for its lease
+(rule H10); everything else in them comes again with the next one. All others are refused.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from fairlead.core.model import Source
+from fairlead.core.outputs import Rejection
+from fairlead.core.quota import QUOTA_GROUPS, QUOTA_NEW_GROUPS, QUOTA_RECORDS
+from fairlead.core.rules import rules_of
+from fairlead.core.state import GroupState
+from fairlead.engine.admission import Sender, SurplusRow, sender_of
+from fairlead.engine.context import ShardContext
+from fairlead.engine.line import Beat, Line, raw_of
+from fairlead.engine.reading import Batch, Refused, read_surplus
+from fairlead.wire.encode_reject import encode_reject
+from fairlead.wire.raw import OutgoingRecord, RawRecord
+
+__all__ = ["Settlement", "letters_of_turned_away", "settle"]
+
+_SAID_ONCE: Final = ("leave", "claims")
+_WAIT_FOR_GROUPS: Final = (
+    "stop who invents groups, wait until groups without members are forgotten, make the group by a "
+    "rule (fairlead group set), or raise groups.max_groups"
+)
+_WAIT: Final = "wait: the next heartbeats are tried again; or raise groups.new_groups_per_second"
+_WRITE_LESS: Final = (
+    "stop who writes so much, or raise the group's quota: fairlead group set GROUP --quota "
+    "records_per_second=NUMBER"
+)
+_TEXTS: Final[Mapping[str, tuple[str, str]]] = {
+    QUOTA_GROUPS: ("clients may make {} groups, each shard its share of them", _WAIT_FOR_GROUPS),
+    QUOTA_NEW_GROUPS: ("clients may make {} groups a second, each shard its share of them", _WAIT),
+    QUOTA_RECORDS: ("a group may write {} records a second to this topic", _WRITE_LESS),
+}
+"""Reason -> detail and remedy."""
+
+
+@dataclass(slots=True)
+class Settlement:
+    """A group's lines, with what was read after all, and what is known of the rest.
+
+    ``refused`` were read after all and are not what the protocol says. ``surplus`` is how many were
+    refused by the quota, ``letters`` are the records that tell of some.
+    """
+
+    lines: list[Line]
+    beats: list[Beat] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+    surplus: int = 0
+    letters: list[OutgoingRecord] = field(default_factory=list)
+
+
+def settle(group: str, state: GroupState | None, batch: Batch, context: ShardContext) -> Settlement:
+    """Return what becomes of a group's records; ``state`` is the group before the batch."""
+    engine = batch.admission.rules
+    rules = engine.defaults if state is None else rules_of(state.rules, engine)
+    most = rules.quota.records_per_second
+    found = Settlement(batch.lines.get(group, []))
+    over = list(batch.surplus.get(group, ()))
+    if most < engine.defaults.quota.records_per_second:
+        found.lines, above = _split(found.lines, batch, most, context)
+        over = [*above, *over]
+    free = state is not None and _may_have_unknown_owners(state, context)
+    for row in over:
+        sender = sender_of(row.row)
+        own = state is not None and sender is not None and _is_members(sender, group, state)
+        if free or row.number <= most or (own and _is_taken(row, sender, batch, group, most)):
+            _read(found, row, batch, context)
+            continue
+        if own and sender is not None and sender.kind == "heartbeat":
+            found.beats.append(Beat(sender.member, row.clock_ms))
+        found.surplus += 1
+        if batch.admission.tell_once(group, row.second):
+            found.letters.append(letter_of(row.row, QUOTA_RECORDS, most, context))
+    return found
+
+
+def letters_of_turned_away(
+    rows: Sequence[tuple[RawRecord, str]], context: ShardContext
+) -> list[OutgoingRecord]:
+    """Return the dead letters of records that would have made a group, each with its reason."""
+    quotas = {
+        QUOTA_GROUPS: context.rules.groups_max,
+        QUOTA_NEW_GROUPS: context.rules.new_groups_per_second,
+    }
+    return [letter_of(row, reason, quotas[reason], context) for row, reason in rows]
+
+
+def _split(
+    lines: Sequence[Line], batch: Batch, most: int, context: ShardContext
+) -> tuple[list[Line], list[SurplusRow]]:
+    """Divide lines into those within a quota that is lower than that of all groups, and others."""
+    within: list[Line] = []
+    above: list[SurplusRow] = []
+    for line in lines:
+        counted = context.topics.suffix(line.row.topic) == "heartbeats"
+        number = batch.numbers.get(line.row.offset, 0) if counted else 0
+        if number > most:
+            above.append(SurplusRow(raw_of(line.row), line.row.clock_ms, number))
+        else:
+            within.append(line)
+    return within, above
+
+
+def _may_have_unknown_owners(state: GroupState, context: ShardContext) -> bool:
+    return state.barrier is not None or state.generation < context.generation
+
+
+def _is_members(sender: Sender, group: str, state: GroupState) -> bool:
+    return sender.group == group and sender.member in state.liveness
+
+
+def _is_taken(row: SurplusRow, sender: Sender | None, batch: Batch, group: str, most: int) -> bool:
+    if sender is not None and sender.kind in _SAID_ONCE:
+        return True
+    return batch.admission.take_own(group, row.second, most)
+
+
+def _read(found: Settlement, row: SurplusRow, batch: Batch, context: ShardContext) -> None:
+    read = read_surplus(batch, row, context)
+    if isinstance(read, Line):
+        found.lines = [*found.lines, read]
+        return
+    found.refused.append(read)
+    sender = read.error.sender
+    if sender is not None and sender.heartbeat:
+        found.beats.append(Beat(sender.member, row.clock_ms))
+
+
+def letter_of(row: RawRecord, reason: str, quota: int, context: ShardContext) -> OutgoingRecord:
+    """Return the dead letter of a record that a quota of so many refuses unread."""
+    detail, remedy = _TEXTS[reason]
+    source = Source(row.topic, row.partition, row.offset, row.append_ms)
+    refusal = Rejection(source, reason, "group", detail.format(quota), remedy)
+    return encode_reject(refusal, row, context.topics, context.engine_version)

@@ -1,0 +1,61 @@
+"""Only so many groups have retry topics: clients that invent groups fill no cluster."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import structlog
+
+from fairlead.bridges.kafka.message_limits import MessageLimit
+from fairlead.bridges.kafka.retry_topics import RetryTopics
+
+
+class Cluster:
+    """A cluster that makes what it is asked for."""
+
+    def __init__(self, *there: str) -> None:
+        self.topics = {*there}
+
+    def names(self) -> list[str]:
+        """Return the topics that are there."""
+        return sorted(self.topics)
+
+    def create(self, topics: Mapping[str, int]) -> dict[str, str | None]:
+        """Make topics."""
+        self.topics |= topics.keys()
+        return dict.fromkeys(topics)
+
+    def message_limits(self, topics: Sequence[str]) -> dict[str, MessageLimit] | None:
+        """Not answer."""
+
+    def raise_message_limits(self, limits: Mapping[str, int]) -> dict[str, str | None]:
+        """Not be asked."""
+        raise AssertionError(limits)
+
+
+def until(retries: RetryTopics, holds: Callable[[], bool], now_ms: int) -> None:
+    """Let the bridge's loop turn until something holds."""
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
+        retries.work(now_ms=now_ms)
+
+
+def test_groups_that_are_invented() -> None:
+    """Beyond the bound none gets topics, which is told; who has some gets what is missing."""
+    cluster = Cluster("orders", "%RETRY%old")
+    retries = RetryTopics(cluster, retry_queue_nums=1, groups_max=3)
+    for number in range(40):
+        retries.want(f"invented-{number:02}", f"%RETRY%invented-{number:02}")
+    retries.want("old", "%RETRY%old")
+    with structlog.testing.capture_logs() as lines:
+        until(retries, lambda: len(lines) == 3 + 2 * 38, 0)
+    told = [line["error"] for line in lines if line["event"] == "retry_topic_failed"]
+    assert len(told) == 2 * 38
+    assert all("--retry-groups-max" in error for error in told)
+    kept = {"invented-00", "invented-01", "old"}
+    own = {f"%{kind}%{group}" for kind in ("RETRY", "DLQ") for group in kept}
+    assert cluster.topics == {"orders", *own}
+    cluster.topics -= {"%RETRY%invented-00", "%DLQ%invented-00"}
+    until(retries, lambda: len(cluster.topics) == 1 + 6, 2_000)
+    retries.close()
+    assert "%RETRY%invented-02" in cluster.topics
