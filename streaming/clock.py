@@ -107,8 +107,7 @@ class Ticker:
                 acks="all",
                 # A tick sent twice does no harm, and a pause must not become a backlog.
                 enable_idempotence=False,
-                delivery_timeout_ms=_DELIVERY_MS,
-                request_timeout_ms=_DELIVERY_MS,
+                delivery_timeout_ms=max(_DELIVERY_MS, options["request_timeout_ms"]),
                 max_block_ms=_DELIVERY_MS,
             )
             values = {partition: encode_tick(tick) for partition, tick in (first or {}).items()}

@@ -6,7 +6,7 @@ and the Java client inside Spark's source and sink. ``fairlead.settings`` has bo
 
 from typing import Any, Final
 
-from fairlead.settings import KafkaSettings, java_options, library_options
+from fairlead.settings import EngineSettings, KafkaSettings, java_options, library_options
 
 REQUEST_TIMEOUT_MS: Final = 10_000
 """How long one request of the driver's own clients may take. Nothing they do takes that long."""
@@ -29,10 +29,11 @@ def client_options(kafka: KafkaSettings, name: str) -> dict[str, Any]:
     }
 
 
-def spark_options(kafka: KafkaSettings) -> dict[str, str]:
+def spark_options(kafka: KafkaSettings, engine: EngineSettings) -> dict[str, str]:
     """Return the options of Spark's Kafka source and sink, without those of one of the two.
 
     Raises:
         UsageError: a file with a secret, a certificate or its key cannot be read.
     """
-    return {f"kafka.{name}": value for name, value in java_options(kafka).items()}
+    options = java_options(kafka) | {"request.timeout.ms": str(engine.request_timeout_ms)}
+    return {f"kafka.{name}": value for name, value in options.items()}

@@ -315,7 +315,7 @@ class Run:
     def _plan(self, generation: int, begin: Begin | None = None) -> QueryPlan:
         options = {
             name: value
-            for name, value in spark_options(self._settings.kafka).items()
+            for name, value in spark_options(self._settings.kafka, self._settings.engine).items()
             if name != "kafka.bootstrap.servers"
         }
         sink = self._options.sink or KafkaSink(self._settings.kafka.bootstrap, options)

@@ -82,7 +82,7 @@ def _run_batches(session: SparkSession, settings: Settings, checkpoint: Path) ->
     keys = shard_keys(settings.topics.heartbeats_partitions, settings.engine.shuffle_partitions)
     rows = read_input(session, settings.kafka, settings.engine)
     written = _echo(assign_shards(rows, names, keys), names.name("rejects"))
-    sink = KafkaSink(settings.kafka.bootstrap, spark_options(settings.kafka))
+    sink = KafkaSink(settings.kafka.bootstrap, spark_options(settings.kafka, settings.engine))
     query = (
         sink.writer(written)
         .outputMode("append")

@@ -12,9 +12,11 @@ KAFKA_OPTIONS: Final = frozenset(
     {
         "api_version", "bootstrap_timeout_ms", "client_dns_lookup", "connections_max_idle_ms",
         "metadata_max_age_ms", "proxy_url", "receive_buffer_bytes", "reconnect_backoff_max_ms",
-        "reconnect_backoff_ms", "sasl_kerberos_domain_name", "sasl_kerberos_name",
+        "reconnect_backoff_ms", "request_timeout_ms", "sasl_kerberos_domain_name",
+        "sasl_kerberos_name",
         "sasl_kerberos_service_name", "sasl_mechanism", "sasl_oauth_token_provider",
         "sasl_plain_password", "sasl_plain_username", "security_protocol", "send_buffer_bytes",
+        "socket_connection_setup_timeout_max_ms", "socket_connection_setup_timeout_ms",
         "socket_options", "ssl_cafile", "ssl_certfile", "ssl_check_hostname", "ssl_context",
         "ssl_crlfile", "ssl_keyfile", "ssl_password",
     }

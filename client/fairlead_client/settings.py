@@ -76,7 +76,7 @@ class Settings:
     prefix: str = "fairlead."
     client_id: str | None = None
     heartbeat_ms: int = 3_000
-    lease_ms: int = 10_000
+    lease_ms: int = 15_000
     progress_ms: int = 1_000
     commit_ms: int = 5_000
     drain_deadline_ms: int | None = BY_ORDER

@@ -155,6 +155,12 @@ class EmbeddedKafka:
         """Let a paused node go on (SIGCONT)."""
         self._node(node).signal(signal.SIGCONT)
 
+    def halt(self, node: int = 1) -> None:
+        """Stop a node in order (SIGTERM): it gives its leaderships away first."""
+        one = self._node(node)
+        if one.child is not None:
+            terminate([one.child.identity], STOP_SECONDS_MAX)
+
     def restart(self, node: int = 1) -> None:
         """Start a node again on its data and ports, stopping it first if it runs.
 
@@ -164,8 +170,7 @@ class EmbeddedKafka:
             EnvironmentMissingError: it did not come back in time.
         """
         one = self._node(node)
-        if one.child is not None:
-            terminate([one.child.identity], STOP_SECONDS_MAX)
+        self.halt(node)
         one.start(detached=self._detached)
         self._remember_processes(self._started_state())
         self.await_ready()

@@ -1,7 +1,7 @@
 """``fairlead demo``: the main job on real parts, broken on purpose and judged."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,7 +9,33 @@ from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import OutputOption, OwnBrokerOption
 from fairlead.cli.output import OutputFormat, write_document
 from fairlead.demo.consumers import Consumers
-from fairlead.errors import ExitCode
+from fairlead.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from fairlead.demo.broker_faults import BrokerFault
+
+ConsumersOption = Annotated[
+    Consumers,
+    typer.Option(
+        "--consumers",
+        help="How clients consume: in a loop of their own, by a listener (push), or mixed.",
+    ),
+]
+BrokersOption = Annotated[
+    int, typer.Option("--brokers", help="1: the script below. 3: brokers are broken instead.")
+]
+RoundsOption = Annotated[
+    int,
+    typer.Option(
+        "--rounds",
+        min=0,
+        help="With --brokers 3: so often each fault of leader, follower and controller. 0: the "
+        "leader killed, the leader frozen, all restarted in turn.",
+    ),
+]
+FreezeOption = Annotated[
+    float, typer.Option("--freeze", min=1, help="Seconds that a broker is frozen for.")
+]
 
 
 def demo(
@@ -25,13 +51,10 @@ def demo(
     keep: Annotated[
         bool, typer.Option("--keep", help="Leave topics, journals and logs behind.")
     ] = False,
-    consumers: Annotated[
-        Consumers,
-        typer.Option(
-            "--consumers",
-            help="How clients consume: in a loop of their own, by a listener (push), or mixed.",
-        ),
-    ] = Consumers.MIXED,
+    consumers: ConsumersOption = Consumers.MIXED,
+    brokers: BrokersOption = 1,
+    rounds: RoundsOption = 0,
+    freeze: FreezeOption = 30.0,
     report: Annotated[
         Path, typer.Option("--report", help="Where the verdict is written as JSON.")
     ] = Path("report.json"),
@@ -42,13 +65,24 @@ def demo(
     Six consumer processes share 32 queues; two join, one leaves, one is killed, partitions grow to
     48, the engine is killed with a handover open. Then journals, source topic and the engine's
     records are compared: no queue with two owners, no message missed, none read twice without need.
+
+    With --brokers 3 a broker at a time is killed, frozen or restarted, and a client joins or leaves
+    meanwhile: the engine must decide about it within 5 s of the new leaders.
     """
     from fairlead.demo.report import print_report, write_report
     from fairlead.demo.run import Demo, DemoOptions, make_console
     from fairlead.demo.screen import Screen
 
     console = make_console(to_stderr=output is not OutputFormat.TABLE)
-    options = DemoOptions(duration, seed, bootstrap, keep, consumers)
+    options = DemoOptions(
+        duration,
+        seed,
+        bootstrap,
+        keep,
+        consumers,
+        faults=_faults(brokers, rounds, bootstrap),
+        freeze_s=freeze,
+    )
     stop_once_on_signals()
     try:
         with Screen(console) as screen:
@@ -63,3 +97,24 @@ def demo(
         write_document(outcome.document(), output)
     if check and not outcome.passed:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
+
+
+def _faults(brokers: int, rounds: int, bootstrap: str | None) -> "tuple[BrokerFault, ...]":
+    """Return what is done to brokers; nothing to a single one.
+
+    Raises:
+        UsageError: there are no such brokers to break.
+    """
+    from fairlead.broker.cluster import CLUSTER_SIZES
+    from fairlead.demo.broker_faults import faults_of
+
+    if brokers not in CLUSTER_SIZES:
+        raise UsageError(f"--brokers: {brokers} is neither 1 nor 3.", remedy="Give 1 or 3.")
+    if brokers == 1:
+        return ()
+    if bootstrap is not None:
+        raise UsageError(
+            "--bootstrap: the brokers of --brokers 3 are killed and frozen.",
+            remedy="Leave it out: three brokers of the demo's own are started.",
+        )
+    return faults_of(rounds)

@@ -8,8 +8,10 @@ effect) fails.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Final
 
+from fairlead.demo.broker_faults import Outage
 from fairlead.demo.memory import MemoryUse
 from fairlead.demo.passage import follow_steps, unanswered_drops
 from fairlead.demo.verdict import Check, StepOutcome, Verdict
@@ -21,6 +23,7 @@ from fairlead.verify.reads import Reads, count_reads
 from fairlead.verify.tenures import Tenures, read_tenures
 
 STEPS: Final = ("start", "join", "leave", "kill", "grow", "engine_kill")
+DECIDED_SECONDS_MAX: Final = 5.0
 _FINDINGS_MAX: Final = 8
 
 
@@ -33,12 +36,14 @@ class Requirements:
         killed_queues: how many queues a killed client must have owned.
         steps: the steps that must have taken place, in this order.
         memory_mib: how much memory all its processes may have needed together.
+        decided_s: so soon after new leaders there must have been decisions.
     """
 
     messages: int = 10_000
     killed_queues: int = 3
     steps: tuple[str, ...] = STEPS
     memory_mib: int = 4_096
+    decided_s: float = DECIDED_SECONDS_MAX
 
 
 def judge(
@@ -46,6 +51,7 @@ def judge(
     requirements: Requirements | None = None,
     memory: MemoryUse | None = None,
     judgement: Judgement | None = None,
+    outages: Sequence[Outage] = (),
 ) -> Verdict:
     """Return the verdict on a run.
 
@@ -54,6 +60,7 @@ def judge(
         requirements: what must have happened; the default is the whole script.
         memory: what the run needed; None if it could not be measured.
         judgement: of the recorded topics, by the invariants; None if nothing was recorded.
+        outages: of brokers, and when the engine decided in each.
     """
     wanted = requirements or Requirements()
     kills = [record for record in history.steps if isinstance(record, ClientKilled)]
@@ -70,11 +77,11 @@ def judge(
             _enough_messages(reads, wanted),
             _every_queue(reads, history),
             _every_step(steps, wanted),
-            _killed_owned(kills, reads.killed, wanted),
-            _engine_killed_in_handover(history, tenures, wanted),
+            *_kills(history, tenures, reads, wanted),
             _every_start_granted(history, tenures),
             _sound(tenures, reads),
             *_invariants(judgement),
+            *_decided(outages, wanted),
             _memory(memory, wanted),
         ),
         steps=steps,
@@ -165,6 +172,18 @@ def _every_step(steps: Sequence[StepOutcome], wanted: Requirements) -> Check:
     return Check("queues moved per step", measured, required, not findings, _few(findings))
 
 
+def _kills(
+    history: History, tenures: Tenures, reads: Reads, wanted: Requirements
+) -> Iterator[Check]:
+    """Judge the kills of clients and engine, in a run that has any or should have."""
+    clients = [record for record in history.steps if isinstance(record, ClientKilled)]
+    if clients or "kill" in wanted.steps:
+        yield _killed_owned(clients, reads.killed, wanted)
+    engines = any(isinstance(record, EngineKilled) for record in history.steps)
+    if engines or "engine_kill" in wanted.steps:
+        yield _engine_killed_in_handover(history, tenures, wanted)
+
+
 def _killed_owned(
     kills: Sequence[ClientKilled], killed: Sequence[KilledClient], wanted: Requirements
 ) -> Check:
@@ -249,6 +268,25 @@ def _invariants(judgement: Judgement | None) -> Iterator[Check]:
     yield Check(
         "invariants that the topics break", measured, "0, ≥ 1 handover", passed, _few(found)
     )
+
+
+def _decided(outages: Sequence[Outage], wanted: Requirements) -> Iterator[Check]:
+    """Judge how soon there were decisions once others led; of fewer than 20 outages, each one."""
+    for fault in dict.fromkeys(outage.fault for outage in outages):
+        found = [outage for outage in outages if outage.fault is fault]
+        seconds = sorted(outage.seconds_to_decision for outage in found)
+        nearly_all = seconds[ceil(0.95 * len(seconds)) - 1]
+        yield Check(
+            f"decided after new leaders: {fault}",
+            f"{nearly_all:.1f} s, {len(seconds)} times",
+            f"95 % within {wanted.decided_s:.0f} s",
+            nearly_all <= wanted.decided_s,
+            _few(
+                f"broker {one.node}: others led after {one.seconds_to_leaders:.1f} s, decided"
+                f" {one.seconds_to_decision:.1f} s later"
+                for one in found
+            ),
+        )
 
 
 def _memory(use: MemoryUse | None, wanted: Requirements) -> Check:

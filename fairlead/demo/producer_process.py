@@ -14,6 +14,8 @@ from typing import Final
 
 from kafka import KafkaProducer
 
+from fairlead.settings import library_options, load_settings
+
 _TICK_SECONDS: Final = 0.02
 _TELL_SECONDS: Final = 0.5
 _FLUSH_SECONDS: Final = 30
@@ -81,12 +83,14 @@ def main() -> None:
         finish.set()
 
     threading.Thread(target=listen, daemon=True).start()
-    producer = KafkaProducer(
-        bootstrap_servers=arguments.bootstrap,
-        acks="all",
-        linger_ms=10,
-        metadata_max_age_ms=_METADATA_AGE_MS,
-    )
+    options = {
+        **library_options(load_settings().kafka),
+        "bootstrap_servers": arguments.bootstrap,
+        "acks": "all",
+        "linger_ms": 10,
+        "metadata_max_age_ms": _METADATA_AGE_MS,
+    }
+    producer = KafkaProducer(**options)
     try:
         counter = produce(producer, arguments.topic, arguments.rate, finish)
     finally:

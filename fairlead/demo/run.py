@@ -7,8 +7,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -16,9 +16,12 @@ import orjson
 from kafka import KafkaConsumer, TopicPartition
 from rich.console import Console
 
+from fairlead.demo.broker_faults import BROKERS, BrokerFault, names_of
+from fairlead.demo.broker_script import BrokerScript, FaultPlan
 from fairlead.demo.consumers import Consumers
 from fairlead.demo.fleet import Fleet
-from fairlead.demo.judge import Requirements, judge
+from fairlead.demo.judge import DECIDED_SECONDS_MAX, Requirements, judge
+from fairlead.demo.leader_watch import LeaderWatch
 from fairlead.demo.memory import MemoryWatch
 from fairlead.demo.report import Report
 from fairlead.demo.screen import Screen, Show
@@ -26,6 +29,7 @@ from fairlead.demo.script import QUEUES, Script, StepError
 from fairlead.demo.verdict import Verdict
 from fairlead.jars.progress import ConsoleProgress
 from fairlead.local.child import Child
+from fairlead.local.decisions import Decision
 from fairlead.local.follower import DecisionFollower
 from fairlead.local.system import BROKER_NAME, LocalSystem, SystemPlan
 from fairlead.local.topic_content import read_to_end
@@ -36,6 +40,8 @@ from fairlead.verify.fault_log import write_faults
 from fairlead.verify.history import Closing, Queue
 from fairlead.verify.journal import read_journal
 from fairlead.verify.judgement import judge_recording
+from fairlead.wire.partition import partition_of_group
+from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
 
 GROUP: Final = "demo"
@@ -56,6 +62,10 @@ class DemoOptions:
         bootstrap: an existing cluster; None for an embedded broker.
         keep: leave topics, journals and logs behind.
         consumers: what the clients are.
+        faults: of one of three brokers, played instead of the script; none: there is one broker.
+        freeze_s: for how long a broker is frozen.
+        messages: how many must have gone through.
+        decided_s: so soon after new leaders there must be decisions.
     """
 
     duration_s: float
@@ -63,6 +73,10 @@ class DemoOptions:
     bootstrap: str | None
     keep: bool
     consumers: Consumers = Consumers.MIXED
+    faults: tuple[BrokerFault, ...] = ()
+    freeze_s: float = 30.0
+    messages: int = 10_000
+    decided_s: float = DECIDED_SECONDS_MAX
 
 
 class Demo:
@@ -71,7 +85,9 @@ class Demo:
     def __init__(self, options: DemoOptions, screen: Screen) -> None:
         self._options = options
         self._screen = screen
-        self._requirements = Requirements()
+        self._requirements = Requirements(messages=options.messages, decided_s=options.decided_s)
+        if options.faults:
+            self._requirements = replace(self._requirements, steps=names_of(options.faults))
         self._memory = MemoryWatch()
 
     def run(self) -> Report:
@@ -91,6 +107,7 @@ class Demo:
                 source=f"{name}-orders",
                 partitions=QUEUES,
                 settings={},
+                brokers=BROKERS if self._options.faults else 1,
             )
             progress = ConsoleProgress(self._screen.console)
             stack.enter_context(self._memory)
@@ -114,11 +131,14 @@ class Demo:
         }
         fleet = Fleet(plan.folder, arguments, condition)
         stack.callback(fleet.stop)
+        heard: list[Decision] = []
         decisions = f"{plan.prefix}decisions"
         follower = stack.enter_context(
-            DecisionFollower(system.bootstrap, decisions, GROUP, condition=condition)
+            DecisionFollower(
+                system.bootstrap, decisions, GROUP, condition=condition, on_decision=heard.append
+            )
         )
-        script = Script(fleet, follower, system, random.Random(self._options.seed))  # noqa: S311
+        script = self._script(stack, system, fleet, follower, heard)
         script.prepare()
         system.await_engine()
         show = Show(GROUP, fleet, follower, script)
@@ -130,6 +150,36 @@ class Demo:
         verdict = self._judge(system, fleet, script)
         took_s = time.monotonic() - begun
         return Report(verdict, self._options.seed, plan.prefix, took_s, failure)
+
+    def _script(
+        self,
+        stack: contextlib.ExitStack,
+        system: LocalSystem,
+        fleet: Fleet,
+        follower: DecisionFollower,
+        heard: Sequence[Decision],
+    ) -> Script:
+        if not self._options.faults:
+            chance = random.Random(self._options.seed)  # noqa: S311 - who leaves is no secret
+            return Script(fleet, follower, system, chance)
+        names = TopicNames(system.plan.prefix)
+        shards = load_settings(overrides=system.settings()).topics.heartbeats_partitions
+        watch = stack.enter_context(LeaderWatch(system.bootstrap, system.created))
+        plan = FaultPlan(
+            self._options.faults,
+            self._options.freeze_s,
+            (names.name("heartbeats"), partition_of_group(GROUP, shards)),
+        )
+        return BrokerScript(
+            fleet,
+            follower,
+            system,
+            plan=plan,
+            cluster=system.broker,
+            watch=watch,
+            heard=heard,
+            say=self._screen.say,
+        )
 
     def _judge(self, system: LocalSystem, fleet: Fleet, script: Script) -> Verdict:
         """Record the topics, and judge them with the journals and the source topic."""
@@ -145,14 +195,15 @@ class Demo:
         source = source_content(read_to_end(system.bootstrap, plan.source), BROKER_NAME)
         history = history_of(recording, GROUP, journals, script.steps, source)
         judgement = judge_recording(recording, STRATEGIES)
-        return judge(history, self._requirements, self._memory.use, judgement)
+        outages = script.outages if isinstance(script, BrokerScript) else ()
+        return judge(history, self._requirements, self._memory.use, judgement, outages)
 
     def _perform(
         self, script: Script, producer: Child, show: Show, system: LocalSystem
     ) -> str | None:
         """Play the steps, spread over the duration; return why it ended early, if it did."""
         acts, begun = script.acts(), time.monotonic()
-        pace = self._options.duration_s / len(acts)
+        pace = 0.0 if self._options.faults else self._options.duration_s / len(acts)
         try:
             for number, act in enumerate(acts):
                 script.pause(begun + number * pace)

@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from fairlead.doctor import broker, checkpoint, endpoints, life, machine, permissions, topics
+from fairlead.doctor import (
+    broker,
+    checkpoint,
+    endpoints,
+    lease,
+    life,
+    machine,
+    permissions,
+    topics,
+)
 from fairlead.doctor.answer import Answer
 from fairlead.doctor.surroundings import Surroundings
 
@@ -77,6 +86,10 @@ CHECKS: Final = (
     Check("copies", Place.CLUSTER, 5, topics.copies,
           "Leaders, copies in sync and `min.insync.replicas` of each partition.",
           "a partition cannot be written to"),
+    Check("lease", Place.CLUSTER, 5, lease.lease,
+          "Each lease in conf/ beside what the brokers need to replace one of them, by their own "
+          "settings: [running.md](running.md#when-a-broker-falls-silent).",
+          "it is not even longer than `broker.session.timeout.ms`"),
     Check("permissions", Place.CLUSTER, 5, permissions.permissions,
           "What this user may do with each topic, as the brokers tell it (authorized operations); "
           "rights on groups and what others may do cannot be asked.",

@@ -3,11 +3,13 @@
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final, Self
 
 from kafka import KafkaConsumer, TopicPartition
 
 from fairlead.local.decisions import Decision, DecisionReader, Ownership
+from fairlead.settings import library_options, load_settings
 
 _POLL_MS: Final = 200
 
@@ -45,6 +47,8 @@ class DecisionFollower:
         self._ended = threading.Event()
         self._partition = TopicPartition(topic, 0)
         self._consumer = KafkaConsumer(
+            # A broker that is frozen must not hold up who measures how long it held up others.
+            **library_options(load_settings().kafka),
             bootstrap_servers=bootstrap,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
@@ -93,16 +97,17 @@ class DecisionFollower:
                 polled = self._consumer.poll(timeout_ms=_POLL_MS)
                 for records in polled.values():
                     for record in records:
-                        self._take(record.value)
+                        self._take(record.value, record.timestamp)
         except BaseException as error:  # noqa: BLE001 - carried to whoever waits
             with self.condition:
                 self._failure = error
                 self.condition.notify_all()
 
-    def _take(self, value: bytes) -> None:
-        decision = self._reader.read(value)
-        if decision is None:
+    def _take(self, value: bytes, written_ms: int) -> None:
+        read = self._reader.read(value)
+        if read is None:
             return
+        decision = replace(read, written_ms=written_ms)
         with self.condition:
             self.ownership.take(decision)
             if self._on_decision is not None:

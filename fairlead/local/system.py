@@ -42,6 +42,7 @@ class SystemPlan:
         source: the topic that the consumers read.
         partitions: how many it has at first.
         settings: dotted keys and values for engine and bridge, over the defaults.
+        brokers: of the embedded cluster: 1 or 3.
     """
 
     folder: Path
@@ -50,6 +51,7 @@ class SystemPlan:
     source: str
     partitions: int
     settings: Mapping[str, str]
+    brokers: int = 1
 
 
 class LocalSystem:
@@ -85,6 +87,11 @@ class LocalSystem:
         return self._bootstrap
 
     @property
+    def created(self) -> tuple[str, ...]:
+        """The topics that were made for it."""
+        return tuple(self._created)
+
+    @property
     def broker(self) -> EmbeddedKafka:
         """The embedded broker, to break it."""
         assert self._broker is not None, "there is a broker of our own only without a bootstrap"
@@ -118,8 +125,10 @@ class LocalSystem:
         if self._bootstrap is not None:
             self._say(f"using the brokers at {self._bootstrap}")
             return
-        self._say("broker: starting a real Kafka on loopback")
-        self._broker = EmbeddedKafka(self.plan.folder / "broker", progress=self._progress)
+        count = self.plan.brokers
+        self._say(f"broker: starting a real Kafka on loopback, {count} node{'s' * (count > 1)}")
+        folder = self.plan.folder / "broker"
+        self._broker = EmbeddedKafka(folder, count, progress=self._progress)
         self._broker.start()
         self._bootstrap = self._broker.bootstrap
         self._say(f"broker: ready at {self._bootstrap}")

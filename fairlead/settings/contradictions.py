@@ -26,6 +26,7 @@ def contradictions(settings: Settings) -> Iterator[Contradiction]:
             yield f"group.{group}.pause", "every group is paused, and none can be exempt", remedy
     yield from _security(settings.kafka.security)
     yield from _connection(settings.kafka.connection)
+    yield from _offsets(settings)
     yield from _spark(settings.engine.spark)
     if settings.kafka.replication_factor == 0:
         remedy = "set -1 (the broker's default) or the number of replicas"
@@ -85,11 +86,22 @@ def _security(security: SecuritySettings) -> Iterator[Contradiction]:
 
 def _connection(connection: ConnectionSettings) -> Iterator[Contradiction]:
     first, most = connection.reconnect_backoff_ms, connection.reconnect_backoff_max_ms
-    if first is not None and most is not None and most < first:
+    if first is not None and most < first:
         yield (
             "kafka.connection.reconnect_backoff_max_ms",
             f"{most} is shorter than the first pause of {first}",
             f"set it to at least {first}, or kafka.connection.reconnect_backoff_ms lower",
+        )
+
+
+def _offsets(settings: Settings) -> Iterator[Contradiction]:
+    """Yield what Kafka's library would refuse: one request may not take longer than the whole."""
+    whole, one = settings.engine.offsets_timeout_ms, settings.engine.request_timeout_ms
+    if whole < one:
+        yield (
+            "engine.offsets_timeout_ms",
+            f"{whole} is shorter than one request, engine.request_timeout_ms = {one}",
+            f"set it to at least {one}",
         )
 
 

@@ -6,19 +6,27 @@ are told the same, and nothing that is not on this list.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from fairlead.errors import UsageError
-from fairlead.settings.kafka_sections import KafkaSettings, SecuritySettings
+from fairlead.settings.kafka_sections import ConnectionSettings, KafkaSettings, SecuritySettings
 
 __all__ = [
     "TRANSLATIONS",
     "Secret",
     "Translation",
+    "application_options",
     "java_options",
     "library_options",
     "told_options",
 ]
+
+
+_OF_CONNECTIONS: Final = (
+    "socket_connection_setup_timeout_ms",
+    "socket_connection_setup_timeout_max_ms",
+)
 
 
 class Secret(str):
@@ -75,6 +83,13 @@ TRANSLATIONS: Final = (
         ("ssl_check_hostname",),
         ("ssl.endpoint.identification.algorithm",),
     ),
+    # Spark's own stands in [engine].
+    Translation("kafka.connection.request_timeout_ms", ("request_timeout_ms",), ()),
+    Translation(
+        "kafka.connection.socket_connection_setup_timeout_ms",
+        ("socket_connection_setup_timeout_ms", "socket_connection_setup_timeout_max_ms"),
+        ("socket.connection.setup.timeout.ms", "socket.connection.setup.timeout.max.ms"),
+    ),
     *(
         Translation(f"kafka.connection.{name}", (name,), (java,))
         for name, java in (
@@ -91,14 +106,39 @@ TRANSLATIONS: Final = (
 
 
 def library_options(kafka: KafkaSettings) -> dict[str, Any]:
-    """Return the keyword arguments of a kafka-python client, and of ours as its ``kafka=``.
+    """Return the keyword arguments of a kafka-python consumer, producer or admin client.
 
     They are without ``bootstrap_servers``, which each caller names for itself.
 
     Raises:
         UsageError: a file with a secret cannot be read, or is empty.
     """
-    return {**kafka.connection.model_dump(exclude_none=True), **_security(kafka.security)}
+    from kafka.net.compat import KafkaNetClient  # noqa: PLC0415 - settings are read without it
+
+    options = application_options(kafka)
+    # What makes connections knows these two, and consumers, producers and admin clients do not.
+    setup = {name: options.pop(name) for name in _OF_CONNECTIONS}
+    return {**options, "kafka_client": partial(KafkaNetClient, **setup)}
+
+
+def application_options(kafka: KafkaSettings) -> dict[str, Any]:
+    """Return the same for an application's own client, as its ``kafka=``.
+
+    Raises:
+        UsageError: a file with a secret cannot be read, or is empty.
+    """
+    return {**_connection(kafka.connection), **_security(kafka.security)}
+
+
+def _connection(settings: ConnectionSettings) -> dict[str, int]:
+    """Return how connections are tuned, in Python's words; Java has the same with dots.
+
+    Both libraries let the time for a new connection grow with each failure: a frozen broker would
+    hold up its clients for longer and longer. It stays what it is.
+    """
+    options: dict[str, int] = settings.model_dump(exclude_none=True)
+    options["socket_connection_setup_timeout_max_ms"] = settings.socket_connection_setup_timeout_ms
+    return options
 
 
 def _security(settings: SecuritySettings) -> dict[str, Any]:
@@ -125,6 +165,8 @@ def _security(settings: SecuritySettings) -> dict[str, Any]:
 def java_options(kafka: KafkaSettings) -> dict[str, str]:
     """Return the configuration of the Java library, with ``bootstrap.servers``.
 
+    It is without ``request.timeout.ms``: the engine has one of its own.
+
     Raises:
         UsageError: a file with a secret, a certificate or its key cannot be read.
     """
@@ -133,7 +175,9 @@ def java_options(kafka: KafkaSettings) -> dict[str, str]:
         "bootstrap.servers": kafka.bootstrap,
         "security.protocol": settings.security_protocol,
     }
-    for name, value in kafka.connection.model_dump(exclude_none=True).items():
+    connection = _connection(kafka.connection)
+    del connection["request_timeout_ms"]
+    for name, value in connection.items():
         options[name.replace("_", ".")] = str(value)
     if not settings.ssl_check_hostname:
         options["ssl.endpoint.identification.algorithm"] = ""
@@ -168,7 +212,7 @@ def told_options(kafka: KafkaSettings) -> list[ToldOption]:
     Raises:
         UsageError: a file with a secret, a certificate or its key cannot be read.
     """
-    library = {"bootstrap_servers": kafka.bootstrap, **library_options(kafka)}
+    library = {"bootstrap_servers": kafka.bootstrap, **application_options(kafka)}
     java = {f"kafka.{name}": value for name, value in java_options(kafka).items()}
     told: list[ToldOption] = []
     for key, names, java_names in TRANSLATIONS:

@@ -61,7 +61,7 @@ _REFUSED: Final = (
             r"acks|enable_.*|transactional_.*|max_in_flight_.*|isolation_level|auto_offset_reset"
             r"|group_(id|instance_id|protocol)|client_id|allow_auto_create.*|assign.*"
             r"|partition_assignment.*|compression_type|linger_ms|batch_size|retries"
-            r"|delivery_timeout_ms|request_timeout_ms|max_block_ms|session_timeout_ms"
+            r"|delivery_timeout_ms|default_api_timeout_ms|max_block_ms|session_timeout_ms"
             r"|heartbeat_interval_ms|max_poll_.*|fetch_.*|auto_commit.*"
         ),
         "Fairlead sets it itself: what it promises depends on it",

@@ -145,8 +145,27 @@ class SecuritySettings(Section):
 
 
 class ConnectionSettings(Section):
-    """What connections to brokers are tuned by. Left out: what each library does by itself."""
+    """How connections to brokers are tuned. Left out: what each library does by itself."""
 
+    request_timeout_ms: Annotated[
+        int,
+        Field(
+            ge=500,
+            le=120_000,
+            description="A broker that has not answered a request for so long is taken for dead: "
+            "its connection is closed, and another one is asked. For a while a frozen broker holds "
+            "up whoever speaks to it; engine.request_timeout_ms is for Spark.",
+        ),
+    ]
+    socket_connection_setup_timeout_ms: Annotated[
+        int,
+        Field(
+            ge=500,
+            le=120_000,
+            description="A new connection, encryption and login included, may take so long. A "
+            "frozen broker accepts connections and then says nothing.",
+        ),
+    ]
     connections_max_idle_ms: (
         Annotated[
             int,
@@ -184,18 +203,14 @@ class ConnectionSettings(Section):
         ]
         | None
     ) = None
-    reconnect_backoff_max_ms: (
-        Annotated[
-            int,
-            Field(
-                ge=1,
-                le=60_000,
-                description="That pause doubles with each failure, up to this.",
-                examples=[1_000],
-            ),
-        ]
-        | None
-    ) = None
+    reconnect_backoff_max_ms: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=60_000,
+            description="That pause doubles with each failure, up to this.",
+        ),
+    ]
     receive_buffer_bytes: (
         Annotated[
             int,

@@ -103,6 +103,26 @@ class EngineSettings(Section):
             description="Each batch waits so long for a long poll; 500 costs half a second.",
         ),
     ]
+    request_timeout_ms: Annotated[
+        int,
+        Field(
+            ge=500,
+            le=120_000,
+            description="Source and sink wait so long for an answer of a broker. Two or three such "
+            "waits follow one another when a broker freezes, so it is less than "
+            "kafka.connection.request_timeout_ms. More for links below 10 Mbit/s.",
+        ),
+    ]
+    offsets_timeout_ms: Annotated[
+        int,
+        Field(
+            ge=500,
+            le=120_000,
+            description="Each batch asks the brokers where the input ends. After so long without "
+            "an answer it asks again through a new connection: the library itself would wait for "
+            "a broker that is no longer there. At least engine.request_timeout_ms.",
+        ),
+    ]
     java_heap: Annotated[JavaHeap, Field(description="The heap of Spark's JVM, such as 512m.")]
     strategies: Annotated[
         tuple[StrategyClass, ...],
@@ -228,6 +248,16 @@ class ClientSettings(Section):
             le=200_000,
             description="How often clients send a heartbeat: applications give the same number to "
             "their own. A lease_ms shorter than three of these is refused.",
+        ),
+    ]
+    request_timeout_ms: Annotated[
+        int,
+        Field(
+            ge=100,
+            le=120_000,
+            description="How long clients wait for an answer of a broker: 1500 unless applications "
+            "give another request_timeout_ms in kafka= to their own. `fairlead doctor` adds it to "
+            "what a lease must exceed.",
         ),
     ]
 

@@ -27,6 +27,7 @@ BEFORE = {
     "broker": Status.OK,
     "topics": Status.OK,
     "copies": Status.OK,
+    "lease": Status.OK,
     "permissions": Status.OK,
     "engine": Status.WARN,
     "clock": Status.UNKNOWN,

@@ -7,11 +7,13 @@ import pytest
 from fairlead_client import Consumer
 from fairlead_client.common_settings import KAFKA_OPTIONS
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka.net.manager import KafkaConnectionManager
 
 from fairlead.errors import UsageError
 from fairlead.settings import KafkaSettings, SettingsError, load_settings
 from fairlead.settings.kafka_options import (
     TRANSLATIONS,
+    application_options,
     java_options,
     library_options,
     told_options,
@@ -55,7 +57,7 @@ def test_translated(whole: KafkaSettings) -> None:
     """Every option of the block that is for a library reaches both, by the names of the list."""
     keys = {known.dotted.removesuffix("_file") for known in known_keys() if known.key[0] == "kafka"}
     assert {each.key for each in TRANSLATIONS} == keys - NOT_FOR_LIBRARIES
-    assert {*library_options(whole), "bootstrap_servers"} == {
+    assert {*application_options(whole), "bootstrap_servers"} == {
         name for each in TRANSLATIONS for name in each.library
     }
     assert {*java_options(whole)} == {name for each in TRANSLATIONS for name in each.java}
@@ -69,11 +71,15 @@ def test_kafka_python(whole: KafkaSettings) -> None:
     assert options["ssl_check_hostname"] is False
     for client in (KafkaAdminClient, KafkaConsumer, KafkaProducer):
         assert set(options) <= set(client.DEFAULT_CONFIG)
+    setup = options["kafka_client"].keywords
+    assert set(setup) <= set(KafkaConnectionManager.DEFAULT_CONFIG)
+    # It does not grow: a frozen broker would hold up its clients for longer and longer.
+    assert len(set(setup.values())) == 1
 
 
 def test_clients_library(whole: KafkaSettings) -> None:
     """An application's own client takes the same options as they are."""
-    options = library_options(whole)
+    options = application_options(whole)
     assert set(options) <= KAFKA_OPTIONS
     Consumer(bootstrap="a:1", group="g", topics=["t"], kafka=options)
 
@@ -97,22 +103,33 @@ def test_java(whole: KafkaSettings, spark: "SparkSession") -> None:
         "org.apache.kafka.common.security.scram.ScramLoginModule required "
         'username="fairlead" password="hunter2\\"\\\\;";'
     )
-    assert {name.removeprefix("kafka.") for name in spark_options(whole)} == set(options)
+    told = spark_options(whole, load_settings().engine)
+    assert {name.removeprefix("kafka.") for name in told} == {*options, "request.timeout.ms"}
 
 
-def test_nothing_by_default() -> None:
-    """Without anything of the user's, each library does what it does by itself."""
+def test_by_default() -> None:
+    """Without anything of the user's, both libraries give up a silent broker after 2 s."""
     kafka = load_settings().kafka
-    assert library_options(kafka) == {"security_protocol": "PLAINTEXT", "ssl_check_hostname": True}
+    assert application_options(kafka) == {
+        "security_protocol": "PLAINTEXT",
+        "ssl_check_hostname": True,
+        "request_timeout_ms": 2_000,
+        "socket_connection_setup_timeout_ms": 2_000,
+        "socket_connection_setup_timeout_max_ms": 2_000,
+        "reconnect_backoff_max_ms": 1_000,
+    }
     assert java_options(kafka) == {
         "bootstrap.servers": "localhost:9092",
         "security.protocol": "PLAINTEXT",
+        "socket.connection.setup.timeout.ms": "2000",
+        "socket.connection.setup.timeout.max.ms": "2000",
+        "reconnect.backoff.max.ms": "1000",
     }
 
 
 def test_no_secret_is_shown(whole: KafkaSettings) -> None:
     """No representation of options or settings shows a secret, or the key of a certificate."""
-    shown = repr(library_options(whole)) + repr(spark_options(whole)) + f"{told_options(whole)}"
+    shown = repr(library_options(whole)) + repr(java_options(whole)) + f"{told_options(whole)}"
     for secret in ("hunter2", "BEGIN client-key"):
         assert secret not in shown + repr(whole)
     assert "********" in shown

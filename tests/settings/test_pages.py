@@ -60,7 +60,7 @@ def test_page_rows() -> None:
             assert f"| `{known.key[-1]}` | " in page
         if known.variable is not None:
             assert f"`{known.variable}`" in page
-    assert "| `lease_ms` | 1,000 to 600,000 | milliseconds | `10000` |" in page
+    assert "| `lease_ms` | 1,000 to 600,000 | milliseconds | `15000` |" in page
 
 
 def test_examples_can_be_used(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def test_defaults() -> None:
     settings = load_settings()
     assert settings.kafka.bootstrap_servers == ["localhost:9092"]
     assert settings.kafka.topic_prefix == "fairlead."
-    assert settings.group_defaults.lease_ms == 10_000
+    assert settings.group_defaults.lease_ms == 15_000
     assert settings.group_defaults.trigger_ms == 20_000
     assert settings.client.heartbeat_ms == 3_000
 

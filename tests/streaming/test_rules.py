@@ -46,12 +46,16 @@ def _rules(log: Log) -> list[tuple[int, RuleSet]]:
 
 
 def test_defaults(settings: Settings, log: Log) -> None:
-    """An engine with the settings as delivered publishes the strategy, once, and no other rule."""
-    # Without a rule of it a log means AVG, as in recordings of earlier versions.
-    assert _publish(settings) == SHARDS
-    assert _rules(log) == [
-        (shard, RuleSet("*", "strategy", (), STICKY, AUTHOR)) for shard in range(SHARDS)
-    ]
+    """An engine with the settings as delivered publishes strategy and lease, once."""
+    # Without a rule a log means AVG and a lease of 10 s, as in recordings of earlier versions.
+    assert _publish(settings) == 2 * SHARDS
+    published = {(shard, rule.rule, rule.by) for shard, rule in _rules(log)}
+    assert published == {
+        (shard, rule, AUTHOR) for shard in range(SHARDS) for rule in ("strategy", "timing")
+    }
+    values = [rule.value for _, rule in _rules(log)]
+    assert values.count(STICKY) == SHARDS
+    assert {each["lease_ms"] for each in values if each and each != STICKY} == {15_000}
     assert _publish(settings) == 0
 
 
@@ -142,7 +146,7 @@ def test_built_in() -> None:
         *("strategy", "timing", "slots", "mode", "on_mute", "react", "start_policy", "weighing"),
         "quota",
     }
-    whole = ("timing", "slots", "mode", "on_mute", "react", "start_policy")
+    whole = ("slots", "mode", "on_mute", "react", "start_policy")
     built_in = {("*", rule) for rule in whole}
     assert not {name for name in built_in if list(rule_changes({name: wanted[name]}, {}, 1))}
 

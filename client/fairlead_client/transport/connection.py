@@ -7,6 +7,7 @@ half of it comes too late anyway.
 import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from threading import Thread
 from typing import Any, Protocol, TypeVar
 
@@ -21,6 +22,14 @@ from fairlead_client.transport.redaction import redact_credentials
 logger = logging.getLogger(__name__)
 
 METADATA_WAIT_MS = 500
+ANSWER_MS = 1_500
+"""A broker that says nothing for so long is taken for dead, also while a connection is made."""
+DATA_ANSWER_MS = 4_000
+"""The same for the application's messages."""
+_OF_CONNECTIONS = (
+    "socket_connection_setup_timeout_ms",
+    "socket_connection_setup_timeout_max_ms",
+)
 Connection = TypeVar("Connection", KafkaAdminClient, KafkaConsumer, KafkaProducer)
 
 
@@ -48,21 +57,40 @@ def connection_options(settings: Cluster, client_id: str) -> dict[str, Any]:
     """Return what consumers and producers have in common."""
     if settings.kafka.get("sasl_mechanism") is not None:
         redact_credentials()
+    answer_ms = request_timeout_ms(settings)
     return {
         "reconnect_backoff_max_ms": 1_000,
-        "bootstrap_timeout_ms": max(1_000, settings.lease_ms // 2),
-        "request_timeout_ms": request_timeout_ms(settings),
+        # All of it may go to one broker that is frozen: then another one is tried.
+        "bootstrap_timeout_ms": max(1_000, min(2 * answer_ms, settings.lease_ms // 2)),
+        "request_timeout_ms": answer_ms,
+        "kafka_client": partial(KafkaNetClient, **_setup_limits(settings, answer_ms)),
         "allow_auto_create_topics": False,
         "metrics_enabled": False,
-        **settings.kafka,
+        **{name: value for name, value in settings.kafka.items() if name not in _OF_CONNECTIONS},
         "bootstrap_servers": settings.bootstrap_servers,
         "client_id": f"fairlead-{client_id}",
     }
 
 
+def _setup_limits(settings: Cluster, answer_ms: int) -> dict[str, int]:
+    """Return how long a new connection may take, at first and at most.
+
+    What makes connections knows these two; consumers and producers do not. By itself the time grows
+    with each failure, and a frozen broker, which accepts connections and says nothing, would hold
+    up the client for longer and longer.
+    """
+    limits = dict.fromkeys(_OF_CONNECTIONS, answer_ms)
+    return limits | {name: settings.kafka[name] for name in limits if name in settings.kafka}
+
+
 def request_timeout_ms(settings: Cluster) -> int:
-    """Return how long an answer of a broker is awaited."""
-    return max(600, settings.lease_ms * 2 // 5)
+    """Return how long an answer of a broker is awaited.
+
+    The application's own choice counts. Else it is short: once others lead in place of a broker
+    that is frozen, its clients lose so long of their lease by waiting for it.
+    """
+    given: int | None = settings.kafka.get("request_timeout_ms")
+    return given or max(600, min(ANSWER_MS, settings.lease_ms * 2 // 5))
 
 
 def consumer_options(settings: Cluster, client_id: str) -> dict[str, Any]:
@@ -83,7 +111,11 @@ def data_options(settings: Cluster, client_id: str) -> dict[str, Any]:
     An offset outside of the partition is an error to be answered: to begin at the beginning by
     itself would read a whole topic twice.
     """
-    return {**consumer_options(settings, client_id), "auto_offset_reset": "none"}
+    options = {**consumer_options(settings, client_id), "auto_offset_reset": "none"}
+    if "request_timeout_ms" not in settings.kafka:
+        # Up to 50 MB of messages are one answer, and no lease depends on it.
+        options["request_timeout_ms"] = max(DATA_ANSWER_MS, options["request_timeout_ms"])
+    return options
 
 
 def producer_options(settings: Cluster, client_id: str) -> dict[str, Any]:
@@ -117,7 +149,8 @@ def connect(
     """
     made: list[KafkaNetClient] = []
 
-    def knowing(**given: Any) -> KafkaNetClient:
+    def knowing(**config: Any) -> KafkaNetClient:
+        given = {**config, **options["kafka_client"].keywords}
         net = NetworkSelector(**given)
         manager = KafkaConnectionManager(net, **given)
         made.append(KafkaNetClient(net, manager, **given))
@@ -131,7 +164,7 @@ def connect(
         return made[-1]
 
     try:
-        return kind(**{"kafka_client": knowing, **options})
+        return kind(**{**options, "kafka_client": knowing})
     except BaseException:
         # It would go on trying, in a thread of its own.
         for client in made:

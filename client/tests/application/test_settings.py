@@ -27,7 +27,7 @@ GOOD: dict[str, Any] = {"bootstrap": "b:1", "group": "orders", "topics": ["order
         ("topics", ["or ders"]),
         ("client_id", "with space"),
         ("client_id", ""),
-        ("heartbeat_ms", 3_334),
+        ("heartbeat_ms", 5_001),
         ("heartbeat_ms", 0),
         ("lease_ms", 999),
         ("lease_ms", 600_001),
@@ -140,7 +140,7 @@ def test_subscription_versions() -> None:
 def test_times_by_default() -> None:
     """A heartbeat goes every 3 s and renews 10 s; progress every second, commits every 5 s."""
     times = Settings(**GOOD)
-    assert (times.heartbeat_ms, times.lease_ms) == (3_000, 10_000)
+    assert (times.heartbeat_ms, times.lease_ms) == (3_000, 15_000)
     assert (times.progress_ms, times.commit_ms) == (1_000, 5_000)
 
 

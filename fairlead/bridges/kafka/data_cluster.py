@@ -360,16 +360,16 @@ class DataCluster:
 
     def _connect(self) -> KafkaAdminClient:
         require_reachable(self._bootstrap)
-        default = KafkaAdminClient.DEFAULT_CONFIG["kafka_client"]
+        connect = {**KafkaAdminClient.DEFAULT_CONFIG, **self._config}["kafka_client"]
         with contextlib.ExitStack() as on_failure:
 
-            def network(**config: Any) -> Any:
+            def network(**given: Any) -> Any:
                 # A constructor that fails leaves its thread and sockets behind.
-                client = default(**config)
+                client = connect(**given)
                 on_failure.callback(client.close)
                 return client
 
-            admin = KafkaAdminClient(kafka_client=network, **self._config)
+            admin = KafkaAdminClient(**{**self._config, "kafka_client": network})
             on_failure.pop_all()
         return admin
 

@@ -1,0 +1,112 @@
+"""One broker of three is killed, frozen, restarted: nothing is lost, and decisions come back."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from fairlead.demo.broker_faults import BrokerFault, Outage, faults_of, names_of
+from fairlead.demo.judge import DECIDED_SECONDS_MAX, judge
+from fairlead.demo.report import Report, print_report
+from fairlead.demo.run import Demo, DemoOptions
+from fairlead.demo.screen import Screen
+from fairlead.demo.verdict import Check
+from tests.demo.recorded import SMALL, sound_history
+
+BUSY_SECONDS_MAX = 30.0
+"""For a run beside three others on two cores. It tells a wait of a library, 60 s, all the same."""
+
+
+def _outages(*seconds: float) -> list[Outage]:
+    return [
+        Outage(BrokerFault.LEADER_FREEZE, 2, 0, 6_000, 6_000 + round(each * 1_000))
+        for each in seconds
+    ]
+
+
+def _decided(outages: list[Outage]) -> list[Check]:
+    checks = judge(sound_history(), SMALL, outages=outages).checks
+    return [check for check in checks if check.name.startswith("decided")]
+
+
+@pytest.mark.parametrize(
+    "seconds, measured, passed",
+    [
+        ([4.9], "4.9 s, 1 times", True),
+        ([1.0, 5.1], "5.1 s, 2 times", False),
+        ([-3.0], "0.0 s, 1 times", True),
+        ([1.0] * 19 + [60.0], "1.0 s, 20 times", True),
+        ([1.0] * 18 + [60.0, 60.0], "60.0 s, 20 times", False),
+    ],
+)
+def test_decided_in_time(seconds: list[float], measured: str, passed: bool) -> None:  # noqa: FBT001
+    """Decisions are due within 5 s of the new leaders; of twenty outages one may be slow."""
+    (check,) = _decided(_outages(*seconds))
+    assert (check.measured, check.passed) == (measured, passed)
+    assert f"{DECIDED_SECONDS_MAX:.0f} s" in check.required
+    assert check.findings[0].startswith("broker 2: others led after 6.0 s, decided")
+
+
+def test_each_fault_is_judged_by_itself() -> None:
+    """A kind of fault that is slow is not hidden behind others."""
+    quick = [Outage(BrokerFault.LEADER_KILL, 1, 0, 6_000, 6_500)] * 100
+    assert [check.passed for check in _decided([*quick, *_outages(9.0)])] == [True, False]
+
+
+def test_steps() -> None:
+    """Every fault is a step, and a rolling restart one for each broker."""
+    assert faults_of(0) == (
+        BrokerFault.LEADER_KILL,
+        BrokerFault.LEADER_FREEZE,
+        BrokerFault.ROLLING,
+    )
+    assert faults_of(2) == (*BrokerFault, *BrokerFault)
+    assert names_of(faults_of(0)) == (
+        "start", "leader-kill", "leader-freeze", "rolling-1", "rolling-2", "rolling-3",
+    )  # fmt: skip
+
+
+def _run(options: DemoOptions) -> Report:
+    console = Console(file=io.StringIO(), width=120)
+    with Screen(console) as screen:
+        report = Demo(options, screen).run()
+    print_report(report, console)
+    assert isinstance(console.file, io.StringIO)
+    assert report.passed, console.file.getvalue()
+    return report
+
+
+@pytest.mark.system
+@pytest.mark.spark
+@pytest.mark.broker
+@pytest.mark.timeout(420)
+def test_killed_and_frozen() -> None:
+    """The leader of the heartbeats is killed, the next one frozen for longer than its session."""
+    faults = (BrokerFault.LEADER_KILL, BrokerFault.LEADER_FREEZE)
+    options = DemoOptions(
+        duration_s=5,
+        seed=1,
+        bootstrap=None,
+        keep=False,
+        faults=faults,
+        freeze_s=10,
+        messages=1_000,
+        decided_s=BUSY_SECONDS_MAX,
+    )
+    report = _run(options)
+    assert [step.name for step in report.verdict.steps] == ["start", "leader-kill", "leader-freeze"]
+
+
+@pytest.mark.slow
+@pytest.mark.system
+@pytest.mark.spark
+@pytest.mark.broker
+@pytest.mark.timeout(3_000)
+def test_every_fault_five_times() -> None:
+    """Leader, follower and controller are killed and frozen, and all restarted, five times over."""
+    options = DemoOptions(
+        duration_s=5, seed=1, bootstrap=None, keep=False, faults=faults_of(5), freeze_s=12
+    )
+    report = _run(options)
+    decided = [check for check in report.verdict.checks if check.name.startswith("decided")]
+    assert len(decided) == len(BrokerFault)
