@@ -25,7 +25,7 @@ def judge_journals(history: History, tenures: Tenures, docket: Docket) -> dict[s
     _judge_starts(history, tenures, docket)
     reads = count_reads(history, tenures, unsafe)
     holes = _judge_holes(tenures, Eras(history.decisions, tenures), docket)
-    _judge_reads(history, reads, docket)
+    _judge_reads(history, tenures, reads, docket)
     found = [tenure for queue in tenures.by_queue.values() for tenure in queue]
     return {
         "tenures": len(found),
@@ -128,7 +128,7 @@ def _judge_holes(tenures: Tenures, eras: Eras, docket: Docket) -> int:
     return holes
 
 
-def _judge_reads(history: History, reads: Reads, docket: Docket) -> None:
+def _judge_reads(history: History, tenures: Tenures, reads: Reads, docket: Docket) -> None:
     for repeat in (*reads.clean_repeats, *reads.excess_repeats):
         docket.find("S5", f"read twice: {repeat}")
     if reads.unsafe_repeats:
@@ -137,6 +137,9 @@ def _judge_reads(history: History, reads: Reads, docket: Docket) -> None:
         docket.excuse("S5", "the source was not recorded (--source): messages inside a tenure")
         return
     docket.look("S5", "messages of the source", reads.processed)
+    recorded = {queue.topic for queue in history.source}
+    for topic in sorted({queue.topic for queue in tenures.by_queue} - recorded):
+        docket.excuse("S5", f"{topic} was not recorded (--source): its messages inside a tenure")
     missed: dict[str, int] = {}
     for name in reads.missed:
         queue = name.rpartition("@")[0]

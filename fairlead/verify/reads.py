@@ -154,7 +154,10 @@ def _describe_repeat(first: _Reading, second: _Reading) -> str:
 def _forged(
     history: History, readings: Mapping[Queue, Mapping[int, Sequence[_Reading]]]
 ) -> Iterator[str]:
+    recorded = {queue.topic for queue in history.source}
     for queue, offsets in sorted(readings.items()):
+        if queue.topic not in recorded:
+            continue
         source = history.source.get(queue, {})
         for offset, found in sorted(offsets.items()):
             if offset not in source:

@@ -103,7 +103,7 @@ class Tenure:
         what was processed behind it is read again, as the client told.
         """
         stop = self.stop_offset
-        if stop is None or stop >= self.frontier or self.ending == "unowned":
+        if stop is None or not self.start_offset <= stop < self.frontier:
             return False
         unfinished = [*self.failed, *self.batches]
         if any(offset < stop for offset in unfinished):

@@ -331,6 +331,14 @@ def test_released_wrongly(name: str) -> None:
     assert words in told
 
 
+def test_released_below_its_start() -> None:
+    """Nobody hands back less than it was given."""
+    scene = Scene().write("a", start(FIRST, 5, 10), *done(5, 6, t=12), stop(FIRST, 4, 30))
+    broken, told, _ = scene.judge()
+    assert broken == ("S1",)
+    assert "was released at 4, but worked on up to 7" in told
+
+
 def test_skipped_behind_a_failure() -> None:
     """Without the source, too: who begins behind a message that failed leaves it out."""
     scene = Scene(steps=[ClientKilled("a", 29, 30)], progress=[("a", FIRST, 2)])

