@@ -22,10 +22,11 @@ DEMO_ARGS ?=
 BENCH_ARGS ?=
 EXPLORE_ARGS ?=
 MUTANTS_ARGS ?=
+ABUSE_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared test test-fast test-long explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts dashboards metrics-page metrics-samples lock image image-steps clean
+.PHONY: help setup python java demo check format prepared test test-fast test-long explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts dashboards metrics-page metrics-samples abuse lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -114,6 +115,10 @@ bench-strategies: java $(STAMP) ## our strategies beside Kafka's own assignors: 
 bench-producer: $(STAMP) ## selections a second of the producer's selector (a minute, no JVM)
 	@$(say) "python -m benchmarks.selection --check"
 	@$(BIN)/python -m benchmarks.selection --check
+
+abuse: setup ## one client abuses a real engine: what a join in another group waits (minutes)
+	@$(say) "python -m benchmarks.abuse --check $(ABUSE_ARGS)"
+	@$(BIN)/python -m benchmarks.abuse --check $(ABUSE_ARGS)
 
 strategy-figures: bench-strategies ## that, and its figures written into docs/strategy-benchmark.md
 	@$(say) "docs/strategy-benchmark.md"

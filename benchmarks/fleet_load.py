@@ -195,15 +195,27 @@ def measure(load: FleetLoad, groups: int, clients: int, joins: int, seed: int) -
     chance = random.Random(seed)
     names = group_names(groups)
     fleet = [LoadClient(name, f"client-{number}") for name in names for number in range(clients)]
+    return time_joins(load, gather(load, fleet), names, joins, chance)
+
+
+def gather(load: FleetLoad, fleet: list[LoadClient]) -> "Beats":
+    """Bring clients up, and return what keeps them alive."""
     for client in fleet:
         load.join(client)
-    beats = _Beats(load, fleet)
+    beats = Beats(load, fleet)
     begun = time.monotonic()
     while any(client.incarnation not in load.told for client in fleet):
         beats.wait(0.05)
         if time.monotonic() - begun > _UP_SECONDS_MAX:
             raise TimeoutError("the fleet did not come up")
     beats.wait(15.0)
+    return beats
+
+
+def time_joins(
+    load: FleetLoad, beats: "Beats", names: list[str], joins: int, chance: random.Random
+) -> list[float]:
+    """Let a client join one of the groups again and again; return how long each waited."""
     latencies = []
     for number in range(joins):
         probe = LoadClient(chance.choice(names), f"probe-{number}")
@@ -218,7 +230,7 @@ def measure(load: FleetLoad, groups: int, clients: int, joins: int, seed: int) -
     return latencies
 
 
-class _Beats:
+class Beats:
     """Keeps the heartbeats of a fleet going, evenly spread, while something else is waited for."""
 
     def __init__(self, load: FleetLoad, fleet: list[LoadClient]) -> None:
