@@ -42,7 +42,9 @@ class Client(Member):
         observer: Observer | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> None:
-        super().__init__(Settings(**settings), offset_store=offset_store, observer=observer)
+        super().__init__(
+            Settings.of(type(self), settings), offset_store=offset_store, observer=observer
+        )
         self._callbacks = Callbacks(on_assigned, on_revoked, self._observer)
 
     def processed(
@@ -61,10 +63,12 @@ class Client(Member):
         Returns:
             Whether it counts: False when the queue is not, or no longer, this client's.
         """
-        return not self._forked and self._callbacks.processed(queue, next_offset, epoch, end)
+        self._check_fork()
+        return self._callbacks.processed(queue, next_offset, epoch, end)
 
     def close(self, timeout_ms: int | None = None) -> None:
         """Stop every queue, release each, leave; from a callback it returns without waiting."""
+        self._check_fork()
         if self._thread is not None and current_thread() is self._callbacks.thread:
             self._closing = True
             self._thread.report(events.LeaveRequested())

@@ -24,7 +24,6 @@ from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
 from fairlead_client.pull.messages import message_of
 from fairlead_client.pull.tags import TAG_HEADER, filter_at_once
-from fairlead_client.session.events import LeaveRequested
 from fairlead_client.settings import Settings, SettingsArguments
 from fairlead_client.transport.connection import (
     connect,
@@ -82,7 +81,7 @@ class Consumer(Member):
         observer: Observer | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> None:
-        chosen = Settings(message_model=self.MESSAGE_MODEL, **settings)
+        chosen = Settings.of(type(self), settings, message_model=self.MESSAGE_MODEL)
         self._tag_header = tag_header
         self._filter = filter_at_once(chosen, chosen.topics, tag_header)
         super().__init__(chosen, offset_store=offset_store, observer=observer)
@@ -101,6 +100,7 @@ class Consumer(Member):
 
     def __iter__(self) -> Iterator[Message]:
         """Yield messages until `stop` or `close`; raise what else closed the client."""
+        self._check_fork()
         while not self._stopping:
             message = self.poll()
             if message is not None:
@@ -116,12 +116,13 @@ class Consumer(Member):
         traceback: TracebackType | None,
     ) -> None:
         """Close; without an exception the message in hand counts as processed."""
-        if kind is None:
+        if kind is None and not self._forked:
             self._finish_last()
         super().__exit__(kind, error, traceback)
 
     def start(self) -> None:
         """Join the group, as `Member.start` says, and connect to the data."""
+        self._check_fork()
         try:
             super().start()
         except BaseException:
@@ -167,7 +168,8 @@ class Consumer(Member):
 
         It does not count then, and is read again; nor after `still_mine` of its queue was None.
         """
-        return not self._forked and self._deliveries.done(message, self._epoch_of)
+        self._check_fork()
+        return self._deliveries.done(message, self._epoch_of)
 
     def subscribe(self, topics: Sequence[str | Subscription]) -> None:
         """Change the subscription and its filters; the engine learns of it at once.
@@ -175,22 +177,14 @@ class Consumer(Member):
         Raises:
             SettingsError: as for the setting `topics`; everything stays as it was.
         """
+        self._check_fork()
         wanted = filter_at_once(self._settings, topics, self._tag_header)
         super().subscribe(topics)
         self._filter = wanted
 
-    def stop(self) -> None:
-        """Begin to leave, and end the iteration at its next turn.
-
-        May be called from a signal handler. Queues with nothing in hand are released at once.
-        """
-        # No lock: the handler may have interrupted the thread that holds it.
-        self._stopping = True
-        if self._thread is not None and not self._forked:
-            self._thread.report(LeaveRequested())
-
     def close(self, timeout_ms: int | None = None) -> None:
         """Leave the group; messages in hand are awaited, but not by the thread that has them."""
+        self._check_fork()
         self._stopping = True
         if self._polling in (None, get_ident()):
             # Who should finish them? Their queues are released in front of them.

@@ -4,6 +4,7 @@ import logging
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from threading import Lock
 from types import TracebackType
 from typing import ClassVar, Self
@@ -17,6 +18,7 @@ from fairlead_client.errors import (
     StartFailedError,
 )
 from fairlead_client.identity import Identity, new_identity
+from fairlead_client.leave_signals import leaving_on_signals
 from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.observer import Observer
 from fairlead_client.session import events
@@ -35,8 +37,9 @@ class Member:
     """One member of a group. Use `Client` or `Consumer`, which say what becomes of the queues.
 
     It lives once: to join again make a new one. It does not survive a fork: threads and connections
-    stay in the parent, and so does the ownership; every call in the child is a ForkedClientError,
-    and nothing is the child's.
+    stay in the parent, and so does the ownership. Every method raises ForkedClientError in the
+    child, and `assigned` is empty there; what else is only told (`client_id`, `state`, counts) is
+    as it was at the fork.
     """
 
     MESSAGE_MODEL: ClassVar[str] = "clustering"
@@ -108,7 +111,9 @@ class Member:
     @property
     def assigned(self) -> Mapping[Queue, Epoch]:
         """The queues that the client works on now."""
-        mine = {} if self._thread is None or self._forked else self._thread.ownership.epochs
+        if self._thread is None or self._forked:
+            return {}
+        mine = self._thread.ownership.epochs
         return {queue: epoch for queue, epoch in mine.items() if self.still_mine(queue) == epoch}
 
     @property
@@ -124,7 +129,11 @@ class Member:
 
         After None what is in hand of the queue does not count as processed: if the lease is renewed
         after all, it comes again.
+
+        Raises:
+            ForkedClientError: the process was forked: nothing is the child's.
         """
+        self._check_fork()
         mine = self._epoch_of(queue)
         if mine is None:
             self._doubt(queue)
@@ -217,12 +226,44 @@ class Member:
             thread.abort()
             thread.ended.wait()
 
+    def stop(self) -> None:
+        """Begin to leave; queues with nothing in hand are released at once.
+
+        `wait` returns when it is done, and an iteration ends at its next turn. May be called from
+        any thread, and from a signal handler.
+        """
+        self._check_fork()
+        # No lock: the handler may have interrupted the thread that holds it.
+        self._stopping = True
+        if self._thread is not None:
+            self._thread.report(events.LeaveRequested())
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the client was told to leave, or is closed: a loop that polls ends then."""
+        ended = self._thread is not None and self._thread.ended.is_set()
+        return self._stopping or self._closing or ended
+
+    def signals(self) -> AbstractContextManager[None]:
+        """Leave at SIGINT or SIGTERM, for the length of a `with` block on the main thread.
+
+        The first of them is `stop()`: the message in hand is finished, every queue is released, and
+        nothing is raised. A second one kills the process. The handlers of before come back at the
+        end of the block; enter it before the client, so that it holds while the client closes.
+
+        Raises:
+            LifecycleError: when entered, not on the main thread.
+        """
+        self._check_fork()
+        return leaving_on_signals(self.stop)
+
     def wait(self, timeout_ms: int | None = None) -> bool:
         """Wait until the client is closed; return whether it is.
 
         Raises:
             FairleadClientError: what closed it, such as DuplicateClientIdError.
         """
+        self._check_fork()
         if self._thread is None:
             return self._closing
         ended = self._thread.ended.wait(None if timeout_ms is None else timeout_ms / 1_000)

@@ -61,7 +61,7 @@ class PullConsumer(PullMember):
         **settings: Unpack[SettingsArguments],
     ) -> None:
         super().__init__(
-            Settings(**settings, consume_type="pull"),
+            Settings.of(type(self), settings, consume_type="pull"),
             ahead=False,
             flow_limits=flow_limits,
             message_source=message_source,
@@ -131,6 +131,7 @@ class PullConsumer(PullMember):
         Nor of one whose lease ran out, or of which `still_mine` was None meanwhile; if the queue
         turns out to be this client's still, it is polled again.
         """
+        self._check_fork()
         batches, self._in_hand = self._in_hand, []
         mine = {batch.work: self._mine(batch.work) for batch in batches}
         again = set()
@@ -187,6 +188,7 @@ class PullConsumer(PullMember):
         Raises:
             ClientClosedError: the queue is not this client's.
         """
+        self._check_fork()
         self._own(queue).seek(offset)
 
     def update_offset(self, queue: Queue, next_offset: int) -> None:
@@ -195,12 +197,14 @@ class PullConsumer(PullMember):
         Raises:
             ClientClosedError: the queue is not this client's.
         """
+        self._check_fork()
         work = self._own(queue)
         work.seek(next_offset)
         self._book.touch(work)
 
     def close(self, timeout_ms: int | None = None) -> None:
         """Leave; what was polled and not committed is read again by its next owner."""
+        self._check_fork()
         self._book.give_up()
         super().close(timeout_ms)
 

@@ -86,7 +86,7 @@ class PushConsumer(PullMember):
         # Who shares nothing with a group sends nothing back to it.
         sends_back = failed_messages is None and self.MESSAGE_MODEL == "clustering"
         settings.setdefault("retry_topic", sends_back)
-        chosen = Settings(message_model=self.MESSAGE_MODEL, **settings)
+        chosen = Settings.of(type(self), settings, message_model=self.MESSAGE_MODEL)
         super().__init__(
             chosen,
             ahead=True,
@@ -133,6 +133,7 @@ class PushConsumer(PullMember):
 
         From the listener it returns without waiting.
         """
+        self._check_fork()
         if self._workers.mine and self._thread is not None:
             self._closing = True
             self._thread.report(LeaveRequested())

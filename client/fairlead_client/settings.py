@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Required, TypedDict
+from typing import Any, Final, Required, Self, TypedDict
 
 from fairlead_client.common_settings import (
     KAFKA_OPTIONS,
@@ -12,6 +12,7 @@ from fairlead_client.common_settings import (
     servers_of,
 )
 from fairlead_client.errors import SettingsError
+from fairlead_client.keywords import check_keywords
 from fairlead_client.model import Subscription
 from fairlead_client.topic_names import TopicNameError, kafka_topic, retry_topic
 
@@ -94,6 +95,21 @@ class Settings:
     fetch: Mapping[str, Any] = field(default_factory=dict)
     consume_type: str = "push"
     message_model: str = "clustering"
+
+    @classmethod
+    def of(cls, client: type, given: SettingsArguments, **fixed: str) -> Self:
+        """Return the settings that a client of this class was given as keyword arguments.
+
+        Args:
+            client: the class, which takes keyword arguments of its own besides.
+            given: those that are settings.
+            fixed: what the class itself decides.
+
+        Raises:
+            SettingsError: as for the class; and an argument that is unknown, or missing.
+        """
+        check_keywords(client, given, SettingsArguments, FETCH_OPTIONS)
+        return cls(**given, **fixed)
 
     def __post_init__(self) -> None:
         """Check what can be checked without a connection."""

@@ -1,10 +1,13 @@
 """``fairlead group check``: what is wrong with a group, or with any, as far as its topics tell."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairlead.cli.absent_topics import absent_topics
 from fairlead.cli.brokers_asked import offline_places
 from fairlead.cli.completions import complete_group
 from fairlead.cli.data_places import data_places
@@ -78,6 +81,9 @@ def _check_one(
         # Nobody tells how far it is: whether messages wait only the brokers know.
         places = data_places(group, source, settings.kafka, None, standing.release)
         standing = standing_from(group, source, settings, places)
+    if shared.dump is None:
+        absent = absent_topics(standing.unrouted, source, settings)
+        standing = replace(standing, absent=absent)
     found = checked(standing, told_odd(source, group))
     for note in found.notes:
         warn(note)
@@ -118,11 +124,14 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
     topics, output = SharedSource(source), shared.output
     verdicts = [verdict_on(group, topics.of(group), settings) for group in topics.groups()]
     if shared.dump is None:
-        standings = (each.standing for each in verdicts if each.standing is not None)
+        standings = [each.standing for each in verdicts if each.standing is not None]
         places = offline_places(standings, settings)
+        unrouted = {topic for each in standings for topic in each.unrouted}
+        absent = absent_topics(unrouted, source, settings)
+        again = {*places, *(each.name for each in standings if absent.keys() & each.unrouted)}
         verdicts = [
-            verdict_on(each.group, topics.of(each.group), settings, places[each.group])
-            if each.group in places
+            verdict_on(each.group, topics.of(each.group), settings, places.get(each.group), absent)
+            if each.group in again
             else each
             for each in verdicts
         ]
@@ -156,16 +165,18 @@ def verdict_on(
     source: "TopicSource",
     settings: "Settings",
     places: "Mapping[MessageQueue, Place] | None" = None,
+    absent: Mapping[str, str] = MappingProxyType({}),
 ) -> "Verdict":
     """Return what is wrong with one of all groups; that it cannot be read is a finding as well.
 
-    ``places``: where the data cluster says it is.
+    ``places``: where the data cluster says it is; ``absent``: topics that it does not have, each
+    with that in words.
     """
     from fairlead.planning.findings import told_odd
     from fairlead.standing.verdict import checked, unreadable
 
     try:
-        standing = standing_from(group, source, settings, places)
+        standing = replace(standing_from(group, source, settings, places), absent=absent)
         return checked(standing, told_odd(source, group))
     except FairleadError as error:
         return unreadable(group, error.message, error.remedy)

@@ -64,15 +64,22 @@ def read_routes(kafka: KafkaSettings, topics: Collection[str]) -> dict[str, Rout
         return routes_told(map(raw_record, reader.read_to_end(name, parts)), topics)
 
 
-def routes_told(rows: Iterable[RawRecord], topics: Collection[str]) -> dict[str, Route]:
-    """Return the newest route of each topic that has one, from the records of routes."""
+def routes_told(
+    rows: Iterable[RawRecord], topics: Collection[str] | None = None
+) -> dict[str, Route]:
+    """Return the newest route of each topic that has one, from the records of routes.
+
+    ``topics``: only these; None: any.
+    """
     found: dict[str, Route] = {}
     for row in rows:
         try:
             changed = decode("routes", row, _LIMITS)
         except WireError:
             continue
-        if not isinstance(changed, RouteChanged) or changed.topic not in topics:
+        if not isinstance(changed, RouteChanged):
+            continue
+        if topics is not None and changed.topic not in topics:
             continue
         if changed.route is None:
             found.pop(changed.topic, None)

@@ -33,6 +33,10 @@ _PHASES: Final = {
     "barrier": "look for the member that has not acknowledged; restart it, or set --on-mute force",
 }
 _FAILED: Final = "set a strategy or options that can share it: `fairlead plan` shows what would be"
+_MAKE_IT: Final = (
+    "make the topic, or have the clients subscribe to another; if it is on another cluster, look "
+    "whether a bridge runs there"
+)
 _NOBODY: Final = {
     "drained_empty": "undrain one of the members that subscribe to it",
     "designation_empty": "start a designated member, or unset the rule (--designated)",
@@ -88,7 +92,9 @@ class _Look:
         """Return the topics without a route."""
         remedy = "look whether a bridge runs and watches this topic"
         return [
-            Finding("unassigned", topic, "its route is not known", remedy)
+            Finding("unassigned", topic, self.found.absent[topic], _MAKE_IT)
+            if topic in self.found.absent
+            else Finding("unassigned", topic, "its route is not known", remedy)
             for topic in self.found.unrouted
         ]
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from fairlead.control.handing_back import GroupRelease, release_of
@@ -44,6 +44,8 @@ class GroupStanding:
         members: each member.
         now_ms: up to when silence and waits are counted.
         engine: whether one runs.
+        absent: of topics without a route, those that do not exist -> that, in words. Empty also
+            where nobody has asked.
     """
 
     live: LiveGroup
@@ -53,6 +55,7 @@ class GroupStanding:
     members: tuple[MemberStanding, ...]
     now_ms: int
     engine: EngineLife
+    absent: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -68,6 +68,7 @@ class BroadcastMember(Member):
         Raises:
             StartFailedError: `__cause__` is an OffsetFileError if the file cannot be used.
         """
+        self._check_fork()
         try:
             super().start()
         except BaseException:

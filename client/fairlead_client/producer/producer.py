@@ -54,7 +54,7 @@ class Producer:
         observer: ProducerObserver | None = None,
         **settings: Unpack[ProducerArguments],
     ) -> None:
-        self._settings = ProducerSettings(**settings)
+        self._settings = ProducerSettings.of(type(self), settings)
         self.client_id = new_identity(self._settings.client_id).client_id
         observer = observer or ProducerObserver()
         self._selector = _selector(self._settings)
@@ -89,10 +89,11 @@ class Producer:
 
     def close(self, timeout_ms: int = CLOSE_TIMEOUT_MS) -> None:
         """Let messages under way end within this time, fail the others, and disconnect."""
+        self._check_process()
         with self._starting:
             self._started = True
             running, self._running = self._running, None
-        if running is not None and os.getpid() == self._pid:
+        if running is not None:
             running.close(timeout_ms)
 
     def __enter__(self) -> Self:
@@ -169,6 +170,7 @@ class Producer:
 
     def brokers(self) -> dict[str, BrokerState]:
         """Return what is known of each broker that was sent to."""
+        self._check_process()
         return self._selector.states()
 
     def _checked(self, message: OutgoingMessage) -> Machinery:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Required, TypedDict, get_args
+from typing import Any, Final, Literal, Required, Self, TypedDict, get_args
 
 from fairlead_client.common_settings import (
     KAFKA_OPTIONS,
@@ -11,6 +11,7 @@ from fairlead_client.common_settings import (
     servers_of,
 )
 from fairlead_client.errors import SettingsError
+from fairlead_client.keywords import check_keywords
 from fairlead_client.producer.latency_table import TABLE_4, TABLE_5, LatencyTable
 
 DEFAULT_GROUP: Final = "DEFAULT_PRODUCER"
@@ -65,6 +66,16 @@ class ProducerSettings:
     start_timeout_ms: int = 30_000
     # Passwords may be among them: they are in no representation and in no log.
     kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, producer: type, given: ProducerArguments) -> Self:
+        """Return the settings that a producer of this class was given as keyword arguments.
+
+        Raises:
+            SettingsError: as for the class; and an argument that is unknown, or missing.
+        """
+        check_keywords(producer, given, ProducerArguments)
+        return cls(**given)
 
     def __post_init__(self) -> None:
         """Check what can be checked without a connection."""

@@ -22,7 +22,7 @@ from fairlead_client.pull.queue_changes import QueueChanges
 from fairlead_client.pull.tags import TAG_HEADER
 from fairlead_client.routes.subscribe_info import subscribe_info
 from fairlead_client.routes.topic_route import TopicRoute
-from fairlead_client.session.events import DecisionWanted, LeaveRequested
+from fairlead_client.session.events import DecisionWanted
 from fairlead_client.settings import Settings
 from fairlead_client.transport.kafka_source import KafkaSource
 from fairlead_client.transport.offset_store import OffsetStore
@@ -115,10 +115,12 @@ class PullMember(Member):
 
     def assignment(self) -> Sequence[Queue]:
         """Return the queues whose messages may be handed out, in order."""
+        self._check_fork()
         return [work.queue for work in self._book.works()]
 
     def suspend(self) -> None:
         """Pull nothing until `resume`; the queues, their lease and what is cached stay."""
+        self._check_fork()
         self._service.suspend()
 
     def resume(self) -> None:
@@ -138,6 +140,7 @@ class PullMember(Member):
             SettingsError: as for the setting `topics`, or a filter that the source of messages
                 cannot evaluate; everything stays as it was.
         """
+        self._check_fork()
         self._service.check(self._settings.subscribing(topics, 0))
         super().subscribe(topics)
         self._service.subscribe(self._subscribed)
@@ -148,6 +151,7 @@ class PullMember(Member):
         Nobody is asked: the lease came with the queue and is renewed by heartbeats. After an
         `unlock` the queue is pulled again.
         """
+        self._check_fork()
         self._unlocked.discard(queue)
         return self.is_locked(queue)
 
@@ -157,6 +161,7 @@ class PullMember(Member):
         Who owns it is the engine's to decide, and stays. It holds until `lock`, and no longer than
         this client has the queue.
         """
+        self._check_fork()
         self._unlocked.add(queue)
 
     def is_locked(self, queue: Queue) -> bool:
@@ -168,13 +173,6 @@ class PullMember(Member):
 
     def _doubt(self, queue: Queue) -> None:
         self._book.doubt(queue)
-
-    def stop(self) -> None:
-        """Begin to leave; `wait` returns when it is done. May be called from a signal handler."""
-        # No lock: the handler may have interrupted the thread that holds it.
-        self._stopping = True
-        if self._thread is not None and not self._forked:
-            self._thread.report(LeaveRequested())
 
     def close(self, timeout_ms: int | None = None) -> None:
         """Leave the group, as `Member.close` says, and end the pull service."""

@@ -71,7 +71,7 @@ def test_what_a_consumer_cannot_do(field: str, chosen: dict[str, Any]) -> None:
 
 def test_unknown_setting() -> None:
     """A misspelt setting is not ignored."""
-    with pytest.raises(TypeError, match="leese_ms"):
+    with pytest.raises(SettingsError, match=r"leese_ms: .* did you mean lease_ms\?"):
         Consumer(**GOOD, leese_ms=5)  # type: ignore[call-arg]
 
 

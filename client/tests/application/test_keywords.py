@@ -1,0 +1,93 @@
+"""A keyword argument that is unknown is an error that says what it is called here."""
+
+from typing import Any
+
+import pytest
+from fairlead_client import (
+    BroadcastConsumer,
+    Client,
+    Consumer,
+    Producer,
+    PullConsumer,
+    PushConsumer,
+    SettingsError,
+)
+
+GOOD: dict[str, Any] = {"bootstrap": "b:1", "group": "orders", "topics": ["orders"]}
+OWN: dict[type, dict[str, Any]] = {
+    Client: {"on_assigned": lambda _queue, _offset: None, "on_revoked": lambda _queue: None},
+    PushConsumer: {"listener": lambda _messages, _context: None},
+    BroadcastConsumer: {"client_id": "a"},
+}
+
+
+def _refused(kind: type, **given: Any) -> SettingsError:
+    with pytest.raises(SettingsError) as caught:
+        kind(**OWN.get(kind, {}), **given)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "name, value, remedy",
+    [
+        ("bootstrap_servers", "b:1", "here it is bootstrap"),
+        ("group_id", "orders", "here it is group"),
+        ("auto_offset_reset", "earliest", 'here it is consume_from="first_offset"'),
+        ("auto_offset_reset", "latest", 'here it is consume_from="last_offset"'),
+        ("auto_offset_reset", "none", '"first_offset", "last_offset" or "timestamp"'),
+        ("value_deserializer", bytes.decode, "message.value are bytes"),
+        ("session_timeout_ms", 10_000, "here it is lease_ms"),
+        ("heartbeat_interval_ms", 3_000, "here it is heartbeat_ms"),
+        ("max_poll_interval_ms", 3_000, "drain_deadline_ms is how long"),
+        ("partition_assignment_strategy", [], "fairlead group set GROUP --strategy NAME"),
+        ("security_protocol", "SSL", "give it in kafka={'security_protocol': …}"),
+        ("max_poll_records", 5, "give it in fetch={'max_poll_records': …}"),
+        ("namesrv_addr", "b:1", "here it is bootstrap"),
+        ("consumerGroup", "orders", "here it is group"),
+        ("consumeFromWhere", "CONSUME_FROM_FIRST_OFFSET", 'consume_from="first_offset"'),
+        ("group.id", "orders", "here it is group"),
+        ("heartbeatMs", 3_000, "here it is heartbeat_ms"),
+        ("consume_form", "first_offset", "did you mean consume_from?"),
+        ("xyzzy", 1, "it takes "),
+    ],
+)
+@pytest.mark.parametrize("kind", [Client, Consumer, PushConsumer, PullConsumer, BroadcastConsumer])
+def test_unknown(kind: type, name: str, value: object, remedy: str) -> None:
+    """Each kind of client names the argument and the word that it has here."""
+    error = _refused(kind, **GOOD, **{name: value})
+    assert error.field == name
+    assert f"{kind.__name__} has no such setting" in str(error)
+    assert remedy in str(error)
+
+
+@pytest.mark.parametrize(
+    "kind, name, remedy",
+    [
+        (Consumer, "enable_auto_commit", "explicit_done=True only done(message) does"),
+        (PullConsumer, "enable_auto_commit", "here it is auto_commit"),
+        (PushConsumer, "consume_thread_max", "here it is consume_threads"),
+        (PushConsumer, "consumeMessageBatchMaxSize", "consume_message_batch_max_size"),
+        (Producer, "bootstrap_servers", "here it is bootstrap"),
+        (Producer, "producerGroup", "here it is group"),
+        (Producer, "sendMsgTimeout", "here it is send_timeout_ms"),
+        (Producer, "retry", "did you mean retries?"),
+    ],
+)
+def test_words_of_one_kind(kind: type, name: str, remedy: str) -> None:
+    """A word that only one kind of client has is told for that one."""
+    good = {"bootstrap": "b:1"} if kind is Producer else GOOD
+    assert remedy in str(_refused(kind, **good, **{name: 5}))
+
+
+def test_the_unknown_is_told_first() -> None:
+    """Who gives all in words of kafka-python is told of those, not of what is missing."""
+    error = _refused(Consumer, bootstrap_servers="b:1", group_id="orders")
+    assert error.field == "bootstrap_servers"
+
+
+@pytest.mark.parametrize("missing", ["bootstrap", "group", "topics"])
+def test_missing(missing: str) -> None:
+    """A setting that nobody gave is named."""
+    given = {name: value for name, value in GOOD.items() if name != missing}
+    error = _refused(Consumer, **given)
+    assert (error.field, f"give {missing}=…" in str(error)) == (missing, True)

@@ -1,0 +1,47 @@
+"""A group that reads a topic which is not there is told so, by check of it and of all."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fairlead.errors import ExitCode
+from fairlead.settings import Settings
+from tests.cli.command import Command
+from tests.cli.routed_topic import routed_topic
+from tests.wire.wire_records import example
+
+if TYPE_CHECKING:
+    from fairlead.wire.topics import TopicNames
+    from tests.streaming.log import Log
+
+
+@pytest.fixture
+def command(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command of the test."""
+    return Command("group", settings, capsys)
+
+
+@pytest.fixture
+def topic(bootstrap: str, topics: "TopicNames") -> Iterator[str]:
+    """A topic that exists, and of which a bridge has told the route."""
+    with routed_topic(bootstrap, topics) as name:
+        yield name
+
+
+def test_told(command: Command, log: "Log", topic: str) -> None:
+    """The finding names the topic, the cluster as its bridge calls it, and what is similar."""
+    absent = f"{topic}s"
+    for group, read in (("payments", absent), ("orders", topic)):
+        beat = example("heartbeat") | {"group": group}
+        beat["subscriptions"] = [{**beat["subscriptions"][0], "topic": read}]
+        log.append_of("heartbeats", group, beat)
+    says = f"topic {absent} does not exist on cluster main; there is {topic}"
+    one = command("check", "payments", code=ExitCode.VERDICT_NEGATIVE)
+    found = [each for each in one["problems"] if each["problem"] == "unassigned"]
+    assert [(each["for"], each["says"]) for each in found] == [(absent, says)]
+    assert "make the topic" in found[0]["do"]
+    every = command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)
+    told = {each["group"]: [one["says"] for one in each["problems"]] for each in every["groups"]}
+    assert says in told["payments"]
+    assert says not in told["orders"]
