@@ -4,11 +4,14 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client import Consumer, Queue
+
+from tests.awaiting import child_process
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
@@ -34,8 +37,8 @@ def _program(page: Path, engine: "ScriptedEngine", topic: str) -> str:
     return "def handle(value): print(value, flush=True)\n" + named
 
 
-def _start(program: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+def _running(program: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    return child_process(
         [sys.executable, "-u", "-c", program],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -50,16 +53,13 @@ def test_snippet_leaves(
 ) -> None:
     """The program of the README ends without a traceback, with its queue released and its leave."""
     queue = Queue(data_topic, "main", 0)
-    process = _start(_program(ROOT / page, engine, data_topic))
-    try:
+    with _running(_program(ROOT / page, engine, data_topic)) as process:
         engine.grant(engine.heartbeat("a"), queue, 1)
         assert process.stdout is not None
         for _ in range(20):
             assert process.stdout.readline().strip().startswith("b'")
         process.send_signal(number)
         _, said = process.communicate(timeout=WAIT_SECONDS)
-    finally:
-        process.kill()
     assert (process.returncode, "Traceback" in said) == (0, False), said
     # The successor may begin at once, at the next message: it waits for no lease.
     assert engine.release(queue, 1)["position"] == [0, 20]
@@ -81,8 +81,7 @@ def test_second_signal_kills(engine: "ScriptedEngine", data_topic: str) -> None:
                 print("told to leave", flush=True)
                 time.sleep(600)
     """
-    process = _start(program)
-    try:
+    with _running(program) as process:
         engine.grant(engine.heartbeat("a"), Queue(data_topic, "main", 0), 1)
         assert process.stdout is not None
         assert process.stdout.readline() == "in hand\n"
@@ -91,9 +90,6 @@ def test_second_signal_kills(engine: "ScriptedEngine", data_topic: str) -> None:
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         assert process.wait(WAIT_SECONDS) == -signal.SIGINT
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_handlers_come_back() -> None:
