@@ -174,6 +174,49 @@ class Checkpoint:
         """
         return self._offsets(self._newest("offsets"))
 
+    def plan_up_to(self, topic: str, partition: int, end: int) -> None:
+        """Plan the next batch so that it reads a partition up to this offset, exclusively.
+
+        A batch that is planned already keeps what it reads of the others; a new plan reads nothing
+        else. There must be state, and no query may use it.
+        """
+        commit, planned = self.newest_commit(), self._newest("offsets")
+        assert commit is not None, "without state nothing can be planned"
+        batch = commit + 1
+        source = batch if planned is not None and planned > commit else commit
+        self._write_offset(batch, source, topic, partition, end)
+
+    def read_on_from(self, topic: str, partition: int, offset: int) -> None:
+        """Let the query go on with this offset of a partition, as if it had read what is before.
+
+        A planned batch that ends earlier ends here too. There must be state, and no query may use
+        it.
+        """
+        commit, planned = self.newest_commit(), self._newest("offsets")
+        assert commit is not None, "without state nothing was read"
+        if planned is not None and planned > commit:
+            end = max(self._offsets(planned)[topic, partition], offset)
+            self._write_offset(planned, planned, topic, partition, end)
+        self._write_offset(commit, commit, topic, partition, offset)
+
+    def _write_offset(
+        self, batch: int, source: int, topic: str, partition: int, offset: int
+    ) -> None:
+        """Write a batch's plan: that of another one but for one offset."""
+        folder = self.query / "offsets"
+        self._offsets(source)
+        version, settings, line = (folder / str(source)).read_text(encoding="utf-8").split("\n")
+        offsets = json.loads(line)
+        offsets[topic][str(partition)] = offset
+        staged = folder / f".{batch}.skip"
+        with staged.open("w", encoding="utf-8") as handle:
+            handle.write("\n".join((version, settings, json.dumps(offsets))))
+            handle.flush()
+            os.fsync(handle.fileno())
+        # Spark compares a file with its checksum only if there is one.
+        (folder / f".{batch}.crc").unlink(missing_ok=True)
+        staged.rename(folder / str(batch))
+
     def _newest(self, folder: str) -> int | None:
         try:
             # Spark writes hidden checksum files beside its own; only a number is a batch.

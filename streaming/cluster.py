@@ -82,6 +82,22 @@ def prepare_topics(settings: Settings, *, may_create: bool) -> None:
         )
 
 
+def wrong_settings(settings: Settings) -> frozenset[str]:
+    """Return each setting of a topic with which an engine would refuse to start, in words.
+
+    Raises:
+        EnvironmentMissingError: the cluster does not answer.
+    """
+    kafka = settings.kafka
+    specs = topic_specs(settings.topics)
+    report = inspect_topics(client_options(kafka, "topics"), kafka.topic_prefix, specs)
+    return frozenset(
+        f"{each.topic}: {each.setting} is {each.found}, not {each.expected}"
+        for each in report.differences
+        if each.essential
+    )
+
+
 def read_cluster(settings: Settings) -> ClusterFacts:
     """Ask the cluster.
 
@@ -130,13 +146,21 @@ class PartitionGuard:
         settings: Settings,
         facts: ClusterFacts,
         on_change: Callable[[FairleadError], None],
+        on_wrong: Callable[[int], None] = lambda _: None,
         *,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
-        """Describe the guard; `on_change` is called on its thread."""
+        """Describe the guard.
+
+        ``on_change`` is called on its thread, and so is ``on_wrong``, with how many settings of
+        topics are not what an engine needs. Nothing ends because of those: what is decided rests on
+        records that are in the log already, and a person may be putting it right.
+        """
         self._settings = settings
         self._facts = facts
         self._on_change = on_change
+        self._on_wrong = on_wrong
+        self._wrong: frozenset[str] = frozenset()
         self._look_seconds = look_seconds
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="partition-guard", daemon=True)
@@ -164,6 +188,18 @@ class PartitionGuard:
             if found != self._facts:
                 self._on_change(_changed(self._facts, found))
                 return
+            self._look_at_settings()
+
+    def _look_at_settings(self) -> None:
+        try:
+            wrong = wrong_settings(self._settings)
+        except EnvironmentMissingError as error:
+            log.warning("the settings of topics cannot be looked at", error=str(error))
+            return
+        for text in sorted(wrong - self._wrong):
+            log.warning("topic differs", difference=text, weight="essential")
+        self._wrong = wrong
+        self._on_wrong(len(wrong))
 
 
 def _partition_counts(described: Iterable[dict[str, Any]]) -> dict[str, int]:

@@ -19,7 +19,7 @@ from fairlead import __version__
 from fairlead.core.records import DriverSettings, Generation
 from fairlead.errors import EnvironmentMissingError, SupersededError
 from fairlead.settings import KafkaSettings
-from fairlead.topics import require_reachable
+from fairlead.topics import TopicConsumer, require_reachable
 from fairlead.wire.encode import encode_generation
 from fairlead.wire.topics import TopicNames
 from streaming.connection import REQUEST_TIMEOUT_MS, client_options
@@ -132,7 +132,7 @@ class GenerationWatch:
     def _follow(self) -> int | None:
         """Read on from our own claim; return a newer generation, or None when stopped."""
         partition = _partition(self._kafka)
-        consumer = KafkaConsumer(**client_options(self._kafka, "generation-watch"))
+        consumer = TopicConsumer(**client_options(self._kafka, "generation-watch"))
         try:
             consumer.assign([partition])
             consumer.seek(partition, self._generation)

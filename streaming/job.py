@@ -6,7 +6,7 @@ the log before the first batch; ticks are in every partition before the query lo
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -46,6 +46,7 @@ from streaming.publish_errors import PublishErrors
 from streaming.pulse import Pulse
 from streaming.query import QueryPlan, shard_context, start_query
 from streaming.rules import publish_rules, wanted_rules
+from streaming.skipping import Skip, SkippedPlace, check_skips, skip_records, tell_suspects
 from streaming.starting import SessionSource
 from streaming.stopping import StopSignal
 from streaming.topic_ids import check_topic_ids, read_topic_ids
@@ -68,6 +69,7 @@ class JobOptions:
         strategies: the strategies that rules can name.
         sink: where the output goes; None: into the topics.
         accept_lost_input: go on although records are gone that were never read.
+        skips: records that are passed over unread.
         patience: how long what may take until `/readyz` has another word for it.
     """
 
@@ -76,6 +78,7 @@ class JobOptions:
     strategies: Mapping[str, Strategy] = field(default_factory=lambda: STRATEGIES)
     sink: Sink | None = None
     accept_lost_input: bool = False
+    skips: tuple[SkippedPlace, ...] = ()
     patience: Patience = field(default_factory=Patience)
 
 
@@ -87,11 +90,13 @@ class Prepared:
         layout: stored with the checkpoint.
         control: the offset behind the newest record of each partition of control.
         input_lost: records are gone that were never read, and that was accepted.
+        skips: what is passed over, because a person said so.
     """
 
     layout: Layout
     control: Mapping[int, int]
     input_lost: bool
+    skips: Sequence[Skip] = ()
 
 
 def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
@@ -151,12 +156,15 @@ def prepare(settings: Settings, checkpoint: Checkpoint, options: JobOptions) -> 
         input_lost = check_input(settings.kafka, checkpoint, accept_lost=options.accept_lost_input)
     else:
         _tell_loss(checkpoint, earlier_generations(settings.kafka))
+    if checkpoint.has_state() and checkpoint.newest_plan() != checkpoint.newest_commit():
+        tell_suspects(settings.kafka, checkpoint)
+    skips = check_skips(settings.kafka, checkpoint, options.skips)
     if stored is None:
         checkpoint.store_layout(found)
     checkpoint.store_topic_ids(topic_ids)
     publish_rules(settings, found.shards, wanted)
     control = control_ends(settings.kafka, found.shards)
-    return Prepared(stored or found, control, input_lost)
+    return Prepared(stored or found, control, input_lost, skips)
 
 
 def _tell_loss(checkpoint: Checkpoint, earlier: int) -> None:
@@ -237,8 +245,9 @@ class Run:
             stack.callback(ticker.stop)
             marked_ms = ticker.start(generation, self._first_ticks(generation))
             begin = self._begin(generation, ends, marked_ms)
+            self._skip(spark, generation)
             facts = ClusterFacts(layout.cluster_id, layout.shards, layout.assignments_partitions)
-            guard = PartitionGuard(settings, facts, ending.fail)
+            guard = PartitionGuard(settings, facts, ending.fail, self._metrics.topics_wrong.set)
             _run_while_open(stack, guard.start, guard.stop)
             errors = PublishErrors(self._metrics.publish_errors, self._checkpoint.publish_errors)
             listener = ProgressListener(
@@ -260,6 +269,25 @@ class Run:
                 lambda: errors.look(spark, str(query.runId)),
             )
             self._wait_for_end(query, ending, ticker, pulse)
+
+    def _skip(self, spark: SparkSession, generation: int) -> None:
+        """Go past what is to be skipped; what stands before it is read first.
+
+        Raises:
+            QueryDiedError: the batch before the record failed.
+        """
+
+        def run_planned_batch() -> None:
+            plan = self._plan(generation)
+            query = start_query(spark, self._checkpoint, plan, planned_only=True)
+            try:
+                query.awaitTermination()
+            except PySparkException as error:
+                raise classify(str(error)) from error
+
+        skip_records(
+            self._settings.kafka, self._checkpoint, self._prepared.skips, run_planned_batch
+        )
 
     def _wait_for_end(
         self, query: StreamingQuery, ending: Ending, ticker: Ticker, pulse: Pulse

@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 from fairlead import __version__
 from fairlead.engine.outgoing import TRIGGERED_MS
 from fairlead.engine.round import READ_UNTIL_MS
+from fairlead.topics.passed_over_metric import PassedOverMetric
 from streaming.ages import EventAges
 from streaming.clock import TickerCounts
 from streaming.families import COUNTED, labels_of
@@ -128,6 +129,7 @@ class EngineMetrics:
         self.registry.register(self.ages)
         self.watermark = WatermarkGap()
         self.registry.register(self.watermark)
+        self.registry.register(PassedOverMetric())
         self._make_driver_families(spark_version, restarts)
         self._make_batch_families()
         self._counted = {
@@ -153,6 +155,11 @@ class EngineMetrics:
             "trigger",
         )
         self._triggered_ms: dict[str, int] = {}
+        self.topics_wrong = self._gauge(
+            "topic_settings_wrong",
+            "Settings of Fairlead's topics that are not what an engine needs to start, as they "
+            "were when it last looked (every 30 s); the log and fairlead doctor name each.",
+        )
         self.query_restarts = self._counter(
             "query_restarts_total", "Times that --supervise has started the driver again."
         )

@@ -52,8 +52,14 @@ class QueryPlan:
     begin: Begin | None = None
 
 
-def start_query(spark: SparkSession, checkpoint: Checkpoint, plan: QueryPlan) -> StreamingQuery:
-    """Start the query; its first batch is planned when this returns."""
+def start_query(
+    spark: SparkSession, checkpoint: Checkpoint, plan: QueryPlan, *, planned_only: bool = False
+) -> StreamingQuery:
+    """Start the query; its first batch is planned when this returns.
+
+    ``planned_only``: it ends behind the batch that the checkpoint has planned, and takes record by
+    record, so that none behind that batch is decompressed.
+    """
     settings, layout = plan.settings, plan.layout
     spark.conf.set("spark.sql.shuffle.partitions", str(layout.shuffle_partitions))
     names = TopicNames(settings.kafka.topic_prefix)
@@ -63,17 +69,20 @@ def start_query(spark: SparkSession, checkpoint: Checkpoint, plan: QueryPlan) ->
         settings.engine,
         skip_lost=plan.skip_lost,
         starting=starting_offsets(names, layout.shards, plan.begin),
+        one_by_one=planned_only,
     )
     sharded = assign_shards(rows, names, layout.keys)
     output = run_shards(sharded, ShardOperator(shard_context(plan), layout.keys))
-    return (
+    writer = (
         plan.sink.writer(observe_reports(output, layout.shards))
         .queryName(QUERY_NAME)
         .outputMode("append")
         .option("checkpointLocation", str(checkpoint.query))
-        .trigger(processingTime=f"{settings.engine.trigger_interval_ms} milliseconds")
-        .start()
     )
+    if planned_only:
+        return writer.trigger(once=True).start()
+    interval = f"{settings.engine.trigger_interval_ms} milliseconds"
+    return writer.trigger(processingTime=interval).start()
 
 
 def shard_context(plan: QueryPlan) -> ShardContext:

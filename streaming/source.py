@@ -6,10 +6,11 @@ on: bytes with their place in the log. Nothing is parsed here.
 
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark reader knows
 
 from fairlead.settings import EngineSettings, KafkaSettings
+from fairlead.topics import MESSAGE_BYTES_MAX
 from fairlead.wire.raw import LOG_APPEND_TIME, RawRecord
 from fairlead.wire.topics import TopicNames
 from streaming.connection import spark_options
@@ -20,6 +21,10 @@ _OUTAGE_MS: Final = 180_000
 again. Spark tries as often where a partition's end lies before what was read (a topic made anew),
 so a pause is short."""
 _OFFSET_PAUSE_MS: Final = 50
+_FETCH_BYTES: Final = 16 * MESSAGE_BYTES_MAX
+"""Of one answer of a broker, compressed as the topics hold it."""
+_CUT: Final = MESSAGE_BYTES_MAX + 1
+"""One byte more than a record may have, so that what was cut is refused."""
 
 
 def offset_attempts(engine: EngineSettings) -> int:
@@ -34,6 +39,7 @@ def read_input(
     *,
     skip_lost: bool = False,
     starting: str = "earliest",
+    one_by_one: bool = False,
 ) -> DataFrame:
     """Return the streaming frame of input records, one column for each field of ``RawRecord``.
 
@@ -43,8 +49,10 @@ def read_input(
         engine: the engine's section of the settings.
         skip_lost: go on behind records that are gone, instead of ending the query.
         starting: where to begin without a checkpoint, in Spark's words.
+        one_by_one: decompress no record before its turn.
     """
     names = TopicNames(kafka.topic_prefix)
+    options = {"kafka.max.poll.records": "1"} if one_by_one else {}
     frame = (
         spark.readStream.format("kafka")
         .options(**spark_options(kafka, engine))
@@ -60,7 +68,11 @@ def read_input(
         .option("kafka.default.api.timeout.ms", str(engine.offsets_timeout_ms))
         .option("fetchOffset.numRetries", str(offset_attempts(engine)))
         .option("fetchOffset.retryIntervalMs", str(_OFFSET_PAUSE_MS))
+        # Records are decompressed one by one as they are taken: few of them lie in memory at once.
+        .option("kafka.max.partition.fetch.bytes", str(MESSAGE_BYTES_MAX))
+        .option("kafka.fetch.max.bytes", str(_FETCH_BYTES))
         # Bounds a catch-up. It cannot expire anybody: the clock is what has been read of the log.
+        .options(**options)
         .option("maxOffsetsPerTrigger", str(engine.max_offsets_per_trigger))
         .load()
     )
@@ -70,7 +82,19 @@ def read_input(
         "offset": F.col("offset"),
         "append_ms": F.unix_millis("timestamp"),
         "append_time_is_log": F.col("timestampType") == LOG_APPEND_TIME,
-        "key": F.col("key"),
-        "value": F.col("value"),
+        "key": _cut("key"),
+        "value": _cut("value"),
     }
     return frame.select(*(columns[name].alias(name) for name in RawRecord._fields))
+
+
+def _cut(name: str) -> Column:
+    """Return a column of bytes without what no topic that is set right can hold.
+
+    A compressed record may have a hundred times the bytes that the topic allows. What is left of it
+    is refused like any record that is too large, and the rest is copied no further.
+    """
+    whole = F.col(name)
+    return F.when(F.octet_length(whole) > MESSAGE_BYTES_MAX, F.substring(whole, 1, _CUT)).otherwise(
+        whole
+    )

@@ -15,7 +15,7 @@ from kafka.errors import KafkaError
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import KafkaSettings
-from fairlead.topics import require_reachable
+from fairlead.topics import TopicConsumer, require_reachable
 from streaming.connection import REQUEST_TIMEOUT_MS, client_options
 
 __all__ = ["TopicReader", "consumer_of", "unreadable"]
@@ -28,12 +28,12 @@ _EMPTY_MS: Final = 10
 """So long a broker waits for records where there are none: what is read is there already."""
 
 
-def consumer_of(kafka: KafkaSettings, name: str, **options: Any) -> KafkaConsumer:
+def consumer_of(kafka: KafkaSettings, name: str, **options: Any) -> TopicConsumer:
     """Return a consumer that reads and does nothing else: no topic made, no offset committed.
 
     ``name`` is what it is called in the broker's log; ``options`` are its own besides.
     """
-    return KafkaConsumer(
+    return TopicConsumer(
         **client_options(kafka, name),
         allow_auto_create_topics=False,
         enable_auto_commit=False,
@@ -174,12 +174,15 @@ class TopicReader:
         first, end = self.bounds([(topic, partition)])[topic, partition]
         if first == end:
             return None
+        place, back = TopicPartition(topic, partition), 1
         with self._connected([topic]) as consumer:
-            _assign(consumer, {TopicPartition(topic, partition): end - 1})
-            for _ in range(_IDLE_POLLS_MAX):
-                for records in consumer.poll(timeout_ms=_POLL_MS).values():
-                    return records[0]
-        raise unreadable(topic, "it stopped to answer")
+            # What stands at the end may be a marker of a transaction, or nothing that can be read.
+            while True:
+                begin = max(first, end - back)
+                found = _newest_from(consumer, place, begin, end)
+                if found is not None or begin == first:
+                    return found
+                back *= 2
 
     def records_at(
         self,
@@ -267,6 +270,20 @@ def _since(
         place: ends[place] if found.get(place) is None else found[place].offset
         for place in since_ms
     }
+
+
+def _newest_from(
+    consumer: KafkaConsumer, place: TopicPartition, begin: int, end: int
+) -> ConsumerRecord | None:
+    _assign(consumer, {place: begin})
+    newest, idle = None, 0
+    while (reached := consumer.position(place)) < end:
+        for records in consumer.poll(timeout_ms=_POLL_MS).values():
+            newest = records[-1]
+        idle = 0 if consumer.position(place) > reached else idle + 1
+        if idle > _IDLE_POLLS_MAX:
+            raise unreadable(place.topic, "it stopped to answer")
+    return newest
 
 
 def _read_offsets(

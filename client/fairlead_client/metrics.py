@@ -27,10 +27,15 @@ class ClientMetrics(Observer):
         self._revocations = families.revocations.labels(group)
         self._revoke_seconds = families.revoke_seconds.labels(group)
         self._commit_errors = families.commit_errors.labels(group)
+        self._passed_over = families.passed_over.labels(group)
 
     def assignment_read(self) -> None:
         """Note when."""
         self._last_assignment.set_to_current_time()
+
+    def batch_passed_over(self) -> None:
+        """Count."""
+        self._passed_over.inc()
 
     def owned(self, queues: int) -> None:
         """Several clients of one group in one process add up."""
@@ -98,6 +103,13 @@ class Families:
             "fairlead_client_commit_errors",
             "Commits of positions that failed; in a broadcasting group, writes of the file with "
             "the offsets.",
+            label,
+            registry=registry,
+        )
+        self.passed_over = Counter(
+            "fairlead_client_batches_passed_over",
+            "Batches of assignments, handovers and generations that a client passed over because "
+            "it could not read them; the log names each place.",
             label,
             registry=registry,
         )

@@ -31,6 +31,9 @@ class Observer:
     def assignment_read(self) -> None:
         """An assignment to this client was read."""
 
+    def batch_passed_over(self) -> None:
+        """Some records of Fairlead's topics could not be read; the client reads on behind them."""
+
     def owned(self, queues: int) -> None:
         """The client works on this many queues."""
 

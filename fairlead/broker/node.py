@@ -23,7 +23,6 @@ _JVM_OPTIONS: Final = (
     "-Xmx256m",
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
-    "-XX:+ExitOnOutOfMemoryError",
 )
 _LOG_TAIL_LINES: Final = 12
 _LOG_TAIL_BYTES: Final = 65_536

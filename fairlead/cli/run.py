@@ -13,10 +13,12 @@ from fairlead.cli.options import SettingsOptions
 
 if TYPE_CHECKING:
     from fairlead.settings import Settings
+    from streaming.skipping import SkippedPlace
 
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _SUPERVISE = "--supervise"
 _ACCEPT_LOST_INPUT = "--accept-lost-input"
+_SKIP = "--skip"
 
 
 @takes_sets
@@ -48,6 +50,14 @@ def run(
             help="Go on although records are gone that were never read; see docs.",
         ),
     ] = False,
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(
+            _SKIP,
+            metavar="TOPIC/PARTITION@OFFSET",
+            help="Pass over this record of an input topic, unread and once; see docs.",
+        ),
+    ] = None,
     restarts: Annotated[int, typer.Option("--restarts", hidden=True, min=0)] = 0,
 ) -> None:
     """Run the engine: the streaming job, from conf/ and the environment.
@@ -62,14 +72,24 @@ def run(
         "engine.checkpoint": None if checkpoint is None else str(checkpoint),
         "metrics.port": metrics_port,
     }
+    from streaming.skipping import read_place
+
     settings = shared.settings(overrides)
+    skips = tuple(read_place(text) for text in skip or ())
     set_up_log(settings)
     if supervise:
         _supervise(sys.argv[1:])
-    _run(settings, restarts, archive=archive, accept_lost_input=accept_lost_input)
+    _run(settings, restarts, skips, archive=archive, accept_lost_input=accept_lost_input)
 
 
-def _run(settings: "Settings", restarts: int, *, archive: bool, accept_lost_input: bool) -> None:
+def _run(
+    settings: "Settings",
+    restarts: int,
+    skips: "tuple[SkippedPlace, ...]",
+    *,
+    archive: bool,
+    accept_lost_input: bool,
+) -> None:
     """Run the job until a signal asks it to stop."""
     import os
 
@@ -100,6 +120,7 @@ def _run(settings: "Settings", restarts: int, *, archive: bool, accept_lost_inpu
             restarts,
             strategies=all_strategies(settings.engine.strategies),
             accept_lost_input=accept_lost_input,
+            skips=skips,
         )
         run_job(settings, options, stop)
 
@@ -122,4 +143,16 @@ def child_arguments(arguments: Sequence[str], restarts: int) -> list[str]:
     """
     kept_back = {_SUPERVISE} if restarts == 0 else {_SUPERVISE, _ACCEPT_LOST_INPUT}
     kept = [argument for argument in arguments if argument not in kept_back]
+    if restarts > 0:
+        kept = _without_skips(kept)
     return [*kept, "--restarts", str(restarts)]
+
+
+def _without_skips(arguments: Sequence[str]) -> list[str]:
+    """Leave out each --skip and its value: a record that was passed over is refused as read."""
+    kept, is_value = [], False
+    for argument in arguments:
+        if not is_value and argument != _SKIP and not argument.startswith(f"{_SKIP}="):
+            kept.append(argument)
+        is_value = argument == _SKIP and not is_value
+    return kept

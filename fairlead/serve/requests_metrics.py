@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 from fairlead import __version__
 from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
+from fairlead.topics.passed_over_metric import PassedOverMetric
 
 __all__ = ["FollowingMetrics", "ServeMetrics"]
 
@@ -58,6 +59,7 @@ class ServeMetrics:
         prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self.registry.register(FollowingMetrics(following))
+        self.registry.register(PassedOverMetric())
         built = Gauge("fairlead_build_info", "Constant 1.", ["version"], registry=self.registry)
         built.labels(__version__).set(1)
         self.requests = Counter(

@@ -10,13 +10,19 @@ from fairlead.topics.creation import (
     inspect_topics,
 )
 from fairlead.topics.reachability import require_reachable
-from fairlead.topics.specification import TopicSpec, topic_specs
+from fairlead.topics.specification import MESSAGE_BYTES_MAX, TopicSpec, topic_specs
+from fairlead.topics.topic_consumer import TopicConsumer
+from fairlead.topics.unreadable_batch import BATCHES_PASSED_OVER, UnreadableBatch
 
 __all__ = [
+    "BATCHES_PASSED_OVER",
     "BROKERS_CHOICE",
+    "MESSAGE_BYTES_MAX",
+    "TopicConsumer",
     "TopicDifference",
     "TopicReport",
     "TopicSpec",
+    "UnreadableBatch",
     "configs_of",
     "create_topics",
     "differences_of",

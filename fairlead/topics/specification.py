@@ -17,7 +17,7 @@ _DAY_MS: Final = 24 * _HOUR_MS
 _MIB: Final = 1024 * 1024
 
 # Twice the largest record: a batch has a header, and a producer may put several records in one.
-_MESSAGE_BYTES_MAX: Final = _MIB
+MESSAGE_BYTES_MAX: Final = _MIB
 # The cleaner never touches the newest segment: it must be closed before old values can go.
 _COMPACTED_SEGMENT_MS: Final = _HOUR_MS
 _COMPACTED_SEGMENT_BYTES: Final = 16 * _MIB
@@ -34,6 +34,7 @@ ESSENTIAL_SETTINGS: Final = frozenset(
         "message.timestamp.type",
         "min.compaction.lag.ms",
         "max.message.bytes",
+        "compression.type",
         "unclean.leader.election.enable",
     }
 )
@@ -83,7 +84,10 @@ def topic_specs(topics: TopicsSettings) -> tuple[TopicSpec, ...]:
 
 def _every() -> dict[str, str]:
     return {
-        "max.message.bytes": str(_MESSAGE_BYTES_MAX),
+        "max.message.bytes": str(MESSAGE_BYTES_MAX),
+        # The broker decompresses what a producer compressed, and compares its size afterwards: no
+        # reader meets a codec it does not have, or a small batch that becomes a large one.
+        "compression.type": "uncompressed",
         # A replica that had not caught up would take back what readers have acted on.
         "unclean.leader.election.enable": "false",
     }

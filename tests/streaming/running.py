@@ -9,6 +9,7 @@ from fairlead.core.allocation import Strategy
 from fairlead.settings import Settings
 from strategies.registry import STRATEGIES
 from streaming.job import JobOptions, run_job
+from streaming.skipping import SkippedPlace
 from streaming.stopping import StopSignal
 from tests.awaiting import LONGEST_SECONDS, await_seen, ended
 from tests.streaming.log import Log
@@ -81,13 +82,14 @@ def job(
     strategies: Mapping[str, Strategy] = STRATEGIES,
     *,
     accept_lost_input: bool = False,
+    skips: tuple[SkippedPlace, ...] = (),
 ) -> Iterator[RunningJob]:
     """Run the job while the context is open, then stop it cleanly unless it has ended.
 
     Whoever awaits a record in the log meanwhile is told when the job has ended.
     """
     options = JobOptions(
-        GivenSession(spark), strategies=strategies, accept_lost_input=accept_lost_input
+        GivenSession(spark), strategies=strategies, accept_lost_input=accept_lost_input, skips=skips
     )
     running = RunningJob(settings, options)
     log.check = running.check

@@ -21,11 +21,13 @@ from fairlead_client.decoding import (
     is_generation,
 )
 from fairlead_client.errors import MalformedRecordError, StartFailedError
+from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
 from fairlead_client.records import Assignment
 from fairlead_client.session import events
 from fairlead_client.settings import Settings
 from fairlead_client.transport.connection import connect, consumer_options, partition_count
+from fairlead_client.transport.topic_consumer import TopicConsumer, UnreadableBatch
 from fairlead_client.transport.topics import Topics
 
 logger = logging.getLogger(__name__)
@@ -50,6 +52,7 @@ class Reader(Thread):
         client_id: whose assignments are read.
         report: takes events and CaughtUp; called on this thread.
         failed: told of each error; called on this thread.
+        observer: told of each batch that nobody can read; called on this thread.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class Reader(Thread):
         client_id: str,
         report: Callable[[events.Event | CaughtUp], None],
         failed: Callable[[Exception], None],
+        observer: Observer,
     ) -> None:
         super().__init__(name="fairlead-reader", daemon=True)
         self._settings = settings
@@ -65,12 +69,14 @@ class Reader(Thread):
         self._topics = Topics(settings.prefix)
         self._report = report
         self._failed = failed
+        self._observer = observer
         self._stopping = Event()
         self._catch_up = Event()
         self._catch_up.set()
         self._generation = 0
         self._looked_at_ms = 0
         self.malformed = 0
+        self.passed_over = 0
         self.records = 0
 
     def catch_up(self) -> None:
@@ -94,7 +100,8 @@ class Reader(Thread):
                     # for the fetch under way.
                     wait_ms = min(FETCH_WAIT_MS, self._settings.lease_ms // 12)
                     options["fetch_max_wait_ms"] = wait_ms
-                    consumer = connect(KafkaConsumer, options, self._topics.followed)
+                    options["on_unreadable"] = self._note_unreadable
+                    consumer = connect(TopicConsumer, options, self._topics.followed)
                 if partitions is None:
                     partitions = _assign(consumer, self._settings, self._client_id)
                 self._follow(consumer, partitions)
@@ -132,6 +139,10 @@ class Reader(Thread):
             if position is not None and position >= ends[partition]:
                 return
             self._deliver(consumer.poll(timeout_ms=POLL_MS))
+
+    def _note_unreadable(self, _batch: UnreadableBatch) -> None:
+        self.passed_over += 1
+        self._observer.batch_passed_over()
 
     def _deliver(self, batches: dict[TopicPartition, list[Any]]) -> None:
         for partition, batch in batches.items():

@@ -19,6 +19,7 @@ from fairlead_client.transport.connection import (
     consumer_options,
     partition_count,
 )
+from fairlead_client.transport.topic_consumer import TopicConsumer
 from fairlead_client.transport.topics import Topics
 
 logger = logging.getLogger(__name__)
@@ -93,7 +94,7 @@ class RouteReader(Thread):
     def _connect(self) -> KafkaConsumer:
         options = consumer_options(self._settings, self._client_id)
         options["fetch_max_wait_ms"] = POLL_MS
-        consumer = connect(KafkaConsumer, options, [self._partition.topic])
+        consumer = connect(TopicConsumer, options, [self._partition.topic])
         try:
             self._begin(consumer)
         except BaseException:

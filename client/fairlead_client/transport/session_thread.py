@@ -65,7 +65,7 @@ class SessionThread(Thread):
         self._observer = observer
         self._rebalances = RebalanceLog(settings.group, client_id)
         self._inbox: SimpleQueue[events.Event | CaughtUp | None] = SimpleQueue()
-        self._reader = Reader(settings, client_id, self._inbox.put, self._note)
+        self._reader = Reader(settings, client_id, self._inbox.put, self._note, observer)
         self._committer = (
             None if store is None else Committer(store, self._inbox.put, self._commit_failed)
         )
@@ -86,7 +86,10 @@ class SessionThread(Thread):
     @property
     def counts(self) -> dict[str, int]:
         """How often what happened, records that could not be read among it."""
-        return dict(self._session.counts) | {"records_malformed": self._reader.malformed}
+        return dict(self._session.counts) | {
+            "records_malformed": self._reader.malformed,
+            "batches_passed_over": self._reader.passed_over,
+        }
 
     def report(self, event: events.Event) -> None:
         """Let an event happen to the session; from any thread."""

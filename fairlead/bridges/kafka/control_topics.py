@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 import structlog
-from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka import KafkaProducer, TopicPartition
 from kafka.errors import KafkaError, KafkaTimeoutError
 
 from fairlead.bridges.kafka.connection import bridge_connection
@@ -15,6 +15,7 @@ from fairlead.core.outputs import Request
 from fairlead.core.records import RouteChanged
 from fairlead.errors import EnvironmentMissingError
 from fairlead.topics.reachability import require_reachable
+from fairlead.topics.topic_consumer import TopicConsumer
 from fairlead.wire.decode import decode, decode_request
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
@@ -55,7 +56,7 @@ class ControlTopics:
         """
         require_reachable(self._bootstrap)
         with contextlib.ExitStack() as opened, self._named_errors():
-            self._consumer = KafkaConsumer(
+            self._consumer = TopicConsumer(
                 **self._config,
                 group_id=None,
                 enable_auto_commit=False,
@@ -101,11 +102,11 @@ class ControlTopics:
             self._consumer.assign(self._routes)
             self._consumer.seek_to_beginning(*self._routes)
             while any(self._consumer.position(one) < end for one, end in ends.items()):
-                # A poll that brings nothing although there is something means an outage.
-                records = self._poll(self._timeout_ms)
-                if not records:
+                before = [self._consumer.position(one) for one in self._routes]
+                # A poll that goes nowhere although there is something means an outage.
+                yield from _readable_routes(self._poll(self._timeout_ms))
+                if before == [self._consumer.position(one) for one in self._routes]:
                     raise KafkaTimeoutError(f"nothing came within {self._timeout_ms} ms")
-                yield from _readable_routes(records)
 
     def follow_requests(self, look_back_ms: int) -> None:
         """Begin to read the requests topic, at what was written ``look_back_ms`` ago.

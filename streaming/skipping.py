@@ -1,0 +1,233 @@
+"""Goes past one record of the input that the query cannot read, because a person says so.
+
+A record that ends the JVM ends it again after each restart: the planned batch is run again as it
+was. So the plan is changed. One batch reads up to the record and not further; once it is committed,
+the checkpoint says that it ended behind the record. All others are read, in their order.
+
+Where the record's batch cannot be decoded at all, it is passed over whole: whoever asks Kafka for
+a record in its middle is sent the whole batch.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+from kafka import TopicPartition
+
+from fairlead import __version__
+from fairlead.errors import RefusedError, UsageError
+from fairlead.settings import KafkaSettings
+from fairlead.topics import UnreadableBatch
+from fairlead.wire.encode_reject import encode_reject
+from fairlead.wire.errors import WireError
+from fairlead.wire.raw import RawRecord
+from fairlead.wire.reasons import Reason
+from fairlead.wire.topics import TopicNames
+from streaming.checkpoint import Checkpoint
+from streaming.reading import read_bounds
+from streaming.record_writer import write_records
+from streaming.topic_reader import consumer_of
+from streaming.topics import input_topics
+
+__all__ = ["Skip", "SkippedPlace", "check_skips", "read_place", "skip_records", "tell_suspects"]
+
+_POLL_MS: Final = 500
+_POLLS_MAX: Final = 20
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SkippedPlace:
+    """The record that a person wants to be passed over: its topic's full name, where it stands."""
+
+    topic: str
+    partition: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}/{self.partition}@{self.offset}"
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """What is passed over: from a place up to ``end``, which is read again."""
+
+    place: SkippedPlace
+    end: int
+    why: str = field(default="", compare=False)
+
+
+def read_place(text: str) -> SkippedPlace:
+    """Return the place that a text like ``fairlead.heartbeats/3@1207`` names.
+
+    Raises:
+        UsageError: it names none.
+    """
+    topic, slash, rest = text.rpartition("/")
+    partition, at, offset = rest.partition("@")
+    if not (topic and slash and at and partition.isascii() and partition.isdigit()):
+        raise _unclear(text)
+    if not (offset.isascii() and offset.isdigit()):
+        raise _unclear(text)
+    return SkippedPlace(topic, int(partition), int(offset))
+
+
+def check_skips(
+    kafka: KafkaSettings, checkpoint: Checkpoint, places: Sequence[SkippedPlace]
+) -> list[Skip]:
+    """Return what will be passed over, in the order of the places.
+
+    Raises:
+        UsageError: a place is not one of a record of an input topic.
+        RefusedError: the checkpoint has no state, or has read that record already.
+        EnvironmentMissingError: the log cannot be asked.
+    """
+    if not places:
+        return []
+    inputs = input_topics(TopicNames(kafka.topic_prefix))
+    for place in places:
+        if place.topic not in inputs:
+            raise UsageError(
+                f"--skip {place}: {place.topic} is no topic that the engine reads.",
+                remedy=f"Name one of {', '.join(inputs)}.",
+            )
+    if not checkpoint.has_state():
+        raise RefusedError(
+            f"--skip {places[0]}: {checkpoint.folder} holds no state, so nothing is planned that "
+            "could be changed.",
+            remedy="Put the checkpoint back. Without one, an engine begins at the oldest record of "
+            "control, routes and offsets, and shortly before the end of heartbeats and releases; "
+            "kafka-delete-records.sh takes away records of the latter two up to an offset.",
+        )
+    wanted = checkpoint.next_offsets()
+    for place in places:
+        if (place.topic, place.partition) not in wanted:
+            raise UsageError(
+                f"--skip {place}: {place.topic} has no partition {place.partition}.",
+                remedy="The log line that names the record has its partition and its offset.",
+            )
+    bounds = read_bounds(kafka, sorted({(place.topic, place.partition) for place in places}))
+    skips = []
+    for place in sorted({*places}):
+        first, end = bounds[place.topic, place.partition]
+        if not first <= place.offset < end:
+            raise UsageError(
+                f"--skip {place}: that partition holds the offsets {first} to {end - 1}."
+                if first < end
+                else f"--skip {place}: that partition holds no record.",
+                remedy="The log line that names the record has its partition and its offset.",
+            )
+        read_on = wanted[place.topic, place.partition]
+        if place.offset < read_on:
+            raise RefusedError(
+                f"--skip {place}: this engine has read that partition up to offset {read_on - 1} "
+                "already; a skip is effective once.",
+                remedy="Start without --skip.",
+            )
+        skips.append(_skip(kafka, place))
+    return skips
+
+
+def tell_suspects(kafka: KafkaSettings, checkpoint: Checkpoint) -> None:
+    """Name what Java may not be able to read in a batch that was planned and not committed.
+
+    Raises:
+        EnvironmentMissingError: the log cannot be read.
+    """
+    begins, ends = checkpoint.next_offsets(), checkpoint.planned_offsets()
+    suspects: list[UnreadableBatch] = []
+    options = {"auto_offset_reset": "earliest"}
+    with consumer_of(kafka, "suspects", on_unreadable=suspects.append, **options) as consumer:
+        places = {TopicPartition(*each): end for each, end in ends.items() if begins[each] < end}
+        consumer.assign([*places])
+        for place in places:
+            consumer.seek(place, begins[place])
+        for _ in range(_POLLS_MAX):
+            if all(consumer.position(place) >= end for place, end in places.items()):
+                break
+            consumer.poll(timeout_ms=_POLL_MS)
+    for batch in suspects:
+        place = SkippedPlace(batch.topic, batch.partition, batch.offset)
+        if batch.offset < ends[batch.topic, batch.partition]:
+            log.warning("record may end the engine", place=str(place), reason=batch.reason)
+
+
+def skip_records(
+    kafka: KafkaSettings,
+    checkpoint: Checkpoint,
+    skips: Sequence[Skip],
+    run_planned_batch: Callable[[], None],
+) -> None:
+    """Change the checkpoint so that the next query does not read what is skipped.
+
+    Args:
+        kafka: the cluster, for the audit records.
+        checkpoint: one with state, that no query uses.
+        skips: what `check_skips` has returned.
+        run_planned_batch: runs the batch that is planned, and commits it; no other.
+    """
+    for skip in skips:
+        place = skip.place
+        read_on = checkpoint.next_offsets()[place.topic, place.partition]
+        if read_on >= skip.end:
+            # It stood in a batch that an earlier one of these skips has passed over whole.
+            continue
+        if read_on < place.offset:
+            checkpoint.plan_up_to(place.topic, place.partition, place.offset)
+            run_planned_batch()
+        checkpoint.read_on_from(place.topic, place.partition, skip.end)
+        log.warning("record skipped", place=str(place), end=skip.end, reason=skip.why)
+        _audit(kafka, skip)
+
+
+def _skip(kafka: KafkaSettings, place: SkippedPlace) -> Skip:
+    """Look at the record: it is passed over with its whole batch if that cannot be decoded."""
+    unreadable: list[UnreadableBatch] = []
+    here = TopicPartition(place.topic, place.partition)
+    with consumer_of(kafka, "skip", on_unreadable=unreadable.append) as consumer:
+        consumer.assign([here])
+        consumer.seek(here, place.offset)
+        for _ in range(_POLLS_MAX):
+            if consumer.poll(timeout_ms=_POLL_MS, max_records=1) or unreadable:
+                break
+    if unreadable and unreadable[0].offset <= place.offset:
+        batch = unreadable[0]
+        return Skip(place, max(batch.end, place.offset + 1), batch.reason)
+    return Skip(place, place.offset + 1, "it can be read")
+
+
+def _audit(kafka: KafkaSettings, skip: Skip) -> None:
+    """Append a dead letter for each offset that is passed over: nobody has to look for it."""
+    place, names = skip.place, TopicNames(kafka.topic_prefix)
+    error = WireError(
+        Reason.SKIPPED,
+        None,
+        f"an operator started the engine with --skip {place}; {skip.why}",
+        "send it again, in a form that the topic allows",
+    )
+    raw = RawRecord(
+        place.topic,
+        place.partition,
+        place.offset,
+        append_ms=0,
+        append_time_is_log=True,
+        key=None,
+        value=None,
+    )
+    write_records(
+        kafka,
+        [
+            encode_reject(error, raw._replace(offset=offset), names, __version__)
+            for offset in range(place.offset, skip.end)
+        ],
+    )
+
+
+def _unclear(text: str) -> UsageError:
+    return UsageError(
+        f"--skip {text}: it names no record.",
+        remedy="Write TOPIC/PARTITION@OFFSET, with the topic's full name: "
+        "--skip fairlead.heartbeats/3@1207",
+    )
