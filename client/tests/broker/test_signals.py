@@ -38,12 +38,13 @@ def _program(page: Path, engine: "ScriptedEngine", topic: str) -> str:
 
 
 def _running(program: str) -> AbstractContextManager[subprocess.Popen[str]]:
-    return child_process(
+    running: AbstractContextManager[subprocess.Popen[str]] = child_process(
         [sys.executable, "-u", "-c", program],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
+    return running
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)
