@@ -24,6 +24,7 @@ from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
 from fairlead_client.pull.messages import message_of
 from fairlead_client.pull.tags import TAG_HEADER, filter_at_once
+from fairlead_client.session.session import Granted
 from fairlead_client.settings import Settings, SettingsArguments
 from fairlead_client.transport.connection import (
     connect,
@@ -31,7 +32,8 @@ from fairlead_client.transport.connection import (
     partition_count,
     request_timeout_ms,
 )
-from fairlead_client.transport.offset_correction import ILLEGAL, corrected, illegal_partitions
+from fairlead_client.transport.granted_fetch import GrantedFetch
+from fairlead_client.transport.offset_correction import corrected
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.queue_partition import known_topics, partition_of_queue
 from fairlead_client.transport.session_thread import SessionThread
@@ -97,6 +99,8 @@ class Consumer(Member):
         self._polling: int | None = None
         self._heed_until = 0.0
         self._heeded_starts = -1
+        wait_ms = request_timeout_ms(chosen)
+        self._granted_fetch = GrantedFetch(self._identity_of, self._queue_of, wait_ms)
 
     def __iter__(self) -> Iterator[Message]:
         """Yield messages until `stop` or `close`; raise what else closed the client."""
@@ -230,7 +234,11 @@ class Consumer(Member):
         if self._is_told() and starts == self._seen_starts and self._may_read():
             # What stops is handed out no more. To fetch it no more can wait; its release cannot.
             return
-        readable = self._deliveries.readable()
+        readable = {
+            queue: place
+            for queue, place in self._deliveries.readable().items()
+            if not self._granted_fetch.identities.holds(queue)
+        }
         reading = {
             partition_of_queue(queue): (queue, epoch) for queue, (epoch, _) in readable.items()
         }
@@ -245,6 +253,8 @@ class Consumer(Member):
         )
         self._watch_assignments(self._kafka)
         self._kafka.assign([*reading, *self._assignments])
+        if begun:
+            self._granted_fetch.identities.begun()
         for partition in begun:
             queue, epoch = reading[partition]
             offset = readable[queue][1]
@@ -254,6 +264,8 @@ class Consumer(Member):
         self._seen_changes, self._seen_starts = changes, starts
 
     def _fetch(self, seconds: float) -> None:
+        if self._granted_fetch.may_read_again(self._kafka):
+            self._seen_changes = -1
         if self._kafka is None or not self._may_read():
             self._deliveries.wait_for_change(self._seen_changes, seconds)
             return
@@ -280,15 +292,26 @@ class Consumer(Member):
             self._deliveries.wait_for_start(self._seen_starts, min(seconds, HEED_SLICE_SECONDS))
 
     def _polled(self, kafka: KafkaConsumer, timeout_ms: int) -> Mapping[TopicPartition, list[Any]]:
-        """Poll; an offset outside of its partition is corrected, never silently begun anew."""
-        try:
-            return dict(kafka.poll(timeout_ms=timeout_ms))
-        except ILLEGAL as error:
-            illegal = illegal_partitions(error)
+        """Poll; an offset outside of its partition is corrected, never silently begun anew.
+
+        Of a topic that is not the one that was granted nothing is returned, nor corrected.
+        """
+        fetched = self._granted_fetch.poll(kafka, timeout_ms)
+        if fetched.changed:
+            self._seen_changes = -1
+        if fetched.unsure:
+            self._reading = {}
         with suppress(KafkaError):
             # If the bounds cannot be had now, the next poll says the same again.
-            self._correct(kafka, illegal)
-        return {}
+            self._correct(kafka, fetched.illegal)
+        return fetched.records
+
+    def _queue_of(self, partition: TopicPartition) -> Queue | None:
+        return self._reading.get(partition, (None,))[0]
+
+    def _granted_at(self, partition: TopicPartition) -> Granted:
+        queue = self._queue_of(partition)
+        return Granted() if queue is None else self._granted(queue)
 
     def _correct(self, kafka: KafkaConsumer, illegal: Sequence[TopicPartition]) -> None:
         # A partition that stands at an illegal offset has one: the wait is for form's sake.
@@ -298,7 +321,7 @@ class Consumer(Member):
             for partition in illegal
             if partition in kafka.assignment()
         }
-        for partition, (offset, _) in corrected(kafka, offsets, wait_ms).items():
+        for partition, (offset, _) in corrected(kafka, offsets, self._granted_at, wait_ms).items():
             kafka.seek(partition, offset)
             known = self._reading.get(partition)
             if known is None or offset == offsets[partition]:

@@ -257,7 +257,7 @@ class Deliveries:
         if work.stopping_since is not None:
             self._observer.revoke_took(monotonic() - work.stopping_since)
         self._observer.work_stopped(queue, work.epoch, work.position)
-        self._report(WorkStopped(queue, work.epoch, work.position))
+        self._report(WorkStopped(queue, work.epoch, work.position, work.end))
 
     def _note_change(self) -> None:
         self.changes += 1

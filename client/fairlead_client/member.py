@@ -23,7 +23,7 @@ from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.observer import Observer
 from fairlead_client.session import events
 from fairlead_client.session.memory import SessionSettings
-from fairlead_client.session.session import Session
+from fairlead_client.session.session import Granted, Session
 from fairlead_client.session.states import SessionState
 from fairlead_client.settings import Settings
 from fairlead_client.transport.offset_store import KafkaOffsetStore, OffsetStore
@@ -144,6 +144,14 @@ class Member:
         if self._thread is None or self._forked:
             return None
         return self._thread.still_mine(queue)
+
+    def _granted(self, queue: Queue) -> Granted:
+        """Return what a queue that this client works on was granted with."""
+        return Granted() if self._thread is None else self._thread.granted(queue)
+
+    def _identity_of(self, queue: Queue) -> str | None:
+        """Return the identity of the topic that the queue was granted of; None: not told."""
+        return self._granted(queue).identity
 
     def _doubt(self, queue: Queue) -> None:
         """The application heard that a queue is not its: it leaves out what it has in hand."""

@@ -25,12 +25,12 @@ from fairlead.codec.handover import (
 )
 from fairlead.codec.liveness import decode_liveness, encode_liveness
 from fairlead.codec.measure import plain_measure, read_measure
-from fairlead.codec.member import plain_member, read_member
+from fairlead.codec.member import plain_member, plain_tombstone, read_member, read_tombstone
 from fairlead.codec.route import plain_route, read_route
 from fairlead.codec.tables import keys_of, plain_queues, queues_of, read_queues
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.outputs import Failure
-from fairlead.core.state import GroupState, PendingRequest, Tombstone, Trait
+from fairlead.core.state import GroupState, PendingRequest, Trait
 
 __all__ = ["BODY_VERSION", "decode_group", "encode_group", "same_body"]
 
@@ -90,8 +90,7 @@ def _plain(state: GroupState) -> dict[str, Any]:
             plain_member(state.members[key], key_rows[key]) for key in sorted(state.members)
         ],
         "tombstones": [
-            [key_rows[key], stone.until_ms, stone.lapsed, stone.told]
-            for key, stone in sorted(state.tombstones.items())
+            plain_tombstone(stone, key_rows[key]) for key, stone in sorted(state.tombstones.items())
         ],
         "routes": [plain_route(state.routes[topic]) for topic in sorted(state.routes)],
         "states": [
@@ -190,7 +189,7 @@ def _read(plain: dict[str, Any], queues: list[MessageQueue]) -> GroupState:
         generation=generation,
         number=number,
         members={member.key: member for member in members},
-        tombstones={keys[row]: Tombstone(*stone) for row, *stone in plain["tombstones"]},
+        tombstones={keys[row[0]]: read_tombstone(row) for row in plain["tombstones"]},
         routes={route.topic: route for route in routes},
         queues={queues[row[0]]: read_queue(row, keys) for row in plain["states"]},
         targets={queues[queue]: clients[client] for queue, client in plain["targets"]},

@@ -6,9 +6,9 @@ Members and queues are rows of the group's tables; an epoch or a position is two
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
+from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
 from fairlead.core.records import Claim
-from fairlead.core.state import Barrier, ClaimSet, Grant, QueueState, Told
+from fairlead.core.state import Barrier, ClaimSet, Doubt, Grant, QueueState, Told
 
 __all__ = [
     "plain_barrier",
@@ -26,7 +26,7 @@ Keys = Mapping[MemberKey, int]
 Queues = Mapping[MessageQueue, int]
 
 
-_NOTHING_LATER: tuple[Any, ...] = ((), None, None, None, False)
+_NOTHING_LATER: tuple[Any, ...] = ((), None, None, None, False, None, ())
 """What stands at the end of a queue's row only where there is something of it."""
 
 
@@ -40,7 +40,8 @@ def plain_queue(row: int, queue: QueueState, keys: Keys) -> list[Any]:
         [*queue.void],
         [_plain_grant(grant, keys) for grant in queue.chain],
     ]
-    apart = queue.identity is not None or queue.set_aside is not None or queue.grown
+    bounds = queue.end is not None or bool(queue.doubts)
+    apart = bounds or queue.identity is not None or queue.set_aside is not None or queue.grown
     if queue.overtaken or queue.asked is not None or apart:
         plain.append([_plain_grant(grant, keys) for grant in queue.overtaken])
         plain.append(None if queue.asked is None else [*queue.asked])
@@ -48,9 +49,25 @@ def plain_queue(row: int, queue: QueueState, keys: Keys) -> list[Any]:
         aside = queue.set_aside
         plain.append(queue.identity)
         plain.append(None if aside is None else [aside[0], *aside[1]])
-    if queue.grown:
+    if queue.grown or bounds:
         plain.append(queue.grown)
+    if bounds:
+        plain.append(queue.end)
+    if queue.doubts:
+        plain.append([_plain_doubt(doubt, keys) for doubt in queue.doubts])
     return plain
+
+
+def _plain_doubt(doubt: Doubt, keys: Keys) -> list[Any]:
+    member, epoch, position, kind, source, contradicted = doubt
+    return [keys[member], *epoch, *position, kind, contradicted, *(source or ())]
+
+
+def _read_doubt(plain: Sequence[Any], keys: Sequence[MemberKey]) -> Doubt:
+    row, generation, number, reset, offset, kind, contradicted, *source = plain
+    epoch, position = Epoch(generation, number), Position(reset, offset)
+    told_by = Source(*source) if source else None
+    return Doubt(keys[row], epoch, position, kind, told_by, contradicted)
 
 
 def _plain_grant(grant: Grant, keys: Keys) -> list[Any]:
@@ -62,7 +79,7 @@ def _plain_grant(grant: Grant, keys: Keys) -> list[Any]:
 def read_queue(plain: Sequence[Any], keys: Sequence[MemberKey]) -> QueueState:
     """Return the queue state that :func:`plain_queue` wrote, in this version or an earlier one."""
     _, base, why, late, void, chain, *later = plain
-    overtaken, asked, identity, aside, grown = (*later, *_NOTHING_LATER[len(later) :])
+    overtaken, asked, identity, aside, grown, end, doubts = (*later, *_NOTHING_LATER[len(later) :])
     return QueueState(
         None if base is None else Position(*base),
         why,
@@ -74,6 +91,8 @@ def read_queue(plain: Sequence[Any], keys: Sequence[MemberKey]) -> QueueState:
         identity,
         None if aside is None else (aside[0], Position(*aside[1:])),
         grown,
+        end,
+        tuple(_read_doubt(doubt, keys) for doubt in doubts),
     )
 
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 from fairlead.core.model import MemberKey, MemberProfile, Process, Subscription
-from fairlead.core.state import Member
+from fairlead.core.state import Member, Spoken, Tombstone
 
-__all__ = ["plain_member", "read_member"]
+__all__ = ["plain_member", "plain_tombstone", "read_member", "read_tombstone"]
 
-_NOTHING_LATER: tuple[Any, ...] = (0, False, ())
+_NOTHING_LATER: tuple[Any, ...] = (0, False, (), None)
 """What stands for the last fields of a row that ends before them."""
 
 
@@ -48,7 +48,8 @@ def plain_member(member: Member, row: int) -> list[Any]:
         ],
         member.joined_ms,
         member.told_rival,
-        *([list(member.told_odd)] if member.told_odd else ()),
+        *([list(member.told_odd)] if member.told_odd or member.spoken else ()),
+        *([[*member.spoken]] if member.spoken else ()),
     ]
 
 
@@ -61,7 +62,7 @@ def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
     row, start_ms, uuid, incarnations, acked, leaving, told, parts, profile, subscriptions = plain[
         :10
     ]
-    joined_ms, told_rival, told_odd = (*plain[10:], *_NOTHING_LATER[len(plain) - 10 :])
+    joined_ms, told_rival, told_odd, spoken = (*plain[10:], *_NOTHING_LATER[len(plain) - 10 :])
     return Member(
         keys[row],
         Process(start_ms, uuid),
@@ -78,4 +79,18 @@ def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
         joined_ms,
         told_rival,
         tuple(told_odd),
+        None if spoken is None else Spoken(*spoken),
     )
+
+
+def plain_tombstone(stone: Tombstone, row: int) -> list[Any]:
+    """Return what is remembered of a member that is gone, whose key stands in this row."""
+    plain: list[Any] = [row, stone.until_ms, stone.lapsed, stone.told]
+    return plain if stone.spoken is None else [*plain, stone.closed, [*stone.spoken]]
+
+
+def read_tombstone(plain: list[Any]) -> Tombstone:
+    """Return what :func:`plain_tombstone` wrote; earlier versions tell no last words."""
+    _, until_ms, lapsed, told, *later = plain
+    closed, spoken = later or (False, None)
+    return Tombstone(until_ms, lapsed, told, closed, None if spoken is None else Spoken(*spoken))

@@ -14,6 +14,15 @@ from fairlead.core.barrier import (
     remember_progress,
     remember_release,
 )
+from fairlead.core.bounds import (
+    believe_end,
+    doubt,
+    is_below_its_base,
+    is_beyond,
+    note_bounds,
+    refuse_below_base,
+    settle_doubts,
+)
 from fairlead.core.draft import GATE, Draft
 from fairlead.core.fencing import FENCED, fenced_reason
 from fairlead.core.growth import note_growth
@@ -43,7 +52,8 @@ from fairlead.core.routes import readable_queues
 from fairlead.core.rule_cause import cause_of_rule
 from fairlead.core.rules import RuleError, put_rule, rules_of
 from fairlead.core.scales import measure, weigh_when_due
-from fairlead.core.state import RESET, QueueState
+from fairlead.core.spoken_for import note_going_on, note_unasked
+from fairlead.core.state import RESET, Grant, QueueState, Spoken
 from fairlead.core.surplus import surplus_of_route
 
 __all__ = ["KINDS", "apply_record"]
@@ -70,6 +80,7 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
     match arrival.record:
         case Heartbeat() as beat:
             apply_heartbeat(draft, arrival, beat)
+            note_going_on(draft, arrival, beat)
         case Leave() as leave:
             apply_leave(draft, arrival, leave)
         case Progress() as made:
@@ -93,9 +104,13 @@ def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
     remember_progress(draft, made)
     for entry in made.queues:
         value = draft.state.queues.get(entry.queue)
-        ended = None
+        ended, beyond = None, False
         if value is not None:
-            ended = progress(value, made.member, entry.epoch, entry.position)
+            believed = believe_end(value, entry)
+            beyond = entry.epoch > value.void and is_beyond(believed, entry.position)
+            # What is doubted is no position yet, but that its member works is certain.
+            position = value.base if beyond and value.base is not None else entry.position
+            ended = progress(believed, made.member, entry.epoch, position)
         draft.counts["progress", "applied" if ended else "stale"] += 1
         if ended is None:
             reason = fenced_reason(draft.state, entry.queue, made.member, entry.epoch)
@@ -105,6 +120,9 @@ def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
         draft.resolved(entry.queue, ended.grants, ended.queue.base)
         if ended.grants:
             draft.counts[GATE, "by_client"] += 1
+        if beyond:
+            doubt(draft, arrival, entry, made.member)
+        settle_doubts(draft, entry.queue)
         measure(draft, arrival.clock_ms, entry)
         note_idle(draft, arrival, made.member, entry)
 
@@ -113,11 +131,20 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
     remember_release(draft, released)
     note_leaver(draft, arrival, released)
     value = draft.state.queues.get(released.queue, QueueState())
+    grant = _grant_of(value, released)
+    position = released.position
+    believable = draft.state.barrier is None and released.epoch > value.void
+    if position is not None and grant is not None and believable:
+        if is_beyond(value, position):
+            doubt(draft, arrival, released, released.member)
+            return
+        if is_below_its_base(draft, released):
+            refuse_below_base(draft, arrival, released)
     ended: Resolved | None
-    if released.position is None:
+    if position is None:
         ended = answer_never(value, released.member, released.epoch)
     else:
-        ended = release(value, released.member, released.epoch, released.position)
+        ended = release(value, released.member, released.epoch, position)
     draft.counts["release", "applied" if ended else "stale"] += 1
     if ended is None:
         reason = fenced_reason(draft.state, released.queue, released.member, released.epoch)
@@ -128,6 +155,15 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
     draft.because("released", client_id=released.member.client_id, at=arrival.source)
     if ended.granted is not None and draft.state.barrier is None:
         draft.shortened[released.queue] = None
+    if grant is not None:
+        note_unasked(draft, grant, Spoken(arrival.clock_ms, arrival.source.append_ms))
+
+
+def _grant_of(value: QueueState, released: Release) -> Grant | None:
+    """Return the grant that a release is of; None: it is resolved, or never was."""
+    grants = (*value.chain, *value.overtaken)
+    member, epoch = released.member, released.epoch
+    return next((one for one in grants if (one.member, one.epoch) == (member, epoch)), None)
 
 
 def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
@@ -192,6 +228,8 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
 def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
     state = draft.state
     route = state.routes.get(known.topic)
+    if route is not None and route.identity == known.identity:
+        note_bounds(draft, arrival, known)
     # In a barrier it is not known yet who has worked: an answer of today to where a group begins
     # may lie behind that, and one of a recovery's records be far older than what was committed.
     if route is None or route.identity != known.identity or state.barrier is not None:
@@ -208,7 +246,7 @@ def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
     profile = kept_profile(state, profiles[0])
     for entry in known.queues:
         value = state.queues.get(entry.queue)
-        if value is None or value.base is not None:
+        if value is None or value.base is not None or value.doubts:
             continue
         start = first_base(value, entry, profile, draft.rules.start_policy)
         if start is None and value.asked is not None:

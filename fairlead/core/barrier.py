@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fairlead.core.adoption import adopt_queue, is_from_before_its_reset, with_its_reset
+from fairlead.core.bounds import believe_end, doubt_adopted
 from fairlead.core.draft import Draft
 from fairlead.core.handover import credit
 from fairlead.core.lives import in_its_life, lives_told, note_remade, note_told, of_newest
@@ -140,6 +141,10 @@ def remember_progress(draft: Draft, made: Progress) -> None:
 
 def _credit(draft: Draft, entry: QueueProgress | Claim) -> None:
     queue, epoch, position = entry.queue, entry.epoch, entry.position
+    if isinstance(entry, QueueProgress) and entry.identity == draft.state.identity_of(queue.topic):
+        known = draft.state.queues.get(queue)
+        if known is not None:
+            draft.set_queue(queue, believe_end(known, entry))
     if entry.identity is not None:
         note_told(draft, queue, entry.identity, Told(epoch, position, "progress"))
         return
@@ -296,7 +301,8 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
         life = present or alive.identity
         claims = claimed.get(queue, [])
         adopted = adopt_queue(alive, claims, facts.get(queue, {}), life, lost=lost)
-        adopted = _past_the_mute(draft, queue, value, with_its_reset(adopted), mute)
+        adopted = doubt_adopted(value, with_its_reset(adopted))
+        adopted = _past_the_mute(draft, queue, value, adopted, mute)
         left = {(grant.member, grant.epoch) for grant in (*adopted.overtaken, *adopted.chain)}
         before = (*value.overtaken, *value.chain)
         gone = [grant for grant in before if (grant.member, grant.epoch) not in left]

@@ -142,7 +142,7 @@ def _pending_queues(state: GroupState) -> list[MessageQueue]:
     pending = [
         queue
         for queue, value in state.queues.items()
-        if value.base is None and not value.chain and queue in state.targets
+        if (value.base is None and not value.chain and queue in state.targets) or value.doubts
     ]
     if state.growing_since_ms is not None:
         pending = list({*pending, *queues_without_start(state)})

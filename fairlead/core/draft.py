@@ -85,6 +85,8 @@ class Draft:
     asked: Cause | None = None
     """The first heartbeat of this step by which a member asked for a decision."""
     gone: list[Gone] = field(default_factory=list)
+    closing: list[MemberKey] = field(default_factory=list)
+    """Members that left, still hold something, and are told that they hold nothing."""
     notices: list[Notice] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     rejections: list[Rejection] = field(default_factory=list)
@@ -149,6 +151,11 @@ class Draft:
         self.drops.setdefault(grant.member, []).append(Drop(queue, grant.epoch, waiting))
         self.moves.append(Move(queue, "dropped", grant.member, grant.epoch))
         self.tell.add(grant.member)
+
+    def close(self, member: MemberKey) -> None:
+        """Tell a member that is gone that it holds nothing; its record is deleted again."""
+        self.closing.append(member)
+        self.gone.append(Gone(self.state.group, member))
 
     def take_back(self, queue: MessageQueue, value: QueueState) -> None:
         """Put a queue in its new state and drop whoever is wanted there: it waits for a target."""

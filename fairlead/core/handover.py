@@ -258,6 +258,8 @@ def aim(
     add = None
     # The release of a former life of the topic says nothing of this one: nobody may start on it.
     waits = any(grant.epoch <= queue.void for grant in chain)
+    # Nobody starts below a word that is not judged yet: messages would be read again.
+    waits |= bool(queue.doubts) and not queue.chain
     if target is not None and len(chain) < cap and not waits and queue.base is not None:
         add = Grant(target, epoch)
         chain = (*chain, add)

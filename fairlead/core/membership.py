@@ -16,7 +16,7 @@ from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Cause, Gone, Notice
 from fairlead.core.records import Arrival, Heartbeat
 from fairlead.core.settling import note_change
-from fairlead.core.state import GroupState, Liveness, Member, Tombstone
+from fairlead.core.state import GroupState, Liveness, Member, Spoken, Tombstone
 from fairlead.core.subscriptions import newest_subscriptions
 from fairlead.core.surplus import surplus_of_beat
 
@@ -280,7 +280,9 @@ def _bury(draft: Draft, key: MemberKey, *, lapsed: bool) -> None:
     state.liveness.pop(key)
     state.claims.pop(key, None)
     until = draft.moment.clock_ms + 2 * _patience_ms(draft, member)
-    state.tombstones[key] = Tombstone(until, lapsed)
+    # Of the newest record that was read: its own last words are no younger.
+    spoken = None if lapsed else Spoken(draft.moment.clock_ms, draft.moment.append_ms)
+    state.tombstones[key] = Tombstone(until, lapsed, spoken=spoken)
     draft.tell.discard(key)
     draft.drops.pop(key, None)
     draft.adds.pop(key, None)

@@ -38,6 +38,7 @@ def outputs_of(draft: Draft, before: Epoch) -> tuple[Output, ...]:
     written: list[Output] = []
     if draft.state.barrier is None:
         written.extend(_assignments(draft))
+        written.extend(_closing(draft))
     written.extend(draft.gone)
     written.extend(draft.notices)
     written.extend(draft.requests)
@@ -113,6 +114,25 @@ def _assignments(draft: Draft) -> list[Assignment]:
                 held[grant.member].append(_holding(draft, queue, value, index))
     _give_turns(draft)
     return [_assignment(draft, key, tuple(held[key])) for key in told]
+
+
+def _closing(draft: Draft) -> list[Assignment]:
+    state, moment = draft.state, draft.moment
+    causes = tuple(draft.causes.values())
+    return [
+        Assignment(
+            state.group,
+            key,
+            draft.engine.generation,
+            state.epoch,
+            (),
+            (),
+            (),
+            causes,
+            moment.append_ms,
+        )
+        for key in draft.closing
+    ]
 
 
 def _give_turns(draft: Draft) -> None:

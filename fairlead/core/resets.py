@@ -9,10 +9,11 @@ from dataclasses import replace
 from fairlead.core.barrier import is_recovering
 from fairlead.core.draft import Draft
 from fairlead.core.handover import reset
+from fairlead.core.membership import subscribed_topics
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Cause
 from fairlead.core.records import Arrival, Reset
-from fairlead.core.state import QueueState
+from fairlead.core.state import GroupState, QueueState
 
 __all__ = ["apply_reset", "carry_out", "follow_set_aside", "refuse_strange_resets"]
 
@@ -26,9 +27,24 @@ def apply_reset(draft: Draft, arrival: Arrival, wanted: Reset) -> None:
         assert wanted.identity is not None
         _set_aside(draft, arrival, wanted, (wanted.identity, position))
         return
-    if present is not None and state.barrier is None and queue not in state.queues:
+    if state.barrier is None and queue not in state.queues and _can_be_judged(state, wanted):
         draft.strange[queue] = arrival
         return
+    _follow(draft, arrival, wanted, position)
+
+
+def _can_be_judged(state: GroupState, wanted: Reset) -> bool:
+    """Tell whether the group knows enough to say that there is no such queue.
+
+    It knows the queues of a topic whose route was told, and which topics its members read. A group
+    without members knows nothing: whoever comes may follow the reset.
+    """
+    present = state.identity_of(wanted.queue.topic)
+    return present is not None or (wanted.identity is None and bool(state.members))
+
+
+def _follow(draft: Draft, arrival: Arrival, wanted: Reset, position: Position) -> None:
+    queue = wanted.queue
     if not carry_out(draft, queue, position):
         draft.counts["reset", "duplicate"] += 1
         return
@@ -41,8 +57,11 @@ def apply_reset(draft: Draft, arrival: Arrival, wanted: Reset) -> None:
 def refuse_strange_resets(draft: Draft) -> None:
     """Take in the resets of queues that their routes have by now, and refuse the others.
 
-    Control is applied before routes: the queue may have come with a route of the same step.
+    Control is applied before routes and heartbeats: the queue may have come with a route of the
+    same step, or with a member that reads its topic and waits for the route.
     """
+    if not draft.strange:
+        return
     strange, draft.strange = draft.strange, {}
     for queue, arrival in strange.items():
         wanted = arrival.record
@@ -50,9 +69,18 @@ def refuse_strange_resets(draft: Draft) -> None:
         if queue in draft.state.queues:
             apply_reset(draft, arrival, wanted)
             continue
+        routed = queue.topic in draft.state.routes
+        if not routed and queue.topic in subscribed_topics(draft.state):
+            _follow(draft, arrival, wanted, Position(arrival.source.offset + 1, wanted.offset))
+            continue
         draft.counts["reset", "rejected"] += 1
         detail = "its topic's route has no such queue"
         remedy = "look at topic, broker name and queue id; write it again once the queue is there"
+        if not routed:
+            detail = "no member of the group reads its topic, and no route of the topic is known"
+            remedy = (
+                "look at the topic; write it again with the topic's identity, or once it is read"
+            )
         draft.reject(arrival, "unknown_queue", "queue", (detail, remedy))
 
 

@@ -7,7 +7,7 @@ copy; the entries themselves never change.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from fairlead.core.model import (
     NOTHING,
@@ -18,6 +18,7 @@ from fairlead.core.model import (
     Position,
     Process,
     Route,
+    Source,
     Subscription,
 )
 from fairlead.core.outputs import Failure, What
@@ -29,6 +30,8 @@ __all__ = [
     "Awaited",
     "Barrier",
     "ClaimSet",
+    "Doubt",
+    "DoubtKind",
     "Grant",
     "GroupState",
     "Liveness",
@@ -36,6 +39,7 @@ __all__ = [
     "PendingRequest",
     "QueueState",
     "Settling",
+    "Spoken",
     "Told",
     "Tombstone",
     "Trait",
@@ -45,6 +49,13 @@ __all__ = [
 
 RESET = "reset"
 """Why a queue starts where it does: an operator said so."""
+
+
+class Spoken(NamedTuple):
+    """When words in the name of a member were read: the clock then, and when they were appended."""
+
+    clock_ms: int
+    append_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +81,8 @@ class Member:
     """It was told that a lesser process uses its client id."""
     told_odd: tuple[str, ...] = ()
     """Of what, with which own value, it was told that its group has another; oldest first."""
+    spoken: Spoken | None = None
+    """A queue was released in its name although nobody had asked for it; None: nothing was."""
 
     @property
     def topics(self) -> frozenset[str]:
@@ -106,6 +119,10 @@ class Tombstone:
     lapsed: bool
     told: bool = False
     """Whether it was told so, after it heartbeat again."""
+    closed: bool = False
+    """Whether it was told that it holds nothing, after it left and still held something."""
+    spoken: Spoken | None = None
+    """Of a member that left: its last words. None: it lapsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +174,24 @@ class Grant:
     """Its member heartbeats and has not answered the drop in time; that was told."""
 
 
+DoubtKind = Literal["release", "progress", "claim"]
+
+
+class Doubt(NamedTuple):
+    """A word whose position lies beyond the known end of its queue: a bridge is asked.
+
+    ``source`` is the record that told it, None where several did in a barrier; ``contradicted``: a
+    bridge has told a lower end once.
+    """
+
+    member: MemberKey
+    epoch: Epoch
+    position: Position
+    kind: DoubtKind
+    source: Source | None
+    contradicted: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class QueueState:
     """One queue of a group: its unresolved grants, oldest first, and the best known start position.
@@ -188,6 +223,10 @@ class QueueState:
     identity: str | None = None
     set_aside: tuple[str, Position] | None = None
     grown: bool = False
+    end: int | None = None
+    """The greatest end that was believed: a bridge told it, or a fetch of its holder saw it."""
+    doubts: tuple[Doubt, ...] = ()
+    """Words that wait until a bridge tells the bounds, in the order of their records."""
 
     @property
     def waits_for_its_reset(self) -> bool:

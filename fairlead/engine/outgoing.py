@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairlead.codec.quarantine import HeldRow
+from fairlead.core.model import Source
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice, Origin, Output, Rejection
 from fairlead.engine.context import ShardContext
 from fairlead.engine.line import Line, raw_of, source_of
 from fairlead.engine.reading import Refused
 from fairlead.wire.encode import encode
 from fairlead.wire.encode_reject import encode_reject
-from fairlead.wire.raw import OutgoingRecord
+from fairlead.wire.raw import OutgoingRecord, RawRecord
 from fairlead.wire.reasons import notice_code
 
 __all__ = [
@@ -71,9 +72,15 @@ def records_of(
             records += encode(output, context.topics, context.partitions)
             continue
         rows = rows or {line.row[:3]: line.row for line in lines}
-        raw = raw_of(rows[output.source[:3]])
+        row = rows.get(output.source[:3])
+        # What was put aside was read by an earlier batch: its place tells which record it is.
+        raw = _gone(output.source) if row is None else raw_of(row)
         records.append(encode_reject(output, raw, context.topics, context.engine_version))
     return records
+
+
+def _gone(source: Source) -> RawRecord:
+    return RawRecord(*source, append_time_is_log=True, key=None, value=None)
 
 
 def rejection_of(line: Line, error: str) -> Rejection:

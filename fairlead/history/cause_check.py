@@ -47,6 +47,8 @@ _TELLS: Final[Mapping[str, tuple[type, ...]]] = {
     "client_left": (Leave, Release),
     "released": (Release, Leave),
     "pull_idle": (Progress,),
+    "position_out_of_bounds": (Release, Progress),
+    "spoken_for": (Heartbeat,),
     "route_changed": (RouteChanged,),
     "offsets_known": (OffsetsKnown,),
     "rules_changed": _RULE,

@@ -273,12 +273,14 @@ class Client:
         for work in list(application.works.values()):
             if work.told < work.offset:
                 work.told = work.offset
-                self._handle(on.ProgressMade(work.queue, work.epoch, work.offset))
+                end = world.data.end(MessageQueue(*work.queue), now_ms)
+                self._handle(on.ProgressMade(work.queue, work.epoch, work.offset, end))
         if not self.mute:
             for work in application.stopped(now_ms):
                 in_hand = world.chance.below(2) if self.owns(work) else 0
                 application.finish(work, in_hand=in_hand)
-                self._handle(on.WorkStopped(work.queue, work.epoch, work.offset))
+                end = world.data.end(MessageQueue(*work.queue), now_ms)
+                self._handle(on.WorkStopped(work.queue, work.epoch, work.offset, end))
 
     def _plan(self) -> None:
         machine = self.machine

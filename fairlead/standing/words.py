@@ -21,8 +21,10 @@ ALARMS: Final[Mapping[str, str]] = {
     "mute_member": "a member heartbeats and does not give up what it was told to",
     "not_returned": "a client with queues did not come back within the restart grace",
     "paused_unassigned": "the group is paused, and nobody consumes one of its queues",
+    "position_out_of_bounds": "a member told a position that nobody can have reached",
     "pull_idle": "a push client did not pull a queue; it was taken anew",
     "rule_without_effect": "a rule does nothing under the strategy or the members of now",
+    "spoken_for": "somebody released or left in the name of a member that works on",
     "step_failed": "the engine failed on a record of this group",
     "subscription_disagreement": "a member subscribes otherwise than its group",
 }

@@ -11,6 +11,7 @@ from fairlead.core.model import (
     Process,
     Route,
     RouteBroker,
+    Source,
     Subscription,
 )
 from fairlead.core.outputs import Failure
@@ -19,6 +20,7 @@ from fairlead.core.state import (
     Awaited,
     Barrier,
     ClaimSet,
+    Doubt,
     Grant,
     GroupState,
     Liveness,
@@ -26,6 +28,7 @@ from fairlead.core.state import (
     PendingRequest,
     QueueState,
     Settling,
+    Spoken,
     Told,
     Tombstone,
     Trait,
@@ -78,6 +81,17 @@ brokers = st.builds(
 grants = st.builds(Grant, keys, epochs) | st.builds(
     Grant, keys, epochs, st.just(value=True), st.none() | clocks, st.booleans()
 )
+sources = st.builds(Source, texts, st.integers(0, 9), st.integers(0, 2**40), clocks)
+doubts = st.builds(
+    Doubt,
+    keys,
+    epochs,
+    positions,
+    st.sampled_from(["release", "progress", "claim"]),
+    st.none() | sources,
+    st.booleans(),
+)
+spoken = st.none() | st.builds(Spoken, clocks, clocks)
 queue_states = st.builds(
     QueueState,
     st.none() | positions,
@@ -90,6 +104,8 @@ queue_states = st.builds(
     identities,
     st.none() | st.tuples(texts, positions),
     st.booleans(),
+    st.none() | st.integers(0, 2**62),
+    st.lists(doubts, max_size=2).map(tuple),
 )
 claims = st.builds(Claim, queues, epochs, positions, st.booleans(), identities)
 claim_sets = st.builds(
@@ -138,6 +154,7 @@ def members(draw: st.DrawFn, key: MemberKey) -> Member:
         tuple(draw(st.lists(subscriptions, max_size=2))),
         *draw(st.tuples(st.integers(0, 9), st.booleans(), st.booleans(), st.integers(0, 3))),
         *draw(st.tuples(clocks, st.booleans(), st.lists(texts, max_size=2).map(tuple))),
+        draw(spoken),
     )
 
 

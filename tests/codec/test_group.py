@@ -47,15 +47,15 @@ WRITTEN = {
     "measures weights late_topics awaited settling established growing_since_ms "
     "remade",
     Member: "key process incarnations profile subscriptions generation_acked leaving "
-    "told_duplicate parts joined_ms told_rival told_odd",
+    "told_duplicate parts joined_ms told_rival told_odd spoken",
     Awaited: "member since_ms",
     Settling: "opened_ms changes",
     MemberProfile: "consume_type message_model consume_from consume_timestamp_ms ordered language "
     "version address zone capacity lease_ms",
     Subscription: "topic expression_type expression tags sub_version",
     Liveness: "seen_ms sequence disagrees_since_ms heals healed_ms",
-    Tombstone: "until_ms lapsed told",
-    QueueState: "base why chain late void overtaken asked identity set_aside grown",
+    Tombstone: "until_ms lapsed told closed spoken",
+    QueueState: "base why chain late void overtaken asked identity set_aside grown end doubts",
     Grant: "member epoch dropped dropped_ms mute",
     ClaimSet: "generation parts read",
     Claim: "queue epoch position running identity",

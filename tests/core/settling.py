@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from fairlead.core.membership import effective_members
-from fairlead.core.model import MessageQueue
+from fairlead.core.model import MessageQueue, Position
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Output
 from tests.core.world import World
@@ -14,7 +14,10 @@ _STEPS_MAX = 10
 
 
 def settle(world: World) -> list[Output]:
-    """Step until no drop is open, each released at offset 10; return all that was written."""
+    """Step until no drop is open, and return all that was written.
+
+    Each is released at offset 10, or at its base if that is greater.
+    """
     written: list[Output] = []
     for _ in range(_STEPS_MAX):
         world.run()
@@ -28,14 +31,15 @@ def _release_dropped(world: World) -> bool:
     """Every client releases what it was told to drop; tell whether there was anything."""
     assert world.state is not None
     dropped = [
-        (grant.member, queue.queue_id, grant.epoch)
+        (grant.member, queue.queue_id, grant.epoch, value.base)
         for queue, value in world.state.queues.items()
         for grant in value.chain
         if grant.dropped
     ]
-    for member, number, epoch in dropped:
+    for member, number, epoch, base in dropped:
+        assert base is not None
         life = int(member.incarnation.rpartition("-")[2])
-        world.release(member.client_id, number, epoch, 10, life=life)
+        world.release(member.client_id, number, epoch, max(base, Position(0, 10)), life=life)
     return bool(dropped)
 
 

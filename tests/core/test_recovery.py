@@ -262,6 +262,10 @@ def test_a_member_that_leaves_is_waited_for() -> None:
     assert world.state.queues[queue_of(0)].chain[0].member == key_of("a")
     world.release("a", 0, HELD, 44)
     world.run()
+    # Nothing is known of the queue's end: a bridge is asked before anybody starts there.
+    assert (_commands(world), [each.what for each in world.requests()]) == ([], ["offsets"])
+    world.bounds(1)
+    world.run()
     assert [add.position.offset for add in world.adds("b")] == [44]
     assert key_of("a") not in world.state.members
 

@@ -24,7 +24,7 @@ from fairlead.core.model import (
     Source,
     Subscription,
 )
-from fairlead.core.outputs import Add, Assignment, Decision, Output
+from fairlead.core.outputs import Add, Assignment, Decision, Output, Request
 from fairlead.core.records import (
     Arrival,
     Claim,
@@ -316,6 +316,10 @@ class World:
             if isinstance(output, Assignment) and output.member == key_of(client, life)
             for add in output.add
         ]
+
+    def requests(self) -> list[Request]:
+        """Return what the last run has asked bridges for."""
+        return [output for output in self.outputs if isinstance(output, Request)]
 
     @property
     def decision(self) -> Decision:

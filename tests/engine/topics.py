@@ -14,6 +14,8 @@ from fairlead.wire.topics import TopicNames
 NAMES = TopicNames("t.")
 PARTITIONS = Partitions(shards=2, assignments=4)
 START_MS = 1_781_000_000_000
+BOUNDS_END = 1_000
+"""Where every queue ends, as the bridge of these worlds tells it."""
 
 
 @dataclass(slots=True)
@@ -112,7 +114,7 @@ def bounds(group: str, topic: str, queues: int) -> dict[str, Any]:
             {
                 "queue": [topic, "main", number],
                 "min": 0,
-                "max": 1_000,
+                "max": BOUNDS_END,
                 "committed": None,
                 "for_time": None,
             }

@@ -186,4 +186,4 @@ class PullBook:
         if work.stopping_since is not None:
             self._observer.revoke_took(monotonic() - work.stopping_since)
         self._observer.work_stopped(work.queue, work.epoch, position)
-        self._report(WorkStopped(work.queue, work.epoch, position))
+        self._report(WorkStopped(work.queue, work.epoch, position, work.end))

@@ -68,7 +68,8 @@ class PullMember(Member):
         self._unlocked: set[Queue] = set()
         self._pull_error: Exception | None = None
         self._service = PullService(
-            message_source or KafkaSource(settings, self.client_id, tag_header=tag_header),
+            message_source
+            or KafkaSource(settings, self.client_id, tag_header=tag_header, granted=self._granted),
             self._flow,
             still_mine=self._epoch_of,
             is_locked=self._is_locked,

@@ -87,11 +87,15 @@ class ProgressMade:
 
 @dataclass(frozen=True, slots=True)
 class WorkStopped:
-    """The application no longer works on the queue; None: the progress made so far holds."""
+    """The application no longer works on the queue; None: the progress made so far holds.
+
+    `end`: where the queue ended when it was fetched last; None: not told.
+    """
 
     queue: Queue
     epoch: Epoch
     offset: int | None
+    end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,10 @@ class QueueMemory:
     state: QueueState = QueueState.IDLE
     position: Position = POSITION_ZERO
     identity: str | None = None
+    start: Position = POSITION_ZERO
+    """Where the work began; only its source can say that it goes on from before."""
+    granted: Position = POSITION_ZERO
+    """Where the engine's own add says that the queue starts."""
     gate: Gate | None = None
     due_ms: int = 0
     """When a state that does not wait for ever is to be left, see `TIMED`."""

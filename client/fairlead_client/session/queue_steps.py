@@ -9,7 +9,7 @@ from typing import cast
 
 from fairlead_client.model import Epoch, Position
 from fairlead_client.records import Add, Drop
-from fairlead_client.session.actions import AbandonWork, StartWork, StopWork
+from fairlead_client.session.actions import AbandonWork, SendProgress, StartWork, StopWork
 from fairlead_client.session.memory import Gate, Memory, QueueMemory
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
@@ -83,6 +83,7 @@ def _start(
     assert epoch > queue.top
     queue.started = queue.top = epoch
     queue.position, queue.identity = position, gate.identity
+    queue.start, queue.granted = position, gate.base
     queue.gate = None
     queue.committed = None
     queue.handed = handed
@@ -198,19 +199,25 @@ def void(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
 
 
 def progress(_memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """The work got further; it never goes back."""
-    reached = Position(queue.position.reset, cast("int", detail))
-    if reached > queue.position:
-        queue.position = reached
-        queue.unsent = True
+    """The work got further; it goes back only where its start lies outside of the queue."""
+    _reach(queue, cast("int", detail))
     return queue.state
+
+
+def _reach(queue: QueueMemory, offset: int) -> None:
+    reached = Position(queue.position.reset, offset)
+    if queue.start <= reached <= queue.position:
+        return
+    queue.position = reached
+    queue.start = min(queue.start, reached)
+    queue.unsent = True
 
 
 def stopped(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
     """The work has stopped: release where it ended."""
     offset = cast("int | None", detail)
     if offset is not None:
-        queue.position = max(queue.position, Position(queue.position.reset, offset))
+        _reach(queue, offset)
     return _finish(memory, queue)
 
 
@@ -222,6 +229,9 @@ def drain_over(memory: Memory, queue: QueueMemory, _detail: object) -> QueueStat
 
 
 def _finish(memory: Memory, queue: QueueMemory) -> QueueState:
+    if queue.unsent and queue.end is not None and memory.state is not SessionState.FENCED:
+        # The engine believes a release only up to an end that it knows.
+        memory.actions.append(SendProgress(memory.incarnation, (queue.progress,)))
     queue.unsent = False
     memory.release(queue, queue.started, queue.position, queue.successor)
     memory.changed()

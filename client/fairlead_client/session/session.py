@@ -6,7 +6,7 @@ are those of the handover protocol; every transition stands in `transitions.TRAN
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fairlead_client.errors import UnlistedTransitionError
 from fairlead_client.model import Epoch, Queue
@@ -23,6 +23,19 @@ SIGNALS_MAX = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class Granted:
+    """What a queue was granted with: the identity of its topic, where it starts.
+
+    `offset` is what the engine itself said, `start` where the work began: there, or where the
+    member before said that it had stopped.
+    """
+
+    identity: str | None = None
+    offset: int | None = None
+    start: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ownership:
     """What the application may work on, until when; a snapshot that any thread may read."""
 
@@ -30,6 +43,7 @@ class Ownership:
     epochs: Mapping[Queue, Epoch]
     gated: bool = False
     """Whether a queue waits for a release of who worked before, and so may begin at any moment."""
+    granted: Mapping[Queue, Granted] = field(default_factory=dict)
 
 
 class Session:
@@ -61,13 +75,18 @@ class Session:
     def ownership(self) -> Ownership:
         """What the application may work on now."""
         memory = self._memory
-        epochs = {
-            queue.queue: queue.started
+        owned = [
+            queue
             for queue in memory.queues.values()
             if queue.state in OWNED and memory.state in LEASED
+        ]
+        epochs = {queue.queue: queue.started for queue in owned}
+        granted = {
+            queue.queue: Granted(queue.identity, queue.granted.offset, queue.start.offset)
+            for queue in owned
         }
         gated = any(queue.state is QueueState.GATED for queue in memory.queues.values())
-        return Ownership(memory.lease_until_ms, epochs, gated)
+        return Ownership(memory.lease_until_ms, epochs, gated, granted)
 
     @property
     def share(self) -> list[Queue]:

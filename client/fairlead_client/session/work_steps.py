@@ -97,6 +97,9 @@ def stop_work(memory: Memory, event: WorkStopped) -> SessionState:
     """The application stopped; of an abandoned queue this comes late and means nothing."""
     queue = _working(memory, event.queue, event.epoch)
     if queue is not None:
+        if event.end is not None and event.end != queue.end:
+            queue.end = event.end
+            queue.unsent = True
         memory.signal(queue, Signal.STOPPED, event.offset)
     return memory.state
 

@@ -6,7 +6,7 @@ beginning by itself.
 """
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
 from kafka import KafkaConsumer
@@ -17,11 +17,13 @@ from fairlead_client.model import Queue, Subscription
 from fairlead_client.pull.message_source import PullResult, PullStatus
 from fairlead_client.pull.tags import TAG_HEADER, TagFilter
 from fairlead_client.retry.parking import Parking
+from fairlead_client.session.session import Granted
 from fairlead_client.settings import Settings
 from fairlead_client.topic_names import retried_group
 from fairlead_client.transport.connection import connect, data_options, request_timeout_ms
 from fairlead_client.transport.offset_correction import ILLEGAL, corrected, illegal_partitions
 from fairlead_client.transport.queue_partition import known_topics, partition_of_queue
+from fairlead_client.transport.topic_identity import TopicIdentities
 
 FETCH_WAIT_MS: Final = 100
 """A broker answers one fetch after the other, so a new queue waits for the fetch under way."""
@@ -34,12 +36,21 @@ class KafkaSource:
         settings: what the application chose.
         client_id: who connects.
         tag_header: the header that holds a message's tag.
+        granted: what a queue was granted with: nothing is pulled of a topic that has replaced the
+            granted one.
 
     Raises:
         SettingsError: a subscription that cannot be evaluated.
     """
 
-    def __init__(self, settings: Settings, client_id: str, *, tag_header: str = TAG_HEADER) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        client_id: str,
+        *,
+        tag_header: str = TAG_HEADER,
+        granted: Callable[[Queue], Granted] = lambda _queue: Granted(),
+    ) -> None:
         self._settings = settings
         self._client_id = client_id
         self._tag_header = tag_header
@@ -50,6 +61,10 @@ class KafkaSource:
         self._at: dict[TopicPartition, int] = {}
         self._paused: set[TopicPartition] = set()
         self._parking = Parking()
+        self._granted = granted
+        self._identities = TopicIdentities(
+            lambda queue: granted(queue).identity, request_timeout_ms(settings)
+        )
 
     def connect(self) -> None:
         """Connect, and learn of the topics before the first of their queues is granted."""
@@ -66,7 +81,10 @@ class KafkaSource:
 
     def follow(self, queues: Collection[Queue]) -> None:
         """Let go of what is buffered of other queues."""
-        self._followed = {partition_of_queue(queue): queue for queue in queues}
+        followed = {partition_of_queue(queue): queue for queue in queues}
+        if followed.keys() - self._followed.keys():
+            self._identities.begun()
+        self._followed = followed
         self._parking.follow(queues)
 
     def pull(
@@ -79,11 +97,12 @@ class KafkaSource:
         self.connect()
         consumer = self._consumer
         assert consumer is not None
+        self._identities.release(consumer)
         at_ms = wall_ms()
         asked = {
             partition_of_queue(queue): (queue, offset)
             for queue, offset in offsets.items()
-            if not self._parking.waits(queue, offset, at_ms)
+            if not self._parking.waits(queue, offset, at_ms) and not self._identities.holds(queue)
         }
         due_ms = self._parking.next_due_ms(at_ms)
         if due_ms is not None:
@@ -108,15 +127,19 @@ class KafkaSource:
     def _poll(
         self,
         consumer: KafkaConsumer,
-        asked: Mapping[TopicPartition, tuple[Queue, int]],
+        asked: dict[TopicPartition, tuple[Queue, int]],
         wait_ms: int,
         most: int | None,
     ) -> Mapping[Queue, PullResult]:
         self._point(consumer, asked)
+        self._identities.fetches()
         try:
             fetched = consumer.poll(timeout_ms=wait_ms, max_records=most)
         except ILLEGAL as error:
-            return self._correct(consumer, asked, illegal_partitions(error))
+            illegal = illegal_partitions(error)
+            self._let_go(consumer, asked, illegal, at_once=True)
+            return self._correct(consumer, asked, illegal)
+        self._let_go(consumer, asked, fetched)
         if not fetched:
             return {
                 queue: self._nothing(consumer, partition, offset)
@@ -127,6 +150,23 @@ class KafkaSource:
             for partition, records in fetched.items()
             if partition in asked
         }
+
+    def _let_go(
+        self,
+        consumer: KafkaConsumer,
+        asked: dict[TopicPartition, tuple[Queue, int]],
+        partitions: Iterable[TopicPartition],
+        *,
+        at_once: bool = False,
+    ) -> None:
+        """Take back what was asked of topics that have replaced the granted ones."""
+        self._identities.fetched()
+        queues = [asked[partition][0] for partition in partitions if partition in asked]
+        for queue in self._identities.verify(consumer, queues, at_once=at_once):
+            partition = partition_of_queue(queue)
+            del asked[partition]
+            # It stands at an offset of another topic.
+            self._at.pop(partition, None)
 
     def _connected(self) -> KafkaConsumer:
         options = {
@@ -194,7 +234,12 @@ class KafkaSource:
     ) -> Mapping[Queue, PullResult]:
         offsets = {partition: asked[partition][1] for partition in illegal if partition in asked}
         results = {}
-        bounds = corrected(consumer, offsets, request_timeout_ms(self._settings))
+        bounds = corrected(
+            consumer,
+            offsets,
+            lambda partition: self._granted(asked[partition][0]),
+            request_timeout_ms(self._settings),
+        )
         for partition, (offset, end) in bounds.items():
             # The consumer stands at an offset that it will not go on from.
             consumer.seek(partition, offset)

@@ -21,7 +21,7 @@ from fairlead_client.observer import Observer
 from fairlead_client.rebalance_log import RebalanceLog
 from fairlead_client.records import Assignment
 from fairlead_client.session import actions, events
-from fairlead_client.session.session import Ownership, Session
+from fairlead_client.session.session import Granted, Ownership, Session
 from fairlead_client.session.states import SessionState
 from fairlead_client.settings import Settings
 from fairlead_client.transport.offset_store import Committer, OffsetStore
@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 EVENTS_PER_TURN_MAX = 1_000
 NOTHING = Ownership(0, {})
+NOTHING_SAID = Granted()
 
 
 class SessionThread(Thread):
@@ -112,6 +113,10 @@ class SessionThread(Thread):
         """
         owned = self.ownership
         return owned.epochs.get(queue) if now_ms() < owned.until_ms else None
+
+    def granted(self, queue: Queue) -> Granted:
+        """Return what the engine said of a queue that this client works on; from any thread."""
+        return self.ownership.granted.get(queue, NOTHING_SAID)
 
     def run(self) -> None:
         """Serve until the session is closed, the client is aborted, or a bug ends it."""

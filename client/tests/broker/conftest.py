@@ -1,7 +1,7 @@
 """The engine's side by hand: writes assignments and claims, reads what clients write."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,8 @@ class ScriptedEngine:
         number: int,
         position: Position = Position(0, 0),  # noqa: B008 - an immutable value
         after: tuple[tuple[dict[str, Any], int], ...] = (),
+        *,
+        identity: str | None = None,
     ) -> None:
         """Give a queue to the sender of a heartbeat, after (heartbeat, number) of others."""
         add = {
@@ -93,6 +95,7 @@ class ScriptedEngine:
                 }
                 for other, their_number in after
             ],
+            "identity": identity,
         }
         entry = {**add, "state": "gated" if after else "held"}
         self._entries(heartbeat)[queue, Epoch(self.generation, number)] = entry
@@ -153,6 +156,10 @@ class ScriptedEngine:
             key=orjson.dumps(key),
             partition=partition_of(self.group + client_id, self._partitions["assignments"]),
         ).get(timeout=WAIT_SECONDS)
+
+    def write(self, name: str, text: str, key: bytes, value: Mapping[str, Any]) -> None:
+        """Write a record to a topic, into the partition of a text."""
+        self.write_raw(name, text, key, orjson.dumps(value, default=tuple))
 
     def write_raw(self, name: str, text: str, key: bytes, value: bytes | None) -> None:
         """Write any bytes to a topic, into the partition of a text."""

@@ -105,3 +105,33 @@ def test_who_is_told_nothing_of_turns_stops_at_once(script: "Script") -> None:
     script.add(1)
     script.drop(1, record=2)
     assert script.stops == [1]
+
+
+def test_the_last_end_is_told_beside_a_release(script: "Script") -> None:
+    """The engine believes a release up to an end that it knows: it learns it with the release."""
+    script.add(1)
+    queue, epoch = script.an_add(1).queue, script.epoch(1)
+    script.drop(1, record=2, successor="b")
+    script.feed(events.WorkStopped(queue, epoch, 30, end=40))
+    words = [
+        action
+        for action in script.done
+        if isinstance(action, actions.SendProgress | actions.CommitProgress)
+    ]
+    assert isinstance(words[0], actions.SendProgress)
+    (entry,) = words[0].entries
+    assert (entry.epoch, entry.position.offset, entry.end) == (epoch, 30, 40)
+
+
+def test_a_work_that_goes_on_from_before_its_start_says_so(script: "Script") -> None:
+    """Its start was beyond the end of the queue: what it tells and releases is where it is."""
+    from fairlead_client.model import Position
+
+    script.add(1, Position(0, 900))
+    queue, epoch = script.an_add(1).queue, script.epoch(1)
+    script.feed(events.ProgressMade(queue, epoch, 20, 30))
+    script.drop(1, record=2, successor="b")
+    script.feed(events.WorkStopped(queue, epoch, 25))
+    script.commit(script.done)
+    released = [action for action in script.done if isinstance(action, actions.SendRelease)]
+    assert [one.position for one in released] == [Position(0, 25)]

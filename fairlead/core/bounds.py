@@ -1,0 +1,225 @@
+"""Whether a position can be believed: it lies within what is known of its queue (rule H30).
+
+A position beyond the end of its queue was reached by nobody: whoever starts there passes messages
+over. What the engine knows of ends is old, and an honest member may well be ahead of it. So a
+position beyond the known end is not refused at once. It is put aside, as if its record had not been
+read yet, and a bridge is asked. Reading a record late is always safe, and the successor of a direct
+handover does not wait for the engine.
+
+The second answer of a bridge counts against a position, not the first: the first may have been
+looked up before the member got so far. A bridge answers one request after the other.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from fairlead.core.draft import GATE, Draft
+from fairlead.core.handover import Resolved, credit, progress, release
+from fairlead.core.model import MemberKey, MessageQueue, Position, Source
+from fairlead.core.outputs import Cause, Rejection
+from fairlead.core.records import Arrival, OffsetsKnown, QueueProgress, Release
+from fairlead.core.spoken_for import note_unasked
+from fairlead.core.state import RESET, Doubt, DoubtKind, Grant, QueueState, Spoken
+
+__all__ = [
+    "OUT_OF_BOUNDS",
+    "believe_end",
+    "doubt",
+    "doubt_adopted",
+    "is_below_its_base",
+    "is_beyond",
+    "note_bounds",
+    "refuse_below_base",
+    "settle_doubts",
+]
+
+OUT_OF_BOUNDS: Final = "position_out_of_bounds"
+"""The reason, the alarm and the cause of a position that nobody can have reached."""
+
+LEAP: Final = 1_000_000
+"""An end that a member tells this far beyond the known one is not believed before a bridge is
+asked: a queue does not grow so fast between two reports, a compacted one perhaps."""
+
+DOUBTS_MAX: Final = 8
+"""So many words about one queue are put aside at once; the oldest gives way."""
+
+_REMEDY: Final = (
+    "look for what wrote it: a client's bug, or somebody who writes in another client's name"
+)
+
+
+def is_beyond(value: QueueState, position: Position) -> bool:
+    """Tell whether a position lies beyond everything that is known of the queue."""
+    known = [end for end in (value.end, value.base and value.base.offset) if end is not None]
+    return bool(known) and position.offset > max(known)
+
+
+def believe_end(value: QueueState, entry: QueueProgress) -> QueueState:
+    """Return the queue with the end that its holder's fetch saw, unless that is a leap."""
+    known = max(value.end or 0, 0 if value.base is None else value.base.offset)
+    if entry.end is None or entry.end <= (value.end or 0) or entry.end > known + LEAP:
+        return value
+    return replace(value, end=entry.end)
+
+
+def doubt(draft: Draft, arrival: Arrival, word: Release | QueueProgress, member: MemberKey) -> None:
+    """Put a word aside whose position cannot be believed yet, and ask for the bounds."""
+    value = draft.state.queues[word.queue]
+    assert word.position is not None
+    kind: DoubtKind = "release" if isinstance(word, Release) else "progress"
+    fresh = Doubt(member, word.epoch, word.position, kind, arrival.source)
+    same = [
+        each
+        for each in value.doubts
+        if (each.member, each.epoch, each.kind) == (member, word.epoch, kind)
+    ]
+    if any(each.position == word.position for each in same):
+        return
+    # A member's progress tells the newest place only; of two releases of one grant both are judged.
+    others = [each for each in value.doubts if kind == "release" or each not in same]
+    draft.set_queue(word.queue, replace(value, doubts=(*others, fresh)[-DOUBTS_MAX:]))
+    if not value.doubts:
+        draft.state.requests.pop(("offsets", word.queue.topic), None)
+
+
+def is_below_its_base(draft: Draft, word: Release) -> bool:
+    """Tell whether a release lies below what its own grant has told, which no honest one does.
+
+    Only where nobody else can have raised the base: the grant is the oldest, and of this driver.
+    """
+    value = draft.state.queues.get(word.queue)
+    if value is None or value.base is None or word.position is None or value.overtaken:
+        return False
+    if draft.rules.mode == "eager" or not value.chain or word.epoch <= value.void:
+        return False
+    oldest = value.chain[0]
+    return (
+        (oldest.member, oldest.epoch) == (word.member, word.epoch)
+        and word.epoch.generation == draft.state.generation
+        and word.position.reset == value.base.reset
+        and word.position.offset < value.base.offset
+    )
+
+
+def refuse_below_base(draft: Draft, arrival: Arrival, word: Release) -> None:
+    """Refuse the position of a release; that its sender has stopped is believed."""
+    base = draft.state.queues[word.queue].base
+    assert base is not None
+    assert word.position is not None
+    detail = f"offset {word.position.offset} is below {base.offset}, which the same grant has told"
+    _tell(draft, arrival.source, word.member, word.queue, detail)
+
+
+def note_bounds(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
+    """Take in where queues end, of the present life of their topic; judge what was put aside."""
+    answered_ms = arrival.source.append_ms
+    for entry in known.queues:
+        value = draft.state.queues.get(entry.queue)
+        if value is None:
+            continue
+        end = max(value.end or 0, entry.max_offset)
+        if end != value.end:
+            draft.set_queue(entry.queue, replace(value, end=end))
+        settle_doubts(draft, entry.queue, answered_ms)
+
+
+def doubt_adopted(before: QueueState, adopted: QueueState) -> QueueState:
+    """Return a queue at the end of a barrier, without a base that was claimed beyond its end.
+
+    Its owner goes on; if it has none, it waits until a bridge tells the bounds. ``before`` is what
+    the state knew. Without a known end everything that is claimed counts.
+    """
+    old, new = before.base, adopted.base
+    if old is None or new is None or before.end is None or new.reset != old.reset:
+        return adopted
+    if adopted.why == RESET or not is_beyond(before, new):
+        return adopted
+    holder = adopted.chain[0] if adopted.chain else Grant(MemberKey("", ""), adopted.void)
+    word = Doubt(holder.member, holder.epoch, new, "claim", None)
+    return replace(adopted, base=old, why=before.why, doubts=(word,))
+
+
+def settle_doubts(draft: Draft, queue: MessageQueue, answered_ms: int | None = None) -> None:
+    """Apply what can be believed by now, and refuse what a bridge has contradicted twice.
+
+    ``answered_ms``: when the answer was appended by which a bridge has just told the bounds. One
+    that is older than a word says nothing against it.
+    """
+    value = draft.state.queues[queue]
+    if not value.doubts or draft.state.barrier is not None:
+        return
+    kept: list[Doubt] = []
+    judged: list[tuple[Doubt, bool]] = []
+    for each in value.doubts:
+        if value.end is not None and each.position.offset <= value.end:
+            judged.append((each, True))
+        elif answered_ms is None or _is_younger(each, answered_ms):
+            kept.append(each)
+        elif not each.contradicted:
+            kept.append(each._replace(contradicted=True))
+        else:
+            judged.append((each, False))
+    draft.set_queue(queue, replace(value, doubts=tuple(kept)))
+    for each, believed in judged:
+        _apply(draft, queue, each, believed=believed)
+
+
+def _is_younger(word: Doubt, answered_ms: int) -> bool:
+    return word.source is not None and answered_ms < word.source.append_ms
+
+
+def _apply(draft: Draft, queue: MessageQueue, word: Doubt, *, believed: bool) -> None:
+    value = draft.state.queues[queue]
+    if not believed:
+        end = value.end
+        _tell(
+            draft,
+            word.source,
+            word.member,
+            queue,
+            f"offset {word.position.offset} is beyond the end of the queue, {end}",
+        )
+    if word.kind == "claim":
+        if believed and (value.base is None or word.position > value.base):
+            draft.set_queue(queue, replace(value, base=word.position, why="progress"))
+        draft.because("offsets_known", topic=queue.topic)
+        return
+    position = word.position if believed or value.base is None else value.base
+    ended: Resolved | None
+    if word.kind == "release":
+        ended = release(value, word.member, word.epoch, position)
+        outcome = "applied" if believed else "rejected"
+        draft.counts["release", outcome if ended else "stale"] += 1
+    else:
+        ended = progress(value, word.member, word.epoch, position)
+    if not value.chain:
+        # The queue has waited for this: whoever is to have it can be granted it now.
+        draft.because("offsets_known", topic=queue.topic)
+    if ended is None:
+        # Its grant ended while it waited, by a lapse or by a successor's progress.
+        if believed:
+            draft.set_queue(queue, credit(value, word.epoch, word.position, word.kind))
+        return
+    draft.set_queue(queue, ended.queue)
+    draft.resolved(queue, ended.grants, ended.queue.base)
+    if word.kind == "progress":
+        draft.counts[GATE, "by_client"] += bool(ended.grants)
+        return
+    moment = draft.moment
+    for grant in ended.grants:
+        if (grant.member, grant.epoch) == (word.member, word.epoch):
+            note_unasked(draft, grant, Spoken(moment.clock_ms, moment.append_ms))
+    draft.because("released", client_id=word.member.client_id, at=word.source)
+    if ended.granted is not None:
+        draft.shortened[queue] = None
+
+
+def _tell(
+    draft: Draft, source: Source | None, member: MemberKey, queue: MessageQueue, detail: str
+) -> None:
+    draft.alarms.add(OUT_OF_BOUNDS)
+    draft.causes[OUT_OF_BOUNDS, queue, source] = Cause(
+        OUT_OF_BOUNDS, member.client_id or None, at=source, queue=queue, because=detail
+    )
+    if source is not None:
+        draft.rejections.append(Rejection(source, OUT_OF_BOUNDS, "position", detail, _REMEDY))

@@ -1,0 +1,240 @@
+"""Rule H30: a position that nobody can have reached is refused, and an honest one never is."""
+
+import pytest
+
+from fairlead.core.bounds import LEAP, OUT_OF_BOUNDS
+from fairlead.core.model import Epoch, Position
+from fairlead.core.outputs import Decision, Rejection
+from tests.core.world import World, queue_of
+
+HELD, ABSURD = Epoch(1, 1), 10**9
+FIRST = queue_of(0)
+
+
+def _owned(*, last: int = 100) -> World:
+    """Return a world in which `a` owns the one queue and `b` is about to come."""
+    world = World()
+    world.beat("a")
+    world.run()
+    world.route(1)
+    world.bounds(1, last=last)
+    world.run()
+    assert world.owned("a") == [0]
+    return world
+
+
+def _epoch(world: World) -> Epoch:
+    assert world.state is not None
+    return world.state.queues[FIRST].chain[0].epoch
+
+
+def _moving(world: World) -> Epoch:
+    """Let an operator move the queue from a to b; return the epoch of a's grant."""
+    held = _epoch(world)
+    world.rule("pin", {"queue": list(FIRST), "client_id": "b"}, *map(str, FIRST))
+    world.rule("strategy", {"name": "STICKY"})
+    world.beat("b")
+    world.run()
+    return held
+
+
+def _base(world: World) -> Position | None:
+    assert world.state is not None
+    return world.state.queues[FIRST].base
+
+
+def _alarms(world: World) -> set[str]:
+    return {
+        alarm for output in world.outputs if isinstance(output, Decision) for alarm in output.alarms
+    }
+
+
+def _refused(world: World) -> list[tuple[str, str | None, int]]:
+    return [
+        (output.reason, output.field, output.source.offset)
+        for output in world.outputs
+        if isinstance(output, Rejection)
+    ]
+
+
+def test_a_release_beyond_the_end_is_asked_for_and_refused() -> None:
+    """The queue goes on from the last position that can be believed, and the alarm names it."""
+    world = _owned()
+    held = _moving(world)
+    world.progress("a", 0, held, 50, end=100)
+    world.release("a", 0, held, ABSURD)
+    world.run()
+    assert (world.adds("b") if world.outputs else [], _alarms(world)) == ([], set())
+    assert [asked.queues for asked in world.requests()] == [(FIRST,)]
+    # The first answer may be of before: the member may have got further since.
+    world.bounds(1, last=120)
+    world.run()
+    assert _refused(world) == []
+    world.pass_time(5_000)
+    world.beat("a")
+    world.beat("b")
+    world.run()
+    assert [asked.queues for asked in world.requests()] == [(FIRST,)]
+    world.bounds(1, last=120)
+    world.run()
+    assert OUT_OF_BOUNDS in _alarms(world)
+    assert _refused(world) == [(OUT_OF_BOUNDS, "position", 0)]
+    assert [add.position for add in world.adds("b")] == [Position(0, 50)]
+    (cause,) = [one for one in world.decision.cause if one.kind == OUT_OF_BOUNDS]
+    assert (cause.client_id, cause.queue) == ("a", FIRST)
+
+
+def test_an_honest_release_beyond_a_stale_end_is_believed() -> None:
+    """The end that is known is old: the bridge's answer proves the release, and nothing is told."""
+    world = _owned()
+    held = _moving(world)
+    world.release("a", 0, held, 150)
+    world.run()
+    world.bounds(1, last=151)
+    world.run()
+    assert [add.position for add in world.adds("b")] == [Position(0, 150)]
+    assert (_alarms(world), _refused(world)) == (set(), [])
+
+
+def test_an_answer_of_before_refuses_nobody() -> None:
+    """An answer that was under way when the release was read says nothing against it."""
+    world = _owned()
+    held = _moving(world)
+    world.release("a", 0, held, 150)
+    world.run()
+    world.bounds(1, last=140)
+    world.run()
+    world.bounds(1, last=150)
+    world.run()
+    assert [add.position for add in world.adds("b")] == [Position(0, 150)]
+    assert (_alarms(world), _refused(world)) == (set(), [])
+
+
+def test_the_end_that_the_member_told_is_enough() -> None:
+    """A release with its progress waits for no bridge, in whichever order the two are read."""
+    for progress_first in (True, False):
+        world = _owned()
+        held = _moving(world)
+        if progress_first:
+            world.progress("a", 0, held, 150, end=160)
+            world.run()
+            world.release("a", 0, held, 155)
+        else:
+            world.release("a", 0, held, 155)
+            world.run()
+            world.progress("a", 0, held, 155, end=160)
+        world.run()
+        assert [add.position for add in world.adds("b")] == [Position(0, 155)]
+        assert world.requests() == []
+
+
+def test_a_successor_that_has_started_does_not_wait() -> None:
+    """It read the release itself: its progress resolves the older grant before any answer."""
+    world = _owned()
+    held = _moving(world)
+    world.release("a", 0, held, 150)
+    world.run()
+    world.progress("b", 0, Epoch(1, world.state.number if world.state else 0), 150)
+    world.run()
+    assert (world.owned("a"), world.owned("b")) == ([], [0])
+
+
+@pytest.mark.parametrize("end", [None, ABSURD + 1])
+def test_progress_beyond_the_end_is_not_believed(end: int | None) -> None:
+    """Also where the member says that the queue ends there: a bridge is asked first."""
+    world = _owned()
+    held = _epoch(world)
+    world.progress("a", 0, held, ABSURD, end=end)
+    world.run()
+    assert _base(world) == Position(0, 0)
+    assert [asked.queues for asked in world.requests()] == [(FIRST,)]
+    for _ in range(2):
+        world.bounds(1, last=100)
+        world.run()
+    assert OUT_OF_BOUNDS in _alarms(world)
+    assert _refused(world) == [(OUT_OF_BOUNDS, "position", 1)]
+    assert _base(world) == Position(0, 0)
+    world.progress("a", 0, held, 60, end=100)
+    world.run()
+    assert _base(world) == Position(0, 60)
+
+
+def test_a_leap_that_a_bridge_proves_counts() -> None:
+    """A compacted queue may leap: it is asked for once, and believed."""
+    world = _owned()
+    world.progress("a", 0, _epoch(world), 2 * LEAP, end=3 * LEAP)
+    world.run()
+    world.bounds(1, last=3 * LEAP)
+    world.run()
+    assert (_base(world), _alarms(world)) == (Position(0, 2 * LEAP), set())
+
+
+def test_a_release_below_what_its_own_grant_told_is_refused() -> None:
+    """Its position is not believed; that its member has stopped is."""
+    world = _owned()
+    held = _moving(world)
+    world.progress("a", 0, held, 50, end=100)
+    world.run()
+    world.release("a", 0, held, 20)
+    world.run()
+    assert OUT_OF_BOUNDS in _alarms(world)
+    assert _refused(world) == [(OUT_OF_BOUNDS, "position", 0)]
+    assert [add.position for add in world.adds("b")] == [Position(0, 50)]
+
+
+def test_a_release_behind_which_retention_deleted_is_honest() -> None:
+    """The minimum has moved past a slow member: what it released is no lie."""
+    world = _owned()
+    held = _moving(world)
+    world.bounds(1, first=80, last=100)
+    world.release("a", 0, held, 20)
+    world.run()
+    assert (_alarms(world), _refused(world)) == (set(), [])
+
+
+def test_a_claim_beyond_the_end() -> None:
+    """A barrier believes claims; what lies beyond the known end waits for the bounds."""
+    world = _owned()
+    held = _epoch(world)
+    world.progress("a", 0, held, 50, end=100)
+    world.run()
+    world.driver(2)
+    world.beat("a")
+    world.claims("a", (0, held, ABSURD, True), identity="one")
+    world.run()
+    assert (world.owned("a"), _base(world)) == ([0], Position(0, 50))
+    for _ in range(2):
+        world.bounds(1, last=100)
+        world.run()
+    assert OUT_OF_BOUNDS in _alarms(world)
+    assert (world.owned("a"), _base(world)) == ([0], Position(0, 50))
+
+
+def test_what_was_claimed_and_is_nobodys_waits_for_its_bounds() -> None:
+    """Its member has stopped beyond the known end: it goes on there once a bridge has said so."""
+    world = _owned()
+    held = _epoch(world)
+    world.driver(2)
+    world.beat("a")
+    world.claims("a", (0, held, 150, False), identity="one")
+    world.run()
+    assert (world.owned("a"), [asked.what for asked in world.requests()]) == ([], ["offsets"])
+    world.bounds(1, last=150)
+    world.run()
+    assert [add.position for add in world.adds("a")] == [Position(0, 150)]
+
+
+def test_the_new_topic_forgets_what_was_doubted() -> None:
+    """A doubt is of one life of the topic: the next one has other bounds."""
+    world = _owned()
+    held = _moving(world)
+    world.release("a", 0, held, ABSURD)
+    world.run()
+    world.route(1, identity="two")
+    world.run()
+    world.release("a", 0, held, ABSURD)
+    assert world.state is not None
+    world.release("b", 0, world.state.queues[FIRST].chain[-1].epoch, None)
+    world.bounds(1, identity="two", last=5)
+    world.run()
+    assert [add.position for add in world.adds("b")] == [Position(0, 0)]
