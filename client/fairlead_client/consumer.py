@@ -24,7 +24,6 @@ from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
 from fairlead_client.pull.messages import message_of
 from fairlead_client.pull.tags import TAG_HEADER, filter_at_once
-from fairlead_client.session.session import Granted
 from fairlead_client.settings import Settings, SettingsArguments
 from fairlead_client.transport.connection import (
     connect,
@@ -33,7 +32,6 @@ from fairlead_client.transport.connection import (
     request_timeout_ms,
 )
 from fairlead_client.transport.granted_fetch import GrantedFetch
-from fairlead_client.transport.offset_correction import corrected
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.queue_partition import known_topics, partition_of_queue
 from fairlead_client.transport.session_thread import SessionThread
@@ -100,7 +98,7 @@ class Consumer(Member):
         self._heed_until = 0.0
         self._heeded_starts = -1
         wait_ms = request_timeout_ms(chosen)
-        self._granted_fetch = GrantedFetch(self._identity_of, self._queue_of, wait_ms)
+        self._granted_fetch = GrantedFetch(self._granted, self._queue_of, wait_ms)
 
     def __iter__(self) -> Iterator[Message]:
         """Yield messages until `stop` or `close`; raise what else closed the client."""
@@ -297,45 +295,31 @@ class Consumer(Member):
         Of a topic that is not the one that was granted nothing is returned, nor corrected.
         """
         fetched = self._granted_fetch.poll(kafka, timeout_ms)
+        for partition, (offset, corrected) in fetched.moved.items():
+            self._correct(partition, offset, corrected)
         if fetched.changed:
             self._seen_changes = -1
         if fetched.unsure:
             self._reading = {}
-        with suppress(KafkaError):
-            # If the bounds cannot be had now, the next poll says the same again.
-            self._correct(kafka, fetched.illegal)
         return fetched.records
 
     def _queue_of(self, partition: TopicPartition) -> Queue | None:
         return self._reading.get(partition, (None,))[0]
 
-    def _granted_at(self, partition: TopicPartition) -> Granted:
-        queue = self._queue_of(partition)
-        return Granted() if queue is None else self._granted(queue)
-
-    def _correct(self, kafka: KafkaConsumer, illegal: Sequence[TopicPartition]) -> None:
-        # A partition that stands at an illegal offset has one: the wait is for form's sake.
-        wait_ms = request_timeout_ms(self._settings)
-        offsets = {
-            partition: kafka.position(partition, timeout_ms=wait_ms) or 0
-            for partition in illegal
-            if partition in kafka.assignment()
-        }
-        for partition, (offset, _) in corrected(kafka, offsets, self._granted_at, wait_ms).items():
-            kafka.seek(partition, offset)
-            known = self._reading.get(partition)
-            if known is None or offset == offsets[partition]:
-                continue
-            queue, epoch = known
-            message = "offset %d of %s is illegal; on from %d"
-            logger.warning(message, offsets[partition], queue, offset)
-            self._observer.offset_corrected(queue, epoch, offsets[partition], offset)
-            buffered = [record for record in self._fetched if _partition(record) == partition]
-            if not buffered or offset < offsets[partition]:
-                self._fetched = deque(
-                    record for record in self._fetched if _partition(record) != partition
-                )
-                self._deliveries.correct(queue, epoch, offset)
+    def _correct(self, partition: TopicPartition, offset: int, corrected: int) -> None:
+        """Go on where a queue is read on, which lies before what was fetched of it, or behind."""
+        known = self._reading.get(partition)
+        if known is None:
+            return
+        queue, epoch = known
+        logger.warning("offset %d of %s is illegal; on from %d", offset, queue, corrected)
+        self._observer.offset_corrected(queue, epoch, offset, corrected)
+        buffered = [record for record in self._fetched if _partition(record) == partition]
+        if not buffered or corrected < offset:
+            self._fetched = deque(
+                record for record in self._fetched if _partition(record) != partition
+            )
+            self._deliveries.correct(queue, epoch, corrected)
 
     def _heeds(self) -> bool:
         """Whether the queues to read may change at any moment: a poll would not notice."""

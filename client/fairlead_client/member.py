@@ -149,10 +149,6 @@ class Member:
         """Return what a queue that this client works on was granted with."""
         return Granted() if self._thread is None else self._thread.granted(queue)
 
-    def _identity_of(self, queue: Queue) -> str | None:
-        """Return the identity of the topic that the queue was granted of; None: not told."""
-        return self._granted(queue).identity
-
     def _doubt(self, queue: Queue) -> None:
         """The application heard that a queue is not its: it leaves out what it has in hand."""
 

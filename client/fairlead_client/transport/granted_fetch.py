@@ -1,9 +1,9 @@
 """One fetch of a consumer, without what is not of the granted topics.
 
-An offset outside of its partition is reported, never silently begun anew.
+An offset outside of its partition is corrected, never silently begun anew.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -12,7 +12,8 @@ from kafka.errors import KafkaError
 from kafka.structs import TopicPartition
 
 from fairlead_client.model import Queue
-from fairlead_client.transport.offset_correction import ILLEGAL, illegal_partitions
+from fairlead_client.session.session import Granted
+from fairlead_client.transport.offset_correction import ILLEGAL, corrected, illegal_partitions
 from fairlead_client.transport.queue_partition import partition_of_queue
 from fairlead_client.transport.topic_identity import TopicIdentities
 
@@ -20,13 +21,13 @@ from fairlead_client.transport.topic_identity import TopicIdentities
 class Fetched(NamedTuple):
     """What a fetch brought.
 
-    `illegal` are partitions that stand at an offset outside of them. `changed`: a topic was
-    replaced, or nobody could tell: what is read must be worked out again. `unsure`: nobody could
-    tell, so everything is fetched again.
+    `moved` says of partitions that stood outside of their bounds where they were, and where they
+    are read on. `changed`: a topic was replaced, or nobody could tell: what is read must be worked
+    out again. `unsure`: nobody could tell, so everything is fetched again.
     """
 
     records: Mapping[TopicPartition, list[Any]]
-    illegal: tuple[TopicPartition, ...] = ()
+    moved: Mapping[TopicPartition, tuple[int, int]] = {}
     changed: bool = False
     unsure: bool = False
 
@@ -35,19 +36,21 @@ class GrantedFetch:
     """Fetches, and holds back queues whose topic is not the one that they were granted of.
 
     Args:
-        identity_of: the identity that the add of a queue named, see `TopicIdentities`.
+        granted: what a queue was granted with.
         queue_of: the queue that is read from a partition; None: none is.
-        wait_ms: how long a look at the topics may take.
+        wait_ms: how long a look at topics or bounds may take.
     """
 
     def __init__(
         self,
-        identity_of: Callable[[Queue], str | None],
+        granted: Callable[[Queue], Granted],
         queue_of: Callable[[TopicPartition], Queue | None],
         wait_ms: int,
     ) -> None:
+        self._granted_with = granted
         self._queue_of = queue_of
-        self.identities = TopicIdentities(identity_of, wait_ms)
+        self._wait_ms = wait_ms
+        self.identities = TopicIdentities(lambda queue: granted(queue).identity, wait_ms)
 
     def poll(self, kafka: KafkaConsumer, timeout_ms: int) -> Fetched:
         """Fetch once."""
@@ -58,13 +61,34 @@ class GrantedFetch:
             illegal = illegal_partitions(error)
         else:
             return self._granted(kafka, fetched)
-        try:
+        with suppress(KafkaError):
+            # If topics or bounds cannot be had now, the next poll says the same again.
             strange = self._strange(kafka, illegal, at_once=True)
-        except KafkaError:
-            # If the topics cannot be looked at now, the next poll says the same again.
-            return Fetched({})
-        left = tuple(partition for partition in illegal if partition not in strange)
-        return Fetched({}, left, bool(strange))
+            left = [partition for partition in illegal if partition not in strange]
+            return Fetched({}, self._correct(kafka, left), bool(strange))
+        return Fetched({})
+
+    def _correct(
+        self, kafka: KafkaConsumer, illegal: Sequence[TopicPartition]
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        # A partition that stands at an illegal offset has one: the wait is for form's sake.
+        offsets = {
+            partition: kafka.position(partition, timeout_ms=self._wait_ms) or 0
+            for partition in illegal
+            if partition in kafka.assignment()
+        }
+        moved = {}
+        for partition, (offset, _) in corrected(
+            kafka, offsets, self._granted_at, self._wait_ms
+        ).items():
+            kafka.seek(partition, offset)
+            if offset != offsets[partition]:
+                moved[partition] = offsets[partition], offset
+        return moved
+
+    def _granted_at(self, partition: TopicPartition) -> Granted:
+        queue = self._queue_of(partition)
+        return Granted() if queue is None else self._granted_with(queue)
 
     def may_read_again(self, kafka: KafkaConsumer | None) -> bool:
         """Look again at what is held back; tell whether any of it may be read after all."""
