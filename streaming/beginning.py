@@ -6,7 +6,7 @@ heartbeat in it. It never begins behind what stood there before the claim, so th
 acknowledgement of the new generation is read, whatever the brokers' clocks say.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from fairlead.core.records import Tick
@@ -70,11 +70,15 @@ def control_ends(kafka: KafkaSettings, shards: int) -> dict[int, int]:
 
 
 def first_ticks(
-    generation: int, control: Mapping[int, int], *, input_lost: bool
+    generation: int, control: Mapping[int, int], secrets: Sequence[str] = (), *, input_lost: bool
 ) -> dict[int, Tick]:
-    """Return the first tick of a driver in each partition: its marker there."""
+    """Return the first tick of a driver in each partition: its marker there.
+
+    ``secrets``: what each of them shows, by partition, of what the driver's claim has sealed.
+    """
     return {
-        partition: Tick(generation, end, input_lost) for partition, end in sorted(control.items())
+        partition: Tick(generation, end, input_lost, secrets[partition] if secrets else None)
+        for partition, end in sorted(control.items())
     }
 
 

@@ -50,12 +50,15 @@ def earlier_generations(kafka: KafkaSettings) -> int:
     return end
 
 
-def claim_generation(kafka: KafkaSettings, ran_under: DriverSettings | None = None) -> int:
+def claim_generation(
+    kafka: KafkaSettings, ran_under: DriverSettings | None = None, seals: tuple[str, ...] = ()
+) -> int:
     """Append a claim and return the generation that it gives this driver.
 
     Args:
         kafka: the cluster.
         ran_under: what the driver runs its shards under, for whoever replays the topics.
+        seals: what proves that its first ticks are its own, by shard.
 
     Raises:
         EnvironmentMissingError: the claim could not be appended in time. It may have been: then
@@ -63,7 +66,7 @@ def claim_generation(kafka: KafkaSettings, ran_under: DriverSettings | None = No
     """
     partition = _partition(kafka)
     driver = str(uuid.uuid4())
-    record = Generation(driver, time.time_ns() // 1_000_000, __version__, ran_under)
+    record = Generation(driver, time.time_ns() // 1_000_000, __version__, ran_under, seals)
     options = client_options(kafka, "generations")
     require_reachable(options["bootstrap_servers"])
     producer = KafkaProducer(**options, acks="all")

@@ -5,6 +5,7 @@ the log before the first batch; ticks are in every partition before the query lo
 """
 
 import contextlib
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import Tick
 from fairlead.engine.drivers import settings_of
+from fairlead.engine.seals import seal_of
 from fairlead.errors import QueryDiedError, RefusedError
 from fairlead.settings import Settings
 from sinks import KafkaSink, Sink
@@ -232,7 +234,10 @@ class Run:
         # The claim tells what this driver runs under; its generation is not known before.
         ran_under = settings_of(shard_context(self._plan(generation=0)))
         ends = self._ends_without_state()
-        generation = claim_generation(settings.kafka, ran_under)
+        # Shown once each, in the first ticks: nobody can have copied one before.
+        drawn = [secrets.token_hex(32) for _ in range(layout.shards)]
+        seals = tuple(seal_of(secret) for secret in drawn)
+        generation = claim_generation(settings.kafka, ran_under, seals)
         self._metrics.generation.set(generation)
         with contextlib.ExitStack() as stack:
             watch = GenerationWatch(settings.kafka, generation, ending.fail)
@@ -243,7 +248,7 @@ class Run:
             self._metrics.ticks.follow(lambda: ticker.counts)
             self._health.claimed(generation, lambda: ticker.appended_at)
             stack.callback(ticker.stop)
-            marked_ms = ticker.start(generation, self._first_ticks(generation))
+            marked_ms = ticker.start(generation, self._first_ticks(generation, drawn))
             begin = self._begin(generation, ends, marked_ms)
             self._skip(spark, generation)
             facts = ClusterFacts(layout.cluster_id, layout.shards, layout.assignments_partitions)
@@ -258,7 +263,7 @@ class Run:
             )
             listener.register(spark)
             stack.callback(_quietly, lambda: listener.unregister(spark))
-            query = start_query(spark, self._checkpoint, self._plan(generation, begin))
+            query = start_query(spark, self._checkpoint, self._plan(generation, begin, seals))
             log.info("engine runs", generation=generation, shards=layout.shards)
             # Before the listener goes and the JVM with it.
             stack.callback(_quietly, lambda: errors.look(spark, str(query.runId)))
@@ -325,9 +330,9 @@ class Run:
         self._checkpoint.forget_first_batch()
         return ends_before_claim(self._settings.kafka, self._layout.shards)
 
-    def _first_ticks(self, generation: int) -> dict[int, Tick]:
+    def _first_ticks(self, generation: int, drawn: Sequence[str]) -> dict[int, Tick]:
         prepared = self._prepared
-        return first_ticks(generation, prepared.control, input_lost=prepared.input_lost)
+        return first_ticks(generation, prepared.control, drawn, input_lost=prepared.input_lost)
 
     def _begin(
         self, generation: int, ends: Offsets | None, marked_ms: Mapping[int, int]
@@ -340,7 +345,9 @@ class Run:
         log.info("recovery reads from", begin=begin)
         return begin
 
-    def _plan(self, generation: int, begin: Begin | None = None) -> QueryPlan:
+    def _plan(
+        self, generation: int, begin: Begin | None = None, seals: tuple[str, ...] = ()
+    ) -> QueryPlan:
         options = {
             name: value
             for name, value in spark_options(self._settings.kafka, self._settings.engine).items()
@@ -355,6 +362,7 @@ class Run:
             sink,
             self._prepared.input_lost,
             begin,
+            seals,
         )
 
 

@@ -41,6 +41,7 @@ class QueryPlan:
         skip_lost: part of what the checkpoint would read is gone, and that was accepted.
         begin: from where an engine that lost its state reads; None: there is state, or there never
             was any.
+        seals: what the driver's claim says of its first ticks, by shard.
     """
 
     settings: Settings
@@ -50,6 +51,7 @@ class QueryPlan:
     sink: Sink
     skip_lost: bool = False
     begin: Begin | None = None
+    seals: tuple[str, ...] = ()
 
 
 def start_query(
@@ -107,6 +109,7 @@ def shard_context(plan: QueryPlan) -> ShardContext:
         # Generations are never given back: the first one found nothing that could be lost.
         first_run=plan.generation == 1,
         begin=plan.begin or {},
+        seals=plan.seals,
     )
 
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from fairlead.core.adoption import adopt_queue, is_from_before_its_reset, with_its_reset
 from fairlead.core.bounds import believe_end, doubt_adopted
 from fairlead.core.draft import Draft
+from fairlead.core.fencing import FENCED, FUTURE_EPOCH
 from fairlead.core.handover import credit
 from fairlead.core.lives import in_its_life, lives_told, note_remade, note_told, of_newest
 from fairlead.core.membership import shared_topics
@@ -87,10 +88,11 @@ def apply_claims(draft: Draft, claims: Claims) -> None:
         return
     draft.counts["claims", "applied"] += 1
     held = state.claims.get(claims.member)
-    if held is None or held.generation < claims.generation or held.parts != claims.parts:
-        held = ClaimSet(claims.generation, claims.parts, {})
-    elif held.generation > claims.generation:
+    if held is not None and claims.generation < held.generation <= draft.engine.generation:
         return
+    # A generation that is not there yet may be invented: it never outlasts what is said after it.
+    if held is None or (held.generation, held.parts) != (claims.generation, claims.parts):
+        held = ClaimSet(claims.generation, claims.parts, {})
     state.claims[claims.member] = replace(held, read={**held.read, claims.part: claims.queues})
     if state.barrier is not None:
         # The member may lapse before the barrier ends; what it has processed stays processed.
@@ -113,7 +115,7 @@ def remember_release(draft: Draft, release: Release) -> None:
     if release.identity is not None:
         told = Told(release.epoch, release.position, "release")
         note_told(draft, release.queue, release.identity, told)
-    elif _knows_nothing(draft.state):
+    elif _knows_nothing(draft.state) and not _is_impossible(draft, release.epoch):
         # Its position counts at the end, after all progress: which of the two is read first
         # depends on how batches are cut.
         value = draft.state.queues.get(release.queue) or _unknown(draft.state)
@@ -150,8 +152,21 @@ def _credit(draft: Draft, entry: QueueProgress | Claim) -> None:
         return
     value = draft.state.queues.get(queue) or _unknown(draft.state)
     if _knows_nothing(draft.state):
+        if _is_impossible(draft, epoch):
+            return
         value = of_newest(value, epoch)
     draft.set_queue(queue, credit(value, epoch, position, "progress"))
+
+
+def _is_impossible(draft: Draft, epoch: Epoch) -> bool:
+    """Tell whether an epoch is of a generation that is not there yet, or not granted yet.
+
+    One such word must not outrank everything that is true (rule H5: epochs only grow).
+    """
+    generation = draft.engine.generation
+    return epoch.generation > generation or (
+        epoch.generation == generation and epoch > draft.state.epoch
+    )
 
 
 def _knows_nothing(state: GroupState) -> bool:
@@ -243,7 +258,7 @@ def _waited_for(draft: Draft, generation: int) -> list[MemberKey]:
     return [
         key
         for key in sharing
-        if (held := claims.get(key)) is None or held.generation < generation or not held.complete
+        if (held := claims.get(key)) is None or held.generation != generation or not held.complete
     ]
 
 
@@ -286,9 +301,14 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
             continue
         for part in sorted(held.read):
             for claim in held.read[part]:
+                if _is_impossible(draft, claim.epoch):
+                    draft.counts[FENCED, f"claims/{FUTURE_EPOCH}"] += 1
+                    continue
                 claimed.setdefault(claim.queue, []).append((key, claim))
     facts: dict[MessageQueue, dict[MemberKey, tuple[Epoch, Position | None]]] = {}
     for (queue, member), fact in barrier.releases.items():
+        if _is_impossible(draft, fact[0]):
+            continue
         facts.setdefault(queue, {})[member] = fact
     told, lost = lives_told(draft.state), _knows_nothing(draft.state)
     for queue in sorted(set(draft.state.queues) | set(claimed) | set(told)):

@@ -7,10 +7,14 @@ incarnation and epoch (rule H3). What is refused says how late, or how wrong, it
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.state import GroupState
 
-__all__ = ["FENCED", "fenced_reason"]
+__all__ = ["FENCED", "FUTURE_EPOCH", "fenced_reason"]
 
 FENCED = "fenced"
 """What a release or progress without effect counts as, by its kind and the reason."""
+
+
+FUTURE_EPOCH = "future_epoch"
+"""The reason of what names an epoch that no decision has yet."""
 
 
 def fenced_reason(state: GroupState, queue: MessageQueue, member: MemberKey, epoch: Epoch) -> str:
@@ -27,7 +31,7 @@ def fenced_reason(state: GroupState, queue: MessageQueue, member: MemberKey, epo
     if value is None:
         return "unknown_queue"
     if epoch > state.epoch:
-        return "future_epoch"
+        return FUTURE_EPOCH
     if any(grant.epoch == epoch for grant in value.chain):
         return "other_member"
     if value.chain and epoch < value.chain[0].epoch:

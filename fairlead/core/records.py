@@ -224,11 +224,13 @@ class Tick:
 
     The first of a driver also says up to where the same partition of control must have been read
     before the tick counts as its marker, and whether records were lost that no engine has read.
+    ``secret`` is what proves that it is the driver's; None: it shows none.
     """
 
     generation: int
     control_end: int = 0
     input_lost: bool = False
+    secret: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,13 +256,16 @@ class DriverSettings:
 class Generation:
     """A driver's claim; its generation is the record's offset + 1.
 
-    ``settings`` None: its version did not tell them yet.
+    ``settings`` None: its version did not tell them yet. ``seals``: of each heartbeats partition in
+    order, the hash of the secret that the driver's first tick there shows; none: its version did
+    not seal its ticks yet.
     """
 
     driver: str
     started_ms: int
     version: str
     settings: DriverSettings | None = None
+    seals: tuple[str, ...] = ()
 
 
 GroupRecord = (

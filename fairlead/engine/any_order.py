@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fairlead.engine.context import ShardContext
 from fairlead.engine.difference import Difference, difference_of
 from fairlead.engine.replay import Replayed
-from fairlead.engine.written import Content, Written, is_refusal, masked
+from fairlead.engine.written import Content, Written, is_foreign_tick, is_refusal, masked
 from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["AnyOrder"]
@@ -27,7 +27,7 @@ class AnyOrder:
 
     def add(self, record: OutgoingRecord, *, interrupted: bool) -> None:
         """Take a record; ``interrupted``: its driver died, it may not have been written."""
-        target = self.allowed if interrupted else self.expected
+        target = self.allowed if interrupted or is_foreign_tick(record) else self.expected
         content = masked(Content(record.key, record.value))
         target.setdefault((record.topic, record.partition), set()).add(content)
 
@@ -42,7 +42,7 @@ class AnyOrder:
         for record in written:
             place = (record.topic, record.partition)
             content = masked(Content(record.key, record.value))
-            if not self.knows(record):
+            if not self.knows(record) and not is_foreign_tick(record):
                 return difference_of(record, None)
             missing.get(place, set()).discard(content)
         for (topic, partition), contents in sorted(missing.items()):

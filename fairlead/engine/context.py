@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from fairlead.codec.stored import StoredShard
 from fairlead.core.model import Epoch
 from fairlead.core.outputs import Decision
+from fairlead.core.records import Tick
 from fairlead.core.rules import EngineRules
+from fairlead.engine.seals import seal_of
 from fairlead.wire.raw import OutgoingRecord, Partitions
 from fairlead.wire.topics import TopicNames
 
@@ -24,6 +26,8 @@ class ShardContext:
     from one record to the next. ``first_run``: the driver vouches that no engine ever wrote for
     these topics, so that an empty state is no loss. ``begin`` is where an engine that lost its
     state begins to read: topic -> partition -> offset, of all shards; the first record elsewhere.
+    ``seals``: what the driver's claim says of its first ticks, by shard; none: a driver of a
+    version that did not seal them, whose ticks are believed as they are.
     """
 
     rules: EngineRules
@@ -34,11 +38,23 @@ class ShardContext:
     engine_version: str = "0"
     first_run: bool = False
     begin: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    seals: tuple[str, ...] = ()
 
     @property
     def generation(self) -> int:
         """The generation of the driver that runs the shard."""
         return self.rules.generation
+
+    @property
+    def is_sealed(self) -> bool:
+        """Tell whether only a sealed tick marks the driver's start."""
+        return bool(self.seals)
+
+    def is_marker(self, tick: Tick) -> bool:
+        """Tell whether a tick of the driver's generation shows that the driver itself wrote it."""
+        if not self.seals:
+            return True
+        return tick.secret is not None and seal_of(tick.secret) == self.seals[self.shard]
 
 
 @dataclass(frozen=True, slots=True)

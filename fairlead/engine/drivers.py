@@ -97,4 +97,5 @@ class Drivers:
             tick_ms=told.tick_ms,
             engine_version="0" if claim is None else claim.version,
             first_run=generation == 1,
+            seals=() if claim is None else claim.seals,
         )

@@ -17,6 +17,8 @@ from fairlead.engine.reading import Refused
 from fairlead.wire.encode import encode
 from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.raw import OutgoingRecord, RawRecord
+from fairlead.wire.errors import WireError
+from fairlead.wire.raw import OutgoingRecord
 from fairlead.wire.reasons import notice_code
 
 __all__ = [
@@ -98,7 +100,7 @@ def records_of_refused(refused: Refused, context: ShardContext) -> list[Outgoing
     """Return the dead letter of a row, and the notice to its sender if the row names one."""
     error, row = refused.error, refused.row
     letter = encode_reject(error, row, context.topics, context.engine_version)
-    if error.sender is None:
+    if not isinstance(error, WireError) or error.sender is None:
         return [letter]
     notice = Notice(
         error.sender.group,

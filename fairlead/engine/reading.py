@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fairlead.codec.quarantine import HeldRow
 from fairlead.codec.shard import OpenShard, ShardHeader
 from fairlead.core.apply import KINDS
+from fairlead.core.outputs import Rejection
 from fairlead.core.quota import QUOTA_BOUNDS
 from fairlead.core.records import (
     ALL_GROUPS,
@@ -27,14 +28,15 @@ from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.engine.context import ShardContext
 from fairlead.engine.defaults import rules_for_all
 from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
-from fairlead.engine.line import Beat, Line, raw_of
+from fairlead.engine.line import Beat, Line, raw_of, source_of
 from fairlead.wire.decode import decode
-from fairlead.wire.errors import WireError
+from fairlead.wire.errors import Sender, WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 
 __all__ = [
+    "FOREIGN_TICK",
     "Batch",
     "Refused",
     "beats_of",
@@ -44,6 +46,9 @@ __all__ = [
     "reread",
 ]
 
+FOREIGN_TICK = "foreign_tick"
+"""The reason for which a tick is refused that the driver of this shard has not written."""
+
 _ORDER = {"control": 0, "routes": 1, "offsets": 2, "releases": 3, "heartbeats": 4}
 _OF_SHARD = frozenset({"control", "releases", "heartbeats"})
 """Topics of which a shard reads its own partition, stamped by the broker; others go to all."""
@@ -51,10 +56,15 @@ _OF_SHARD = frozenset({"control", "releases", "heartbeats"})
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A row that is not what the protocol says, and why."""
+    """A row that is not what the protocol says, or a tick that no driver wrote, and why."""
 
     row: RawRecord
-    error: WireError
+    error: WireError | Rejection
+
+    @property
+    def sender(self) -> Sender | None:
+        """Who wrote it, if it says so."""
+        return self.error.sender if isinstance(self.error, WireError) else None
 
 
 @dataclass(slots=True)
@@ -104,7 +114,8 @@ def read_rows(
 
     Raises:
         AppendTimeMissingError: a topic of the shard lacks the broker's append time.
-        HigherGenerationError: a tick of a higher generation was read.
+        HigherGenerationError: a tick of a higher generation was read by a driver that does not
+            seal its own.
     """
     batch = _begin(opened, rows, context)
     ignored: Counter[str] = Counter()
@@ -180,14 +191,7 @@ def _read(
         _refuse(batch, suffix, Refused(row, error), clock_ms, context)
         return
     if isinstance(record, Tick):
-        if record.generation > context.generation:
-            raise HigherGenerationError(record.generation, context.generation)
-        late = record.generation < clock.marker
-        batch.counts["events/tick/stale" if late else "events/tick/applied"] += 1
-        batch.append_times["tick"].append(row.append_ms)
-        if record.generation > clock.marker:
-            batch.input_lost = record.input_lost
-        clock.tick(record.generation, record.control_end)
+        _read_tick(batch, row, record, context)
     elif not isinstance(record, Generation):
         held = HeldRow(
             row.topic, row.partition, row.offset, row.append_ms, clock_ms, row.key, row.value
@@ -243,6 +247,44 @@ def _is_counted(batch: Batch, context: ShardContext) -> bool:
     """Tell whether quotas hold: not until it is known who may be working."""
     gathers = batch.gathering or batch.input_lost
     return batch.clock.marker >= context.generation and not gathers
+def _read_tick(batch: Batch, row: RawRecord, tick: Tick, context: ShardContext) -> None:
+    clock, own = batch.clock, context.generation
+    if tick.generation > own and not context.is_sealed:
+        raise HigherGenerationError(tick.generation, own)
+    unproved = tick.generation == own > clock.marker and not context.is_marker(tick)
+    if tick.generation > own or unproved:
+        batch.counts["events/tick/rejected"] += 1
+        batch.refused.append(Refused(row, _foreign(row, tick, context)))
+        return
+    late = tick.generation < clock.marker
+    batch.counts["events/tick/stale" if late else "events/tick/applied"] += 1
+    batch.append_times["tick"].append(row.append_ms)
+    if tick.generation > clock.marker:
+        # What a sealed driver lost it says itself; an earlier one that died is not believed.
+        batch.input_lost = tick.input_lost and (tick.generation == own or not context.is_sealed)
+    clock.tick(tick.generation, tick.control_end)
+
+
+def _foreign(row: RawRecord, tick: Tick, context: ShardContext) -> Rejection:
+    """Return the refusal of a tick that changes nothing, since nothing shows who wrote it.
+
+    Whether a higher generation was claimed stands in the generations topic, which no client may
+    write: the driver follows it, and no tick can stand for a claim.
+    """
+    ahead = tick.generation > context.generation
+    told = (
+        f"it is of generation {tick.generation}, above that of the engine that reads it"
+        if ahead
+        else f"it is of generation {tick.generation}, and shows no secret that its claim has sealed"
+    )
+    place = HeldRow(row.topic, row.partition, row.offset, row.append_ms, 0, row.key, row.value)
+    return Rejection(
+        source_of(place),
+        FOREIGN_TICK,
+        "generation" if ahead else "secret",
+        told,
+        "find out who wrote it, if no other engine was just started: only drivers write ticks",
+    )
 
 
 def _refuse(
@@ -251,7 +293,7 @@ def _refuse(
     # Every shard reads routes and offsets; one of them speaks for all.
     if suffix in _OF_SHARD or context.shard == 0:
         batch.refused.append(refused)
-    sender = refused.error.sender
+    sender = refused.sender
     if sender is not None and sender.heartbeat:
         batch.beats.setdefault(sender.group, []).append(Beat(sender.member, clock_ms))
 

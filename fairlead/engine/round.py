@@ -89,7 +89,7 @@ class Round:
         for entry in refused:
             self._records += records_of_refused(entry, self._context)
             self._counts[f"rejects/{entry.error.reason}"] += 1
-            self._counts[f"{PUBLISHED}/notice"] += entry.error.sender is not None
+            self._counts[f"{PUBLISHED}/notice"] += entry.sender is not None
 
     def turn_away(self) -> None:
         """Write the dead letters of records that would have made one group too many."""

@@ -11,6 +11,7 @@ import orjson
 
 from fairlead.core.outputs import Cut
 from fairlead.engine.context import ShardContext
+from fairlead.engine.reading import FOREIGN_TICK
 from fairlead.engine.replay import ReplayError, check_shard, cut_of
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import OutgoingRecord
@@ -23,6 +24,7 @@ __all__ = [
     "WrittenInMemory",
     "generation_of",
     "group_of",
+    "is_foreign_tick",
     "is_refusal",
     "masked",
     "shard_of",
@@ -32,6 +34,9 @@ __all__ = [
 
 _REFUSALS: Final = frozenset({"wrong_partition", "rejected", "unsupported"})
 """Codes of the notices that go with a dead letter."""
+
+_REASON_BYTES: Final = 100
+"""A dead letter says its reason within its first bytes."""
 
 _GENERATION = re.compile(rb'"generation":([0-9]+)')
 
@@ -192,6 +197,15 @@ def is_refusal(record: OutgoingRecord | Written, context: ShardContext) -> bool:
         return orjson.loads(record.value)["code"] in _REFUSALS
     except (ValueError, KeyError, TypeError):
         return False
+
+
+def is_foreign_tick(record: OutgoingRecord | Written) -> bool:
+    """Tell whether a record refuses a tick: which engine read that tick, no cut tells.
+
+    A driver that is superseded may still read a tick of the one that takes over.
+    """
+    reason = b'"reason":"%s"' % FOREIGN_TICK.encode()
+    return record.value is not None and reason in record.value[:_REASON_BYTES]
 
 
 def masked(content: Content) -> Content:

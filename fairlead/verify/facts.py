@@ -116,7 +116,8 @@ class ShardFacts:
             return
         place = (row.topic, row.partition, row.offset)
         if isinstance(record, Tick):
-            self._tick(record)
+            if place not in self.refused:
+                self._tick(record)
             return
         group = getattr(record, "group", None)
         if group is not None:

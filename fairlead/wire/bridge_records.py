@@ -23,6 +23,7 @@ from fairlead.wire.texts import (
     LABEL,
     LONG_TEXT,
     ROUTED_TOPIC,
+    SECRET,
     TOPIC,
     UUID,
 )
@@ -44,7 +45,7 @@ _QUEUE_OFFSETS = frozenset(("queue", "min", "max", "committed", "for_time"))
 _FOR_TIME = frozenset(("timestamp_ms", "offset"))
 _REQUEST = frozenset(("v", "kind", "group", "what", "topic", "queues", "consume_timestamp_ms"))
 _GENERATION = frozenset(("v", "kind", "driver", "started_ms", "version"))
-_GENERATION_WITH_SETTINGS = _GENERATION | {"settings"}
+_GENERATION_OPTIONAL = ("settings", "seals")
 _SETTINGS = frozenset(
     (
         *("tick_ms", "auto_create", "evict_after_ms", "chain_cap", "strategies", "switch_ms"),
@@ -169,12 +170,13 @@ def read_request(fields: Fields) -> Request:
 
 def read_generation(fields: Fields) -> Generation:
     """Read a driver's claim of a generation."""
-    fields.known(_GENERATION_WITH_SETTINGS if "settings" in fields.body else _GENERATION)
+    fields.known(_GENERATION, _GENERATION_OPTIONAL)
     return Generation(
         driver=fields.text("driver", UUID),
         started_ms=fields.time_ms("started_ms"),
         version=fields.text("version", LABEL),
         settings=_driver_settings(fields),
+        seals=fields.texts("seals", SECRET) if "seals" in fields.body else (),
     )
 
 

@@ -250,6 +250,8 @@ def encode_tick(tick: Tick) -> bytes:
         fields["control_end"] = tick.control_end
     if tick.input_lost:
         fields["input_lost"] = True
+    if tick.secret is not None:
+        fields["secret"] = tick.secret
     return record_bytes("tick", fields)
 
 
@@ -262,6 +264,8 @@ def encode_generation(claim: Generation, names: TopicNames) -> OutgoingRecord:
     }
     if claim.settings is not None:
         body["settings"] = asdict(claim.settings)
+    if claim.seals:
+        body["seals"] = [*claim.seals]
     value = record_bytes("generation", body)
     return OutgoingRecord(names.name("generations"), 0, claim.driver.encode(), value)
 

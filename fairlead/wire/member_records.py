@@ -29,6 +29,7 @@ from fairlead.wire.texts import (
     EXPRESSION,
     GROUP,
     LABEL,
+    SECRET,
     TAG,
     TOPIC,
     UUID,
@@ -71,7 +72,7 @@ _PROGRESS_OPTIONAL = (*_IDENTITY, "idle_ms")
 _LAST_STARTED = "last_started"
 _DECIDE = "decide"
 _TICK = frozenset(("v", "kind", "generation"))
-_FIRST_TICK = frozenset(("control_end", "input_lost"))
+_FIRST_TICK = frozenset(("control_end", "input_lost", "secret"))
 
 _CONSUME_TYPES = ("push", "pull")
 _MESSAGE_MODELS = ("clustering", "broadcasting")
@@ -236,4 +237,5 @@ def read_tick(fields: Fields) -> Tick:
         fields.integer("generation", 1),
         fields.integer("control_end") if "control_end" in said else 0,
         "input_lost" in said and fields.boolean("input_lost"),
+        fields.text("secret", SECRET) if "secret" in said else None,
     )

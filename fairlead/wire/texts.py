@@ -23,6 +23,7 @@ __all__ = [
     "NOTE",
     "RESERVED_TOPICS",
     "ROUTED_TOPIC",
+    "SECRET",
     "STRATEGY_NAME",
     "TAG",
     "TOPIC",
@@ -98,6 +99,7 @@ UUID = _pattern(
     "a lower-case UUID of 36 characters",
 )
 DIGEST = _pattern(r"[0-9a-f]{16}", "16 lower-case hexadecimal digits")
+SECRET = _pattern(r"[0-9a-f]{64}", "64 lower-case hexadecimal digits")
 LABEL = _pattern(r"[ -~]{1,255}", "1-255 printable ASCII characters")
 ADDRESS = _pattern(r"[ -~]{0,255}", "0-255 printable ASCII characters")
 BROKER_ID = _pattern(r"0|[1-9][0-9]{0,18}", "a broker id in decimal digits")
