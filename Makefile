@@ -27,6 +27,7 @@ ABUSE_ARGS ?=
 say = printf '==> %s\n'
 
 .PHONY: help setup python java demo check format prepared test test-fast test-long explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts dashboards metrics-page metrics-samples abuse lock image image-steps clean
+.PHONY: help setup python java demo check format prepared test test-fast test-long fuzz explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts dashboards metrics-page metrics-samples lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -91,6 +92,9 @@ test-fast: $(STAMP) ## the pure tests: no JVM, seconds
 test-long: prepared ## every test, the slow ones included
 	@$(say) "pytest: all"
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest $(FOUR_AT_ONCE) $(PYTEST_ARGS)
+
+fuzz: prepared ## hostile records of every kind at a running system: FUZZ_SEED= repeats, FUZZ_ROUNDS= lengthens
+	@FUZZ_SEED="$(FUZZ_SEED)" FUZZ_ROUNDS="$(FUZZ_ROUNDS)" $(BIN)/python -m pytest -s -k "short or mutation" tests/fuzz $(PYTEST_ARGS)
 
 explore: $(STAMP) ## every order of events of the worlds that must hold (minutes, no JVM)
 	@$(say) "fairlead explore --rows required $(EXPLORE_ARGS)"

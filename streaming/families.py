@@ -38,6 +38,20 @@ COUNTED: Final[Mapping[str, CountedFamily]] = {
         "in quarantine those superseded by newer ones or given_up.",
         ("outcome",),
     ),
+    "records_read": CountedFamily(
+        "records_read_total",
+        "Records read for the first time, by topic: what its partitions' ends have moved by.",
+        ("topic",),
+        known=("heartbeats", "releases", "control", "routes", "offsets"),
+    ),
+    "records": CountedFamily(
+        "records_total",
+        "What became of each record, once each: applied; refused (it has a dead letter); ignored "
+        "(read before, out of date, of nobody who is there); or held, of a group in quarantine, "
+        "with which it is tried again. By topic their sum is fairlead_records_read_total. A record "
+        "that is not what the protocol says is of kind unreadable.",
+        ("topic", "kind", "outcome"),
+    ),
     "events": CountedFamily(
         "events_total",
         "Records by kind and what became of them: applied, duplicate, stale, rejected. "

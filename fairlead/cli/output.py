@@ -1,10 +1,12 @@
 """How results reach the user: as a table to read, or as JSON for programs. Nothing is cut off."""
 
+import json
+import re
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 import orjson
 import typer
@@ -14,6 +16,7 @@ from fairlead.cli.tables import block_lines, pair_lines, table_lines, visible
 __all__ = [
     "OutputFormat",
     "Row",
+    "json_text",
     "queues_text",
     "visible",
     "write_document",
@@ -23,6 +26,14 @@ __all__ = [
 ]
 
 Row = Mapping[str, Any]
+
+_DELETE: Final = re.compile("\x7f")
+_UNSEEN: Final = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
+)
+"""What `visible` escapes in tables, of all that may stand in JSON: controls, marks of direction,
+ends of lines, and characters without a width. ASCII's own controls JSON escapes by itself."""
 
 
 class OutputFormat(StrEnum):
@@ -41,18 +52,34 @@ def write_rows(rows: Iterable[Row], columns: Sequence[str], output: OutputFormat
     """
     match output:
         case OutputFormat.JSON:
-            typer.echo(orjson.dumps(list(rows), option=orjson.OPT_INDENT_2))
+            typer.echo(json_text(list(rows), indented=True))
         case OutputFormat.JSONL:
             for row in rows:
-                typer.echo(orjson.dumps(row))
+                typer.echo(json_text(row))
         case OutputFormat.TABLE:
             typer.echo("\n".join(table_lines(rows, columns) or ()))
 
 
 def write_document(document: Any, output: OutputFormat) -> None:
     """Write one document to the standard output as JSON: indented, or in one line."""
-    indent = orjson.OPT_INDENT_2 if output is OutputFormat.JSON else None
-    typer.echo(orjson.dumps(document, option=indent))
+    typer.echo(json_text(document, indented=output is OutputFormat.JSON))
+
+
+def json_text(document: Any, *, indented: bool = False) -> str:
+    """Return JSON in which no text of a record steers the terminal that shows it.
+
+    Characters that turn, hide or end a line are written as their numbers, which every reader of
+    JSON turns back: programs get the same texts.
+    """
+    written = orjson.dumps(document, option=orjson.OPT_INDENT_2 if indented else None).decode()
+    if written.isascii():
+        return _DELETE.sub(r"\\u007f", written)
+    return _UNSEEN.sub(_as_numbers, written)
+
+
+def _as_numbers(found: "re.Match[str]") -> str:
+    """Return a character as JSON writes it in ASCII: above U+FFFF as two halves."""
+    return json.dumps(found[0])[1:-1] if found[0] != "\x7f" else r"\u007f"
 
 
 def queues_text(queues: Iterable[Sequence[Any]], between: str = "  ") -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from fairlead.core.quota import QUOTA_BOUNDS
+from fairlead.cli.output import json_text
 from fairlead.core.records import RuleSet
 from fairlead.core.rules import MAY_BE_NEVER, NEVER, TIMES, WORDS
 from fairlead.errors import UsageError
@@ -238,7 +239,7 @@ def value_words(rule: RuleSet) -> str:
 
 
 def _json(value: Any) -> str:
-    return orjson.dumps(value).decode()
+    return json_text(value)
 
 
 def _options(text: str) -> Any:

@@ -8,12 +8,11 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import orjson
 import typer
 
 from fairlead.cli import rule_flags as flags
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.output import OutputFormat
+from fairlead.cli.output import OutputFormat, json_text
 from fairlead.cli.since import since_ms_of
 from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import UsageError
@@ -211,7 +210,7 @@ def _write(decisions: list[dict[str, Any]], *, whole: bool) -> None:
     from fairlead.cli.watch_screen import decision_line
 
     for each in decisions:
-        typer.echo(orjson.dumps(each) if whole else decision_line(each))
+        typer.echo(json_text(each) if whole else decision_line(each))
 
 
 def _draw(followed: GroupWatch, until: float | None) -> None:

@@ -36,6 +36,7 @@ from fairlead.core.membership import (
     subscribed_topics,
     tell_duplicates,
 )
+from fairlead.core.model import Source
 from fairlead.core.outputs import Output, Rejection
 from fairlead.core.overtaking import look_for_mute
 from fairlead.core.publish import outputs_of
@@ -65,12 +66,14 @@ __all__ = ["StepResult", "due_ms", "step"]
 class StepResult:
     """The group after the step (None.
 
-    It is not, or no longer, remembered), what to write, what was counted.
+    It is not, or no longer, remembered), what to write, what was counted, and which records changed
+    nothing: they were read before, are out of date, or nobody waits for them.
     """
 
     state: GroupState | None
     outputs: tuple[Output, ...]
     counts: Mapping[tuple[str, str], int]
+    ignored: frozenset[Source] = frozenset()
 
 
 def step(
@@ -90,8 +93,13 @@ def step(
     enter_barrier(draft)
     if state is not None:
         _note_rules_of_all(draft)
+    ignored = set()
     for arrival in arrivals:
+        kind = KINDS[type(arrival.record)]
+        applied = draft.counts[kind, "applied"]
         apply_record(draft, arrival)
+        if draft.counts[kind, "applied"] == applied:
+            ignored.add(arrival.source)
     end_leaves(draft)
     refuse_strange_resets(draft)
     lapse_members(draft)
@@ -112,7 +120,9 @@ def step(
     ask_for_the_missing(draft)
     _tidy(draft)
     outputs = outputs_of(draft, before)
-    return StepResult(None if draft.evicted else known, outputs, dict(draft.counts))
+    return StepResult(
+        None if draft.evicted else known, outputs, dict(draft.counts), frozenset(ignored)
+    )
 
 
 def due_ms(state: GroupState, engine: EngineRules) -> int:
@@ -178,7 +188,8 @@ def _unknown_group(arrivals: Sequence[Arrival]) -> StepResult:
             detail = "there is no such group"
             remedy = "create it by setting one of its rules, or set groups.auto_create = true"
             rejections.append(Rejection(arrival.source, "unknown_group", "group", detail, remedy))
-    return StepResult(None, tuple(rejections), counts)
+    sources = {arrival.source for arrival in arrivals} - {each.source for each in rejections}
+    return StepResult(None, tuple(rejections), counts, frozenset(sources))
 
 
 def _note_rules_of_all(draft: Draft) -> None:

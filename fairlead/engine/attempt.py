@@ -11,6 +11,7 @@ from fairlead.codec.group import encode_group, same_body
 from fairlead.codec.liveness import encode_liveness
 from fairlead.codec.shard import GroupSlot
 from fairlead.core.invariants import check
+from fairlead.core.model import Source
 from fairlead.core.outputs import Decision, Output
 from fairlead.core.rules import EngineRules, Moment
 from fairlead.core.state import GroupState
@@ -28,13 +29,17 @@ POISON_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """A group after its step: its slot (None: it is no longer remembered) and what it writes."""
+    """A group after its step: its slot (None: it is no longer remembered) and what it writes.
+
+    ``ignored``: where the records stand that changed nothing.
+    """
 
     slot: GroupSlot | None
     state: GroupState | None
     outputs: tuple[Output, ...]
     records: tuple[OutgoingRecord, ...]
     counts: Mapping[tuple[str, str], int]
+    ignored: frozenset[Source]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ class Attempt:
         outputs = stamped(result.outputs, self.stamp)
         records = tuple(records_of(outputs, lines, self.context))
         slot = None if result.state is None else self._slot(result.state, outputs)
-        return Stepped(slot, result.state, outputs, records, result.counts)
+        return Stepped(slot, result.state, outputs, records, result.counts, result.ignored)
 
     def passes(self, lines: Sequence[Line]) -> bool:
         """Tell whether a step with these records succeeds."""

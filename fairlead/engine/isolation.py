@@ -16,6 +16,7 @@ from fairlead.codec.quarantine import Quarantine
 from fairlead.codec.shard import GroupSlot
 from fairlead.core.draft import GATE, HANDOVER, HANDOVER_MS, SLOW_HANDOVER
 from fairlead.core.fencing import FENCED
+from fairlead.core.model import Source
 from fairlead.core.outputs import Decision, Output
 from fairlead.core.pull_idle import PULL_IDLE
 from fairlead.core.state import GroupState
@@ -34,13 +35,19 @@ __all__ = ["Visit", "advance", "set_aside"]
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What a batch made of one group. ``slot`` None: the group is not, or no longer, remembered."""
+    """What a batch made of one group. ``slot`` None: the group is not, or no longer, remembered.
+
+    ``ignored``: where the records stand that changed nothing. ``waits``: it is in quarantine, and
+    its records wait with it.
+    """
 
     slot: GroupSlot | None
     outputs: tuple[Output, ...] = ()
     records: tuple[OutgoingRecord, ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
     failure: StepFailure | None = None
+    ignored: frozenset[Source] = frozenset()
+    waits: bool = False
 
 
 def advance(attempt: Attempt, lines: Sequence[Line]) -> Visit:
@@ -65,7 +72,7 @@ def set_aside(attempt: Attempt, lines: Sequence[Line]) -> Visit:
         rows=tuple(line.row for line in held.lines),
     )
     state = dated(attempt.state, beats_of(lines))
-    return Visit(_aside(attempt, state, waiting), counts=_count_held(held))
+    return Visit(_aside(attempt, state, waiting), counts=_count_held(held), waits=True)
 
 
 def _quarantine_of(attempt: Attempt) -> Quarantine | None:
@@ -113,6 +120,7 @@ def _after_success(attempt: Attempt, stepped: Stepped, held: Held) -> Visit:
         (*stepped.outputs, *left),
         (*stepped.records, *records_of(left, (), attempt.context)),
         (*counts, *_count_held(held), ("groups/stepped", 1)),
+        ignored=stepped.ignored,
     )
 
 
@@ -132,6 +140,7 @@ def _after_failure(attempt: Attempt, held: Held, error: Exception) -> Visit:
         (*visit.records, *records_of(letters, poison, attempt.context)),
         (*visit.counts, ("steps/failed", 1), ("steps/saved", 1)),
         failure,
+        visit.ignored,
     )
 
 
@@ -144,7 +153,7 @@ def _quarantined(
         held = hold(held.lines)
         before = Quarantine(clock_ms, clock_ms, 0, failure.error)
     elif state is None and _is_forsaken(attempt, held.lines):
-        visit = Visit(None, counts=(("steps/failed", 1),), failure=failure)
+        visit = Visit(None, counts=(("steps/failed", 1),), failure=failure, waits=True)
         return _told(attempt, decision_of(attempt, None, "group_evicted"), visit)
     waiting = Quarantine(
         before.since_ms,
@@ -157,7 +166,8 @@ def _quarantined(
     counts = [("steps/failed", 1), *_count_held(held)]
     if waiting.failures == 1:
         counts.append(("groups/quarantined", 1))
-    visit = Visit(_aside(attempt, state, waiting), counts=tuple(counts), failure=failure)
+    slot = _aside(attempt, state, waiting)
+    visit = Visit(slot, counts=tuple(counts), failure=failure, waits=True)
     alarms = (STEP_FAILED,)
     decision = decision_of(attempt, state, "quarantined", phase="quarantined", alarms=alarms)
     return _told(attempt, decision, visit)

@@ -49,6 +49,9 @@ __all__ = [
 FOREIGN_TICK = "foreign_tick"
 """The reason for which a tick is refused that the driver of this shard has not written."""
 
+UNREADABLE = "unreadable"
+"""The kind of records that are not what the protocol says: what kind they claim is not believed."""
+
 _ORDER = {"control": 0, "routes": 1, "offsets": 2, "releases": 3, "heartbeats": 4}
 _OF_SHARD = frozenset({"control", "releases", "heartbeats"})
 """Topics of which a shard reads its own partition, stamped by the broker; others go to all."""
@@ -129,6 +132,8 @@ def read_rows(
             batch.counts["rows/replayed"] += 1
             continue
         batch.counts["rows/read"] += 1
+        if suffix in _OF_SHARD or context.shard == 0:
+            batch.counts[f"records_read/{suffix}"] += 1
         ends[row.partition] = row.offset + 1
         if suffix in _OF_SHARD:
             _check_stamp(row)
@@ -254,10 +259,12 @@ def _read_tick(batch: Batch, row: RawRecord, tick: Tick, context: ShardContext) 
     unproved = tick.generation == own > clock.marker and not context.is_marker(tick)
     if tick.generation > own or unproved:
         batch.counts["events/tick/rejected"] += 1
+        batch.counts["records/heartbeats/tick/refused"] += 1
         batch.refused.append(Refused(row, _foreign(row, tick, context)))
         return
     late = tick.generation < clock.marker
     batch.counts["events/tick/stale" if late else "events/tick/applied"] += 1
+    batch.counts[f"records/heartbeats/tick/{'ignored' if late else 'applied'}"] += 1
     batch.append_times["tick"].append(row.append_ms)
     if tick.generation > clock.marker:
         # What a sealed driver lost it says itself; an earlier one that died is not believed.
@@ -293,6 +300,7 @@ def _refuse(
     # Every shard reads routes and offsets; one of them speaks for all.
     if suffix in _OF_SHARD or context.shard == 0:
         batch.refused.append(refused)
+        batch.counts[f"records/{suffix}/{UNREADABLE}/refused"] += 1
     sender = refused.sender
     if sender is not None and sender.heartbeat:
         batch.beats.setdefault(sender.group, []).append(Beat(sender.member, clock_ms))
@@ -306,6 +314,7 @@ def _lay_out(batch: Batch, line: Line, record: GroupRecord, context: ShardContex
         batch.append_times[KINDS[type(record)]].append(line.row.append_ms)
     if isinstance(record, RouteChanged):
         batch.routes.setdefault(record.topic, []).append(line)
+        batch.counts["records/routes/route/applied"] += context.shard == 0
     elif isinstance(record, RuleSet) and record.group == ALL_GROUPS:
         batch.defaults.append(line)
     else:

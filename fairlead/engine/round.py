@@ -12,13 +12,15 @@ from fairlead.codec.group import decode_group
 from fairlead.codec.shard import GroupSlot, OpenShard, ShardHeader, close_shard
 from fairlead.core.outputs import Decision, Output
 from fairlead.core.quota import QUOTA_RECORDS
+from fairlead.core.apply import KINDS
+from fairlead.core.outputs import Decision, Output, Rejection
 from fairlead.core.rules import Moment
 from fairlead.core.state import GroupState
 from fairlead.engine.attempt import Attempt, dated
 from fairlead.engine.context import Decided, ShardContext, ShardResult, StepFailure
 from fairlead.engine.defaults import defaults_change, rules_for_all, set_defaults
 from fairlead.engine.isolation import Visit, advance, set_aside
-from fairlead.engine.line import Line
+from fairlead.engine.line import Line, source_of
 from fairlead.engine.outgoing import (
     PUBLISHED,
     Stamp,
@@ -102,6 +104,8 @@ class Round:
         refusals: list[Output] = [refusal for _, refusal in verdicts if refusal is not None]
         self._write(refusals, records_of(refusals, lines, self._context))
         for _, refusal in verdicts:
+            outcome = "applied" if refusal is None else "refused"
+            self._counts[f"records/control/rule/{outcome}"] += 1
             self._counts["events/rule/applied" if refusal is None else "events/rule/rejected"] += 1
         if self._defaults != self._before.defaults:
             accepted = [line for line, refusal in verdicts if refusal is None]
@@ -138,6 +142,22 @@ class Round:
         if visit.slot is None and state is not None:
             self._number_floor = max(self._number_floor, state.number)
         self._take(group, visit)
+        self._count_records(self._batch.lines.get(group, ()), visit)
+
+    def _count_records(self, lines: Sequence[Line], visit: Visit) -> None:
+        """Count what became of each record that was read for the first time, exactly once."""
+        refused = {each.source for each in visit.outputs if isinstance(each, Rejection)}
+        for line in lines:
+            source = source_of(line.row)
+            outcome = "applied"
+            if visit.waits:
+                outcome = "held"
+            elif source in refused:
+                outcome = "refused"
+            elif source in visit.ignored:
+                outcome = "ignored"
+            suffix = self._context.topics.suffix(line.row.topic)
+            self._counts[f"records/{suffix}/{KINDS[type(line.record)]}/{outcome}"] += 1
 
     def _lacks_records(self, slot: GroupSlot) -> bool:
         """Tell whether a group that leaves quarantine cannot know who works for it.

@@ -38,7 +38,7 @@ _SECRET_LENGTH_MIN: Final = 4
 """A shorter one would be found in any text."""
 
 _STEERING: Final = re.compile(
-    "[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]"
+    "[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]"
 )
 """Control characters, and those that turn or hide text."""
 _TRACES: Final = frozenset({"exception", "traceback", "stack"})

@@ -18,6 +18,7 @@ from fairlead.core.records import Generation, Tick
 from fairlead.core.rules import EngineRules
 from fairlead.engine.context import ShardContext, ShardResult
 from fairlead.engine.errors import HigherGenerationError
+from fairlead.engine.seals import seal_of
 from fairlead.engine.shard import run_shard
 from fairlead.sim.breach import BreachError
 from fairlead.sim.chance import Chance
@@ -113,8 +114,9 @@ class Driver:
 
     ``death``: where in its next batch that writes anything it dies. ``retries``: how many tasks run
     twice. ``loses``: how many of its next records get lost on their way to the client. ``deaf``:
-    it does not follow the claims of others, so that only their ticks stop it. ``slow_ms``: how much
-    longer its next batch takes. ``ticks_late_ms``: by how much its next ticks are late.
+    it hears of the claims of others only when it has read their ticks, and written its batch.
+    ``slow_ms``: how much longer its next batch takes. ``ticks_late_ms``: by how much its next ticks
+    are late.
     """
 
     world: Surroundings
@@ -170,9 +172,9 @@ class Driver:
             return
         world = self.world
         driver = f"00000000-0000-4000-8000-{self.number:012d}"
-        claim = encode_generation(
-            Generation(driver, CLOCK_BEGIN_MS + world.timeline.now_ms, "0"), NAMES
-        )
+        started_ms = CLOCK_BEGIN_MS + world.timeline.now_ms
+        seals = (seal_of(self._secret),)
+        claim = encode_generation(Generation(driver, started_ms, "0", seals=seals), NAMES)
         generations = world.kafka.partition("generations")
         ends = {suffix: world.kafka.partition(suffix).end for suffix in WINDOWED}
         self.generation = world.kafka.append(generations, claim.key, claim.value).offset + 1
@@ -187,7 +189,7 @@ class Driver:
             return
         world, kafka = self.world, self.world.kafka
         control_end = kafka.partition("control").end
-        tick = encode_tick(Tick(self.generation, control_end))
+        tick = encode_tick(Tick(self.generation, control_end, secret=self._secret))
         marked_ms = kafka.append(kafka.partition("heartbeats"), None, tick).append_ms
         if self.checkpoint.newest.stored is None and self.generation > 1:
             self._begin_without_state(ends, marked_ms)
@@ -219,6 +221,11 @@ class Driver:
         if record.offset + 1 > self.generation and not self.deaf:
             wait_ms = self.world.chance.between(1, SUPERSEDED_MS)
             self.world.timeline.after(wait_ms, self._yield)
+
+    def _superseded_by_claims(self) -> None:
+        """Look at the claims: there is one above its own, or the tick was nobody's."""
+        if self.world.kafka.partition("generations").end > self.generation:
+            self.world.timeline.after(self.world.chance.between(1, SUPERSEDED_MS), self._yield)
 
     def _yield(self) -> None:
         if self._runs(self._yield):
@@ -300,7 +307,13 @@ class Driver:
             engine_version="0",
             first_run=self.generation == 1,
             begin=self.begin,
+            seals=(seal_of(self._secret),),
         )
+
+    @property
+    def _secret(self) -> str:
+        """What its first tick shows, and nobody has seen before."""
+        return f"{self.number:064x}"
 
     def _run(self, batch: Batch) -> None:
         if not self._runs(lambda: self._run(batch)):
@@ -313,6 +326,9 @@ class Driver:
             return
         for failure in result.failures:
             raise BreachError("STEP", failure.traceback)
+        if result.counts.get("events/tick/rejected"):
+            self.world.tell(self.name, "reads a tick of another driver")
+            self._superseded_by_claims()
         if self.retries and result.records:
             self.retries -= 1
             self._run_twice(batch, result)

@@ -26,6 +26,19 @@ def test_jsonl(capsys: pytest.CaptureFixture[str]) -> None:
     assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == ROWS
 
 
+@pytest.mark.parametrize("output", [OutputFormat.JSON, OutputFormat.JSONL])
+def test_json_steers_no_terminal(output: OutputFormat, capsys: pytest.CaptureFixture[str]) -> None:
+    """Marks of direction, ends of lines and controls are written as numbers, and read back."""
+    row = {"client_id": "a\u202eb\u2028c\u2029d\u2066e\x9b31mf\x7f\u200bg\U000e0041 \u00fc\u6d88"}
+    write_rows([row], COLUMNS, output)
+    written = capsys.readouterr().out
+    assert "\\u202eb\\u2028c\\u2029d" in written
+    assert written.replace("\n", "").isprintable()
+    assert "\u00fc\u6d88" in written
+    read = json.loads(written)
+    assert (read[0] if output is OutputFormat.JSON else read) == row
+
+
 def test_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A table shows the columns named, whole ids, plain text and a dash for what is missing."""
     monkeypatch.setenv("COLUMNS", "40")

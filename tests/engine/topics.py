@@ -49,7 +49,7 @@ class Topics:
         """Append a record of a group to its partition, under the group's key."""
         return self.append(suffix, shard_of(group), group.encode(), value)
 
-    def tick(self, generation: int, **said: int | bool) -> None:
+    def tick(self, generation: int, **said: int | bool | str) -> None:
         """The driver ticks in every heartbeats partition; its first tick may say more."""
         for shard in range(PARTITIONS.shards):
             record = {"kind": "tick", "generation": generation, **said}

@@ -1,5 +1,6 @@
 """What a job read and wrote, read back from Kafka and compared with a replay of it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,7 @@ from sinks import FileSink
 from strategies.registry import STRATEGIES
 from streaming.checkpoint import Checkpoint
 from streaming.query import QueryPlan, shard_context
-from tests.streaming.log import Log
+from tests.streaming.log import Log, body_of
 
 INPUTS: Final = ("control", "routes", "offsets", "releases", "heartbeats")
 OUTPUTS: Final = ("assignments", "decisions", "requests", "rejects")
@@ -25,12 +26,19 @@ def compare_with_replay(settings: Settings, log: Log) -> Comparison:
         for topic in OUTPUTS
         for entry in log.records(topic)
     ]
-    return compare(recording, written, lambda *run: _context(settings, *run))
+    seals = {
+        record.offset + 1: tuple(body_of(record).get("seals", ()))
+        for record in log.records("generations")
+    }
+    return compare(recording, written, lambda *run: _context(settings, seals, *run))
 
 
-def _context(settings: Settings, shard: int, generation: int) -> ShardContext:
+def _context(
+    settings: Settings, seals: Mapping[int, tuple[str, ...]], shard: int, generation: int
+) -> ShardContext:
     """Return what the driver of a generation ran a shard under."""
     layout = Checkpoint(settings.engine.checkpoint).stored_layout()
     assert layout is not None
-    plan = QueryPlan(settings, layout, generation, STRATEGIES, FileSink(Path()))
+    sealed = seals.get(generation, ())
+    plan = QueryPlan(settings, layout, generation, STRATEGIES, FileSink(Path()), seals=sealed)
     return replace(shard_context(plan), shard=shard)

@@ -12,6 +12,7 @@ from fairlead.core.records import Tick
 from fairlead.errors import ExitCode, FairleadError, QueryDiedError, RefusedError, SupersededError
 from fairlead.settings import Settings, load_settings
 from fairlead.wire.encode import encode_tick
+from fairlead.wire.partition import partition_of_group
 from streaming.cluster import PartitionGuard, read_cluster
 from streaming.ending import classify
 from streaming.generation import claim_generation, earlier_generations
@@ -19,10 +20,14 @@ from streaming.job import JobOptions, run_job
 from streaming.stopping import StopSignal
 from tests.awaiting import await_seen
 from tests.streaming.log import SHARDS, Log
+from tests.streaming.fleet import Fleet
+from tests.streaming.log import SHARDS, Log, body_of
+from tests.streaming.replayed import compare_with_replay
 from tests.streaming.running import GivenSession, RunningJob, job
 from tests.topics.deletion import delete_topics
 
 if TYPE_CHECKING:
+    from kafka.consumer.fetcher import ConsumerRecord
     from pyspark.sql import SparkSession
 
 
@@ -71,14 +76,30 @@ def test_superseded_by_claim(spark: "SparkSession", settings: Settings, log: Log
     assert "generation 2" in error.message
 
 
-def test_superseded_by_tick(spark: "SparkSession", settings: Settings, log: Log) -> None:
-    """A tick of a higher generation in one partition does the same, and commits no batch."""
+def test_a_tick_that_no_driver_wrote(spark: "SparkSession", settings: Settings, log: Log) -> None:
+    """It is refused: the engine goes on and starts again, whatever generation the tick names.
+
+    One of the next generation that stands there before that is claimed is not its marker.
+    """
+    shard = partition_of_group("orders", SHARDS)
     with job(spark, settings, log) as running:
         _await_first_batch(settings, running)
-        log.append("heartbeats", encode_tick(Tick(9)), partition=SHARDS - 1)
-        error = running.join()
-    assert isinstance(error, SupersededError)
-    assert "generation 9 has taken over from generation 1" in error.message
+        ahead = log.append("heartbeats", encode_tick(Tick(1_000_000)), partition=shard)
+        log.await_record("rejects", lambda record: _is_of(record, shard, ahead))
+    early = log.append("heartbeats", encode_tick(Tick(2, 2**62, input_lost=True)), partition=shard)
+    with Fleet(settings.kafka) as fleet, job(spark, settings, log):
+        fleet.await_held(fleet.join("c1"), 4)
+    letters = log.bodies("rejects")
+    assert [body["reason"] for body in letters] == ["foreign_tick", "foreign_tick"]
+    assert [(body["at"][2], body["field"]) for body in letters] == [
+        (ahead, "generation"),
+        (early, "secret"),
+    ]
+    assert compare_with_replay(settings, log).difference is None
+
+
+def _is_of(letter: "ConsumerRecord", partition: int, offset: int) -> bool:
+    return bool(body_of(letter)["at"][1:] == [partition, offset])
 
 
 def test_append_time_lost(spark: "SparkSession", settings: Settings, log: Log) -> None:

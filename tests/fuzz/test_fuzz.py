@@ -1,0 +1,247 @@
+"""The fuzz: hostile records at a running engine, bridge, serve and clients, beside a witness group.
+
+`make fuzz` runs it; ``FUZZ_SEED`` repeats a run and ``FUZZ_ROUNDS`` makes it longer. What must
+hold whatever is written: every record is accounted for, nobody ends, what the engine wrote is what
+a replay writes, and the witness group, to whom nothing of it is addressed, is served as before: its
+joins are decided, and nobody works on a queue of another.
+"""
+
+import os
+import sys
+import threading
+import time
+from collections import defaultdict
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from fairlead_client import Client
+from kafka import KafkaAdminClient, KafkaProducer
+from kafka.structs import TopicPartition
+
+from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
+from fairlead.broker.ports import free_ports
+from fairlead.settings import Settings, load_settings
+from fairlead.topics import create_topics, topic_specs
+from fairlead.wire.partition import partition_of_group
+from tests.bridges.kafka.ledger import running
+from tests.fixtures.kafka import FEW_PARTITIONS
+from tests.fuzz.mutations import KINDS, MUTATIONS, broken_records
+from tests.serve.test_process import serving
+from tests.streaming.log import Log
+from tests.streaming.replayed import compare_with_replay
+from tests.streaming.running import job
+from tests.streaming.scrape import Scrape, await_metric, scrape
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+INPUTS: Final = ("heartbeats", "releases", "control", "routes", "offsets")
+QUIET: Final = ("releases", "control")
+"""Topics to which nobody writes once the fuzz is over and the clients are gone."""
+SEED: Final = int(os.environ.get("FUZZ_SEED") or time.time_ns() % 1_000_000)
+ROUNDS: Final = int(os.environ.get("FUZZ_ROUNDS") or 1)
+JOIN_SECONDS_MIN: Final = 2.0
+"""A join that is decided within this is not slow, whatever one took before."""
+WAIT_SECONDS: Final = 60.0
+
+
+class Watch:
+    """Who works on which queue, as the callbacks of clients say; two on one queue is an overlap."""
+
+    def __init__(self) -> None:
+        self.overlaps: list[str] = []
+        self._holders: dict[Any, set[str]] = defaultdict(set)
+        self._changed = threading.Condition()
+
+    def client(self, name: str, group: str, **settings: Any) -> Client:
+        """Return a client whose queues are watched."""
+
+        def assigned(queue: Any, _: int) -> None:
+            with self._changed:
+                if others := self._holders[queue] - {name}:
+                    self.overlaps.append(f"{queue}: {name} beside {sorted(others)}")
+                self._holders[queue].add(name)
+                self._changed.notify_all()
+
+        def revoked(queue: Any) -> None:
+            with self._changed:
+                self._holders[queue].discard(name)
+                self._changed.notify_all()
+
+        return Client(on_assigned=assigned, on_revoked=revoked, group=group, **settings)
+
+    def await_held(self, name: str) -> float:
+        """Return how long it took until somebody worked on something."""
+        began = time.monotonic()
+        with self._changed:
+            held = self._changed.wait_for(
+                lambda: any(name in each for each in self._holders.values()), WAIT_SECONDS
+            )
+        assert held, f"{name} was given nothing; seed {SEED}"
+        return time.monotonic() - began
+
+
+def _join(watch: Watch, name: str, place: dict[str, Any]) -> float:
+    """Let one more client of the witness group join and leave; return how long its join took."""
+    with watch.client(name, "witness", **place):
+        return watch.await_held(name)
+
+
+def _write(settings: Settings, log: Log, seed: int, rounds: int) -> None:
+    """Write the hostile records, in the names of members of the group that is fuzzed."""
+    members = sorted(
+        {
+            (body["client_id"], body["incarnation"])
+            for body in log.bodies("heartbeats")
+            if body.get("group") == "fuzzed" and body.get("kind") == "heartbeat"
+        }
+    )
+    assert members, "somebody must be there in whose name to speak"
+    producer = KafkaProducer(bootstrap_servers=settings.kafka.bootstrap, acks="all")
+    try:
+        for each in broken_records(seed, rounds, "fuzzed", "nobodys", members):
+            shards = len(producer.partitions_for(log.names.name(each.suffix)))
+            partition = partition_of_group(each.group, shards)
+            topic = log.names.name(each.suffix)
+            producer.send(topic, key=each.key, value=each.value, partition=partition)
+        producer.flush(30)
+    finally:
+        producer.close()
+
+
+def _ends(settings: Settings, log: Log) -> dict[str, int]:
+    """Return how many records each input topic has ever had."""
+    from kafka import KafkaConsumer
+
+    consumer = KafkaConsumer(bootstrap_servers=settings.kafka.bootstrap)
+    try:
+        ends = {}
+        for suffix in INPUTS:
+            topic = log.names.name(suffix)
+            numbers = consumer.partitions_for_topic(topic)
+            found = consumer.end_offsets([TopicPartition(topic, number) for number in numbers])
+            ends[suffix] = sum(found.values())
+        return ends
+    finally:
+        consumer.close()
+
+
+def _read(scraped: Scrape, suffix: str) -> float:
+    return scraped.value("fairlead_records_read_total", {"topic": suffix})
+
+
+def _accounted(scraped: Scrape, suffix: str) -> float:
+    """Return of how many records of a topic it is told what became of them."""
+    return sum(
+        sample.value
+        for family in scraped._families  # noqa: SLF001 - all label sets of one family
+        for sample in family.samples
+        if sample.name == "fairlead_records_total" and sample.labels["topic"] == suffix
+    )
+
+
+def _await_read(
+    settings: Settings, ends: dict[str, int], before: Scrape | None, log: Log
+) -> Scrape:
+    """Scrape until all that stood in the topics is read, by this engine or the one before."""
+
+    def all_read(scraped: Scrape) -> bool:
+        return all(
+            _read(scraped, suffix) + (_read(before, suffix) if before else 0) >= ends[suffix]
+            for suffix in INPUTS
+        )
+
+    return await_metric(settings.metrics, all_read, log.check)
+
+
+def _assert_conserved(scraped: Scrape) -> None:
+    """Check that of each topic as many records were read as are accounted for."""
+    assert {suffix: _accounted(scraped, suffix) for suffix in INPUTS} == {
+        suffix: _read(scraped, suffix) for suffix in INPUTS
+    }, f"seed {SEED}"
+
+
+@pytest.fixture
+def rounds(request: pytest.FixtureRequest) -> int:
+    """How often each kind goes through each mutation."""
+    return int(request.param)
+
+
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        pytest.param(ROUNDS, id="short"),
+        pytest.param(10 * ROUNDS, id="long", marks=pytest.mark.slow),
+    ],
+    indirect=True,
+)
+def test_fuzz(spark: "SparkSession", bootstrap: str, tmp_path: Path, rounds: int) -> None:
+    """Every kind through every mutation, before and across a restart of the engine."""
+    sys.stdout.write(f"seed {SEED}: repeat with make fuzz FUZZ_SEED={SEED} FUZZ_ROUNDS={ROUNDS}\n")
+    prefix = f"fuzz-{time.time_ns():x}."
+    settings = load_settings(
+        overrides={
+            "kafka.bootstrap": bootstrap,
+            "kafka.topic_prefix": prefix,
+            "engine.checkpoint": f"{tmp_path}/checkpoint",
+            "metrics.port": free_ports(1)[0],
+            **FEW_PARTITIONS,
+        }
+    )
+    create_topics({"bootstrap_servers": bootstrap}, prefix, topic_specs(settings.topics))
+    topic = f"orders-{prefix[:-1]}"
+    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    admin.create_topics({topic: {"num_partitions": 4}}, wait_for_metadata=True)
+    admin.close()
+    place = {"bootstrap": bootstrap, "prefix": prefix, "topics": [topic]}
+    place |= {"consume_from": "first_offset"}
+    bridge = KafkaBridge(
+        control_bootstrap=bootstrap,
+        prefix=prefix,
+        cluster_name="main",
+        times=BridgeTimes(poll_ms=500),
+    )
+    witness, victims = Watch(), Watch()
+    with ExitStack() as stack:
+        log = stack.enter_context(Log(settings.kafka))
+        stack.enter_context(running(bridge))
+        served = stack.enter_context(serving(tmp_path, bootstrap, prefix))
+        clients = stack.enter_context(ExitStack())
+        with job(spark, settings, log):
+            clients.enter_context(witness.client("w1", "witness", **place))
+            clients.enter_context(victims.client("v1", "fuzzed", **place))
+            witness.await_held("w1")
+            victims.await_held("v1")
+            before = max(_join(witness, f"before-{number}", place) for number in range(2))
+            _write(settings, log, SEED, rounds)
+            after = _join(witness, "after", place)
+            assert after <= max(2 * before, JOIN_SECONDS_MIN), f"seed {SEED}: {before} → {after}"
+            first = _await_read(settings, _ends(settings, log), None, log)
+            _assert_conserved(first)
+            first = scrape(settings.metrics)
+        # What is written while no engine runs is read by the next one.
+        _write(settings, log, SEED + 1, 1)
+        with job(spark, settings, log):
+            _join(witness, "restarted", place)
+            served.wait("/readyz", 200)
+            assert served.get("/api/v1/groups")[0] == 200
+            assert served.get("/metrics")[0] == 200
+            clients.close()
+            second = _await_read(settings, _ends(settings, log), first, log)
+            _assert_conserved(second)
+            ends = _ends(settings, log)
+            for suffix in QUIET:
+                assert _read(first, suffix) + _read(second, suffix) == ends[suffix], f"seed {SEED}"
+        assert witness.overlaps == [], f"seed {SEED}"
+        comparison = compare_with_replay(settings, log)
+        assert comparison.difference is None, f"seed {SEED}: {comparison.difference}"
+
+
+def test_each_kind_goes_through_each_mutation() -> None:
+    """The same seed gives the same records, and no pair is left out."""
+    made = [list(broken_records(7, 1, "g", "t", [("c", "i")])) for _ in range(2)]
+    assert made[0] == made[1]
+    pairs = {f"{kind}: {name}" for kind in KINDS for name in MUTATIONS}
+    assert {each.made for each in made[0]} == pairs
