@@ -27,14 +27,11 @@ import orjson
 from fairlead.codec.shard import ShardHeader, open_shard
 from fairlead.codec.stored import StoredShard
 from fairlead.core.outputs import Cut, Origin
-from fairlead.core.records import Tick
 from fairlead.engine.context import ShardContext, ShardResult
 from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
 from fairlead.engine.recorded_log import Places, RecordedLog
 from fairlead.engine.shard import begin_anew, run_shard
-from fairlead.wire.decode import decode
-from fairlead.wire.errors import WireError
-from fairlead.wire.limits import WireLimits
+from fairlead.engine.takeover import is_taken_over
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 
 __all__ = [
@@ -222,7 +219,7 @@ def _replay_lineage(
             # unless a tick of this one is among them: then the other has never read them.
             former = lineage.context(contexts, cut.shard, died[-1])
             rows = recording.between(cut.begin, cut.positions)
-            if not _is_taken_over(rows, former, cut.generation, contexts):
+            if not is_taken_over(rows, former, cut.generation, contexts):
                 with suppress(HigherGenerationError, AppendTimeMissingError):
                     unrecorded = _run(
                         recording, replace(cut, generation=died[-1]), lineage, contexts
@@ -296,7 +293,7 @@ def _run(recording: RecordedLog, cut: Cut, lineage: _Lineage, contexts: Contexts
         rows = recording.between(begin, end)
         if rows:
             reads = before
-            if _is_taken_over(rows, before, cut.generation, contexts):
+            if is_taken_over(rows, before, cut.generation, contexts):
                 reads = context
             result = _run_silent(stored, rows, (reads, context), cut)
             stored = result.stored
@@ -319,31 +316,6 @@ def portions(begin: Places, end: Places, beats: tuple[str, int]) -> Iterator[tup
     while reached < stop:
         start, reached = reached, min(reached + _BEATS_MAX, stop)
         yield {heartbeats: {shard: start}}, {heartbeats: {shard: reached}}
-
-
-def _is_taken_over(
-    rows: Iterable[RawRecord], former: ShardContext, generation: int, contexts: Contexts
-) -> bool:
-    """Tell whether rows hold the proof that a driver of up to this generation has followed.
-
-    A driver that seals its ticks believes no tick of another one, so it reads past them; but it was
-    gone by then, for the generations topic had told it.
-    """
-    heartbeats, limits = former.topics.name("heartbeats"), WireLimits(former.partitions.shards)
-    for row in rows:
-        if row.topic != heartbeats or row.key is not None:
-            continue
-        try:
-            record = decode("heartbeats", row, limits)
-        except WireError:
-            continue
-        if (
-            isinstance(record, Tick)
-            and former.generation < record.generation <= generation
-            and contexts(former.shard, record.generation).is_marker(record)
-        ):
-            return True
-    return False
 
 
 def _run_silent(

@@ -17,7 +17,6 @@ from fairlead.codec.stored import StoredShard
 from fairlead.core.records import Generation, Tick
 from fairlead.core.rules import EngineRules
 from fairlead.engine.context import ShardContext, ShardResult
-from fairlead.engine.errors import HigherGenerationError
 from fairlead.engine.seals import seal_of
 from fairlead.engine.shard import run_shard
 from fairlead.sim.breach import BreachError
@@ -222,8 +221,8 @@ class Driver:
             wait_ms = self.world.chance.between(1, SUPERSEDED_MS)
             self.world.timeline.after(wait_ms, self._yield)
 
-    def _superseded_by_claims(self) -> None:
-        """Look at the claims: there is one above its own, or the tick was nobody's."""
+    def _look_at_claims(self) -> None:
+        """A tick was of no driver, unless there is a claim above the own one."""
         if self.world.kafka.partition("generations").end > self.generation:
             self.world.timeline.after(self.world.chance.between(1, SUPERSEDED_MS), self._yield)
 
@@ -318,17 +317,11 @@ class Driver:
     def _run(self, batch: Batch) -> None:
         if not self._runs(lambda: self._run(batch)):
             return
-        try:
-            result = run_shard(batch.stored, batch.rows, self.context)
-        except HigherGenerationError:
-            self.world.tell(self.name, "reads a tick of a higher generation and stops")
-            self.alive = False
-            return
+        result = run_shard(batch.stored, batch.rows, self.context)
         for failure in result.failures:
             raise BreachError("STEP", failure.traceback)
         if result.counts.get("events/tick/rejected"):
-            self.world.tell(self.name, "reads a tick of another driver")
-            self._superseded_by_claims()
+            self._look_at_claims()
         if self.retries and result.records:
             self.retries -= 1
             self._run_twice(batch, result)

@@ -105,7 +105,9 @@ def _write(settings: Settings, log: Log, seed: int, rounds: int) -> None:
             shards = len(producer.partitions_for(log.names.name(each.suffix)))
             partition = partition_of_group(each.group, shards)
             topic = log.names.name(each.suffix)
-            producer.send(topic, key=each.key, value=each.value, partition=partition)
+            # kafka-python sends nothing that has neither.
+            key = b"" if each.key is None and each.value is None else each.key
+            producer.send(topic, key=key, value=each.value, partition=partition)
         producer.flush(30)
     finally:
         producer.close()

@@ -1,0 +1,40 @@
+"""Whether rows show that another driver has taken over: what a replay must know of each stretch."""
+
+from collections.abc import Callable, Iterable
+
+from fairlead.core.records import Tick
+from fairlead.engine.context import ShardContext
+from fairlead.wire.decode import decode
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["is_taken_over"]
+
+
+def is_taken_over(
+    rows: Iterable[RawRecord],
+    former: ShardContext,
+    generation: int,
+    contexts: Callable[[int, int], ShardContext],
+) -> bool:
+    """Tell whether rows hold the proof that a driver of up to this generation has followed.
+
+    A driver that seals its ticks believes no tick of another one, so it reads past them; but it was
+    gone by then, for the generations topic had told it.
+    """
+    heartbeats, limits = former.topics.name("heartbeats"), WireLimits(former.partitions.shards)
+    for row in rows:
+        if row.topic != heartbeats or row.key is not None:
+            continue
+        try:
+            record = decode("heartbeats", row, limits)
+        except WireError:
+            continue
+        if (
+            isinstance(record, Tick)
+            and former.generation < record.generation <= generation
+            and contexts(former.shard, record.generation).is_marker(record)
+        ):
+            return True
+    return False
