@@ -221,11 +221,6 @@ class Driver:
             wait_ms = self.world.chance.between(1, SUPERSEDED_MS)
             self.world.timeline.after(wait_ms, self._yield)
 
-    def _look_at_claims(self) -> None:
-        """A tick was of no driver, unless there is a claim above the own one."""
-        if self.world.kafka.partition("generations").end > self.generation:
-            self.world.timeline.after(self.world.chance.between(1, SUPERSEDED_MS), self._yield)
-
     def _yield(self) -> None:
         if self._runs(self._yield):
             self.world.tell(self.name, "has been superseded and stops")
@@ -321,7 +316,10 @@ class Driver:
         for failure in result.failures:
             raise BreachError("STEP", failure.traceback)
         if result.counts.get("events/tick/rejected"):
-            self._look_at_claims()
+            # It was of no driver, unless there is a claim above the own one.
+            newest = self.world.kafka.partition("generations").end
+            if newest > self.generation:
+                self.world.timeline.after(self.world.chance.between(1, SUPERSEDED_MS), self._yield)
         if self.retries and result.records:
             self.retries -= 1
             self._run_twice(batch, result)

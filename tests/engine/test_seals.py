@@ -43,10 +43,7 @@ def test_a_generation_that_nobody_claimed() -> None:
 
 @pytest.mark.parametrize("said", [{}, {"secret": SECRETS[1]}, {"secret": "0c" * 32}])
 def test_a_marker_without_its_secret(said: dict[str, str]) -> None:
-    """The first tick of the own generation counts only if it shows what the claim has sealed.
-
-    Of each partition there is a secret of its own: what one shows proves nothing in another.
-    """
+    """The first tick of a generation counts only if it shows what is sealed for its partition."""
     topics = Topics()
     topics.tick(3, control_end=2**62, input_lost=True, **said)
     topics.tick(3, secret=SECRETS[0])

@@ -77,10 +77,7 @@ def test_superseded_by_claim(spark: "SparkSession", settings: Settings, log: Log
 
 
 def test_a_tick_that_no_driver_wrote(spark: "SparkSession", settings: Settings, log: Log) -> None:
-    """It is refused: the engine goes on and starts again, whatever generation the tick names.
-
-    One of the next generation that stands there before that is claimed is not its marker.
-    """
+    """It is refused, whatever generation it names: the engine goes on, and starts again."""
     shard = partition_of_group("orders", SHARDS)
     with job(spark, settings, log) as running:
         _await_first_batch(settings, running)
