@@ -316,9 +316,7 @@ class Driver:
         for failure in result.failures:
             raise BreachError("STEP", failure.traceback)
         if result.counts.get("events/tick/rejected"):
-            # It was of no driver, unless there is a claim above the own one.
-            newest = self.world.kafka.partition("generations").end
-            if newest > self.generation:
+            if self.world.kafka.partition("generations").end > self.generation:
                 self.world.timeline.after(self.world.chance.between(1, SUPERSEDED_MS), self._yield)
         if self.retries and result.records:
             self.retries -= 1
