@@ -103,7 +103,12 @@ def _write(settings: Settings, log: Log, seed: int, rounds: int) -> set[Place]:
         }
     )
     assert members, "somebody must be there in whose name to speak"
-    producer = KafkaProducer(bootstrap_servers=settings.kafka.bootstrap, acks="all")
+    producer = KafkaProducer(
+        bootstrap_servers=settings.kafka.bootstrap,
+        acks="all",
+        # An idempotent producer gives up for good after the first record that the broker refuses.
+        enable_idempotence=False,
+    )
     written: list[Any] = []
     refused = 0
     try:
