@@ -49,7 +49,8 @@ COUNTED: Final[Mapping[str, CountedFamily]] = {
         "What became of each record, once each: applied; refused (it has a dead letter); ignored "
         "(read before, out of date, of nobody who is there); or held, of a group in quarantine, "
         "with which it is tried again. By topic their sum is fairlead_records_read_total. A record "
-        "that is not what the protocol says is of kind unreadable.",
+        "that is not what the protocol says is of kind unreadable, one that a quota refuses "
+        "unread of over_quota.",
         ("topic", "kind", "outcome"),
     ),
     "events": CountedFamily(

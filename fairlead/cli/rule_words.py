@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-import orjson
-
-from fairlead.core.quota import QUOTA_BOUNDS
 from fairlead.cli.output import json_text
+from fairlead.core.quota import QUOTA_BOUNDS
 from fairlead.core.records import RuleSet
 from fairlead.core.rules import MAY_BE_NEVER, NEVER, TIMES, WORDS
 from fairlead.errors import UsageError

@@ -37,6 +37,8 @@ from fairlead.wire.raw import RawRecord
 
 __all__ = [
     "FOREIGN_TICK",
+    "OVER_QUOTA",
+    "UNREADABLE",
     "Batch",
     "Refused",
     "beats_of",
@@ -48,6 +50,9 @@ __all__ = [
 
 FOREIGN_TICK = "foreign_tick"
 """The reason for which a tick is refused that the driver of this shard has not written."""
+
+OVER_QUOTA = "over_quota"
+"""The kind of records that a quota refuses unread."""
 
 UNREADABLE = "unreadable"
 """The kind of records that are not what the protocol says: what kind they claim is not believed."""
@@ -228,6 +233,7 @@ def _is_put_aside(batch: Batch, row: RawRecord, clock_ms: int, context: ShardCon
         if reason is None:
             return False
         batch.counts[f"rejects/{reason}"] += 1
+        batch.counts[f"records/heartbeats/{OVER_QUOTA}/refused"] += 1
         if admission.may_tell():
             batch.turned_away.append((row, reason))
         return True
@@ -252,6 +258,8 @@ def _is_counted(batch: Batch, context: ShardContext) -> bool:
     """Tell whether quotas hold: not until it is known who may be working."""
     gathers = batch.gathering or batch.input_lost
     return batch.clock.marker >= context.generation and not gathers
+
+
 def _read_tick(batch: Batch, row: RawRecord, tick: Tick, context: ShardContext) -> None:
     clock, own = batch.clock, context.generation
     if tick.generation > own and not context.is_sealed:

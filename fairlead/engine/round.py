@@ -10,10 +10,9 @@ from dataclasses import replace
 
 from fairlead.codec.group import decode_group
 from fairlead.codec.shard import GroupSlot, OpenShard, ShardHeader, close_shard
-from fairlead.core.outputs import Decision, Output
-from fairlead.core.quota import QUOTA_RECORDS
 from fairlead.core.apply import KINDS
 from fairlead.core.outputs import Decision, Output, Rejection
+from fairlead.core.quota import QUOTA_RECORDS
 from fairlead.core.rules import Moment
 from fairlead.core.state import GroupState
 from fairlead.engine.attempt import Attempt, dated
@@ -29,7 +28,7 @@ from fairlead.engine.outgoing import (
     records_of,
     records_of_refused,
 )
-from fairlead.engine.reading import Batch, Refused, order_of, reread
+from fairlead.engine.reading import OVER_QUOTA, UNREADABLE, Batch, Refused, order_of, reread
 from fairlead.engine.settlement import letters_of_turned_away, settle
 from fairlead.wire.raw import OutgoingRecord
 
@@ -133,7 +132,8 @@ class Round:
         moment = self._moment
         if slot is not None and self._lacks_records(slot):
             moment = replace(moment, incomplete=True)
-        lines, state = self._settled(group, slot, state)
+        own, state = self._settled(group, state)
+        lines = self._lines_of(own, slot)
         attempt = Attempt(group, slot, state, moment, self._engine, self._context, self._stamp)
         if slot is None and not lines:
             return
@@ -142,7 +142,7 @@ class Round:
         if visit.slot is None and state is not None:
             self._number_floor = max(self._number_floor, state.number)
         self._take(group, visit)
-        self._count_records(self._batch.lines.get(group, ()), visit)
+        self._count_records(own, visit)
 
     def _count_records(self, lines: Sequence[Line], visit: Visit) -> None:
         """Count what became of each record that was read for the first time, exactly once."""
@@ -173,14 +173,16 @@ class Round:
         return self._everyone or slot.due_ms <= self._batch.clock.clock_ms
 
     def _settled(
-        self, group: str, slot: GroupSlot | None, state: GroupState | None
+        self, group: str, state: GroupState | None
     ) -> tuple[list[Line], GroupState | None]:
         """Return the group's lines, and the group with what counts of what its quota refuses."""
         found = settle(group, state, self._batch, self._context)
         self.refuse(found.refused)
         self._records += found.letters
         self._counts[f"rejects/{QUOTA_RECORDS}"] += found.surplus
-        return self._lines_of(found.lines, slot), dated(state, found.beats)
+        self._counts[f"records/heartbeats/{OVER_QUOTA}/refused"] += found.surplus
+        self._counts[f"records/heartbeats/{UNREADABLE}/refused"] += len(found.refused)
+        return found.lines, dated(state, found.beats)
 
     def _lines_of(self, own: Sequence[Line], slot: GroupSlot | None) -> list[Line]:
         lines = list(own)

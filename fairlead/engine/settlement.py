@@ -129,7 +129,7 @@ def _read(found: Settlement, row: SurplusRow, batch: Batch, context: ShardContex
         found.lines = [*found.lines, read]
         return
     found.refused.append(read)
-    sender = read.error.sender
+    sender = read.sender
     if sender is not None and sender.heartbeat:
         found.beats.append(Beat(sender.member, row.clock_ms))
 

@@ -315,9 +315,9 @@ class Driver:
         result = run_shard(batch.stored, batch.rows, self.context)
         for failure in result.failures:
             raise BreachError("STEP", failure.traceback)
-        if result.counts.get("events/tick/rejected"):
-            if self.world.kafka.partition("generations").end > self.generation:
-                self.world.timeline.after(self.world.chance.between(1, SUPERSEDED_MS), self._yield)
+        newest = self.world.kafka.partition("generations").end
+        if result.counts.get("events/tick/rejected") and newest > self.generation:
+            self.world.timeline.after(self.world.chance.between(1, SUPERSEDED_MS), self._yield)
         if self.retries and result.records:
             self.retries -= 1
             self._run_twice(batch, result)

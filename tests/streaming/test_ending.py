@@ -19,7 +19,6 @@ from streaming.generation import claim_generation, earlier_generations
 from streaming.job import JobOptions, run_job
 from streaming.stopping import StopSignal
 from tests.awaiting import await_seen
-from tests.streaming.log import SHARDS, Log
 from tests.streaming.fleet import Fleet
 from tests.streaming.log import SHARDS, Log, body_of
 from tests.streaming.replayed import compare_with_replay
