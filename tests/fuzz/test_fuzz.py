@@ -11,10 +11,11 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
 import pytest
 from fairlead_client import Client
 from kafka import KafkaAdminClient, KafkaProducer
@@ -90,18 +91,23 @@ def _join(watch: Watch, name: str, place: dict[str, Any]) -> float:
         return watch.await_held(name)
 
 
+def _members(log: Log) -> list[tuple[str, str]]:
+    """Return who has heartbeated in the group that is fuzzed."""
+    found = set()
+    for record in log.records("heartbeats"):
+        with suppress(ValueError, KeyError, TypeError):
+            body = orjson.loads(record.value or b"")
+            if (body["group"], body["kind"]) == ("fuzzed", "heartbeat"):
+                found.add((str(body["client_id"]), str(body["incarnation"])))
+    return sorted(found)
+
+
 def _write(settings: Settings, log: Log, seed: int, rounds: int) -> set[Place]:
     """Write the hostile records, in the names of members of the group that is fuzzed.
 
     Returns where those to bridges stand: beside what the engine asks, and it never reads them.
     """
-    members = sorted(
-        {
-            (body["client_id"], body["incarnation"])
-            for body in log.bodies("heartbeats")
-            if body.get("group") == "fuzzed" and body.get("kind") == "heartbeat"
-        }
-    )
+    members = _members(log)
     assert members, "somebody must be there in whose name to speak"
     producer = KafkaProducer(
         bootstrap_servers=settings.kafka.bootstrap,
