@@ -16,9 +16,8 @@ from fairlead.engine.line import Line, raw_of, source_of
 from fairlead.engine.reading import Refused
 from fairlead.wire.encode import encode
 from fairlead.wire.encode_reject import encode_reject
-from fairlead.wire.raw import OutgoingRecord, RawRecord
 from fairlead.wire.errors import WireError
-from fairlead.wire.raw import OutgoingRecord
+from fairlead.wire.raw import OutgoingRecord, RawRecord
 from fairlead.wire.reasons import notice_code
 
 __all__ = [
