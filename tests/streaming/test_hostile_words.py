@@ -147,10 +147,8 @@ def _write(system: System, topic: str, partitions: int, messages: int, life: str
 
 
 def test_a_topic_that_is_deleted_and_made_again_at_once(system: System) -> None:
-    """Nobody is killed, and each message of the new topic is processed once.
-
-    The first test: afterwards there are two owners in the log, as somebody forged them.
-    """
+    """Nobody is killed, and each message of the new topic is processed once."""
+    # The first test: the judge reads the whole log, and the others forge two owners.
     group, taken, partitions, messages = "remade", Taken(), 4, 500
     topic = f"{system.topic}-remade"
     system.admin.create_topics([NewTopic(topic, partitions, 1)], wait_for_metadata=True)
