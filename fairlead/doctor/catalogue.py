@@ -81,7 +81,7 @@ CHECKS: Final = (
           "none answers in time, or the login is refused: exit code 3"),
     Check("topics", Place.CLUSTER, 5, topics.topics,
           "Each topic of [protocol.md](protocol.md) §1: there, partitions, LogAppendTime, cleanup, "
-          "compaction lag, retention, size of messages, unclean elections.",
+          "compaction lag, retention, size and codec of messages, unclean elections.",
           "one is missing, or differs so that an engine refuses to start"),
     Check("copies", Place.CLUSTER, 5, topics.copies,
           "Leaders, copies in sync and `min.insync.replicas` of each partition.",
