@@ -16,4 +16,6 @@ def test_runs(tmp_path: Path) -> None:
     assert run(tmp_path, list(SCENARIOS)) == []
     runs = Runs(tmp_path)
     judged = {group: runs.case(group).judge() for group in SCENARIOS}
+    idle = [name for name, each in judged.items() if each.counts["messages_processed"] < 10]
+    assert idle == []
     assert {group: each.told for group, each in judged.items() if each.broken} == {}

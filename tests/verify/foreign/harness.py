@@ -304,7 +304,7 @@ def of_the_page(group: Group, _: LocalSystem) -> None:
     assert spec.loader is not None
     printed = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(printed)
-    printed.run(str(group.journals), str(group.folder / "faults.jsonl"), group.settings, 15)
+    printed.run(str(group.journals), str(group.folder / "faults.jsonl"), group.settings, 20)
 
 
 SCENARIOS: Final[dict[str, Callable[[Group, LocalSystem], None]]] = {
