@@ -1,7 +1,11 @@
 """How a run of the driver ends: who asked for it first, and what it means."""
 
+import contextlib
 import re
+from collections.abc import Callable
 from typing import Final
+
+from py4j.protocol import Py4JError
 
 from fairlead.errors import (
     FairleadError,
@@ -78,3 +82,9 @@ def _last_words(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     python = [line for line in lines if re.match(r"[A-Za-z_.]+(Error|Exception)\b", line)]
     return (python or lines or ["no reason was given"])[0][:_TEXT_CHARACTERS_MAX]
+
+
+def quietly(act: Callable[[], object]) -> None:
+    """Do something to a JVM that may be gone."""
+    with contextlib.suppress(Py4JError, OSError):
+        act()

@@ -37,7 +37,7 @@ from streaming.checkpoint import Checkpoint, Layout, Offsets, check_layout
 from streaming.clock import Ticker
 from streaming.cluster import ClusterFacts, PartitionGuard, prepare_topics, read_cluster
 from streaming.connection import spark_options
-from streaming.ending import Ending, classify
+from streaming.ending import Ending, classify, quietly
 from streaming.endpoint import serve
 from streaming.generation import GenerationWatch, claim_generation, earlier_generations
 from streaming.health import Health, Patience
@@ -262,11 +262,11 @@ class Run:
                 self._health.committed,
             )
             listener.register(spark)
-            stack.callback(_quietly, lambda: listener.unregister(spark))
+            stack.callback(quietly, lambda: listener.unregister(spark))
             query = start_query(spark, self._checkpoint, self._plan(generation, begin, seals))
             log.info("engine runs", generation=generation, shards=layout.shards)
             # Before the listener goes and the JVM with it.
-            stack.callback(_quietly, lambda: errors.look(spark, str(query.runId)))
+            stack.callback(quietly, lambda: errors.look(spark, str(query.runId)))
             pulse = Pulse(
                 self._health,
                 self._checkpoint,
@@ -396,9 +396,3 @@ def _run_while_open(
 ) -> None:
     start()
     stack.callback(stop)
-
-
-def _quietly(act: Callable[[], object]) -> None:
-    """Do something to a JVM that may be gone."""
-    with contextlib.suppress(Py4JError, OSError):
-        act()

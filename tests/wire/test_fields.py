@@ -46,7 +46,7 @@ def test_heartbeat() -> None:
             address="10.0.0.7",
             zone="zone-a",
             capacity=1,
-            lease_ms=10_000,
+            lease_ms=15_000,
         ),
         subscriptions=(Subscription("orders", "tag", "*", (), 1780999990000),),
         applied=Epoch(3, 41),

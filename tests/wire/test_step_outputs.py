@@ -85,7 +85,7 @@ def _beat(engine: Engine, **changes: Any) -> dict[str, Any]:
 
 
 def _offsets(*numbers: int) -> dict[str, Any]:
-    known = {"min": 0, "max": 9200, "committed": None, "for_time": None}
+    known = {"min": 0, "max": 9400, "committed": None, "for_time": None}
     queues = [{"queue": ["orders", "main", number], **known} for number in numbers]
     return example("offsets", queues=queues)
 

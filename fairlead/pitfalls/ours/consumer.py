@@ -16,7 +16,7 @@ from fairlead.core.outputs import Add, After, Assignment, Drop
 from fairlead.core.records import GroupRecord, QueueProgress, Release
 from fairlead.pitfalls.ledger import Ledger
 from fairlead.pitfalls.scene import Scene
-from fairlead.pitfalls.tenure import WORK_MS, Tenure
+from fairlead.pitfalls.tenure import WORK_MS, Tenure, end_of
 
 __all__ = ["GROUP", "Consumer", "Surroundings"]
 
@@ -87,7 +87,9 @@ class Consumer:
         """How far it has come on each queue."""
         now_ms = self.around.now_ms
         return tuple(
-            QueueProgress(queue, one.epoch, Position(0, one.tenure.processed(now_ms)))
+            QueueProgress(
+                queue, one.epoch, Position(0, one.tenure.processed(now_ms)), end_of(now_ms)
+            )
             for queue, one in sorted(self.current.items())
         )
 
