@@ -122,8 +122,12 @@ def test_nobody_is_designated(tmp_path: Path) -> None:
 
 def test_even_share(tmp_path: Path) -> None:
     """What an even share asks for is told beside what the strategy moves."""
-    group = {"members": ["a", "b", "c"], "topics": {"orders": {"main": 12}}}
-    found = planned(tmp_path, "--join", "d", "--strategy", "AVG", group=group)
+    group = {
+        "members": ["a", "b", "c"],
+        "topics": {"orders": {"main": 12}},
+        "strategy": "AVG",
+    }
+    found = planned(tmp_path, "--join", "d", group=group)
     assert found["moves"] == 6
     assert found["even_share"] == {"moves": 3, "exact": True, "by": "queues"}
 

@@ -84,8 +84,8 @@ def _beat(engine: Engine, **changes: Any) -> dict[str, Any]:
     return example("heartbeat", **(fields | changes))
 
 
-def _offsets(*numbers: int) -> dict[str, Any]:
-    known = {"min": 0, "max": 9400, "committed": None, "for_time": None}
+def _offsets(*numbers: int, end: int = 9200) -> dict[str, Any]:
+    known = {"min": 0, "max": end, "committed": None, "for_time": None}
     queues = [{"queue": ["orders", "main", number], **known} for number in numbers]
     return example("offsets", queues=queues)
 
@@ -106,6 +106,7 @@ def test_life_of_a_group() -> None:
     assert [drop["queue"][2] for drop in drops] == [0, 1]
     release = example("release", **{name: _beat(engine)[name] for name in OTHER})
     released = [release | drop | {"position": [0, 9300]} for drop in drops]
+    engine.step(_offsets(0, 1, 2, 3, end=9400))
     told = engine.step(*released)
     theirs = _of(told, "assignment", OTHER["client_id"])
     assert [(add["position"], add["why"]) for add in theirs["add"]] == [([0, 9300], "release")] * 2
