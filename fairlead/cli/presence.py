@@ -5,7 +5,7 @@ does if it heartbeats, is told to hold queues, or is waited for within a restart
 """
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from fairlead.core.records import ALL_GROUPS
@@ -103,7 +103,6 @@ def _present(live: "LiveGroup") -> frozenset[str]:
 def _nearest(client_id: str, there: frozenset[str]) -> str:
     if not there:
         return "The group has no members now."
-    near: Sequence[str] = difflib.get_close_matches(
-        client_id, sorted(there), n=_NEAREST_MAX, cutoff=0.0
-    )
+    like = {each: difflib.SequenceMatcher(None, client_id, each).ratio() for each in there}
+    near = sorted(there, key=lambda each: (-like[each], each))[:_NEAREST_MAX]
     return f"The nearest of its members: {', '.join(near)}."
