@@ -140,9 +140,7 @@ class DecisionReader:
                 raise ValueError(f"kind: {fields['kind']!r} is not decision")
             if fields["group"] != self._group:
                 return None
-            found = _decision(fields)
-            whole = (found.epoch, found.at_ms, fields["cut"].get("step"))
-            name = PartName(found.generation, whole, fields["part"], fields["parts"])
+            found, name = _decision(fields), PartName.of(fields)
         except (KeyError, TypeError) as error:
             raise ValueError(f"decision record: {error!r} in {value[:200]!r}") from error
         joined = self._parts.join(name, found)

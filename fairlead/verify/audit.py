@@ -103,18 +103,13 @@ def whole_audits(
             body = orjson.loads(row.value or b"")
             audit = _audit(body, row._replace(key=None, value=None))
             check_shard(audit.cut, shards)
-            name = _part_name(audit, int(body["part"]), int(body["parts"]))
+            name = PartName.of(body)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             unread(row, f"cannot be read ({type(error).__name__}: {error})")
             continue
         whole = parts.setdefault(audit.group, DecisionParts()).join(name, audit)
         if whole is not None:
             yield _joined(whole.parts, superseded=whole.superseded)
-
-
-def _part_name(audit: Audit, part: int, parts: int) -> PartName:
-    whole = (audit.epoch, audit.at_ms, audit.cut.step, audit.row.topic, audit.row.partition)
-    return PartName(audit.cut.generation, whole, part, parts)
 
 
 def _joined(parts: list[Audit], *, superseded: bool) -> Audit:

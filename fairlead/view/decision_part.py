@@ -60,20 +60,13 @@ class CutPlace(NamedTuple):
 class Part(NamedTuple):
     """One part of a decision, as it was read."""
 
-    number: int
-    parts: int
+    name: PartName
     epoch: Epoch
     body: dict[str, Any]
     steps: tuple[Step, ...]
     counts: GroupCounts
     cut: CutPlace
     row: RawRecord
-
-    @property
-    def name(self) -> PartName:
-        """What tells which decision it is a part of."""
-        whole = (self.epoch, self.body["at_ms"], self.cut.step, self.row.topic, self.row.partition)
-        return PartName(self.cut.generation, whole, self.number, self.parts)
 
 
 def read_part(row: RawRecord) -> tuple[str, Part]:
@@ -93,7 +86,8 @@ def read_part(row: RawRecord) -> tuple[str, Part]:
     text_of(state["phase"])
     epoch_of(body["previous_epoch"])
     text_of(body["strategy"])
-    integer_of(body["at_ms"])
+    for name in ("part", "parts", "at_ms"):
+        integer_of(body[name])
     for name in ("members", "triggers", "alarms"):
         words_of(body[name])
     for cause in body["cause"]:
@@ -101,8 +95,7 @@ def read_part(row: RawRecord) -> tuple[str, Part]:
     counts = GroupCounts(*(integer_of(state[name]) for name in GroupCounts._fields[:-1]))
     unsafe = integer_of(state.get("unsafe", 0))
     part = Part(
-        number=integer_of(body["part"]),
-        parts=integer_of(body["parts"]),
+        name=PartName.of(body),
         epoch=epoch_of(body["epoch"]),
         body=body,
         steps=tuple(_step(move) for move in body["moves"]),

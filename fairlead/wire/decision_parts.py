@@ -4,9 +4,9 @@ Every reader of the decisions topic joins parts here, whatever it reads of them,
 see the same decisions of a group (docs/protocol.md §2 and §3.14).
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 __all__ = ["DecisionParts", "PartName", "Whole"]
 
@@ -28,6 +28,21 @@ class PartName(NamedTuple):
     whole: Hashable
     part: int
     parts: int
+
+    @classmethod
+    def of(cls, body: Mapping[str, Any]) -> Self:
+        """Return what a decision record says of it.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is no decision record.
+        """
+        generation, number = body["epoch"]
+        cut = body["cut"]
+        whole = ((generation, number), body.get("at_ms"), cut.get("step"))
+        counts = (cut["generation"], body["part"], body["parts"])
+        if not all(type(count) is int for count in counts):
+            raise ValueError(f"generation, part and parts are no whole numbers: {counts}")
+        return cls(counts[0], whole, counts[1], counts[2])
 
 
 @dataclass(frozen=True, slots=True)
