@@ -104,12 +104,23 @@ class PositionsJudge:
                 text = f"{_queue(move)} starts beyond what anybody reached: messages are skipped"
                 docket.find("S5", text, known, granted)
         elif position < report.position:
-            if _has_read(step.audit.cut, report) and not _is_of_another_life(step, move, report):
-                text = f"{_queue(move)} starts below what was reached: messages are read again"
-                docket.find("S5", text, known, granted)
-            elif not step.behind:
-                # From here on this is what the engine knows, and no start may be below it.
-                told.reached[move.queue] = Report(position, step.audit.row)
+            self._judge_below(step, move, report)
+
+    def _judge_below(self, step: Step, move: AuditMove, report: Report) -> None:
+        """Judge a start that lies below what somebody reached."""
+        told, docket, position = step.group.positions, self._docket, move.position
+        assert position is not None
+        if move.stage == "gated" and _is_doubted(step, move, report):
+            # Who waits for that release begins where it says; the engine believes it later.
+            docket.look("S5", "starts behind releases beyond every end that was told")
+        elif _has_read(step.audit.cut, report) and not _is_of_another_life(step, move, report):
+            granted = evidence_of(step.audit.row, f"{move.text}, starts at {_text(position)}")
+            known = evidence_of(report.row, f"reached {_text(report.position)}")
+            text = f"{_queue(move)} starts below what was reached: messages are read again"
+            docket.find("S5", text, known, granted)
+        elif not step.behind:
+            # From here on this is what the engine knows, and no start may be below it.
+            told.reached[move.queue] = Report(position, step.audit.row)
 
     def _judge_first(self, step: Step, move: AuditMove, position: Position) -> None:
         if not step.whole or self._is_learnt(step, move, position):
@@ -148,6 +159,16 @@ def _is_of_another_life(step: Step, move: AuditMove, report: Report) -> bool:
     void = step.group.positions.void.get(move.queue.topic)
     restarted = void is not None and step.audit.cut.generation > void.generation
     return restarted and move.why == "minimum"
+
+
+def _is_doubted(step: Step, move: AuditMove, report: Report) -> bool:
+    """Tell whether a report lies beyond every end that was told when the decision was made.
+
+    The engine puts such a report aside until somebody tells an end that it lies within (rule H30).
+    """
+    bounds = step.group.positions.bounds.get(move.queue)
+    known = None if bounds is None else bounds.end
+    return known is not None and report.position.offset > known
 
 
 def _has_read(cut: Cut, report: Report) -> bool:

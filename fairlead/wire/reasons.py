@@ -54,7 +54,7 @@ REASON_MEANINGS = {
     Reason.INCONSISTENT: "two fields contradict each other",
     Reason.KEY_MISMATCH: "the key is not the one that the value asks for, or cannot be read",
     Reason.WRONG_PARTITION: "the record stands in another partition than its group's",
-    Reason.SKIPPED: "an operator had the engine pass over it (`fairlead run --skip`), unread",
+    Reason.SKIPPED: "an operator had the engine pass over it (`run --skip` with its place), unread",
 }
 """What each reason means, in the words of the protocol page."""
 

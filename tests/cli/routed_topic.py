@@ -20,9 +20,9 @@ NOW_MS: Final = int(time.time()) * 1_000 - 60_000
 
 
 @contextmanager
-def routed_topic(bootstrap: str, topics: "TopicNames") -> Iterator[str]:
+def routed_topic(bootstrap: str, topics: "TopicNames", *, stem: str = "orders") -> Iterator[str]:
     """Make a topic of two queues with ten messages each, a second apart; return its name."""
-    name = f"orders-{uuid.uuid4().hex[:8]}"
+    name = f"{stem}-{uuid.uuid4().hex[:8]}"
     ledger = Ledger(bootstrap, topics)
     ledger.make_topic(name, 2)
     for partition in (0, 1):

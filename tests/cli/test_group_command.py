@@ -218,6 +218,10 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
         ("timing", "own", "alice", "lease_ms=20000"),
         ("timing", "all groups", "conf", "trigger_ms=9000"),
         ("weighing", "built in", None, "by=count over_ms=60000 change_percent=50"),
+        (
+            *("quota", "built in", None),
+            "members=1000 topics=100 queues=20000 records_per_second=1000 state_bytes=8000000",
+        ),
         ("pin", "own", "alice", "c1"),
     ]
     assert (rows[-1]["for"], rows[-1]["because"]) == ("orders/main/3", "its cache is warm")
@@ -365,11 +369,12 @@ def test_missing_topics(settings: Settings, capsys: Capture) -> None:
     assert "missing" in told
 
 
-def test_check(command: Command, log: Log) -> None:
+def test_check(command: Command, log: Log, settings: Settings) -> None:
     """What is wrong with a live group is listed, and the exit code says that something is."""
     command("check", "nobody", code=ExitCode.USAGE)
     assert "there is no group nobody" in command.text
     beat = example("heartbeat") | {"group": "orders"}
+    beat["subscriptions"] = [{**beat["subscriptions"][0], "topic": "never-made"}]
     log.append_of("heartbeats", "orders", beat)
     log.append_of("heartbeats", "orders", beat | {"client_id": "c2", "ordered": True})
     said = command("check", "orders", code=ExitCode.VERDICT_NEGATIVE)
@@ -377,7 +382,8 @@ def test_check(command: Command, log: Log) -> None:
     assert said["engine"]["silent"] is True
     assert all(row["do"] for row in said["problems"])
     found = {(row["problem"], row["for"]): row["says"] for row in said["problems"]}
-    assert found["unassigned", "orders"] == "its route is not known"
+    says = f"topic never-made does not exist on cluster {settings.kafka.bootstrap}"
+    assert found["unassigned", "never-made"] == says
     assert found["disagreement", "ordered"] == f"false: {beat['client_id']}; true: c2"
     assert "no engine has ticked for more than 10 min" in found["engine_silent", "engine"]
     command("set", "bills", *MEANT, "--slots", "group", "--wait", "0", code=ExitCode.ENVIRONMENT)

@@ -5,6 +5,7 @@ that the page learns is broken here too.
 """
 
 import gzip
+import json
 import pickle
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -176,10 +177,7 @@ MUTATIONS: Final[Mapping[str, Mutation]] = {
 
 
 def _big(body: dict[str, Any]) -> bytes:
-    """Write numbers beyond 64 bits too, which orjson refuses."""
-    import json
-
-    return json.dumps(body, separators=(",", ":")).encode()
+    return _json(body)
 
 
 def _put(
@@ -234,4 +232,9 @@ def _key_of(kind: str, group: str, topic: str, body: Mapping[str, Any]) -> bytes
         "reset": [group, "reset", *(queue if isinstance(queue, list) else ["a", "b", 0])],
     }
     key = keys.get(kind, group)
-    return key if key is None else key.encode() if isinstance(key, str) else orjson.dumps(key)
+    return key if key is None else key.encode() if isinstance(key, str) else _json(key)
+
+
+def _json(key: Any) -> bytes:
+    """Return a key as JSON, also with numbers that orjson refuses to write."""
+    return json.dumps(key, separators=(",", ":"), ensure_ascii=False).encode(errors="replace")

@@ -128,6 +128,8 @@ def emptied(log: Log, group: str) -> None:
 def test_nobody_is_in_it(settings: Settings, log: Log, spark: "SparkSession") -> None:
     """A group whose members have left is planned from none; who comes back gets what was shown."""
     with Fleet(settings.kafka, QUEUES) as fleet, job(spark, settings, log):
+        # Who comes back one by one has what is planned of all at once, whatever came between.
+        set_rule(log, "orders", "strategy", {"name": "AVG"})
         clients = [fleet.join(client_id) for client_id in ("c1", "c2")]
         settled(log, "orders", "c1", "c2")
         for client in clients:

@@ -61,7 +61,10 @@ class Writer:
 
 def damage(kafka: "EmbeddedKafka", place: TopicPartition, text: bytes) -> None:
     """Turn over one bit of a record where the broker keeps it."""
-    (path,) = kafka.log_file().parents[1].rglob(f"{place.topic}-{place.partition}/*0.log")
+    # By the folder's name: other tests' topics are deleted meanwhile, which a search would meet.
+    (path,) = (
+        kafka.log_file().parents[1].glob(f"node-*/data/{place.topic}-{place.partition}/*0.log")
+    )
     at = path.read_bytes().index(text)
     with path.open("r+b") as file:
         file.seek(at)

@@ -13,9 +13,10 @@ ends with an error, after which kafka-python reads the metadata again.
 
 import base64
 import logging
+import re
 from collections.abc import Callable, Collection, Iterable
 from time import monotonic
-from typing import Final
+from typing import Final, TypeGuard
 from uuid import UUID
 
 from kafka import KafkaConsumer
@@ -25,6 +26,8 @@ from fairlead_client.transport.queue_partition import partition_of_queue
 
 logger = logging.getLogger(__name__)
 
+_TOPIC_ID: Final = re.compile(r"[A-Za-z0-9_-]{22}")
+"""The 16 bytes of a topic id in base64 for URLs, without padding."""
 FRESH_SECONDS: Final = 1.0
 """What a broker told of topics is believed for this long while messages arrive."""
 PAUSE_SECONDS: Final = 0.1
@@ -82,7 +85,7 @@ class TopicIdentities:
             queues: the queues of which messages, or an error, came.
             at_once: whether something happened that a replaced topic may have caused.
         """
-        granted = {queue: told for queue in queues if (told := self._identity_of(queue))}
+        granted = {queue: told for queue in queues if is_topic_id(told := self._identity_of(queue))}
         if not granted:
             return ()
         if at_once or self._paused or monotonic() - self._looked_at > FRESH_SECONDS:
@@ -135,6 +138,15 @@ class TopicIdentities:
             net.run(manager.wait_for, cluster.request_update(), self._wait_ms)
         self._looked_at = monotonic()
         self._paused = False
+
+
+def is_topic_id(identity: str | None) -> TypeGuard[str]:
+    """Tell whether an identity has the form of a Kafka topic id, as the bridge tells it.
+
+    A route that was put by hand has an identity that its operator gave it, or one that was drawn:
+    brokers know nothing of it, so there is nothing to compare.
+    """
+    return identity is not None and _TOPIC_ID.fullmatch(identity) is not None
 
 
 def _known_identity(consumer: KafkaConsumer, queue: Queue) -> str | None:

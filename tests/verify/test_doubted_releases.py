@@ -1,0 +1,67 @@
+"""Releases beyond every end that was told, which the engine puts aside: in the judge's eyes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairlead.verify.judgement import Judgement, judge_recording
+from strategies.registry import STRATEGIES
+from tests.engine.topics import bounds
+from tests.verify.judged import told_by
+from tests.verify.lives import Life, forge
+
+GROUP, TOPIC = "orders", "orders"
+END = 1_000
+"""What the bridge has told so far."""
+
+
+@pytest.fixture
+def left(monkeypatch: pytest.MonkeyPatch) -> Life:
+    """A client leaves beyond the end that is known; its word of the new end is still on its way."""
+    monkeypatch.setattr("tests.engine.client.BOUNDS_END", 10**9)
+    life = Life()
+    leaver = life.join("leaver")
+    life.world.pass_seconds(4)
+    life.join("stays")
+    life.world.pass_seconds(4)
+    for queue in leaver.held:
+        leaver.processed[queue] = END + 7
+    leaver.leave()
+    life.world.pass_seconds(1)
+    told = bounds(GROUP, TOPIC, 4)
+    queues = [{**each, "max": END + 50} for each in told["queues"]]
+    life.world.topics.append("offsets", 0, b'["orders","orders"]', {**told, "queues": queues})
+    life.world.pass_seconds(5)
+    return life
+
+
+def _judge(life: Life, folder: Path, rows: Any = None) -> Judgement:
+    return judge_recording(life.record(folder, rows), STRATEGIES)
+
+
+def test_successor_that_waits_for_a_doubted_release(left: Life, tmp_path: Path) -> None:
+    """Its add names the last believed position; it begins where the release says."""
+    decided = [
+        move
+        for body in left.world.decisions
+        for move in body["moves"]
+        if move["stage"] == "gated" and move["client_id"] == "stays"
+    ]
+    assert decided, "somebody waits for the release"
+    assert {move["position"][1] for move in decided} < {*range(END + 1)}
+    assert told_by(_judge(left, tmp_path / "r")) == ""
+
+
+def test_the_same_with_a_known_end(left: Life, tmp_path: Path) -> None:
+    """Had somebody told that end before, the release was to be believed at once."""
+    rows = left.rows()
+
+    def farther(body: dict[str, Any]) -> bool:
+        for each in body["queues"]:
+            each["max"] = END + 50
+        return True
+
+    forge(rows, "offsets", farther)
+    told = told_by(_judge(left, tmp_path / "r", rows))
+    assert "starts below what was reached: messages are read again" in told
