@@ -235,7 +235,7 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
     assert own[-1] == RuleSet("orders", "timing", (), None, "bob")
     assert [row["from"] for row in command("show", "orders")] == [
         *("built in",) * 6,
-        *("all groups", "built in"),
+        *("all groups", "built in", "built in"),
     ]
 
 

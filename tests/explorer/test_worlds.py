@@ -85,7 +85,7 @@ def stands(world: World) -> tuple[int, set[tuple[object, ...]]]:
         World(clients=2, moves=0, losses=1, resets=1, restart=Restart.INTACT),
         World(clients=2, moves=0, losses=1, resets=1, restart=Restart.OLD),
         pytest.param(World(clients=2, moves=0, losses=1, resets=1), marks=pytest.mark.slow),
-        World(clients=2, moves=1, eager=True),
+        World(clients=2, moves=2, eager=True),
         World(clients=2, moves=1, mutes=1),
         World(clients=2, moves=1, lost=1),
     ],
