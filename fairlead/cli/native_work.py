@@ -78,9 +78,9 @@ class BothGroups:
         return offsets.places(topics, (), ())
 
     def _nearest(self) -> str:
-        from fairlead.control.known_groups import nearest_groups
+        from fairlead.control.known_groups import nearest_names
 
-        nearest = nearest_groups(self.native.group, self.data.groups() or ())
+        nearest = nearest_names(self.native.group, self.data.groups() or ())
         return f" The nearest groups are {', '.join(nearest)}." if nearest else ""
 
 

@@ -4,7 +4,6 @@ Decides who counts as there. A group does if it has members, assignments, rules 
 does if it heartbeats, is told to hold queues, or is waited for within a restart grace.
 """
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["require_present"]
 
-_NEAREST_MAX: Final = 3
 _NEW_GROUP: Final = "A group that is meant to begin gets its rules with --new-group."
 _RULES_OF_A_CLIENT: Final = ("drain", "capacity")
 _RULES_OF_A_QUEUE: Final = ("pin", "ban")
@@ -101,8 +99,8 @@ def _present(live: "LiveGroup") -> frozenset[str]:
 
 
 def _nearest(client_id: str, there: frozenset[str]) -> str:
+    from fairlead.control.known_groups import nearest_names
+
     if not there:
         return "The group has no members now."
-    like = {each: difflib.SequenceMatcher(None, client_id, each).ratio() for each in there}
-    near = sorted(there, key=lambda each: (-like[each], each))[:_NEAREST_MAX]
-    return f"The nearest of its members: {', '.join(near)}."
+    return f"The nearest of its members: {', '.join(nearest_names(client_id, there))}."

@@ -15,7 +15,7 @@ from fairlead.core.records import ALL_GROUPS
 from fairlead.errors import UsageError
 from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["named_groups", "nearest_groups", "unknown_group"]
+__all__ = ["named_groups", "nearest_names", "unknown_group"]
 
 _NAMED_MAX: Final = 3
 
@@ -35,13 +35,16 @@ def named_groups(source: TopicSource) -> frozenset[str]:
     return frozenset(found - {ALL_GROUPS, ""})
 
 
-def nearest_groups(group: str, known: Iterable[str]) -> list[str]:
-    """Return the names that are nearest to a name, the nearest first; three at most.
+def nearest_names(name: str, known: Iterable[str]) -> list[str]:
+    """Return the names of groups or clients that are nearest to one; three at most.
 
-    >>> nearest_groups("order", ["billing", "orders", "orders-eu", "invoices"])
+    The nearest stands first; of names that are equally near, the first in the alphabet.
+
+    >>> nearest_names("order", ["billing", "orders", "orders-eu", "invoices"])
     ['orders', 'orders-eu', 'invoices']
     """
-    return difflib.get_close_matches(group, sorted(known), n=_NAMED_MAX, cutoff=0.0)
+    like = {each: difflib.SequenceMatcher(None, each, name).ratio() for each in known}
+    return sorted(like, key=lambda each: (-like[each], each))[:_NAMED_MAX]
 
 
 def unknown_group(group: str, known: Iterable[str], place: str, *, or_else: str = "") -> UsageError:
@@ -56,7 +59,7 @@ def unknown_group(group: str, known: Iterable[str], place: str, *, or_else: str 
     names = set(known)
     elsewhere = "look elsewhere (--bootstrap, --topic-prefix, --dump)"
     if names:
-        nearest = ", ".join(nearest_groups(group, names))
+        nearest = ", ".join(nearest_names(group, names))
         near = f"The nearest is {nearest}" if len(names) == 1 else f"The nearest are {nearest}"
         first = f"{near}; `fairlead group list` shows all. If it is none of them, {elsewhere}."
     else:
