@@ -242,7 +242,8 @@ def read_standing(
     decisions = source.read("decisions", [0], now_ms - history_ms)
     past = past_of(group, decisions)
     if past.newest is not None and hides_newer(source, past.newest.generation):
-        decisions = source.read("decisions", [0])
+        # From the first record: a shared source that is asked for no time gives what it has.
+        decisions = source.read("decisions", [0], 0)
         past = past_of(group, decisions)
     if not (live.told or live.roll.state.members or live.roll.state.rules) and not (
         places or heard.told or past.newest

@@ -12,10 +12,13 @@ from fairlead.history.decision_log import read_decisions
 from fairlead.history.tenures import tenures_of
 from fairlead.local.decisions import DecisionReader, Ownership
 from fairlead.planning.decision_log import decisions_after, last_life, newest_epoch
+from fairlead.standing.group_standing import read_standing
+from fairlead.standing.shared_source import SharedSource
 from fairlead.wire.raw import OutgoingRecord
+from strategies.registry import STRATEGIES
 from tests.engine.topics import NAMES
 from tests.engine.world import World
-from tests.planning.live import GROUP
+from tests.planning.live import GROUP, TICK_MS
 from tests.planning.memory_source import MemorySource
 from tests.standing.looked import followers, listed_in, standing_of
 from tests.view.worlds import view_of
@@ -176,7 +179,7 @@ def test_window_that_hides_the_newer_engine() -> None:
     for _ in range(OLD):
         world.topics.append("generations", 0, b"driver", {"kind": "generation"})
     new = _decision(world, OLD, 90, moves=_moved_to("c2", OLD, 90))
-    later = new["at_ms"] + 10 * 60_000
+    later = new["at_ms"] + 30 * 60_000
     old = _decision(world, generation, 95, moves=_moved_to("c1", generation, 95), at_ms=later)
     _write(world, new, old)
     world.topics.now_ms = later
@@ -188,6 +191,9 @@ def test_window_that_hides_the_newer_engine() -> None:
     first = decisions_after(source, GROUP, None)[-1]
     assert first.epoch == (OLD, 90)
     assert standing_of(world).newest == first
+    shared = SharedSource(source).of(GROUP)
+    minute = read_standing(shared, GROUP, STRATEGIES, TICK_MS, history_ms=60_000)
+    assert minute.newest == first
 
 
 @pytest.mark.parametrize("generation", [[8], "8", 8.0, None])
