@@ -41,12 +41,13 @@ SHARED_PARTS = ("spark", "broker", "java")
 """Tests with one of these run one after another, in one process; the first that is marked counts.
 
 Those with Spark keep one core busy, those with a broker alone mostly wait: they go side by side.
+The client's own tests have a broker of their own: in one row with all others they ended last.
 Whole systems share nothing with either, only with others of their folder.
 """
 
 LONGEST_FIRST = (
-    "spark", "tests/faults", "broker", "tests/streaming", "tests/demo", "tests/monitoring",
-    "mutants", "java", "tests/bench",
+    "spark", "tests/faults", "broker", "client broker", "tests/streaming", "tests/demo",
+    "tests/monitoring", "mutants", "java", "tests/bench",
 )  # fmt: skip
 """A group that began late would be waited for at the end, by processes with nothing to do."""
 
@@ -80,4 +81,5 @@ def _group(item: pytest.Item) -> str | None:
     # Those of tidiness share what they have read of every file.
     if item.get_closest_marker("system") or folder == "tests/tidy":
         return folder
-    return next((name for name in SHARED_PARTS if item.get_closest_marker(name)), None)
+    part = next((name for name in SHARED_PARTS if item.get_closest_marker(name)), None)
+    return "client broker" if part == "broker" and folder.startswith("client/") else part
