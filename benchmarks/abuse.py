@@ -10,6 +10,7 @@ and whether the engine that was started is the one that runs in the end.
 import argparse
 import contextlib
 import json
+import os
 import random
 import signal
 import subprocess
@@ -20,12 +21,14 @@ import time
 from collections.abc import Callable
 from math import ceil
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 import orjson
 from kafka import KafkaProducer
 
 from benchmarks.fleet_load import FleetLoad, LoadClient, gather, time_joins
+from fairlead.bench.batch_clock import BatchClock
 from fairlead.local.system import LocalSystem, SystemPlan
 from fairlead.wire.partition import partition_of_group
 
@@ -141,8 +144,11 @@ def abuse(scale: float, joins: int, say: Callable[[str], None]) -> dict[str, Any
             [*command, "--abuse", system.bootstrap, "--prefix", plan.prefix], stdout=subprocess.PIPE
         )
         stack.callback(abuser.kill)
-        during = time_joins(load, beats, [WITNESS], joins, chance)
+        with BatchClock(f"http://127.0.0.1:{system.metrics_port}/metrics") as batches:
+            during = time_joins(load, beats, [WITNESS], joins, chance)
         say(f"joins during it: {_worded(during)} s")
+        for phase, times in sorted(batches.phases_ms.items()):
+            say(f"  batches, {phase}: median {median(times):.0f} ms, longest {max(times):.0f} ms")
         abuser.terminate()
         written = int(abuser.communicate(timeout=60)[0])
         say(f"{written} records were written; joins after it")
@@ -176,6 +182,8 @@ def main() -> None:
     parser.add_argument("--prefix", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.abuse is not None:
+        # An abuser has a machine of its own: here it must not take the engine's processors.
+        os.nice(19)
         abuser = Abuser(given.abuse, given.prefix, given.scale)
         signal.signal(signal.SIGTERM, abuser.stop)
         abuser.run()
