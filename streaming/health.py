@@ -80,12 +80,15 @@ class Health:
         patience: how long what may take.
         clock: seconds that never go back.
         recovering: how many shards recover.
+        generation: that was claimed; 0: none was.
+        batches: how many were committed.
     """
 
     patience: Patience = field(default_factory=Patience)
     clock: Callable[[], float] = time.monotonic
     recovering: Callable[[], int] = lambda: 0
     generation: int = 0
+    batches: int = 0
     _ticked_at: Callable[[], float | None] = lambda: None
     _committed_at: float | None = None
     _moved_at: float | None = None
@@ -102,6 +105,7 @@ class Health:
 
     def committed(self) -> None:
         """A batch was committed."""
+        self.batches += 1
         self._committed_at = self._moved_at = self.clock()
 
     @property

@@ -73,6 +73,7 @@ class JobOptions:
         accept_lost_input: go on although records are gone that were never read.
         skips: records that are passed over unread.
         patience: how long what may take until `/readyz` has another word for it.
+        health: where the run notes how it does; its patience and its recovery are set by the run.
     """
 
     session: SessionSource
@@ -82,6 +83,7 @@ class JobOptions:
     accept_lost_input: bool = False
     skips: tuple[SkippedPlace, ...] = ()
     patience: Patience = field(default_factory=Patience)
+    health: Health = field(default_factory=Health)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +115,9 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
     checkpoint = Checkpoint(settings.engine.checkpoint)
     metrics = EngineMetrics(pyspark.__version__, options.restarts)
     rest_ms = settings.engine.trigger_interval_ms + settings.engine.tick_ms
-    patience = options.patience.between(rest_ms / 1_000)
-    health = Health(patience, recovering=lambda: metrics.recovery.shards)
+    health = options.health
+    health.patience = options.patience.between(rest_ms / 1_000)
+    health.recovering = lambda: metrics.recovery.shards
     with contextlib.ExitStack() as stack:
         stack.enter_context(checkpoint.owned())
         endpoint = serve(metrics.registry, health.verdict, settings.metrics)

@@ -100,10 +100,19 @@ def _run(
     from fairlead.jars.progress import ConsoleProgress
     from fairlead.java import find_java
     from fairlead.logs import log_form
+    from streaming.health import Health
+    from streaming.last_line import LastLine
     from streaming.starting import SessionStart
     from streaming.stopping import StopSignal, on_signals
 
-    with StopSignal() as stop, on_signals(_STOP_SIGNALS, lambda _number: stop.set()):
+    health = Health()
+    last_line = LastLine(health)
+
+    def end(number: signal.Signals) -> None:
+        last_line.asked_by(number.name)
+        stop.set()
+
+    with last_line.written(), StopSignal() as stop, on_signals(_STOP_SIGNALS, end):
         # Spark looks nowhere else for its Java.
         os.environ["JAVA_HOME"] = str(find_java().home)
         jars = ensure_jars("connector", ConsoleProgress(Console(stderr=True)))
@@ -121,6 +130,7 @@ def _run(
             strategies=all_strategies(settings.engine.strategies),
             accept_lost_input=accept_lost_input,
             skips=skips,
+            health=health,
         )
         run_job(settings, options, stop)
 

@@ -3,6 +3,7 @@
 import shutil
 import signal
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -46,6 +47,7 @@ def test_recovers(served: Settings, log: Log, tmp_path: Path) -> None:
             log.await_record("assignments", owns_all(client, 1))
             kill_at_once(*children_of(engine.pid))
             assert engine.await_end() == ExitCode.QUERY_DIED
+            assert _last_line(engine)["exit_code"] == ExitCode.QUERY_DIED
         shutil.rmtree(served.engine.checkpoint)
         with EngineProcess(served, tmp_path / "second.log") as engine:
             log.check = engine.check
@@ -58,7 +60,18 @@ def test_recovers(served: Settings, log: Log, tmp_path: Path) -> None:
             engine.signal(signal.SIGTERM)
             assert engine.await_end() == ExitCode.OK
             _assert_structured(engine.text())
+            line = _last_line(engine)
+            assert (line["why"], line["exit_code"], line["generation"]) == ("SIGTERM", 0, 2)
+            assert line["batches"] > 0
+            assert line["uptime_seconds"] > 0
     assert_decided_once(log)
+
+
+def _last_line(engine: EngineProcess) -> dict[str, Any]:
+    """Return what a driver said of its end."""
+    (line,) = (line for line in engine.text().splitlines() if '"engine ended"' in line)
+    found: dict[str, Any] = orjson.loads(line)
+    return found
 
 
 def _assert_structured(text: str) -> None:
