@@ -124,6 +124,8 @@ def write_fitting(
 ) -> None:
     """Write rows as `write_rows` does; on a terminal that is too narrow for the table in blocks.
 
+    Before that, a table is tried without the columns in which no row says anything.
+
     Args:
         rows: what is to be written.
         columns: those of the table.
@@ -138,6 +140,9 @@ def write_fitting(
     listed = list(rows)
     width = _terminal_width() if width is None else width
     lines = table_lines(listed, columns, prose, width)
+    if lines is None:
+        said = [name for name in columns if any(row.get(name) is not None for row in listed)]
+        lines = table_lines(listed, said, prose, width)
     if lines is None and fewer:
         lines = table_lines(listed, fewer, prose, width)
     if lines is None:

@@ -15,6 +15,7 @@ PROSE_MIN: Final = 30
 """A column of sentences that is narrower is no pleasure to read."""
 _GAP: Final = "   "
 _NO_BREAK: Final = "\u00a0"
+_INDENT: Final = "    "
 
 Row = Mapping[str, Any]
 
@@ -71,15 +72,32 @@ def block_lines(row: Row, columns: Sequence[str], width: int) -> Iterator[str]:
         part.replace(" ", _NO_BREAK) if len(part) < PROSE_MIN + len(_GAP) else part
         for part in parts
     ]
+    yield from _indented(", ".join(short), max(width - 1, PROSE_MIN))
+
+
+def _indented(text: str, width: int) -> Iterator[str]:
+    """Wrap a text to a width behind an indent.
+
+    A word that does not fit, such as a long client id, has a line of its own from the left margin
+    on, without a comma: whoever copies it has it whole.
+    """
     wrapper = TextWrapper(
-        max(width - 1, PROSE_MIN),
-        initial_indent="    ",
-        subsequent_indent="    ",
+        width,
+        initial_indent=_INDENT,
+        subsequent_indent=_INDENT,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    for line in wrapper.wrap(", ".join(short)):
-        yield line.replace(_NO_BREAK, " ")
+    waiting: list[str] = []
+    for word in [*text.split(" "), None]:
+        if word is not None and len(_INDENT) + _len(word) <= width:
+            waiting.append(word)
+            continue
+        for line in wrapper.wrap(" ".join(waiting)):
+            yield line.replace(_NO_BREAK, " ")
+        waiting = []
+        if word is not None:
+            yield word.removesuffix(",").replace(_NO_BREAK, " ")
 
 
 def pair_lines(pairs: Iterable[tuple[str, str]], width: int | None = None) -> Iterator[str]:
