@@ -1,5 +1,7 @@
 """The last line of a run: why it ended, with which code, and what it had done."""
 
+from contextlib import nullcontext
+
 import pytest
 from structlog.testing import capture_logs
 
@@ -14,20 +16,16 @@ def _ended(error: BaseException | None, *asked_by: str) -> dict[str, object]:
     health = Health()
     line = LastLine(health, clock=lambda: now)
     with capture_logs() as lines:
-        try:
-            with line.written():
-                health.claimed(3, lambda: None)
-                health.committed()
-                health.committed()
-                for who in asked_by:
-                    line.asked_by(who)
-                now += 90
-                if error is not None:
-                    raise error
-        except BaseException as passed_on:
-            assert passed_on is error
-        else:
-            assert error is None
+        ends = nullcontext() if error is None else pytest.raises(type(error))
+        with ends, line.written():
+            health.claimed(3, lambda: None)
+            health.committed()
+            health.committed()
+            for who in asked_by:
+                line.asked_by(who)
+            now += 90
+            if error is not None:
+                raise error
     (found,) = lines
     assert found["event"] == "engine ended"
     assert (found["uptime_seconds"], found["generation"], found["batches"]) == (90, 3, 2)
