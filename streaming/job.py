@@ -73,7 +73,7 @@ class JobOptions:
         accept_lost_input: go on although records are gone that were never read.
         skips: records that are passed over unread.
         patience: how long what may take until `/readyz` has another word for it.
-        health: where the run notes how it does; its patience and its recovery are set by the run.
+        health: where the run notes how it does; the run sets its patience and recovery.
     """
 
     session: SessionSource
@@ -114,8 +114,7 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
     """
     checkpoint = Checkpoint(settings.engine.checkpoint)
     metrics = EngineMetrics(pyspark.__version__, options.restarts)
-    rest_ms = settings.engine.trigger_interval_ms + settings.engine.tick_ms
-    health = options.health
+    rest_ms, health = settings.engine.trigger_interval_ms + settings.engine.tick_ms, options.health
     health.patience = options.patience.between(rest_ms / 1_000)
     health.recovering = lambda: metrics.recovery.shards
     with contextlib.ExitStack() as stack:
