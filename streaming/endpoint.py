@@ -1,109 +1,75 @@
-"""What the engine serves over HTTP: its metrics, whether it lives, and whether it does its work.
+"""What the engine answers over HTTP: its metrics, whether it lives, and whether it does its work.
 
 `/metrics` is for Prometheus, and so is every answer of `/`. `/healthz` answers as long as the
 process does. `/readyz` answers 200 while batches go on and 503 otherwise, with the reason.
 """
 
-import socket
-import threading
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
-from wsgiref.simple_server import WSGIRequestHandler, make_server
+from typing import Any
 
 import orjson
-from prometheus_client import CollectorRegistry, make_wsgi_app
-from prometheus_client.exposition import ThreadingWSGIServer
+from prometheus_client import CollectorRegistry
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-from fairlead.errors import EnvironmentMissingError
-from fairlead.settings import MetricsSettings
+from fairlead.http.metrics_answer import metrics_answer
 from streaming.health import Verdict
 
-if TYPE_CHECKING:
-    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
-
-_METHODS: Final = frozenset({"GET", "HEAD"})
+__all__ = ["engine_application"]
 
 
-class _Quiet(WSGIRequestHandler):
-    """Logs no request: a scrape comes every few seconds."""
+def engine_application(registry: CollectorRegistry, verdict: Callable[[], Verdict]) -> Starlette:
+    """Return the application that answers each path.
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-        """Say nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """The HTTP server while it runs; ``url`` is that of its metrics."""
-
-    url: str
-    _server: ThreadingWSGIServer
-    _thread: threading.Thread
-
-    def stop(self) -> None:
-        """Close it."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-def serve(
-    registry: CollectorRegistry, verdict: Callable[[], Verdict], where: MetricsSettings
-) -> Endpoint:
-    """Serve from threads of their own.
-
-    Raises:
-        EnvironmentMissingError: the port is taken, or the host is not one of this machine.
+    Args:
+        registry: the engine's numbers.
+        verdict: tells what the engine is doing.
     """
-    try:
-        family = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)[0][0]
-        server_class = type("Server", (ThreadingWSGIServer,), {"address_family": family})
-        application = route(registry, verdict)
-        server: ThreadingWSGIServer = make_server(
-            where.host, where.port, application, server_class, _Quiet
-        )
-    except OSError as error:
-        raise EnvironmentMissingError(
-            f"metrics.port: {where.host}:{where.port} cannot be served ({error.strerror}).",
-            remedy="Set metrics.port to a free port, or to 0 for any.",
-        ) from error
-    thread = threading.Thread(target=server.serve_forever, name="http", daemon=True)
-    thread.start()
-    host = f"[{where.host}]" if ":" in where.host else where.host
-    return Endpoint(f"http://{host}:{server.server_port}/metrics", server, thread)
+
+    async def metrics(request: Request) -> Response:
+        return await metrics_answer(request, registry)
+
+    async def healthz(request: Request) -> Response:
+        del request
+        return _json(HTTPStatus.OK, {"state": "alive"})
+
+    async def readyz(request: Request) -> Response:
+        del request
+        found = verdict()
+        status = HTTPStatus.OK if found.ready else HTTPStatus.SERVICE_UNAVAILABLE
+        return _json(status, {"ready": found.ready, **asdict(found)})
+
+    async def no_path(request: Request, error: Exception) -> Response:
+        del request, error
+        known = ["/metrics", "/healthz", "/readyz"]
+        return _json(HTTPStatus.NOT_FOUND, {"error": "unknown path", "known": known})
+
+    async def no_method(request: Request, error: Exception) -> Response:
+        del request, error
+        return _json(HTTPStatus.METHOD_NOT_ALLOWED, {"error": "GET only"})
+
+    return Starlette(
+        routes=[
+            Route("/", metrics),
+            Route("/metrics", metrics),
+            Route("/healthz", healthz),
+            Route("/readyz", readyz),
+        ],
+        exception_handlers={
+            HTTPStatus.NOT_FOUND: no_path,
+            HTTPStatus.METHOD_NOT_ALLOWED: no_method,
+        },
+    )
 
 
-def route(registry: CollectorRegistry, verdict: Callable[[], Verdict]) -> "WSGIApplication":
-    """Return the application that answers each path."""
-    metrics: WSGIApplication = make_wsgi_app(registry)
-
-    def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
-        path = environ.get("PATH_INFO", "/")
-        if environ.get("REQUEST_METHOD") not in _METHODS:
-            return _json(environ, start, HTTPStatus.METHOD_NOT_ALLOWED, {"error": "GET only"})
-        if path in ("/", "/metrics"):
-            return metrics(environ, start)
-        if path == "/healthz":
-            return _json(environ, start, HTTPStatus.OK, {"state": "alive"})
-        if path == "/readyz":
-            found = verdict()
-            status = HTTPStatus.OK if found.ready else HTTPStatus.SERVICE_UNAVAILABLE
-            return _json(environ, start, status, {"ready": found.ready, **asdict(found)})
-        known = {"error": "unknown path", "known": ["/metrics", "/healthz", "/readyz"]}
-        return _json(environ, start, HTTPStatus.NOT_FOUND, known)
-
-    return answer
-
-
-def _json(
-    environ: "WSGIEnvironment", start: "StartResponse", status: HTTPStatus, body: object
-) -> Iterable[bytes]:
-    text = orjson.dumps(body) + b"\n"
-    headers = [
-        ("Content-Type", "application/json"),
-        ("Content-Length", str(len(text))),
-        ("Cache-Control", "no-store"),
-    ]
-    start(f"{status.value} {status.phrase}", headers)
-    return [] if environ.get("REQUEST_METHOD") == "HEAD" else [text]
+def _json(status: HTTPStatus, document: Any) -> Response:
+    return Response(
+        orjson.dumps(document) + b"\n",
+        status,
+        media_type="application/json",
+        headers={"cache-control": "no-store"},
+    )

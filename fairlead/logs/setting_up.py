@@ -21,6 +21,8 @@ _QUIET: Final = {
     # It warns of its own slow moments, and of everything that is retried.
     "kafka": logging.ERROR,
     "uvicorn.access": logging.ERROR,
+    # It warns of each request that is none, and anybody may send those.
+    "uvicorn.error": logging.ERROR,
 }
 
 

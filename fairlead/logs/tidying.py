@@ -51,6 +51,7 @@ REPEATING: Final[Mapping[str, tuple[str, ...]]] = {
     "look_up_failed": ("group", "topic", "error"),
     "look_up_refused": ("error",),
     "write_failed": ("topic",),
+    "http_connections_full": (),
 }
 """Events that may come with each batch or poll, and the fields by which two are the same."""
 

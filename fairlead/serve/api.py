@@ -10,17 +10,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
 import orjson
-from prometheus_client.exposition import choose_encoder
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from fairlead.control.known_groups import unknown_group
+from fairlead.http.metrics_answer import metrics_answer
 from fairlead.serve.answers import HeldView
 from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
@@ -61,10 +60,7 @@ def application(
             Route("/api/v1/groups/{group}/decisions", answers.decisions),
             Route("/api/v1/groups/{group}/events", answers.events),
         ],
-        middleware=[
-            Middleware(_Counting, metrics=metrics),
-            Middleware(GZipMiddleware, minimum_size=2_000),
-        ],
+        middleware=[Middleware(_Counting, metrics=metrics)],
     )
 
 
@@ -116,10 +112,8 @@ class _Answers:
         return _json(found.document(), 200 if found.ready else 503)
 
     async def metrics(self, request: Request) -> Response:
-        """Write every series, in the format that the scraper asks for."""
-        encode, content_type = choose_encoder(request.headers.get("accept", ""))
-        text = await run_in_threadpool(encode, self._metrics.registry)
-        return Response(text, media_type=None, headers={"content-type": content_type})
+        """Write the series."""
+        return await metrics_answer(request, self._metrics.registry)
 
     async def groups(self, request: Request) -> Response:
         """List the groups."""

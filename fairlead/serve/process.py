@@ -3,18 +3,22 @@
 import threading
 from contextlib import ExitStack
 
+import structlog
+
 from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.http.server import start_server
 from fairlead.serve.answers import HeldView
 from fairlead.serve.api import application
 from fairlead.serve.following import TopicFollower
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.offset_poller import OffsetPoller
 from fairlead.serve.requests_metrics import ServeMetrics
-from fairlead.serve.server import listening_socket, serve_until_stopped
 from fairlead.settings import Settings
 from streaming.own_strategies import all_strategies
 
 __all__ = ["run_serve"]
+
+log = structlog.get_logger()
 
 
 def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> None:
@@ -23,6 +27,7 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
     Raises:
         EnvironmentMissingError: the port cannot be had. A cluster that is not there is no error:
             the view says so, and goes on to try.
+        RuntimeError: the HTTP server ended by itself.
     """
     strategies = all_strategies(settings.engine.strategies)
     held = HeldView(settings.serve, settings.engine.tick_ms, strategies)
@@ -31,11 +36,16 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
     )
     metrics = ServeMetrics(lambda: follower.following)
     metrics.registry.register(GroupMetrics(held.snapshot))
+    app = application(held, lambda: follower.following, metrics, settings.kafka)
+    # The port first: where it is taken, nothing else begins.
+    server = start_server(app, settings.serve, "serve", settings.http, on_end=stop.set)
     with ExitStack() as ending:
-        listening = ending.enter_context(listening_socket(settings.serve))
         poller = OffsetPoller(held, data, settings.serve.lag_period_ms)
         for part in (follower, poller):
             part.start()
             ending.callback(part.stop)
-        app = application(held, lambda: follower.following, metrics, settings.kafka)
-        serve_until_stopped(listening, app, stop)
+        ending.callback(server.stop)
+        log.info("serving", url=server.url)
+        stop.wait()
+        if not server.is_answering:
+            raise RuntimeError("the HTTP server ended by itself")

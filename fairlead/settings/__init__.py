@@ -1,5 +1,6 @@
 """What the operator can set: read from conf/, files, the environment and flags, and checked."""
 
+from fairlead.settings.http_section import HttpSettings
 from fairlead.settings.kafka_options import java_options, library_options
 from fairlead.settings.kafka_sections import ConnectionSettings, KafkaSettings, SecuritySettings
 from fairlead.settings.loading import Examination, examine, load_settings
@@ -23,6 +24,7 @@ __all__ = [
     "GroupOverrides",
     "GroupRules",
     "GroupsSettings",
+    "HttpSettings",
     "KafkaSettings",
     "MetricsSettings",
     "Problem",

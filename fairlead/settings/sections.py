@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from fairlead.settings.http_section import HttpSettings
 from fairlead.settings.kafka_sections import KafkaSettings
 from fairlead.settings.rules import GroupOverrides, GroupRules
 from fairlead.settings.values import (
@@ -276,6 +277,7 @@ class Settings(BaseSettings):
     group_defaults: GroupRules
     group: dict[GroupName, GroupOverrides]
     metrics: MetricsSettings
+    http: HttpSettings
     log: LogSettings
     serve: ServeSettings
     client: ClientSettings

@@ -56,6 +56,13 @@ Bootstrap = Annotated[
 ServerAddress = Annotated[
     str, Matching(r"(https?://[^\s/@]+)?", "give http://host:port or https://host:port, or nothing")
 ]
+HostPattern = Annotated[
+    str,
+    Matching(
+        r"\*|(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*",
+        'give a host name without a port, such as "a.example.com" or "*.example.com", or "*"',
+    ),
+]
 StrategyClass = Annotated[
     str, Matching(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", 'give "module:Class", such as "mine.near:Near"')
 ]

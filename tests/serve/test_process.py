@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -50,10 +51,10 @@ class Served:
         self.port = port
         self.process = process
 
-    def get(self, path: str) -> tuple[int, bytes]:
+    def get(self, path: str, **headers: str) -> tuple[int, bytes]:
         """Return status and body."""
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
-            connection.request("GET", path)
+            connection.request("GET", path, headers=headers)
             answer = connection.getresponse()
             return answer.status, answer.read()
 
@@ -126,10 +127,16 @@ def test_groups_are_told_over_http(bootstrap: str, topics: TopicNames, tmp_path:
 
 
 def test_without_a_cluster_it_says_so_and_lives(tmp_path: Path) -> None:
-    """It is alive and not ready, names the address, and has no groups."""
+    """It is alive, not ready, names the address, has no groups, and is no site of somebody else."""
     lost = f"127.0.0.1:{free_ports(1)[0]}"
-    with serving(tmp_path, lost, "fairlead.") as served:
+    few = "FAIRLEAD__HTTP__CONNECTIONS=8"
+    with serving(tmp_path, lost, "fairlead.", few) as served, contextlib.ExitStack() as hanging:
         assert served.wait("/healthz", 200) == {"alive": True}
+        # Bounds and names are those of the engine's server: tests/http has them all.
+        assert served.get("/api/v1/groups", Host="evil.example")[0] == 421
+        for _ in range(20):
+            half = hanging.enter_context(socket.create_connection(("127.0.0.1", served.port)))
+            half.sendall(b"GET / HTTP/1.1\r\nX-Half")
         reason = served.wait("/readyz", 503)["reason"]
         deadline = time.monotonic() + WAIT_S
         while lost not in reason and time.monotonic() < deadline:

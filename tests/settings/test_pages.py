@@ -45,7 +45,10 @@ def test_every_key_is_known() -> None:
 
 def test_units() -> None:
     """A number has its unit in its name, or is a count of what its name says."""
-    counted = r".*(partitions|factor|groups|per_trigger|per_second|members|topics|queues|port)$"
+    counted = (
+        r".*(partitions|factor|groups|per_trigger|per_second|members|topics|queues|port"
+        r"|connections)$"
+    )
     numbers = [known for known in known_keys() if re.match(r"-?\d", known.kind)]
     assert len(numbers) > 20
     bare = [known.dotted for known in numbers if known.unit is None]

@@ -14,12 +14,19 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.settings import MetricsSettings
-from streaming.endpoint import Endpoint, serve
+from fairlead.http.server import HttpServer, start_server
+from fairlead.settings import MetricsSettings, load_settings
+from streaming.endpoint import engine_application
 from streaming.health import Health
 from tests.awaiting import LONGEST_SECONDS
 
 ROOT = Path(__file__).parents[2]
+
+
+def started(registry: CollectorRegistry, health: Health, where: MetricsSettings) -> HttpServer:
+    """Return the engine's server."""
+    application = engine_application(registry, health.verdict)
+    return start_server(application, where, "metrics", load_settings().http)
 
 
 @pytest.fixture
@@ -29,18 +36,18 @@ def health() -> Health:
 
 
 @pytest.fixture
-def endpoint(health: Health) -> Iterator[Endpoint]:
+def endpoint(health: Health) -> Iterator[HttpServer]:
     """A running server with two families."""
     registry = CollectorRegistry()
     for name in ("fairlead_one", "fairlead_two"):
         Counter(name, "Help.", registry=registry)
-    server = serve(registry, health.verdict, MetricsSettings(host="127.0.0.1", port=0))
+    server = started(registry, health, MetricsSettings(host="127.0.0.1", port=0))
     yield server
     server.stop()
 
 
-def _ask(endpoint: Endpoint, path: str, method: str = "GET") -> tuple[int, str]:
-    url = endpoint.url.removesuffix("/metrics") + path
+def _ask(endpoint: HttpServer, path: str, method: str = "GET") -> tuple[int, str]:
+    url = endpoint.url + path
     request = urllib.request.Request(url, method=method)  # noqa: S310 - our own server
     try:
         answer: HTTPResponse = urllib.request.urlopen(request, timeout=10)  # noqa: S310
@@ -51,8 +58,8 @@ def _ask(endpoint: Endpoint, path: str, method: str = "GET") -> tuple[int, str]:
         return answer.status, answer.read().decode()
 
 
-def _check(endpoint: Endpoint, *arguments: str) -> subprocess.CompletedProcess[str]:
-    port = endpoint.url.rpartition(":")[2].removesuffix("/metrics")
+def _check(endpoint: HttpServer, *arguments: str) -> subprocess.CompletedProcess[str]:
+    port = endpoint.url.rpartition(":")[2]
     return subprocess.run(
         [sys.executable, ROOT / "deploy" / "healthcheck", *arguments],
         env={**os.environ, "FAIRLEAD__METRICS__PORT": port},
@@ -70,7 +77,7 @@ def _run(health: Health) -> None:
     health.committed()
 
 
-def test_metrics(endpoint: Endpoint) -> None:
+def test_metrics(endpoint: HttpServer) -> None:
     """All families, or those that are asked for by name."""
     for path in ("/metrics", "/"):
         status, text = _ask(endpoint, path)
@@ -80,7 +87,7 @@ def test_metrics(endpoint: Endpoint) -> None:
     assert "fairlead_two_total" not in _ask(endpoint, "/metrics?name[]=fairlead_one_total")[1]
 
 
-def test_ready(endpoint: Endpoint, health: Health) -> None:
+def test_ready(endpoint: HttpServer, health: Health) -> None:
     """503 with the reason until batches go on, and then 200; the process lives all the while."""
     status, text = _ask(endpoint, "/readyz")
     told = json.loads(text)
@@ -95,7 +102,7 @@ def test_ready(endpoint: Endpoint, health: Health) -> None:
     assert _ask(endpoint, "/healthz")[0] == 200
 
 
-def test_other_paths(endpoint: Endpoint) -> None:
+def test_other_paths(endpoint: HttpServer) -> None:
     """What is not there is said, with what is; nothing can be posted; HEAD has no body."""
     status, text = _ask(endpoint, "/ready")
     assert status == 404
@@ -104,15 +111,15 @@ def test_other_paths(endpoint: Endpoint) -> None:
     assert _ask(endpoint, "/readyz", "HEAD") == (503, "")
 
 
-def test_port_taken(endpoint: Endpoint, health: Health) -> None:
+def test_port_taken(endpoint: HttpServer, health: Health) -> None:
     """A port that another process has is named, with the remedy."""
-    port = int(endpoint.url.rpartition(":")[2].removesuffix("/metrics"))
+    port = int(endpoint.url.rpartition(":")[2])
     where = MetricsSettings(host="127.0.0.1", port=port)
     with pytest.raises(EnvironmentMissingError, match=f"127.0.0.1:{port} cannot be served"):
-        serve(CollectorRegistry(), health.verdict, where)
+        started(CollectorRegistry(), health, where)
 
 
-def test_health_check(endpoint: Endpoint, health: Health) -> None:
+def test_health_check(endpoint: HttpServer, health: Health) -> None:
     """It says no with the reason, yes when batches go on, and if asked that the process lives."""
     found = _check(endpoint)
     assert found.returncode == 1

@@ -1,0 +1,1 @@
+"""The one HTTP server of the engine and of ``fairlead serve``: bounded, and closed to web pages."""

@@ -1,0 +1,50 @@
+"""What every HTTP server of Fairlead allows its callers."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from fairlead.settings.values import HostPattern, Section
+
+
+class HttpSettings(Section):
+    """What callers may do, for each HTTP server alike: the engine's, and `fairlead serve`."""
+
+    connections: Annotated[
+        int,
+        Field(
+            ge=8,
+            le=10_000,
+            description="A server holds so many connections. At one more it closes the one that "
+            "has waited longest for its request; where all are being answered, it says 503. Each "
+            "stream of events is a connection, and each takes a file descriptor.",
+        ),
+    ]
+    request_ms: Annotated[
+        int,
+        Field(
+            ge=100,
+            le=600_000,
+            description="A request must be there after so long, head and body; and whoever does "
+            "not read the answer for so long is cut off. A scrape over a slow link takes a second.",
+        ),
+    ]
+    head_bytes: Annotated[
+        int,
+        Field(
+            ge=1_024,
+            le=1_048_576,
+            description="A head that is longer is refused with 400. Those of Prometheus and of "
+            "browsers are below 4 KiB.",
+        ),
+    ]
+    allowed_hosts: Annotated[
+        tuple[HostPattern, ...],
+        Field(
+            description="Names that a request may ask for, such as "
+            '["fairlead.example.com", "*.svc.cluster.local"], beside IP addresses, localhost and '
+            "the name of this machine. Empty: a server on loopback allows no others, so that no "
+            "web page reads it under a name of its own (DNS rebinding); any other server allows "
+            "every name.",
+        ),
+    ]

@@ -1,0 +1,228 @@
+"""What callers of the HTTP server may do: the engine's own application, over real sockets."""
+
+import asyncio
+import contextlib
+import resource
+import socket
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry, Counter
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.routing import Route
+
+from fairlead.http.server import HttpServer, start_server
+from fairlead.settings import HttpSettings, MetricsSettings, load_settings
+from streaming.endpoint import engine_application
+from streaming.health import Health
+from tests.awaiting import await_seen
+
+CALLERS = 1_500
+HALF = b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half"
+WHOLE = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+def _address(server: HttpServer) -> tuple[str, int]:
+    return "127.0.0.1", int(server.url.rpartition(":")[2])
+
+
+@contextlib.contextmanager
+def _engine(**limits: Any) -> Iterator[HttpServer]:
+    registry = CollectorRegistry()
+    Counter("fairlead_one", "Help.", registry=registry)
+    with _running(engine_application(registry, Health().verdict), **limits) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def _running(application: Starlette, **limits: Any) -> Iterator[HttpServer]:
+    settings = HttpSettings(**{**load_settings().http.model_dump(), **limits})
+    where = MetricsSettings(host="127.0.0.1", port=0)
+    server = start_server(application, where, "metrics", settings)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextlib.contextmanager
+def _caller(server: HttpServer, *sent: bytes) -> Iterator[socket.socket]:
+    with socket.create_connection(_address(server), timeout=20) as caller:
+        for each in sent:
+            caller.sendall(each)
+        yield caller
+
+
+def _answer(caller: socket.socket) -> bytes:
+    """Return all that comes until the server closes; nothing if it was cut off."""
+    found = b""
+    with contextlib.suppress(ConnectionResetError):
+        while part := caller.recv(65_536):
+            found += part
+    return found
+
+
+def _scrape(server: HttpServer) -> str:
+    with urllib.request.urlopen(f"{server.url}/metrics", timeout=10) as answer:  # noqa: S310
+        text: str = answer.read().decode()
+    return text
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """Let this process have both ends of all those connections open."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = max(before[0], 2 * CALLERS + 500)
+    if before[1] != resource.RLIM_INFINITY and wanted > before[1]:
+        pytest.skip("this machine allows too few open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.usefixtures("many_files")
+def test_half_sent_requests() -> None:
+    """While 1,500 half-sent requests hang, scrapes go on, on a few threads, and few stay open."""
+    threads = threading.active_count()
+    with _engine(request_ms=60_000) as server, contextlib.ExitStack() as hanging:
+        callers = [hanging.enter_context(_caller(server, HALF)) for _ in range(CALLERS)]
+        begun = time.monotonic()
+        for _ in range(5):
+            assert "fairlead_one_total 0.0" in _scrape(server)
+        assert time.monotonic() - begun < 5.0
+        # One for the loop, and few for the answers.
+        assert threading.active_count() - threads < 10
+
+        def still_open() -> int:
+            return sum(_is_open(each) for each in callers)
+
+        await_seen(still_open, lambda count: count <= 256, what="at most 256 connections")
+        assert still_open() > 200, "nobody is closed without need"
+
+
+def _is_open(caller: socket.socket) -> bool:
+    caller.settimeout(0)
+    try:
+        return caller.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except ConnectionResetError:
+        return False
+
+
+@pytest.mark.parametrize(
+    "half",
+    [b"", HALF, b"POST /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\nhalf"],
+    ids=["nothing", "head", "body"],
+)
+def test_slow_request(half: bytes) -> None:
+    """A request that is not whole in time is cut off, also one that goes on byte by byte."""
+    with _engine(request_ms=500) as server, _caller(server, half) as caller:
+        begun = time.monotonic()
+        caller.settimeout(0.1)
+        with pytest.raises(OSError, match=r"reset|pipe|closed"):
+            _drip(caller)
+        assert 0.4 < time.monotonic() - begun < 10.0
+
+
+def _drip(caller: socket.socket) -> None:
+    """Send byte by byte until the other side has closed.
+
+    Raises:
+        OSError: it has.
+    """
+    for _ in range(200):
+        caller.sendall(b"x")
+        with contextlib.suppress(TimeoutError):
+            while caller.recv(65_536):
+                pass
+            raise OSError("closed")
+
+
+def test_unread_answer() -> None:
+    """Whoever does not read an answer is cut off, so that it takes no place for ever."""
+    told = threading.Event()
+
+    async def endless(request: Request) -> StreamingResponse:
+        del request
+
+        async def parts() -> Any:
+            try:
+                while True:
+                    yield b"x" * 65_536
+                    await asyncio.sleep(0)
+            finally:
+                told.set()
+
+        return StreamingResponse(parts(), media_type="text/event-stream")
+
+    asked = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with (
+        _running(Starlette(routes=[Route("/", endless)]), request_ms=500) as server,
+        _caller(server, asked),
+    ):
+        assert told.wait(20)
+
+
+def test_kept_connection() -> None:
+    """A connection serves one request after another, and the time of each begins anew."""
+    with _engine(request_ms=1_000) as server, _caller(server) as caller:
+        for _ in range(4):
+            caller.sendall(WHOLE)
+            found = b""
+            while not found.endswith(b'{"state":"alive"}\n'):
+                part = caller.recv(65_536)
+                assert part, "it was closed"
+                found += part
+            time.sleep(0.4)
+
+
+def test_long_head() -> None:
+    """A head without an end is refused; one within the bound is not."""
+    with _engine(head_bytes=1_024) as server:
+        with _caller(server, HALF + b"x" * 2_000) as caller:
+            assert _answer(caller).startswith(b"HTTP/1.1 400 ")
+        with _caller(server, HALF + b": x\r\nConnection: close\r\n\r\n") as caller:
+            assert _answer(caller).startswith(b"HTTP/1.1 200 ")
+
+
+def test_all_are_answered() -> None:
+    """Where every connection is being answered, one more is told so with 503."""
+
+    async def stream(request: Request) -> StreamingResponse:
+        del request
+
+        async def parts() -> Any:
+            yield b"first"
+            await asyncio.Event().wait()
+
+        return StreamingResponse(parts())
+
+    asked = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with (
+        _running(Starlette(routes=[Route("/", stream)]), connections=8) as server,
+        contextlib.ExitStack() as stack,
+    ):
+        for _ in range(8):
+            busy = stack.enter_context(_caller(server, asked))
+            assert busy.recv(100).startswith(b"HTTP/1.1 200 ")
+        with _caller(server, asked) as caller:
+            assert _answer(caller).startswith(b"HTTP/1.1 503 ")
+
+
+def test_foreign_name() -> None:
+    """A request for a name of somebody else gets no numbers, but the setting that allows it."""
+    asked = b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+    with _engine() as server, _caller(server, asked) as caller:
+        answer = _answer(caller)
+    assert answer.startswith(b"HTTP/1.1 421 ")
+    assert b"fairlead_one" not in answer
+    assert b"http.allowed_hosts" in answer
+    with _engine(allowed_hosts=("evil.example",)) as server, _caller(server, asked) as caller:
+        assert b"fairlead_one_total 0.0" in _answer(caller)

@@ -1,0 +1,50 @@
+"""Whom a request may ask for."""
+
+import socket
+
+import pytest
+
+from fairlead.http.hosts import is_allowed_host
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+NAMES = ("fairlead.example.com", "*.svc.cluster.local")
+
+
+@pytest.mark.parametrize("bound", [*LOOPBACK, "0.0.0.0", "10.0.0.7", "metrics.example.com"])  # noqa: S104 - compared, not bound
+@pytest.mark.parametrize("allowed", [(), NAMES])
+def test_own_names(bound: str, allowed: tuple[str, ...]) -> None:
+    """Addresses, as probes and Prometheus ask for, and the server's own names are always right."""
+    own = ["127.0.0.1:9464", "10.1.2.3:9464", "[::1]:9464", "localhost", "LOCALHOST:9464"]
+    own += [socket.gethostname(), f"{socket.gethostname()}.:9464", "localhost."]
+    own.append(f"[{bound}]" if ":" in bound else bound)
+    assert [each for each in own if not is_allowed_host(each, bound, allowed)] == []
+
+
+@pytest.mark.parametrize("bound", LOOPBACK)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "evil.example",
+        "evil.example:9464",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "",
+        "[x",
+        "a b",
+    ],
+)
+def test_foreign_names(asked: str, bound: str) -> None:
+    """On loopback no name of somebody else is right, whatever it begins with."""
+    assert not is_allowed_host(asked, bound, ())
+    assert not is_allowed_host(asked, bound, NAMES)
+
+
+def test_allowed_names() -> None:
+    """Names of the settings are right, and where there are any, no others beyond loopback."""
+    for bound in ("127.0.0.1", "10.0.0.7"):
+        assert is_allowed_host("fairlead.example.com:80", bound, NAMES)
+        assert is_allowed_host("engine.ns.SVC.cluster.local", bound, NAMES)
+        assert not is_allowed_host("svc.cluster.local", bound, NAMES)
+        assert not is_allowed_host("evilsvc.cluster.local", bound, NAMES)
+        assert is_allowed_host("evil.example", bound, ("*",))
+    assert is_allowed_host("engine.example.com", "10.0.0.7", ())
