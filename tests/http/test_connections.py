@@ -68,6 +68,17 @@ def _answer(caller: socket.socket) -> bytes:
     return found
 
 
+def _until(caller: socket.socket, end: bytes) -> bool:
+    """Read up to the end of an answer; tell whether it came before the server closed."""
+    found = b""
+    while not found.endswith(end):
+        part = caller.recv(65_536)
+        if not part:
+            return False
+        found += part
+    return True
+
+
 def _scrape(server: HttpServer) -> str:
     with urllib.request.urlopen(f"{server.url}/metrics", timeout=10) as answer:  # noqa: S310
         text: str = answer.read().decode()
@@ -175,11 +186,7 @@ def test_kept_connection() -> None:
     with _engine(request_ms=1_000) as server, _caller(server) as caller:
         for _ in range(4):
             caller.sendall(WHOLE)
-            found = b""
-            while not found.endswith(b'{"state":"alive"}\n'):
-                part = caller.recv(65_536)
-                assert part, "it was closed"
-                found += part
+            assert _until(caller, b'{"state":"alive"}\n')
             time.sleep(0.4)
 
 
