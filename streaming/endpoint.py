@@ -4,7 +4,8 @@
 process does. `/readyz` answers 200 while batches go on and 503 otherwise, with the reason.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
@@ -17,9 +18,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from fairlead.http.metrics_answer import metrics_answer
+from fairlead.http.server import start_server
+from fairlead.settings import Settings
 from streaming.health import Verdict
 
-__all__ = ["engine_application"]
+__all__ = ["answering", "engine_application"]
 
 
 def engine_application(registry: CollectorRegistry, verdict: Callable[[], Verdict]) -> Starlette:
@@ -64,6 +67,23 @@ def engine_application(registry: CollectorRegistry, verdict: Callable[[], Verdic
             HTTPStatus.METHOD_NOT_ALLOWED: no_method,
         },
     )
+
+
+@contextmanager
+def answering(
+    registry: CollectorRegistry, verdict: Callable[[], Verdict], settings: Settings
+) -> Iterator[str]:
+    """Answer while the context is open; yield the address of the metrics.
+
+    Raises:
+        EnvironmentMissingError: the port is taken, or the host is not one of this machine.
+    """
+    application = engine_application(registry, verdict)
+    server = start_server(application, settings.metrics, "metrics", settings.http)
+    try:
+        yield f"{server.url}/metrics"
+    finally:
+        server.stop()
 
 
 def _json(status: HTTPStatus, document: Any) -> Response:

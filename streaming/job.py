@@ -23,7 +23,6 @@ from fairlead.core.records import Tick
 from fairlead.engine.drivers import settings_of
 from fairlead.engine.seals import seal_of
 from fairlead.errors import QueryDiedError, RefusedError
-from fairlead.http.server import start_server
 from fairlead.settings import Settings
 from sinks import KafkaSink, Sink
 from strategies.registry import STRATEGIES
@@ -39,7 +38,7 @@ from streaming.clock import Ticker
 from streaming.cluster import ClusterFacts, PartitionGuard, prepare_topics, read_cluster
 from streaming.connection import spark_options
 from streaming.ending import Ending, classify, quietly
-from streaming.endpoint import engine_application
+from streaming.endpoint import answering
 from streaming.generation import GenerationWatch, claim_generation, earlier_generations
 from streaming.health import Health, Patience
 from streaming.lost_input import check_input
@@ -120,10 +119,8 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
     health.recovering = lambda: metrics.recovery.shards
     with contextlib.ExitStack() as stack:
         stack.enter_context(checkpoint.owned())
-        application = engine_application(metrics.registry, health.verdict)
-        server = start_server(application, settings.metrics, "metrics", settings.http)
-        stack.callback(server.stop)
-        log.info("metrics", url=f"{server.url}/metrics")
+        url = stack.enter_context(answering(metrics.registry, health.verdict, settings))
+        log.info("metrics", url=url)
         prepared = prepare(settings, checkpoint, options)
         spark = options.session.result(stop)
         if spark is None:

@@ -15,6 +15,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from fairlead.settings import EngineSettings
+from fairlead.settings.layers import ENVIRONMENT_PREFIX
 
 _STREAMING: Final = "org.apache.spark.sql.execution.streaming"
 _FIRST_WITH_CHECKPOINTING_PACKAGE: Final = (4, 1)
@@ -101,12 +102,23 @@ def build_session(
     os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))
     conf = SparkConf().setMaster(engine.master)
     conf.setAll(list(spark_settings(engine, jars, java_options).items()))
+    _withhold_settings()
     # A process group of its own: what is sent to ours (Ctrl-C, a SIGTERM to all) must not end the
     # JVM before this process has stopped the query. It ends when its standard input is closed.
     gateway = launch_gateway(conf, {"process_group": 0})  # type: ignore[no-untyped-call]
     SparkContext(conf=conf, gateway=gateway)
     session: SparkSession = SparkSession.builder.getOrCreate()
     return session
+
+
+def _withhold_settings() -> None:
+    """Take our settings out of the environment that the JVM and its workers inherit.
+
+    A password may stand in a variable. The driver has read them all; its children are told what
+    they need in other ways, and whoever may look at a process reads its environment.
+    """
+    for name in [each for each in os.environ if each.upper().startswith(ENVIRONMENT_PREFIX)]:
+        del os.environ[name]
 
 
 def _logging_option() -> str:
