@@ -9,6 +9,7 @@
 """
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -19,17 +20,28 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from fairlead.errors import EnvironmentMissingError, RefusedError
+from streaming.damage import DamagedError, not_permitted
 from streaming.keys import shard_keys
 
 _OWNER_ONLY: Final = 0o700
 _LAYOUT_VERSION: Final = 1
 _TOPICS_VERSION: Final = 1
 _OFFSETS_VERSION: Final = "v1"
+_NOT_PERMITTED: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 _Read = TypeVar("_Read")
 
 Offsets = Mapping[tuple[str, int], int]
 """An offset of each partition, by topic and number."""
+
+
+class _OtherVersionError(Exception):
+    """A file of ours has another form than the one that this version reads."""
+
+    def __init__(self, version: int, known: int) -> None:
+        super().__init__(f"{version} and not {known}")
+        self.version = version
+        self.known = known
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +104,8 @@ class Checkpoint:
         """Hold the folder while the context is open, making it first if it is missing.
 
         Raises:
-            RefusedError: another driver holds it.
-            EnvironmentMissingError: it cannot be made or written.
+            RefusedError: another driver holds it, or this user may not write it.
+            EnvironmentMissingError: it cannot be made.
         """
         path = self.folder / "lock"
         try:
@@ -102,6 +114,8 @@ class Checkpoint:
             self.folder.chmod(_OWNER_ONLY)
             handle = path.open("a+", encoding="ascii")
         except OSError as error:
+            if error.errno in _NOT_PERMITTED:
+                raise not_permitted(self.folder, self.folder, "written") from error
             raise EnvironmentMissingError(
                 f"engine.checkpoint: {self.folder} cannot be used ({error.strerror}).",
                 remedy="Set engine.checkpoint to a folder on a local disk that may be written.",
@@ -132,7 +146,7 @@ class Checkpoint:
         """Tell whether at least one batch was committed: before that the state is empty.
 
         Raises:
-            RefusedError: what was committed is gone while what came of it is there. Spark would
+            DamagedError: what was committed is gone while what came of it is there. Spark would
                 begin at batch 0, and find states of later batches when it comes to their numbers.
         """
         if self.newest_commit() is not None:
@@ -141,12 +155,8 @@ class Checkpoint:
         states = self.query / "state"
         kept = planned is None and any(path.is_file() for path in states.rglob("*"))
         if kept or (planned or 0) > 0:
-            raise RefusedError(
-                f"engine.checkpoint: {self.query} is damaged: it holds no commit, but "
-                f"{'state' if kept else f'the plan of batch {planned}'}.",
-                remedy="Put back the checkpoint as it was, with every file of one moment. If it is "
-                f"lost, move {self.folder} away: the engine recovers from what clients claim.",
-            )
+            held = "state" if kept else f"the plan of batch {planned}"
+            raise DamagedError(self.folder, self.query, f"holds no commit, but {held}")
         return False
 
     def forget_first_batch(self) -> None:
@@ -162,7 +172,7 @@ class Checkpoint:
         A batch that was planned and not committed is run again, from there. There must be state.
 
         Raises:
-            RefusedError: what Spark has written cannot be understood.
+            DamagedError: what Spark has written cannot be understood.
         """
         return self._offsets(self.newest_commit())
 
@@ -170,7 +180,7 @@ class Checkpoint:
         """Return up to where the newest batch reads, committed or not. There must be state.
 
         Raises:
-            RefusedError: what Spark has written cannot be understood.
+            DamagedError: what Spark has written cannot be understood.
         """
         return self._offsets(self._newest("offsets"))
 
@@ -230,17 +240,14 @@ class Checkpoint:
         try:
             return _read_offsets(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, AttributeError) as error:
-            raise RefusedError(
-                f"engine.checkpoint: {path} cannot be understood ({error}).",
-                remedy="Put back the checkpoint as it was, with every file of one moment. If it is "
-                f"lost, move {self.folder} away: the engine recovers from what clients claim.",
-            ) from error
+            raise DamagedError(self.folder, path, f"cannot be understood ({error})") from error
 
     def stored_layout(self) -> Layout | None:
         """Return the layout that the checkpoint was made for; None if it is new.
 
         Raises:
-            RefusedError: the file is there and is not a layout.
+            DamagedError: the file is there and is not a layout.
+            RefusedError: another version of Fairlead has written it.
         """
         return self._stored("layout.json", _read_layout)
 
@@ -252,7 +259,8 @@ class Checkpoint:
         """Return the ids of the topics that were read; none if this checkpoint does not name them.
 
         Raises:
-            RefusedError: the file is there and cannot be understood.
+            DamagedError: the file is there and cannot be understood.
+            RefusedError: another version of Fairlead has written it.
         """
         return self._stored("topics.json", _read_topic_ids) or {}
 
@@ -267,11 +275,15 @@ class Checkpoint:
             return None
         try:
             return read(path.read_text(encoding="utf-8"))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except _OtherVersionError as error:
             raise RefusedError(
-                f"engine.checkpoint: {path} cannot be understood ({error}).",
-                remedy="Put back the checkpoint as it was, or name another folder.",
+                f"engine.checkpoint: another version of Fairlead has written {path} (its form is "
+                f"{error.version}, this version knows {error.known}).",
+                remedy="Run that version, or name an empty folder: on it the engine recovers from "
+                "what clients claim.",
             ) from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DamagedError(self.folder, path, f"cannot be understood ({error})") from error
 
     def _store(self, name: str, document: Mapping[str, object]) -> None:
         staged = self.folder / f"{name}.new"
@@ -311,15 +323,22 @@ def check_layout(stored: Layout, found: Layout) -> None:
 def _read_layout(text: str) -> Layout:
     """Read what `store_layout` wrote; anything else raises one of several errors."""
     document = json.loads(text)
-    if document.pop("version") != _LAYOUT_VERSION:
-        raise ValueError("it has a version that this engine does not know")
+    _check_version(document.pop("version"), _LAYOUT_VERSION)
     return Layout(**{**document, "keys": tuple(document["keys"])})
+
+
+def _check_version(version: object, known: int) -> None:
+    """Refuse a file of another version: that is no damage, and its own engine can use it."""
+    if version == known:
+        return
+    if not isinstance(version, int):
+        raise TypeError(f"{version!r} is no version")
+    raise _OtherVersionError(version, known)
 
 
 def _read_topic_ids(text: str) -> dict[str, str]:
     document = json.loads(text)
-    if document["version"] != _TOPICS_VERSION:
-        raise ValueError("it has a version that this engine does not know")
+    _check_version(document["version"], _TOPICS_VERSION)
     return {str(name): str(topic_id) for name, topic_id in document["topics"].items()}
 
 

@@ -7,9 +7,9 @@ the log before the first batch; ticks are in every partition before the query lo
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import pyspark
 import structlog
@@ -22,7 +22,7 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.records import Tick
 from fairlead.engine.drivers import settings_of
 from fairlead.engine.seals import seal_of
-from fairlead.errors import QueryDiedError, RefusedError
+from fairlead.errors import QueryDiedError
 from fairlead.settings import Settings
 from sinks import KafkaSink, Sink
 from strategies.registry import STRATEGIES
@@ -37,10 +37,13 @@ from streaming.checkpoint import Checkpoint, Layout, Offsets, check_layout
 from streaming.clock import Ticker
 from streaming.cluster import ClusterFacts, PartitionGuard, prepare_topics, read_cluster
 from streaming.connection import spark_options
-from streaming.ending import Ending, classify, quietly
+from streaming.damage import copies_of
+from streaming.ending import Ending, cause_of_end, java_causes, quietly
 from streaming.endpoint import answering
 from streaming.generation import GenerationWatch, claim_generation, earlier_generations
 from streaming.health import Health, Patience
+from streaming.inspection import inspect, refusal_of
+from streaming.jvm_lock import jvm_owns
 from streaming.lost_input import check_input
 from streaming.metrics import EngineMetrics
 from streaming.progress import ProgressListener
@@ -58,7 +61,6 @@ log = structlog.get_logger()
 _LOOK_SECONDS: Final = 0.5
 _BATCH_SECONDS_MAX: Final = 10.0
 """How long a stop waits for the running batch; one that is cut off is run again later."""
-_JVM_LOCK_SECONDS_MAX: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
     rest_ms, health = settings.engine.trigger_interval_ms + settings.engine.tick_ms, options.health
     health.patience = options.patience.between(rest_ms / 1_000)
     health.recovering = lambda: metrics.recovery.shards
+    metrics.damaged.set(len(copies_of(checkpoint.folder)))
     with contextlib.ExitStack() as stack:
         stack.enter_context(checkpoint.owned())
         url = stack.enter_context(answering(metrics.registry, health.verdict, settings))
@@ -147,6 +150,7 @@ def prepare(settings: Settings, checkpoint: Checkpoint, options: JobOptions) -> 
         UsageError: conf/ holds a value that cannot be a rule.
     """
     wanted = wanted_rules(settings, options.strategies)
+    inspect(checkpoint)
     stored = checkpoint.stored_layout()
     prepare_topics(settings, may_create=stored is None)
     found = _layout(settings, read_cluster(settings))
@@ -179,33 +183,6 @@ def _tell_loss(checkpoint: Checkpoint, earlier: int) -> None:
             checkpoint=str(checkpoint.folder),
             generation=earlier,
         )
-
-
-@contextlib.contextmanager
-def jvm_owns(spark: SparkSession, checkpoint: Checkpoint) -> Iterator[None]:
-    """Let the JVM lock the checkpoint as well.
-
-    When a driver is killed its JVM lives on for a moment and may still write; the next driver waits
-    here until that JVM is gone.
-
-    Raises:
-        RefusedError: another JVM keeps it.
-    """
-    jvm: Any = spark.sparkContext._jvm  # noqa: SLF001 - there is no public way to Java's classes
-    file = jvm.java.io.RandomAccessFile(str(checkpoint.jvm_lock), "rw")
-    deadline = time.monotonic() + _JVM_LOCK_SECONDS_MAX
-    while file.getChannel().tryLock() is None:
-        if time.monotonic() > deadline:
-            raise RefusedError(
-                f"engine.checkpoint: a JVM still uses {checkpoint.folder}.",
-                remedy="End that process: it belongs to a driver that was killed.",
-            )
-        time.sleep(0.1)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(Py4JError, OSError):
-            file.close()
 
 
 class Run:
@@ -264,7 +241,7 @@ class Run:
             )
             listener.register(spark)
             stack.callback(quietly, lambda: listener.unregister(spark))
-            query = start_query(spark, self._checkpoint, self._plan(generation, begin, seals))
+            query = self._start(spark, self._plan(generation, begin, seals))
             log.info("engine runs", generation=generation, shards=layout.shards)
             # Before the listener goes and the JVM with it.
             stack.callback(quietly, lambda: errors.look(spark, str(query.runId)))
@@ -276,6 +253,15 @@ class Run:
             )
             self._wait_for_end(query, ending, ticker, pulse)
 
+    def _start(
+        self, spark: SparkSession, plan: QueryPlan, *, planned_only: bool = False
+    ) -> StreamingQuery:
+        """Start the query; what Spark finds wrong already then ends this run in order."""
+        try:
+            return start_query(spark, self._checkpoint, plan, planned_only=planned_only)
+        except (PySparkException, Py4JError, OSError) as error:
+            raise cause_of_end(str(error), self._checkpoint) from error
+
     def _skip(self, spark: SparkSession, generation: int) -> None:
         """Go past what is to be skipped; what stands before it is read first.
 
@@ -284,12 +270,11 @@ class Run:
         """
 
         def run_planned_batch() -> None:
-            plan = self._plan(generation)
-            query = start_query(spark, self._checkpoint, plan, planned_only=True)
+            query = self._start(spark, self._plan(generation), planned_only=True)
             try:
                 query.awaitTermination()
             except PySparkException as error:
-                raise classify(str(error)) from error
+                raise cause_of_end(str(error), self._checkpoint, java_causes(query)) from error
 
         skip_records(
             self._settings.kafka, self._checkpoint, self._prepared.skips, run_planned_batch
@@ -317,12 +302,12 @@ class Run:
                 # Whoever stopped us stopped the JVM as well; what it had begun is run again.
                 log.warning("the JVM ended before the query was stopped")
                 return
-            raise QueryDiedError(
+            raise refusal_of(self._checkpoint) or QueryDiedError(
                 f"the JVM is gone ({error}).", remedy="With --supervise it is started again."
             ) from error
         if failure is not None:
             log.error("the query ended", exception=str(failure))
-            raise classify(str(failure))
+            raise cause_of_end(str(failure), self._checkpoint, java_causes(query))
 
     def _ends_without_state(self) -> Offsets | None:
         """Return where the log ends, if there is no state; None: there is."""

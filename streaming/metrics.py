@@ -164,6 +164,11 @@ class EngineMetrics:
             "query_restarts_total", "Times that --supervise has started the driver again."
         )
         self.query_restarts.inc(restarts)
+        self.damaged = self._gauge(
+            "damaged_checkpoints",
+            "Damaged checkpoints that --recover-damaged has moved aside and nobody has deleted, as "
+            "of this driver's start.",
+        )
 
     def _make_batch_families(self) -> None:
         self.batches = self._counter(

@@ -1,8 +1,9 @@
 """`fairlead run`: the engine itself, alone or under a supervisor."""
 
+import contextlib
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import SettingsOptions
+from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from fairlead.settings import Settings
@@ -19,6 +21,8 @@ _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _SUPERVISE = "--supervise"
 _ACCEPT_LOST_INPUT = "--accept-lost-input"
 _SKIP = "--skip"
+_RECOVER_DAMAGED = "--recover-damaged"
+_DAMAGE_PIPE = "--damage-pipe"
 
 
 @takes_sets
@@ -36,6 +40,14 @@ def run(
     supervise: Annotated[
         bool,
         typer.Option(_SUPERVISE, help="Start the engine again when it dies; see docs."),
+    ] = False,
+    recover_damaged: Annotated[
+        bool,
+        typer.Option(
+            _RECOVER_DAMAGED,
+            help="With --supervise: move a damaged checkpoint aside and recover; sets "
+            "engine.recover_damaged.",
+        ),
     ] = False,
     archive: Annotated[
         bool,
@@ -59,6 +71,7 @@ def run(
         ),
     ] = None,
     restarts: Annotated[int, typer.Option("--restarts", hidden=True, min=0)] = 0,
+    damage_pipe: Annotated[int | None, typer.Option(_DAMAGE_PIPE, hidden=True, min=0)] = None,
 ) -> None:
     """Run the engine: the streaming job, from conf/ and the environment.
 
@@ -68,8 +81,10 @@ def run(
     """
     from fairlead.cli.logging_up import set_up_log
 
+    _check_recovery(recover_damaged=recover_damaged, supervise=supervise)
     overrides = {
         "engine.checkpoint": None if checkpoint is None else str(checkpoint),
+        "engine.recover_damaged": True if recover_damaged else None,
         "metrics.port": metrics_port,
     }
     from streaming.skipping import read_place
@@ -78,8 +93,31 @@ def run(
     skips = tuple(read_place(text) for text in skip or ())
     set_up_log(settings)
     if supervise:
-        _supervise(sys.argv[1:])
-    _run(settings, restarts, skips, archive=archive, accept_lost_input=accept_lost_input)
+        _supervise(sys.argv[1:], settings)
+    with _telling_damage(damage_pipe):
+        _run(settings, restarts, skips, archive=archive, accept_lost_input=accept_lost_input)
+
+
+@contextlib.contextmanager
+def _telling_damage(pipe: int | None) -> Iterator[None]:
+    """Tell the supervisor, if there is one that wants to know, of a checkpoint that is damaged."""
+    from streaming.damage import DamagedError
+    from streaming.supervise import tell_damage
+
+    try:
+        yield
+    except DamagedError as error:
+        if pipe is not None:
+            tell_damage(pipe, error.folder)
+        raise
+
+
+def _check_recovery(*, recover_damaged: bool, supervise: bool) -> None:
+    if recover_damaged and not supervise:
+        raise UsageError(
+            f"{_RECOVER_DAMAGED}: there is no supervisor that could start the engine again.",
+            remedy=f"Give {_SUPERVISE} as well.",
+        )
 
 
 def _run(
@@ -135,14 +173,23 @@ def _run(
         run_job(settings, options, stop)
 
 
-def _supervise(arguments: Sequence[str]) -> None:
+def _supervise(arguments: Sequence[str], settings: "Settings") -> None:
     """Run this command without the supervisor until it ends for good; leave with its code."""
-    from streaming.supervise import Supervisor
+    from streaming.moving_aside import move_aside
+    from streaming.supervise import Recovery, Supervisor
+
+    engine = settings.engine
+    recovery = Recovery(
+        engine.checkpoint.absolute(),
+        lambda folder: move_aside(folder, engine.damaged_kept),
+        _DAMAGE_PIPE,
+    )
 
     def command(restarts: int) -> Sequence[str]:
         return [sys.executable, "-m", "fairlead", *child_arguments(arguments, restarts)]
 
-    raise typer.Exit(Supervisor(command).run())
+    supervisor = Supervisor(command, recovery=recovery if engine.recover_damaged else None)
+    raise typer.Exit(supervisor.run())
 
 
 def child_arguments(arguments: Sequence[str], restarts: int) -> list[str]:
@@ -151,7 +198,9 @@ def child_arguments(arguments: Sequence[str], restarts: int) -> list[str]:
     What a person accepted holds for the start that the person has seen: a restart is refused if
     there is something to accept once more.
     """
-    kept_back = {_SUPERVISE} if restarts == 0 else {_SUPERVISE, _ACCEPT_LOST_INPUT}
+    kept_back = {_SUPERVISE, _RECOVER_DAMAGED}
+    if restarts > 0:
+        kept_back.add(_ACCEPT_LOST_INPUT)
     kept = [argument for argument in arguments if argument not in kept_back]
     if restarts > 0:
         kept = _without_skips(kept)

@@ -105,6 +105,6 @@ CHECKS: Final = (
           "Whether the newest request in the log was answered by routes or offsets.",
           "a request has waited for ten seconds"),
     Check("state", Place.CLUSTER, 7, checkpoint.checkpoint_topics,
-          "Whether the checkpoint was made for this cluster, these topics and these partitions, "
+          "Whether the checkpoint is whole, and made for this cluster, topics and partitions, "
           "and the log still holds what it reads next.", "a start would be refused"),
 )  # fmt: skip

@@ -10,6 +10,7 @@ from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.errors import RefusedError
 from streaming.checkpoint import Checkpoint, Layout, check_layout
+from streaming.inspection import inspect
 from streaming.lost_input import check_input
 from streaming.topic_ids import check_topic_ids, read_topic_ids
 
@@ -53,6 +54,9 @@ def checkpoint_topics(around: Surroundings) -> Iterator[Answer]:
         around.cluster,
     )
     try:
+        # Of a folder in use a batch may be half written.
+        if _holder(here.folder / "lock") is None:
+            inspect(here)
         if not here.folder.exists() or not here.has_state():
             yield ok(
                 "there is no state: an engine begins anew, or recovers from what clients claim"

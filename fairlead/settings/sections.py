@@ -68,6 +68,22 @@ class EngineSettings(Section):
         Path,
         Field(description="The folder of its state, on a local POSIX file system."),
     ]
+    recover_damaged: Annotated[
+        bool,
+        Field(
+            description="Whether --supervise moves a damaged checkpoint aside and starts anew: the "
+            "engine then recovers from what clients claim. Else the engine ends with exit code 4."
+        ),
+    ]
+    damaged_kept: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=100,
+            description="So many damaged checkpoints may stand beside engine.checkpoint. With one "
+            "more the engine ends with exit code 4: a person looks at the disk and deletes them.",
+        ),
+    ]
     tick_ms: Annotated[
         int,
         Field(ge=100, le=60_000, description="The pulse that moves the clock of the log."),

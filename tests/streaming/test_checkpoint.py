@@ -129,7 +129,7 @@ def test_state_without_commits(tmp_path: Path, planned: int | None) -> None:
     (checkpoint.query / "offsets").mkdir()
     if planned is not None:
         (checkpoint.query / "offsets" / str(planned)).touch()
-    with pytest.raises(RefusedError, match="is damaged: it holds no commit") as refused:
+    with pytest.raises(RefusedError, match="is damaged: query holds no commit") as refused:
         checkpoint.has_state()
     assert str(tmp_path) in refused.value.remedy
 

@@ -179,7 +179,7 @@ def test_commits_gone_and_state_kept(spark: "SparkSession", settings: Settings, 
         for folder in ("offsets", "commits"):
             shutil.rmtree(settings.engine.checkpoint / "query" / folder)
         with (
-            pytest.raises(RefusedError, match="is damaged: it holds no commit") as refused,
+            pytest.raises(RefusedError, match="is damaged: query holds no commit") as refused,
             StopSignal() as stop,
         ):
             run_job(settings, JobOptions(GivenSession(spark)), stop)

@@ -7,11 +7,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from fairlead.errors import ExitCode
-from streaming.supervise import RestartPolicy, Supervisor
+from fairlead.errors import ExitCode, RefusedError
+from streaming.supervise import Recovery, RestartPolicy, Supervisor
 from tests.awaiting import await_seen, child_process
 
 QUICK = RestartPolicy(
@@ -126,3 +127,63 @@ def test_signal_in_pause() -> None:
         )
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=20) == ExitCode.OK
+
+
+DAMAGED = Path("/path/to/checkpoint")
+
+
+class Damaging:
+    """Children that tell which checkpoint is damaged, each by its words, and end with a code."""
+
+    def __init__(self, *told: tuple[int, str]) -> None:
+        self._told = list(told)
+        self.moved: list[Path] = []
+        self.refuse = False
+
+    def __call__(self, _restarts: int) -> Sequence[str]:
+        """Return the next child's command; the pipe's number follows it."""
+        code, folder = self._told.pop(0)
+        text = (
+            "import os, sys; from pathlib import Path; "
+            "from streaming.supervise import tell_damage; "
+            f"{folder!r} and tell_damage(int(sys.argv[2]), Path({folder!r})); os._exit({code})"
+        )
+        return [sys.executable, "-c", text]
+
+    def move(self, folder: Path) -> None:
+        """Take note; refuse if that was asked for."""
+        if self.refuse:
+            raise RefusedError("so many are kept already", remedy="delete some")
+        self.moved.append(folder)
+
+    def run(self) -> int:
+        """Run them under a supervisor that may recover."""
+        return Supervisor(self, QUICK, Recovery(DAMAGED, self.move, "--damage-pipe")).run()
+
+
+def test_damaged_is_moved_aside() -> None:
+    """A driver that tells of damage is started again once the folder is out of its way."""
+    children = Damaging((4, str(DAMAGED)), (6, ""), (0, ""))
+    assert children.run() == ExitCode.OK
+    assert children.moved == [DAMAGED]
+
+
+def test_other_refusals_are_passed_on() -> None:
+    """A refusal without a word of damage, or of another folder, moves nothing."""
+    for told in ("", "/path/to/another"):
+        children = Damaging((4, told))
+        assert children.run() == ExitCode.REFUSED
+        assert children.moved == []
+
+
+def test_damaged_and_not_to_be_moved() -> None:
+    """Where the folder must stay, the driver's refusal is the supervisor's own end."""
+    children = Damaging((4, str(DAMAGED)))
+    children.refuse = True
+    assert children.run() == ExitCode.REFUSED
+
+
+def test_damaged_again_and_again() -> None:
+    """A disk that damages one checkpoint after the other ends in the crash loop as any death."""
+    children = Damaging(*[(4, str(DAMAGED))] * 4)
+    assert children.run() == ExitCode.CRASH_LOOP

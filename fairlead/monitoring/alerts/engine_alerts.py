@@ -91,6 +91,18 @@ ENGINE_ALERTS: Final = (
         " heartbeats and does not acknowledge holds it up: the group has the alarm barrier_mute.",
     ),
     Alert(
+        name="CheckpointDamaged",
+        job=ENGINE,
+        severity="ticket",
+        expression="fairlead_damaged_checkpoints > 0",
+        hold="0s",
+        when="a damaged checkpoint was moved aside (--recover-damaged) and is still there",
+        summary="{{ $value | humanize }} damaged checkpoints are kept beside the engine's",
+        description="The engine has recovered without them. Something damaged them: most often the"
+        " disk. With engine.damaged_kept of them the next damage stops the engine, so look at the"
+        " disk, then delete them.",
+    ),
+    Alert(
         name="InputLagHigh",
         job=ENGINE,
         severity="ticket",

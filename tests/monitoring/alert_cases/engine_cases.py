@@ -159,6 +159,15 @@ LOAD = (
         [Check("4m45s", "RecoveringLong"), Check("5m", "RecoveringLong", [of_engine("2")])],
     ),
     Case(
+        "a damaged checkpoint is kept, until somebody deletes it and the engine starts again",
+        {engine("fairlead_damaged_checkpoints"): "0x8 1x20 0x20"},
+        [
+            Check("1m", "CheckpointDamaged"),
+            Check("4m", "CheckpointDamaged", [of_engine("1")]),
+            Check("9m", "CheckpointDamaged"),
+        ],
+    ),
+    Case(
         "one topic is far behind, another a little",
         {
             engine("fairlead_input_lag_records", topic="fairlead.heartbeats"): "25000x60",

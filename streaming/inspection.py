@@ -1,0 +1,213 @@
+"""Whether a checkpoint is whole, found out without Spark: at a start, and after a query's death.
+
+It looks at what Spark reads when it starts, and at nothing else. What Spark does without, or mends
+by itself, refuses no start: temporary files of a process that was killed, old batches, a snapshot
+beside which the changes still stand, a file whose checksum is gone, a last commit that is gone (its
+batch is run again, with the same output).
+
+What is not seen here: a state file without a checksum whose content is wrong. Spark meets that in
+its first batch.
+"""
+
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+from fairlead.errors import FairleadError, RefusedError
+from streaming.checkpoint import Checkpoint
+from streaming.damage import DamagedError, not_permitted
+
+__all__ = ["inspect", "refusal_of"]
+
+_SUM_HEADER: Final = b"crc\0"
+_SUM_BYTES: Final = 4
+_CHUNK_BYTES_MAX: Final = 1 << 20
+"""More bytes under one checksum than this were never written: Java would ask for that memory."""
+_CHUNKS_AT_ONCE: Final = 2_048
+_STATE_FILE: Final = re.compile(r"([0-9]+)\.(delta|snapshot)")
+
+
+class _Problem(Exception):  # noqa: N818 - found in a file, and told by whoever knows the folder
+    """What is wrong with a file."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(f"{path} {what}")
+        self.path = path
+        self.what = what
+
+
+def refusal_of(checkpoint: Checkpoint) -> FairleadError | None:
+    """Return what a start on this checkpoint would be refused with; None: nothing is wrong."""
+    try:
+        inspect(checkpoint)
+    except RefusedError as error:
+        return error
+    return None
+
+
+def inspect(checkpoint: Checkpoint) -> None:
+    """Look at everything that a start reads of a checkpoint.
+
+    Raises:
+        DamagedError: something is missing or is not what was written; names the first thing found.
+        RefusedError: this user may not read or write it.
+    """
+    try:
+        _check_rights(checkpoint)
+        if checkpoint.has_state():
+            _check_state(checkpoint)
+    except _Problem as problem:
+        raise DamagedError(checkpoint.folder, problem.path, problem.what) from problem
+    except PermissionError as error:
+        path = Path(str(error.filename or checkpoint.folder))
+        raise not_permitted(checkpoint.folder, path, "read") from error
+
+
+def _check_rights(checkpoint: Checkpoint) -> None:
+    """Check that Spark may write what it writes in each batch."""
+    query = checkpoint.query
+    folders = [checkpoint.folder, query, query / "offsets", query / "commits", *_stores(query)]
+    files = [checkpoint.jvm_lock]
+    for path in (*folders, *files):
+        needed = os.W_OK if path in files else os.W_OK | os.X_OK
+        # The effective user is the one that opens files.
+        if path.exists() and not os.access(path, needed, effective_ids=True):
+            raise not_permitted(checkpoint.folder, path, "written")
+
+
+def _stores(query: Path) -> list[Path]:
+    """Return the folder of each partition of the state."""
+    return sorted((query / "state").glob("[0-9]*/[0-9]*"))
+
+
+def _check_state(checkpoint: Checkpoint) -> None:
+    query = checkpoint.query
+    layout = checkpoint.stored_layout()
+    if layout is None:
+        raise _Problem(
+            checkpoint.folder / "layout.json", "is missing: nothing says what this was made for"
+        )
+    _check_id(query / "metadata")
+    commit, planned = checkpoint.newest_commit(), checkpoint.newest_plan()
+    assert commit is not None
+    _check_document(query / "commits" / str(commit), lines_min=1)
+    # A start reads the newest plan and the one before it; ours also the plan of the last commit.
+    newest = max(commit, planned or 0)
+    for batch in sorted({commit, newest, max(0, newest - 1)}):
+        _check_document(query / "offsets" / str(batch), lines_min=3)
+    for partition in range(layout.shuffle_partitions):
+        store = query / "state" / "0" / str(partition)
+        _check_schema(store / "_metadata" / "schema")
+        _check_store(store, commit + 1)
+
+
+def _check_id(path: Path) -> None:
+    """Check the file with the query's id."""
+    text = _text(path)
+    try:
+        UUID(json.loads(text)["id"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _Problem(path, f"is not what Spark has written ({error})") from error
+
+
+def _check_document(path: Path, lines_min: int) -> None:
+    """Check a file of a batch: a line with a version, and lines of JSON."""
+    version, *lines = _text(path).rstrip("\n").split("\n")
+    if not re.fullmatch(r"v[0-9]+", version) or len(lines) + 1 < lines_min:
+        raise _Problem(path, "is not what Spark has written: it is cut off, or something else")
+    for line in lines:
+        try:
+            json.loads(line)
+        except ValueError as error:
+            raise _Problem(path, f"is not what Spark has written ({error})") from error
+
+
+def _check_schema(path: Path) -> None:
+    """Check the description of the state's rows; Spark writes one anew if there is none."""
+    if path.exists():
+        _check_file(path)
+
+
+def _check_store(store: Path, version: int) -> None:
+    """Check that one partition of the state can be put together as of a version.
+
+    That is a snapshot and all changes since, or all changes from the first on. Spark takes the
+    newest snapshot, and an older one if that cannot be read.
+    """
+    names = [path.name for path in store.iterdir()] if store.is_dir() else []
+    shown = [name for name in names if not name.startswith((".", "_"))]
+    if shown and not any(_STATE_FILE.fullmatch(name) for name in shown):
+        return  # another kind of store, by [engine.spark]: it has checks of its own
+    first: _Problem | None = None
+    while version > 0:
+        if f"{version}.snapshot" in names:
+            try:
+                _check_file(store / f"{version}.snapshot")
+            except _Problem as problem:
+                first = first or problem
+            else:
+                return
+        try:
+            _check_file(store / f"{version}.delta")
+        except _Problem as problem:
+            raise first or problem from problem
+        version -= 1
+
+
+def _text(path: Path) -> str:
+    _check_file(path)
+    try:
+        return path.read_text(encoding="utf-8")
+    except ValueError as error:
+        raise _Problem(path, f"is not what Spark has written ({error})") from error
+
+
+def _check_file(path: Path) -> None:
+    """Check that a file is there, is not empty, and has the content that its checksum tells."""
+    sums_path = path.with_name(f".{path.name}.crc")
+    try:
+        if path.stat().st_size == 0:
+            raise _Problem(path, "is empty")
+        sums = _sums(sums_path)
+        if sums is None:
+            return
+        size, expected = sums
+        if size == 0 or size > _CHUNK_BYTES_MAX:
+            raise _Problem(sums_path, "is no checksum that was written for a checkpoint")
+        if b"".join(_found_sums(path, size)) != expected:
+            raise _Problem(path, "is cut off or changed: its checksum is another")
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise _Problem(path, "is missing") from error
+    except PermissionError:
+        raise
+    except OSError as error:
+        raise _Problem(path, f"cannot be read ({error.strerror})") from error
+
+
+def _sums(path: Path) -> tuple[int, bytes] | None:
+    """Return how many bytes each checksum is for, and the checksums of a file of Hadoop's.
+
+    None: there is none, or it is none by its first bytes; Hadoop goes without it.
+    """
+    try:
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    start = len(_SUM_HEADER) + _SUM_BYTES
+    if len(content) < start or not content.startswith(_SUM_HEADER):
+        return None
+    return int.from_bytes(content[len(_SUM_HEADER) : start], "big"), content[start:]
+
+
+def _found_sums(path: Path, size: int) -> Iterator[bytes]:
+    """Yield the checksum of each part of a file of so many bytes."""
+    with path.open("rb") as handle:
+        for block in iter(lambda: handle.read(size * _CHUNKS_AT_ONCE), b""):
+            parts = (block[at : at + size] for at in range(0, len(block), size))
+            yield from chain(zlib.crc32(part).to_bytes(_SUM_BYTES, "big") for part in parts)
