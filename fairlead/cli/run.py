@@ -24,6 +24,23 @@ _SKIP = "--skip"
 _RECOVER_DAMAGED = "--recover-damaged"
 _DAMAGE_PIPE = "--damage-pipe"
 
+_RecoverDamaged = Annotated[
+    bool,
+    typer.Option(
+        _RECOVER_DAMAGED,
+        help="With --supervise: move a damaged checkpoint aside and recover; sets "
+        "engine.recover_damaged.",
+    ),
+]
+_Skips = Annotated[
+    list[str] | None,
+    typer.Option(
+        _SKIP,
+        metavar="TOPIC/PARTITION@OFFSET",
+        help="Pass over this record of an input topic, unread and once; see docs.",
+    ),
+]
+
 
 @takes_sets
 def run(
@@ -41,14 +58,7 @@ def run(
         bool,
         typer.Option(_SUPERVISE, help="Start the engine again when it dies; see docs."),
     ] = False,
-    recover_damaged: Annotated[
-        bool,
-        typer.Option(
-            _RECOVER_DAMAGED,
-            help="With --supervise: move a damaged checkpoint aside and recover; sets "
-            "engine.recover_damaged.",
-        ),
-    ] = False,
+    recover_damaged: _RecoverDamaged = False,
     archive: Annotated[
         bool,
         typer.Option(
@@ -62,14 +72,7 @@ def run(
             help="Go on although records are gone that were never read; see docs.",
         ),
     ] = False,
-    skip: Annotated[
-        list[str] | None,
-        typer.Option(
-            _SKIP,
-            metavar="TOPIC/PARTITION@OFFSET",
-            help="Pass over this record of an input topic, unread and once; see docs.",
-        ),
-    ] = None,
+    skip: _Skips = None,
     restarts: Annotated[int, typer.Option("--restarts", hidden=True, min=0)] = 0,
     damage_pipe: Annotated[int | None, typer.Option(_DAMAGE_PIPE, hidden=True, min=0)] = None,
 ) -> None:
