@@ -14,15 +14,13 @@ from streaming.checkpoint import Checkpoint
 from streaming.damage import DamagedError, copies_of
 from streaming.ending import cause_of_end
 from streaming.inspection import refusal_of
-from streaming.job import JobOptions, run_job
-from streaming.stopping import StopSignal
 from tests.streaming.damages import DAMAGES, cut, empty, newest, newest_delta, without_sum
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import assert_decided_once, owns_all
 from tests.streaming.log import Log
 from tests.streaming.pictures import pictures
 from tests.streaming.processes import EngineProcess, children_of, kill_at_once
-from tests.streaming.running import GivenSession, job
+from tests.streaming.running import job
 from tests.streaming.scrape import scrape
 
 if TYPE_CHECKING:
@@ -75,11 +73,14 @@ def test_supervised(
         assert (kept / "query" / "commits").is_dir()
         assert_decided_once(log)
         empty(without_sum(newest(checkpoint.query, "commits")))
+        claims = len(log.records("generations"))
         _assert_refused_once(settings, checkpoint, tmp_path)
+        # It is refused before a generation is claimed.
+        assert len(log.records("generations")) == claims
 
 
 def _assert_kills_damage_nothing(
-    engine: EngineProcess, checkpoint: Checkpoint, folder: Path, count: int = 12
+    engine: EngineProcess, checkpoint: Checkpoint, folder: Path, count: int = 8
 ) -> None:
     """Check that a kill in the midst of any file leaves a checkpoint that is whole."""
     (driver,) = children_of(engine.pid)
@@ -170,17 +171,6 @@ def test_while_running(spark: "SparkSession", settings: Settings, log: Log, name
     else:
         assert isinstance(error, DamagedError)
         assert damage.named in error.message
-
-
-def test_refused_in_process(spark: "SparkSession", settings: Settings, log: Log) -> None:
-    """What is damaged is refused before a generation is claimed, and before Spark is asked."""
-    with Fleet(settings.kafka) as fleet, job(spark, settings, log):
-        fleet.await_held(fleet.join("c1"), 4)
-    empty(without_sum(settings.engine.checkpoint / "query" / "metadata"))
-    claims = len(log.records("generations"))
-    with pytest.raises(DamagedError, match="metadata is empty"), StopSignal() as stop:
-        run_job(settings, JobOptions(GivenSession(spark)), stop)
-    assert len(log.records("generations")) == claims
 
 
 LOADING = "[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred during loading state."
