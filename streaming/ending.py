@@ -82,6 +82,15 @@ class Ending:
         )
 
 
+NEWER_STATE_REMEDY: Final = (
+    "If the other engine runs, leave this one stopped, or stop that one first. If no other has run "
+    "(fairlead doctor tells the newest generation that was claimed), this state is of other "
+    "topics, or an older version has believed a tick that no engine wrote: move the folder of "
+    "engine.checkpoint away and start again; the groups recover, and owners go on meanwhile."
+)
+"""The state was last run under a generation above our own, and ours is the newest claim."""
+
+
 def classify(text: str) -> FairleadError:
     """Return what the end of the query means, from the text of its exception.
 
@@ -91,9 +100,7 @@ def classify(text: str) -> FairleadError:
     if found is not None:
         name, message = found.groups()
         if name == _SUPERSEDED:
-            return SupersededError(
-                message, remedy="Leave this engine stopped, or stop the other one first."
-            )
+            return SupersededError(message, remedy=NEWER_STATE_REMEDY)
         if name in _REFUSED:
             return RefusedError(message)
     return QueryDiedError(

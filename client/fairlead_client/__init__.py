@@ -37,8 +37,10 @@ from fairlead_client.pull.listener import ConsumeContext, ConsumeResult
 from fairlead_client.pull.message_source import MessageSource, PullResult, PullStatus
 from fairlead_client.pull_consumer import PullConsumer
 from fairlead_client.push_consumer import PushConsumer
+from fairlead_client.session.waiting import WaitingKind
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.version import __version__
+from fairlead_client.waiting import Waiting
 
 __all__ = [
     "BroadcastConsumer",
@@ -87,6 +89,8 @@ __all__ = [
     "StartFailedError",
     "Subscription",
     "UnlistedTransitionError",
+    "Waiting",
+    "WaitingKind",
     "__version__",
     "by_hash",
 ]

@@ -29,6 +29,7 @@ from fairlead_client.settings import Settings
 from fairlead_client.transport.offset_store import KafkaOffsetStore, OffsetStore
 from fairlead_client.transport.session_thread import SessionThread
 from fairlead_client.version import __version__
+from fairlead_client.waiting import Waiting
 
 logger = logging.getLogger(__name__)
 
@@ -107,6 +108,11 @@ class Member:
     def last_error(self) -> Exception | None:
         """What went wrong last, in any thread of the client."""
         return self._failure or (None if self._thread is None else self._thread.last_error)
+
+    @property
+    def waiting_for(self) -> Waiting | None:
+        """Why the client has less than it was promised; None: it has all of it, or does not run."""
+        return None if self._thread is None or self._forked else self._thread.waiting_for
 
     @property
     def assigned(self) -> Mapping[Queue, Epoch]:

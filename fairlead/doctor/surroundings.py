@@ -129,10 +129,12 @@ class Cluster:
         tick_s = self._settings.engine.tick_ms / 1_000
         arrivals: list[tuple[int, int]] = []
         records = self._tail(places, _BACK, min(2.5 * tick_s, 4.0), arrivals)
+        # Clients may write heartbeats: a tick of a generation that nobody claimed is no engine's.
+        claimed = self.end("generations") if self.partitions("generations") else 0
         newest: dict[int, SeenTick] = {}
         for record in records:
             tick = _tick(record)
-            if tick is not None:
+            if tick is not None and tick.generation <= claimed:
                 newest[record.partition] = tick
         return TickEvidence(newest, arrivals)
 

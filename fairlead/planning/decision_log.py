@@ -10,7 +10,7 @@ from typing import Final
 from fairlead.local.decisions import Decision, Epoch, decisions_of
 from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["decisions_after", "hides_newer", "last_life", "newest_epoch"]
+__all__ = ["claimed_generation", "decisions_after", "hides_newer", "last_life", "newest_epoch"]
 
 _EMPTY: Final = "empty"
 _LOOKS_BACK_MS: Final = (60_000, 3_600_000, None)
@@ -46,7 +46,16 @@ def hides_newer(source: TopicSource, generation: int) -> bool:
     Raises:
         EnvironmentMissingError: the topic cannot be read.
     """
-    return any(row.offset + 1 > generation for row in source.rows("generations", [0]))
+    return claimed_generation(source) > generation
+
+
+def claimed_generation(source: TopicSource) -> int:
+    """Return the newest generation that a driver has claimed; 0: none is there.
+
+    Raises:
+        EnvironmentMissingError: the topic cannot be read.
+    """
+    return max((row.offset + 1 for row in source.rows("generations", [0])), default=0)
 
 
 def decisions_after(source: TopicSource, group: str, epoch: Epoch | None) -> list[Decision]:

@@ -9,10 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+import orjson
+
 from fairlead.durations import duration_words
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["EngineLife", "newest_tick_ms"]
+__all__ = ["EngineLife", "is_believed", "newest_tick_ms", "tick_generation"]
 
 _TICKS_SILENT: Final = 5
 
@@ -80,6 +82,44 @@ class EngineLife:
         }
 
 
-def newest_tick_ms(rows: Iterable[RawRecord]) -> int | None:
-    """Return when the newest tick among heartbeats was appended: a tick is of no group."""
-    return max((row.append_ms for row in rows if row.key is None), default=None)
+def newest_tick_ms(rows: Iterable[RawRecord], claimed: int) -> int | None:
+    """Return when the newest tick among heartbeats was appended.
+
+    Args:
+        rows: records of heartbeats.
+        claimed: the newest generation that a driver has claimed.
+    """
+    ticks = ((tick_generation(row), row.append_ms) for row in rows)
+    return max(
+        (at_ms for generation, at_ms in ticks if generation and is_believed(generation, claimed)),
+        default=None,
+    )
+
+
+def is_believed(generation: int, claimed: int) -> bool:
+    """Tell whether a tick may be of a driver that there is.
+
+    Every client may write heartbeats, and no client may write the generations topic: a tick of a
+    generation that nobody has claimed is no engine's.
+
+    Args:
+        generation: what the tick says.
+        claimed: the newest generation that a driver has claimed; 0: no claim was read, as in a part
+            of a log, and any generation is believed.
+    """
+    return claimed == 0 or generation <= claimed
+
+
+def tick_generation(row: RawRecord) -> int | None:
+    """Return the generation that a record of heartbeats ticks for; None: it is no tick."""
+    # A tick is of no group, so it has no key.
+    if row.key is not None or row.value is None:
+        return None
+    try:
+        found = orjson.loads(row.value)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(found, dict) or found.get("kind") != "tick":
+        return None
+    generation = found.get("generation")
+    return generation if type(generation) is int and generation > 0 else None

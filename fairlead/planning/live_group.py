@@ -20,6 +20,7 @@ from fairlead.core.rules import EngineRules
 from fairlead.core.scales import weigh_queues
 from fairlead.core.state import Grant, QueueState
 from fairlead.engine.context import ShardContext
+from fairlead.planning.decision_log import claimed_generation
 from fairlead.planning.engine_life import EngineLife
 from fairlead.planning.forecast import forecast
 from fairlead.planning.picture import SOMEWHERE, Picture
@@ -122,7 +123,7 @@ def read_live_group(
     control = source.read("control", [shard])
     in_force = rules_in_force(control, group, source.partitions.shards, strategies)
     newest_ms = source.newest_ms("heartbeats", shard)
-    caller = _Caller(source, group, context, in_force)
+    caller = _Caller(source, group, context, in_force, claimed_generation(source))
     roll = caller.call(sets, newest_ms, measured=measured)
     if not forgotten and not sets.told and not roll.state.members and not roll.state.rules:
         raise UnknownGroupError(group, sets.groups | roll.groups)
@@ -147,6 +148,7 @@ class _Caller:
     group: str
     context: ShardContext
     in_force: RulesInForce
+    claimed: int
     measured_ms: int = 0
 
     def call(self, sets: Sets, newest_ms: int | None, *, measured: bool) -> RollCall:
@@ -166,7 +168,8 @@ class _Caller:
     def _called(self, routes: list[RawRecord], since_ms: int | None = None) -> RollCall:
         shard = self.context.shard
         beats = [] if since_ms is None else self.source.read("heartbeats", [shard], since_ms)
-        return call_roll(self.group, [*routes, *beats], self.in_force, self.context)
+        rows = [*routes, *beats]
+        return call_roll(self.group, rows, self.in_force, self.context, self.claimed)
 
 
 def _measured_for_ms(roll: RollCall, *, measured: bool) -> int:

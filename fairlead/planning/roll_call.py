@@ -53,7 +53,11 @@ class RollCall:
 
 
 def call_roll(
-    group: str, rows: Sequence[RawRecord], in_force: RulesInForce, context: ShardContext
+    group: str,
+    rows: Sequence[RawRecord],
+    in_force: RulesInForce,
+    context: ShardContext,
+    claimed: int,
 ) -> RollCall:
     """Return who is in a group by the records of routes and heartbeats.
 
@@ -64,6 +68,7 @@ def call_roll(
         in_force: the rules of the group and of all groups.
         context: the shard, the strategies, and the period of the ticks. Its generation is above
             every generation.
+        claimed: the newest generation that a driver has claimed: ticks of others are not believed.
 
     Raises:
         AppendTimeMissingError: a topic that carries the clock has no broker's append time.
@@ -95,7 +100,7 @@ def call_roll(
         rules=draft.rules,
         lapsed=frozenset(key for key, stone in draft.state.tombstones.items() if stone.lapsed),
         groups=frozenset(_groups(rows, context)),
-        ticked_ms=newest_tick_ms(row for row in rows if _is_heartbeat(row, context)),
+        ticked_ms=newest_tick_ms((row for row in rows if _is_heartbeat(row, context)), claimed),
         clock_ms=clock.clock_ms,
         progress=tuple(line.arrival for line in lines if _is(line, Progress)),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fairlead.core.model import MessageQueue
 from fairlead.core.rules import GroupRules
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
-from fairlead.planning.engine_life import EngineLife
+from fairlead.planning.engine_life import EngineLife, is_believed, tick_generation
 from fairlead.view.append_times import AppendTimes
 from fairlead.view.end_history import EndHistory
 from fairlead.view.ruled import Ruled
@@ -14,6 +14,9 @@ from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["Surroundings"]
+
+_GENERATIONS_MAX = 64
+"""Those whose ticks came last are kept: each start of an engine is one, and a forger has many."""
 
 
 @dataclass(slots=True)
@@ -29,7 +32,7 @@ class Surroundings:
         appended: when the records of each topic and partition were appended.
         clocks: the clock of each partition of heartbeats.
         begun: when the first record of it was appended that was read.
-        ticked: when its newest tick was appended.
+        ticked: when the newest tick of each generation was appended.
         generation: the newest that was claimed; 0: none.
         as_of_ms: the newest append time that was read.
         structure: changed whenever a route did.
@@ -43,7 +46,7 @@ class Surroundings:
     appended: dict[tuple[str, int], AppendTimes] = field(default_factory=dict)
     clocks: dict[int, ShardClock] = field(default_factory=dict)
     begun: dict[int, int] = field(default_factory=dict)
-    ticked: dict[int, int] = field(default_factory=dict)
+    ticked: dict[int, dict[int, int]] = field(default_factory=dict)
     generation: int = 0
     as_of_ms: int = 0
     structure: int = 0
@@ -71,16 +74,27 @@ class Surroundings:
     def beat(self, row: RawRecord) -> int:
         """Take note of a record of heartbeats; return what time it is on the clock of its shard."""
         self.begun.setdefault(row.partition, row.append_ms)
-        if row.key is None:
-            self.ticked[row.partition] = row.append_ms
+        generation = tick_generation(row)
+        if generation is not None and is_believed(generation, self.generation):
+            ticks = self.ticked.setdefault(row.partition, {})
+            # Only the claims tell which generations there are, and they may be read later.
+            ticks.pop(generation, None)
+            ticks[generation] = row.append_ms
+            if len(ticks) > _GENERATIONS_MAX:
+                del ticks[next(iter(ticks))]
         return self.clock(row.partition).advance(row.append_ms)
+
+    def _ticked_ms(self, shard: int) -> int | None:
+        ticks = self.ticked.get(shard, {})
+        believed = (ms for each, ms in ticks.items() if is_believed(each, self.generation))
+        return max(believed, default=None)
 
     def engine(self, group: str, rules: GroupRules, now_ms: int) -> EngineLife:
         """Return whether an engine runs for a group; ``now_ms``: up to when its silence counts."""
         shard = partition_of_group(group, self.ruled.shards)
         clock = self.clocks.get(shard)
         return EngineLife(
-            ticked_ms=self.ticked.get(shard),
+            ticked_ms=self._ticked_ms(shard),
             newest_ms=None if clock is None else clock.append_ms,
             since_ms=self.begun.get(shard),
             now_ms=now_ms,

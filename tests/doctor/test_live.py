@@ -86,7 +86,10 @@ def test_before_and_with_an_engine(
 
     def look_after_ticks() -> Mapping[str, list[tuple[Status, str]]]:
         for shard in range(4):
-            producer.send(topics.name("heartbeats"), value=encode_tick(Tick(1)), partition=shard)
+            # Any client may write the second one, and no engine has claimed its generation.
+            for generation in (1, 1_000_000):
+                tick = encode_tick(Tick(generation))
+                producer.send(topics.name("heartbeats"), value=tick, partition=shard)
         producer.flush()
         return look()
 

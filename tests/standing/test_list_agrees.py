@@ -32,6 +32,19 @@ def _agree(world: World, group: str) -> tuple[str, ...]:
     return found
 
 
+def test_forged_ticks() -> None:
+    """Ticks of a generation that nobody claimed make no dead engine look alive, wherever."""
+    world = followers("c1", "c2")
+    world.topics.append("generations", 0, b"driver", {"kind": "generation", "driver": "driver"})
+    assert _agree(world, GROUP) == ()
+    for _ in range(8):
+        heard_alone(world, 1, *world.clients, ticking=False)
+        world.topics.tick(1_000_000)
+    assert _agree(world, GROUP) == ("engine_silent",)
+    heard_alone(world, 1, *world.clients)
+    assert _agree(world, GROUP) == ()
+
+
 def _calm(world: World) -> None:
     world.pass_seconds(1)
 

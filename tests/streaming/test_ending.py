@@ -186,6 +186,14 @@ def test_classified(text: str, kind: type[FairleadError]) -> None:
     assert type(classify(text)) is kind
 
 
+def test_remedy_without_another_engine() -> None:
+    """A state of a generation that nobody claimed is no reason to look for another engine alone."""
+    remedy = classify("x\nfairlead.engine.errors.HigherGenerationError: g 1000000\n").remedy
+    assert remedy is not None
+    assert "If no other has run" in remedy
+    assert "move the folder of engine.checkpoint away" in remedy
+
+
 def test_last_words() -> None:
     """The message of a dead query names the Python error, not Spark's first line."""
     text = (

@@ -45,6 +45,7 @@ def test_recovers(served: Settings, log: Log, tmp_path: Path) -> None:
         with EngineProcess(served, tmp_path / "first.log") as engine:
             log.check = engine.check
             log.await_record("assignments", owns_all(client, 1))
+            _assert_no_settings(engine.pid)
             kill_at_once(*children_of(engine.pid))
             assert engine.await_end() == ExitCode.QUERY_DIED
             assert _last_line(engine)["exit_code"] == ExitCode.QUERY_DIED
@@ -65,6 +66,16 @@ def test_recovers(served: Settings, log: Log, tmp_path: Path) -> None:
             assert line["batches"] > 0
             assert line["uptime_seconds"] > 0
     assert_decided_once(log)
+
+
+def _assert_no_settings(driver: int) -> None:
+    """Whoever looks at the JVM or a Python worker finds no setting, so no password, there."""
+    (jvm,) = children_of(driver)
+    below = [each for child in children_of(jvm) for each in (child, *children_of(child))]
+    assert below, "no Python worker runs"
+    assert b"FAIRLEAD__" in Path(f"/proc/{driver}/environ").read_bytes()
+    for process in (jvm, *below):
+        assert b"FAIRLEAD__" not in Path(f"/proc/{process}/environ").read_bytes()
 
 
 def _last_line(engine: EngineProcess) -> dict[str, Any]:

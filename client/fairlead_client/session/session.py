@@ -15,6 +15,7 @@ from fairlead_client.session.events import AllReleased, AllStopped, Event, Lease
 from fairlead_client.session.memory import OWNED, TIMED, Memory, QueueMemory, SessionSettings
 from fairlead_client.session.states import QueueState, SessionState, Signal
 from fairlead_client.session.transitions import TRANSITIONS
+from fairlead_client.session.waiting import WaitingReason, reason_to_wait
 
 LEASED = frozenset({SessionState.STARTING, SessionState.RUNNING, SessionState.LEAVING})
 KEPT = frozenset({QueueState.COMMITTING, QueueState.WORKING})
@@ -99,6 +100,11 @@ class Session:
             for queue in self._memory.queues.values()
             if queue.gate is not None or queue.state in KEPT
         ]
+
+    @property
+    def waiting(self) -> WaitingReason | None:
+        """What keeps the client from work now; None: it has all that it was promised."""
+        return reason_to_wait(self._memory)
 
     def queue_memory(self, queue: Queue) -> QueueMemory | None:
         """Return what is remembered of a queue, to be read only."""

@@ -13,7 +13,7 @@ from uuid import uuid4
 from kafka.errors import KafkaError
 
 from fairlead_client.application import Application
-from fairlead_client.clock import now_ms
+from fairlead_client.clock import now_ms, wall_ms
 from fairlead_client.encoding import Encoder
 from fairlead_client.errors import NoticeError
 from fairlead_client.model import Epoch, Queue
@@ -27,6 +27,7 @@ from fairlead_client.settings import Settings
 from fairlead_client.transport.offset_store import Committer, OffsetStore
 from fairlead_client.transport.reader import CaughtUp, Reader
 from fairlead_client.transport.writer import Writer
+from fairlead_client.waiting import Waiting, WaitingLog
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ class SessionThread(Thread):
         joined: set when the client holds its first lease, and when it ended without.
         ended: set when the session is closed and the threads below were told to stop.
         ownership: what the application may work on; replaced as a whole, any thread may read it.
+        waiting_for: why the client has less than it was promised; None: it has all of it.
         last_error: what went wrong last.
         error: what closed the client, None when the application did.
     """
@@ -76,6 +78,8 @@ class SessionThread(Thread):
         self.joined = Event()
         self.ended = Event()
         self.ownership = NOTHING
+        self._waiting = WaitingLog(settings.group, client_id)
+        self.waiting_for: Waiting | None = None
         self.last_error: Exception | None = None
         self.error: Exception | None = None
 
@@ -151,6 +155,7 @@ class SessionThread(Thread):
             except Empty:
                 break
         self._handle(events.TimePassed())
+        self.waiting_for = self._waiting.look(self._session.waiting, now_ms(), wall_ms())
 
     def _take(self, message: events.Event | CaughtUp | None) -> None:
         # What was processed before the message was put here counts before it: the message may be
@@ -257,6 +262,7 @@ class SessionThread(Thread):
     def _end(self) -> None:
         owned = self.ownership
         self.ownership = NOTHING
+        self.waiting_for = None
         try:
             for step in (
                 lambda: self._observer.owned(0),

@@ -98,16 +98,23 @@ def test_message_in_hand(
     first, second = consumer("a"), consumer("b")
     beats = engine.heartbeat("a"), engine.heartbeat("b")
     queue = Queue(data_topic, "main", 0)
+    assert second.waiting_for is not None
+    assert second.waiting_for.kind.value in ("engine", "assignment")
     engine.grant(beats[0], queue, 1)
     assert take(first, 5)[-1].offset == 4
     engine.grant(beats[1], queue, 2, after=((beats[0], 1),))
     engine.revoke(beats[0], queue, 1, record=2)
     engine.applied("a", 2)
     assert second.poll(1_000) is None
+    assert second.waiting_for is not None
+    assert second.waiting_for.kind.value == "release"
+    assert second.waiting_for.words == f"{data_topic}/main/0 is not released yet by a"
     assert first.still_mine(queue) == (1, 1)
+    assert first.waiting_for is None
     assert first.poll(500) is None
     assert engine.release(queue, 1)["position"] == [0, 5]
     assert take(second, 1)[0].offset == 5
+    assert second.waiting_for is None
 
 
 def test_tags(

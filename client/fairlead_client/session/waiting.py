@@ -1,0 +1,82 @@
+"""Why a client that could work does not, as far as it can know: from what it has read itself."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from fairlead_client.model import Queue
+from fairlead_client.session.memory import Memory
+from fairlead_client.session.states import SessionState
+
+__all__ = ["WaitingKind", "WaitingReason", "reason_to_wait"]
+
+
+class WaitingKind(StrEnum):
+    """What a client waits for."""
+
+    HEARTBEAT = "heartbeat"
+    """No heartbeat of it is acknowledged: it has no lease yet, or its lease has ended."""
+    ENGINE = "engine"
+    """No engine has ever claimed these topics."""
+    ASSIGNMENT = "assignment"
+    """No engine has told it yet what it is to have."""
+    RELEASE = "release"
+    """A queue is promised to it, and whoever had it before has not released it yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingReason:
+    """What is waited for, and the same in words."""
+
+    kind: WaitingKind
+    words: str
+
+
+def reason_to_wait(memory: Memory) -> WaitingReason | None:
+    """Return what keeps a client from work; None: it has all that it was promised, or it leaves."""
+    if memory.state in (SessionState.NEW, SessionState.STARTING):
+        return WaitingReason(WaitingKind.HEARTBEAT, "its first heartbeat is not acknowledged yet")
+    if memory.state is SessionState.FENCED:
+        return WaitingReason(
+            WaitingKind.HEARTBEAT, "its lease has ended; it joins anew once its work has stopped"
+        )
+    if memory.state is not SessionState.RUNNING:
+        return None
+    gated = _gated(memory)
+    if gated:
+        return WaitingReason(WaitingKind.RELEASE, _release_words(gated))
+    group = memory.settings.group
+    if memory.generation == 0:
+        return WaitingReason(
+            WaitingKind.ENGINE,
+            "no engine has ever run on these topics: start `fairlead run`, or check the prefix",
+        )
+    if memory.applied is None:
+        return WaitingReason(
+            WaitingKind.ASSIGNMENT,
+            f"no engine has told it its queues yet: `fairlead group check {group}` says whether "
+            "one ticks, the group is paused, a topic does not exist, or no bridge answers",
+        )
+    return None
+
+
+def _gated(memory: Memory) -> list[tuple[Queue, list[str]]]:
+    """Return the queues that are promised, each with the clients that have not released it."""
+    return [
+        (queue.queue, sorted(ids))
+        for queue in memory.queues.values()
+        if queue.gate is not None
+        for ids in [
+            {
+                holder.client_id
+                for holder in queue.gate.after
+                if not memory.seen.find(queue.queue, holder)[0]
+            }
+        ]
+        if ids
+    ]
+
+
+def _release_words(gated: list[tuple[Queue, list[str]]]) -> str:
+    (topic, broker_name, queue_id), holders = min(gated)
+    more = f", and {len(gated) - 1} more queues wait likewise" if len(gated) > 1 else ""
+    return f"{topic}/{broker_name}/{queue_id} is not released yet by {', '.join(holders)}{more}"

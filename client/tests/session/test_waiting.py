@@ -1,0 +1,89 @@
+"""Why a client waits, from what it has read; and when its log says so."""
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from fairlead_client.session import events
+from fairlead_client.session.waiting import WaitingKind, WaitingReason
+from fairlead_client.waiting import Waiting, WaitingLog
+
+if TYPE_CHECKING:
+    from tests.session.conftest import Script
+
+REASON = WaitingReason(WaitingKind.ENGINE, "no engine")
+
+
+def _waits(script: "Script") -> tuple[str, str]:
+    reason = script.session.waiting
+    assert reason is not None
+    return reason.kind.value, reason.words
+
+
+def test_heartbeat(scripts: "Callable[..., Script]") -> None:
+    """Without an acknowledged heartbeat, and after the lease, it waits for that, whatever else."""
+    script = scripts()
+    assert _waits(script)[0] == "heartbeat"
+    script.start()
+    assert _waits(script) == ("heartbeat", "its first heartbeat is not acknowledged yet")
+    script.acknowledge_heartbeat()
+    assert _waits(script)[0] == "assignment"
+    script.add(1)
+    assert script.session.waiting is None
+    script.wait(10_000)
+    assert _waits(script)[0] == "heartbeat"
+    assert "lease has ended" in _waits(script)[1]
+
+
+def test_engine(scripts: "Callable[..., Script]") -> None:
+    """Where no generation was ever claimed no engine has run; then its assignment is awaited."""
+    script = scripts()
+    script.generation = 0
+    script.run()
+    assert _waits(script)[0] == "engine"
+    assert "fairlead run" in _waits(script)[1]
+    script.feed(events.GenerationRead(1))
+    assert _waits(script)[0] == "assignment"
+    assert "fairlead group check orders" in _waits(script)[1]
+
+
+def test_nothing_for_it(script: "Script") -> None:
+    """A member that was told to have nothing waits for nothing."""
+    assert _waits(script)[0] == "assignment"
+    script.assign(1)
+    assert script.session.waiting is None
+
+
+def test_release(script: "Script") -> None:
+    """A promised queue names those who have not released it, and nobody once they have."""
+    script.add(3, after=(script.holder("c1", 1), script.holder("c2", 2)))
+    assert _waits(script) == ("release", "orders/main/1 is not released yet by c1, c2")
+    script.released(script.holder("c2", 2), None)
+    assert _waits(script) == ("release", "orders/main/1 is not released yet by c1")
+    script.released(script.holder("c1", 1), 4)
+    assert script.session.waiting is None
+    script.feed(events.LeaveRequested())
+    assert script.session.waiting is None
+
+
+def test_log(caplog: pytest.LogCaptureFixture) -> None:
+    """It is logged once after 5 s, then each minute; another kind of reason begins anew."""
+    log = WaitingLog("orders", "c1")
+    with caplog.at_level(logging.WARNING):
+        told = [log.look(REASON, at * 1_000, 7_000 + at * 1_000) for at in range(126)]
+        assert {each and each.since_ms for each in told} == {7_000}
+        assert told[0] == Waiting(WaitingKind.ENGINE, "no engine", 7_000)
+        assert [each.getMessage().partition(" since ")[2] for each in caplog.records] == [
+            f"{seconds} s: no engine" for seconds in (5, 65, 125)
+        ]
+        assert caplog.records[0].getMessage().startswith("c1 of orders waits for engine")
+        caplog.clear()
+        other = WaitingReason(WaitingKind.RELEASE, "c2")
+        assert log.look(other, 126_000, 133_000) == Waiting(WaitingKind.RELEASE, "c2", 133_000)
+        log.look(None, 127_000, 134_000)
+        log.look(other, 128_000, 135_000)
+        log.look(other, 132_000, 139_000)
+        assert caplog.records == []
+        log.look(other, 133_000, 140_000)
+    assert len(caplog.records) == 1
