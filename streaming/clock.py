@@ -18,9 +18,8 @@ from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.producer.future import FutureRecordMetadata
 
 from fairlead.core.records import Tick
-from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import KafkaSettings
-from fairlead.topics import require_reachable
+from fairlead.topics import Role, cluster_error, require_reachable
 from fairlead.wire.encode import encode_tick
 from fairlead.wire.topics import TopicNames
 from streaming.connection import client_options
@@ -100,7 +99,7 @@ class Ticker:
         """
         self._value = encode_tick(Tick(generation))
         options = client_options(self._kafka, "ticker")
-        require_reachable(options["bootstrap_servers"])
+        require_reachable(options)
         try:
             self.producer = KafkaProducer(
                 **options,
@@ -114,10 +113,9 @@ class Ticker:
             sent = self._send(values)
             appended = [future.get(timeout=_FIRST_SECONDS_MAX).timestamp for future in sent]
         except KafkaError as error:
-            raise EnvironmentMissingError(
-                f"kafka.bootstrap: no tick can be appended to {self._topic} ({error}).",
-                remedy="Start the broker, and allow the engine to write to that topic.",
-            ) from error
+            says = f"no tick can be appended to {self._topic}"
+            prefix, role = self._kafka.topic_prefix, Role.ENGINE
+            raise cluster_error(options, says, error, prefix=prefix, role=role) from error
         self._thread.start()
         return dict(zip(self._shards, appended, strict=True))
 

@@ -12,7 +12,15 @@ from kafka.errors import KafkaError
 
 from fairlead.errors import EnvironmentMissingError, FairleadError, RefusedError
 from fairlead.settings import Settings
-from fairlead.topics import create_topics, inspect_topics, require_reachable, topic_specs
+from fairlead.topics import (
+    Role,
+    cluster_error,
+    create_topics,
+    inspect_topics,
+    require_reachable,
+    require_rights,
+    topic_specs,
+)
 from fairlead.wire.topics import CLIENT_TOPICS, TopicNames
 from streaming.connection import client_options
 from streaming.topics import SHARDED_TOPICS
@@ -49,11 +57,12 @@ def prepare_topics(settings: Settings, *, may_create: bool) -> None:
 
     Raises:
         RefusedError: one is missing, or differs in a way that would make decisions wrong.
-        EnvironmentMissingError: the cluster does not answer.
+        EnvironmentMissingError: the cluster does not answer, or a right is missing.
     """
     kafka = settings.kafka
     connection, prefix = client_options(kafka, "topics"), kafka.topic_prefix
     specs = topic_specs(settings.topics)
+    require_rights(connection, prefix, Role.ENGINE)
     work = create_topics if may_create else inspect_topics
     report = work(connection, prefix, specs, kafka.replication_factor)
     stateless = {TopicNames(prefix).name(suffix) for suffix in CLIENT_TOPICS}
@@ -107,7 +116,7 @@ def read_cluster(settings: Settings) -> ClusterFacts:
             partitions.
     """
     options = client_options(settings.kafka, "cluster")
-    require_reachable(options["bootstrap_servers"])
+    require_reachable(options)
     try:
         with contextlib.closing(KafkaAdminClient(**options)) as admin:
             cluster_id = str(admin.describe_cluster()["cluster_id"])
@@ -115,10 +124,7 @@ def read_cluster(settings: Settings) -> ClusterFacts:
             topics = (*SHARDED_TOPICS, "assignments")
             described = admin.describe_topics([names.name(topic) for topic in topics])
     except KafkaError as error:
-        raise EnvironmentMissingError(
-            f"kafka.bootstrap: the cluster does not answer ({error}).",
-            remedy="Start the broker, or name another one.",
-        ) from error
+        raise cluster_error(options, "the cluster does not answer", error) from error
     counts = _partition_counts(described)
     missing = [names.name(topic) for topic in topics if names.name(topic) not in counts]
     if missing:

@@ -19,7 +19,7 @@ from fairlead import __version__
 from fairlead.core.records import DriverSettings, Generation
 from fairlead.errors import EnvironmentMissingError, SupersededError
 from fairlead.settings import KafkaSettings
-from fairlead.topics import TopicConsumer, require_reachable
+from fairlead.topics import Role, TopicConsumer, cluster_error, require_reachable
 from fairlead.wire.encode import encode_generation
 from fairlead.wire.topics import TopicNames
 from streaming.connection import REQUEST_TIMEOUT_MS, client_options
@@ -38,13 +38,13 @@ def earlier_generations(kafka: KafkaSettings) -> int:
     """
     partition = _partition(kafka)
     options = client_options(kafka, "generations")
-    require_reachable(options["bootstrap_servers"])
+    require_reachable(options)
     consumer = KafkaConsumer(**options)
     try:
         # Offsets are never used twice, whatever compaction or retention takes away.
         end: int = consumer.end_offsets([partition], timeout_ms=REQUEST_TIMEOUT_MS)[partition]
     except KafkaError as error:
-        raise _unreachable(partition.topic, error) from error
+        raise _unreachable(kafka, partition.topic, error) from error
     finally:
         consumer.close()
     return end
@@ -68,7 +68,7 @@ def claim_generation(
     driver = str(uuid.uuid4())
     record = Generation(driver, time.time_ns() // 1_000_000, __version__, ran_under, seals)
     options = client_options(kafka, "generations")
-    require_reachable(options["bootstrap_servers"])
+    require_reachable(options)
     producer = KafkaProducer(**options, acks="all")
     try:
         outgoing = encode_generation(record, TopicNames(kafka.topic_prefix))
@@ -77,7 +77,7 @@ def claim_generation(
         )
         generation: int = sent.get(timeout=_CLAIM_SECONDS_MAX).offset + 1
     except KafkaError as error:
-        raise _unreachable(partition.topic, error) from error
+        raise _unreachable(kafka, partition.topic, error) from error
     finally:
         producer.close(timeout=1)
     log.info("generation claimed", generation=generation, driver=driver)
@@ -164,8 +164,7 @@ def _partition(kafka: KafkaSettings) -> TopicPartition:
     return TopicPartition(TopicNames(kafka.topic_prefix).name("generations"), 0)
 
 
-def _unreachable(topic: str, error: KafkaError) -> EnvironmentMissingError:
-    return EnvironmentMissingError(
-        f"kafka.bootstrap: {topic} cannot be reached ({error}).",
-        remedy="Start the broker (fairlead broker start), or name another one.",
-    )
+def _unreachable(kafka: KafkaSettings, topic: str, error: KafkaError) -> EnvironmentMissingError:
+    options = client_options(kafka, "causes")
+    says = f"{topic} cannot be reached"
+    return cluster_error(options, says, error, prefix=kafka.topic_prefix, role=Role.ENGINE)

@@ -71,4 +71,4 @@ def follow(
                 batches = consumer.poll(timeout_ms=_POLL_MS)
                 yield [record for records in batches.values() for record in records]
     except KafkaError as error:
-        raise unreadable(topic, str(error)) from error
+        raise unreadable(kafka, topic, error) from error

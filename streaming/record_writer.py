@@ -6,8 +6,8 @@ from typing import Final
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import KafkaSettings
+from fairlead.topics import Role, cluster_error, require_reachable
 from fairlead.wire.raw import OutgoingRecord
 from streaming.connection import client_options
 
@@ -24,7 +24,9 @@ def write_records(kafka: KafkaSettings, records: Sequence[OutgoingRecord]) -> li
     """
     if not records:
         return []
-    producer = KafkaProducer(**client_options(kafka, "rules"), acks="all")
+    options = client_options(kafka, "rules")
+    require_reachable(options)
+    producer = KafkaProducer(**options, acks="all")
     try:
         sent = [
             producer.send(each.topic, key=each.key, value=each.value, partition=each.partition)
@@ -32,9 +34,7 @@ def write_records(kafka: KafkaSettings, records: Sequence[OutgoingRecord]) -> li
         ]
         return [future.get(timeout=_SEND_SECONDS_MAX).offset for future in sent]
     except KafkaError as error:
-        raise EnvironmentMissingError(
-            f"kafka.bootstrap: {records[0].topic} cannot be written ({error}).",
-            remedy="Start the broker, and allow writing to that topic.",
-        ) from error
+        says, prefix = f"{records[0].topic} cannot be written", kafka.topic_prefix
+        raise cluster_error(options, says, error, prefix=prefix, role=Role.OPERATOR) from error
     finally:
         producer.close(timeout=1)

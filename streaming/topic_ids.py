@@ -13,9 +13,9 @@ from uuid import UUID
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from fairlead.errors import EnvironmentMissingError, RefusedError
+from fairlead.errors import RefusedError
 from fairlead.settings import KafkaSettings
-from fairlead.topics import require_reachable
+from fairlead.topics import cluster_error, require_reachable
 from fairlead.wire.topics import TopicNames
 from streaming.connection import client_options
 from streaming.topics import input_topics
@@ -34,16 +34,13 @@ def read_topic_ids(kafka: KafkaSettings, topics: Collection[str] | None = None) 
         EnvironmentMissingError: the cluster does not answer.
     """
     options = client_options(kafka, "topic-ids")
-    require_reachable(options["bootstrap_servers"])
+    require_reachable(options)
     try:
         with contextlib.closing(KafkaAdminClient(**options)) as admin:
             wanted = input_topics(TopicNames(kafka.topic_prefix)) if topics is None else topics
             described = admin.describe_topics([*wanted])
     except KafkaError as error:
-        raise EnvironmentMissingError(
-            f"kafka.bootstrap: the cluster does not answer ({error}).",
-            remedy="Start the broker, or name another one.",
-        ) from error
+        raise cluster_error(options, "the cluster does not answer", error) from error
     found = {topic["name"]: topic.get("topic_id") for topic in described}
     return {name: str(found[name]) for name in sorted(found) if _is_id(found[name])}
 

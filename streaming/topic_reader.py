@@ -11,11 +11,11 @@ from typing import Any, Final, Self
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, KafkaTimeoutError
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import KafkaSettings
-from fairlead.topics import TopicConsumer, require_reachable
+from fairlead.topics import Role, TopicConsumer, cluster_error, require_reachable, require_rights
 from streaming.connection import REQUEST_TIMEOUT_MS, client_options
 
 __all__ = ["TopicReader", "consumer_of", "unreadable"]
@@ -33,19 +33,26 @@ def consumer_of(kafka: KafkaSettings, name: str, **options: Any) -> TopicConsume
 
     ``name`` is what it is called in the broker's log; ``options`` are its own besides.
     """
+    connection = client_options(kafka, name)
+    require_reachable(connection)
     return TopicConsumer(
-        **client_options(kafka, name),
+        **connection,
         allow_auto_create_topics=False,
         enable_auto_commit=False,
         **options,
     )
 
 
-def unreadable(topics: str, reason: str) -> EnvironmentMissingError:
-    """Return the error of topics that cannot be read."""
-    return EnvironmentMissingError(
-        f"kafka.bootstrap: {topics} cannot be read ({reason}).",
-        remedy="Start the broker, and allow the engine to read that topic.",
+def unreadable(
+    kafka: KafkaSettings, topics: str, error: KafkaError | str
+) -> EnvironmentMissingError:
+    """Return the error of topics that cannot be read: its cause by name, if that can be found."""
+    return cluster_error(
+        client_options(kafka, "causes"),
+        f"{topics} cannot be read",
+        error,
+        prefix=kafka.topic_prefix,
+        role=Role.READER,
     )
 
 
@@ -97,6 +104,10 @@ class TopicReader:
         self._known.update(counts)
         missing = [topic for topic in topics if topic not in counts]
         if missing:
+            # A topic that this user may not see looks like one that is not there.
+            require_rights(
+                client_options(self._kafka, "rights"), self._kafka.topic_prefix, Role.READER
+            )
             raise EnvironmentMissingError(
                 f"topics: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing at "
                 f"{self._kafka.bootstrap}.",
@@ -132,7 +143,7 @@ class TopicReader:
                 batches = consumer.poll(timeout_ms=_POLL_MS, max_records=_POLL_RECORDS)
                 idle = 0 if batches else idle + 1
                 if idle > _IDLE_POLLS_MAX:
-                    raise unreadable(topic, "it stopped to answer")
+                    raise unreadable(self._kafka, topic, "it stopped to answer")
                 # By position and not by record: the last offsets of a compacted topic may be empty.
                 while left and consumer.position(left[-1]) >= ends[left[-1]]:
                     left.pop()
@@ -230,12 +241,11 @@ class TopicReader:
             if consumer is not None:
                 consumer.close()
             if isinstance(error, KafkaError):
-                raise unreadable(", ".join(sorted(topics)), str(error)) from error
+                raise unreadable(self._kafka, ", ".join(sorted(topics)), error) from error
             raise
         self._idle.append(consumer)
 
     def _opened(self) -> KafkaConsumer:
-        require_reachable(self._kafka.bootstrap)
         return consumer_of(self._kafka, "reader", fetch_max_wait_ms=_EMPTY_MS)
 
     def _make_known(self, consumer: KafkaConsumer, topics: Collection[str]) -> None:
@@ -282,7 +292,7 @@ def _newest_from(
             newest = records[-1]
         idle = 0 if consumer.position(place) > reached else idle + 1
         if idle > _IDLE_POLLS_MAX:
-            raise unreadable(place.topic, "it stopped to answer")
+            raise KafkaTimeoutError("it stopped to answer")
     return newest
 
 
@@ -301,5 +311,5 @@ def _read_offsets(
         reached = consumer.position(partition)
         idle = 0 if reached > left[0] else idle + 1
         if idle > _IDLE_POLLS_MAX:
-            raise unreadable(partition.topic, "it stopped to answer")
+            raise KafkaTimeoutError("it stopped to answer")
         left = [offset for offset in left if offset >= reached]

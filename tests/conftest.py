@@ -7,7 +7,12 @@ import pytest
 import structlog
 from hypothesis import settings
 
-pytest_plugins = ["tests.fixtures.kafka", "tests.fixtures.log", "tests.fixtures.spark"]
+pytest_plugins = [
+    "tests.fixtures.kafka",
+    "tests.fixtures.log",
+    "tests.fixtures.secure_kafka",
+    "tests.fixtures.spark",
+]
 
 # A failing random example is worth keeping; a slow machine is no failure.
 settings.register_profile(

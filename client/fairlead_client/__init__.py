@@ -5,6 +5,7 @@ from fairlead_client.broadcast.broadcast_push_consumer import BroadcastPushConsu
 from fairlead_client.client import Client
 from fairlead_client.consumer import Consumer
 from fairlead_client.errors import (
+    BrokerConnectionError,
     CallbackError,
     ClientClosedError,
     ClientStartedError,
@@ -13,6 +14,7 @@ from fairlead_client.errors import (
     ForkedClientError,
     LifecycleError,
     MalformedRecordError,
+    NotAllowedError,
     NoticeError,
     OffsetFileError,
     OffsetStoreError,
@@ -45,6 +47,7 @@ from fairlead_client.waiting import Waiting
 __all__ = [
     "BroadcastConsumer",
     "BroadcastPushConsumer",
+    "BrokerConnectionError",
     "CallbackError",
     "Client",
     "ClientClosedError",
@@ -65,6 +68,7 @@ __all__ = [
     "MessageSource",
     "NoQueueError",
     "NoRouteError",
+    "NotAllowedError",
     "NoticeError",
     "Observer",
     "OffsetFileError",

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from kafka.errors import KafkaConnectionError, KafkaError
+
 
 class FairleadClientError(Exception):
     """Any error of this library; catch it to catch them all."""
@@ -37,6 +39,38 @@ class ForkedClientError(LifecycleError):
 
 class StartFailedError(FairleadClientError):
     """The client could not join: no connection, a topic is missing, or no time left."""
+
+
+class BrokerConnectionError(FairleadClientError, KafkaConnectionError):  # type: ignore[misc]
+    """The brokers take no connection: the login, a certificate or a port is wrong.
+
+    It is a `KafkaConnectionError` of kafka-python too, and stands as `__cause__` of the
+    `StartFailedError` of a client that could not join because of it.
+
+    Attributes:
+        option: the connection option to look at, as in the setting `kafka`.
+    """
+
+    def __init__(self, option: str, problem: str, remedy: str) -> None:
+        super().__init__(f"{option}: {problem}. {remedy}")
+        self.option = option
+
+
+class NotAllowedError(FairleadClientError, KafkaError):  # type: ignore[misc]
+    """The brokers do not let this user do something that a client must do.
+
+    Attributes:
+        operation: what is not allowed, as kafka-acls.sh calls it.
+        resource: on what: `topic NAME` or `group NAME`.
+    """
+
+    def __init__(self, operation: str, resource: str, error: str) -> None:
+        super().__init__(
+            f"clients need {operation} on {resource}, and this user has it not ({error}); "
+            f"kafka-acls.sh --add --operation {operation} --{resource}"
+        )
+        self.operation = operation
+        self.resource = resource
 
 
 class DuplicateClientIdError(FairleadClientError):

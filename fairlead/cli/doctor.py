@@ -3,7 +3,8 @@
 import logging
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,8 +23,31 @@ _NAME_WIDTH = 12
 _STATUS_WIDTH = 7
 
 
+class Role(StrEnum):
+    """The roles of `fairlead.topics.rights`, in words of the command line."""
+
+    ENGINE = "engine"
+    BRIDGE = "bridge"
+    CLIENT = "client"
+    PRODUCER = "producer"
+    READER = "reader"
+    OPERATOR = "operator"
+
+
 @takes_sets
-def doctor(*, shared: SettingsOptions, output: OutputOption = OutputFormat.TABLE) -> None:
+def doctor(
+    *,
+    shared: SettingsOptions,
+    role: Annotated[
+        Role,
+        typer.Option("--role", help="Whose rights in Kafka this user must have."),
+    ] = Role.ENGINE,
+    groups: Annotated[
+        list[str] | None,
+        typer.Option("--group", help="Look at the rights on this consumer group too. Repeatable."),
+    ] = None,
+    output: OutputOption = OutputFormat.TABLE,
+) -> None:
     """Check all that Fairlead needs, from Java to the clocks, and say how to mend what is wrong.
 
     Nothing is written and nothing is changed. Exit code 1 if anything fails, 3 if no broker
@@ -32,13 +56,19 @@ def doctor(*, shared: SettingsOptions, output: OutputOption = OutputFormat.TABLE
     from fairlead.doctor import Surroundings, examine_all
     from fairlead.settings import SettingsError
     from fairlead.settings.cautions import cautions
+    from fairlead.topics import rights
 
     found = shared.examined()
     if found.settings is None:
         raise SettingsError(found.problems)
     # What the library says to the log the checks say in their own words.
     logging.getLogger("kafka").setLevel(logging.CRITICAL + 1)
-    around = Surroundings(found.settings, cautions(found.settings, found.layers))
+    around = Surroundings(
+        found.settings,
+        cautions(found.settings, found.layers),
+        groups or (),
+        rights.Role[role.name],
+    )
     begun = time.monotonic()
     examined = []
     for each in examine_all(around):

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
-from fairlead.errors import EnvironmentMissingError
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
 from streaming.connection import REQUEST_TIMEOUT_MS
 from streaming.reading import partition_counts
-from streaming.topic_reader import consumer_of
+from streaming.topic_reader import consumer_of, unreadable
 
 if TYPE_CHECKING:
     from fairlead.settings import KafkaSettings
@@ -77,10 +76,7 @@ class GroupTopics:
             with contextlib.closing(consumer_of(self._kafka, "watch")) as consumer:
                 yield from self._follow(consumer)
         except KafkaError as error:
-            raise EnvironmentMissingError(
-                f"kafka.bootstrap: the topics cannot be followed ({error}).",
-                remedy="Start the broker, and allow to read Fairlead's topics.",
-            ) from error
+            raise unreadable(self._kafka, "Fairlead's topics", error) from error
 
     def _follow(self, consumer: KafkaConsumer) -> Iterator[Polled]:
         places = {

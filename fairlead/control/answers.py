@@ -18,7 +18,7 @@ from fairlead.errors import EnvironmentMissingError
 from fairlead.local.decisions import Decision, DecisionReader
 from fairlead.settings import KafkaSettings
 from fairlead.wire.topics import TopicNames
-from streaming.topic_reader import consumer_of
+from streaming.topic_reader import consumer_of, unreadable
 
 __all__ = ["AnswerWatch", "Answers", "Place", "Refusal"]
 
@@ -171,7 +171,4 @@ class AnswerWatch:
         )
 
     def _unreadable(self, error: KafkaError) -> EnvironmentMissingError:
-        return EnvironmentMissingError(
-            f"kafka.bootstrap: {self._decisions} and {self._rejects} cannot be read ({error}).",
-            remedy="Start the broker, and allow reading these topics.",
-        )
+        return unreadable(self._kafka, f"{self._decisions} and {self._rejects}", error)

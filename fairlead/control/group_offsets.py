@@ -169,7 +169,7 @@ class GroupOffsets:
     def _committed_topics(self) -> Iterable[str]:
         found = self._data.committed_topics(self._group)
         if found is None:
-            raise _unanswered(f"what {self._group} committed")
+            raise self._data.unanswered(f"it did not say what {self._group} committed")
         return found
 
     def _of_topic(
@@ -192,9 +192,13 @@ class GroupOffsets:
             earliest, latest = bounds.earliest.get(number), bounds.latest.get(number)
             known = {time: for_times[time][number] for time in times if number in for_times[time]}
             if earliest is None or latest is None or number not in committed:
-                raise _unanswered(f"the offsets of {'/'.join(map(str, queue))}")
+                raise self._data.unanswered(
+                    f"it did not say the offsets of {'/'.join(map(str, queue))}"
+                )
             if len(known) < len(times):
-                raise _unanswered(f"the offset of {'/'.join(map(str, queue))} at that time")
+                raise self._data.unanswered(
+                    f"it did not say the offset of {'/'.join(map(str, queue))} at that time"
+                )
             said = [
                 told.positions[queue, identity]
                 for identity in (None, route.identity)
@@ -210,7 +214,7 @@ class GroupOffsets:
         """Return the leader of each partition that has one, in the life that the route tells."""
         (look,) = self._data.look([route.topic]).looks
         if not isinstance(look, TopicSeen):
-            raise _unanswered(f"where the partitions of {route.topic} are")
+            raise self._data.unanswered(f"it did not say where the partitions of {route.topic} are")
         if look.identity != route.identity:
             raise EnvironmentMissingError(
                 f"{route.topic}: the data cluster has it as {look.identity}, its route says "
@@ -265,10 +269,3 @@ def _decoded(suffix: str, row: RawRecord, limits: WireLimits) -> Record | None:
         return decode(suffix, row, limits)
     except WireError:
         return None
-
-
-def _unanswered(what: str) -> EnvironmentMissingError:
-    return EnvironmentMissingError(
-        f"data cluster: it did not say {what}.",
-        remedy="Check --data-bootstrap, that the brokers run, and what this user may do.",
-    )

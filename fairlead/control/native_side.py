@@ -13,7 +13,6 @@ from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.native_group import NativeGroup
 from fairlead.control.group_offsets import QueuePlace
 from fairlead.core.model import MessageQueue, Position
-from fairlead.errors import EnvironmentMissingError
 
 __all__ = ["NativeSide"]
 
@@ -33,7 +32,7 @@ class NativeSide:
         """
         found = self.data.native_group(self.group)
         if found is None:
-            raise _unanswered(f"who is in {self.group}")
+            raise self.data.unanswered(f"it did not say who is in {self.group}")
         return found
 
     def topics(self) -> list[str]:
@@ -44,7 +43,7 @@ class NativeSide:
         """
         found = self.data.committed_topics(self.group)
         if found is None:
-            raise _unanswered(f"what {self.group} committed")
+            raise self.data.unanswered(f"it did not say what {self.group} committed")
         return found
 
     def positions(self, places: Iterable[QueuePlace]) -> dict[MessageQueue, int]:
@@ -58,7 +57,7 @@ class NativeSide:
             partitions = [place.queue.queue_id for place in of_topic]
             committed = self.data.committed(self.group, topic, partitions)
             if not committed.keys() >= {*partitions}:
-                raise _unanswered(f"what {self.group} committed in {topic}")
+                raise self.data.unanswered(f"it did not say what {self.group} committed in {topic}")
             for place in of_topic:
                 position = read_committed(committed[place.queue.queue_id], place.identity)
                 if position is not None:
@@ -99,10 +98,3 @@ def _metadata(place: QueuePlace, position: Position) -> str:
     """Return what Fairlead's clients write beside an offset, which is nothing to anybody else."""
     body = {"v": 1, "reset": position.reset, "identity": place.identity}
     return orjson.dumps(body).decode()
-
-
-def _unanswered(what: str) -> EnvironmentMissingError:
-    return EnvironmentMissingError(
-        f"data cluster: it did not say {what}.",
-        remedy="Check --data-bootstrap, that the brokers run, and what this user may do.",
-    )

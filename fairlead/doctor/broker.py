@@ -20,7 +20,7 @@ def broker(around: Surroundings) -> Iterator[Answer]:
         KafkaError: none answers, or the login is refused.
     """
     kafka = around.settings.kafka
-    require_reachable(kafka.bootstrap_servers)
+    require_reachable(around.options)
     admin = around.cluster.admin
     described = admin.describe_cluster()
     nodes = sorted(int(node["broker_id"]) for node in described["brokers"])

@@ -91,9 +91,9 @@ CHECKS: Final = (
           "settings: [running.md](running.md#when-a-broker-falls-silent).",
           "it is not even longer than `broker.session.timeout.ms`"),
     Check("permissions", Place.CLUSTER, 5, permissions.permissions,
-          "What this user may do with each topic, as the brokers tell it (authorized operations); "
-          "rights on groups and what others may do cannot be asked.",
-          "the engine may not read or write what it must"),
+          "What this user may do with each topic, and with each group of `--group`, as the brokers "
+          "tell it (authorized operations). What others may do cannot be asked.",
+          "who `--role` names may not do what it must; without it, the engine"),
     Check("engine", Place.CLUSTER, 7, life.engine,
           "The age and generation of the newest tick in the log, wherever the engine runs.",
           "an engine ran, and has been silent for ten ticks"),

@@ -14,6 +14,7 @@ from fairlead.doctor.answer import Answer, Status, fail, unknown
 from fairlead.doctor.catalogue import CHECKS, Check, Place
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.errors import FairleadError
+from fairlead.topics import connection_error
 
 __all__ = ["SECONDS_MAX", "Examined", "examine_all"]
 
@@ -56,12 +57,12 @@ def examine_all(
     for check in checks:
         if check.place is Place.MACHINE:
             since, future = begun[check.name]
-            answers = _await(check, future, min(since + check.seconds, until))
+            answers = _await(around, check, future, min(since + check.seconds, until))
         elif not reached:
             answers = [unknown("the brokers do not answer", f"see: {_FIRST_OF_CLUSTER}")]
         else:
             answers = _await(
-                check, _begin(check, around), min(time.monotonic() + check.seconds, until)
+                around, check, _begin(check, around), min(time.monotonic() + check.seconds, until)
             )
             if check.name == _FIRST_OF_CLUSTER:
                 reached = all(answer.status is not Status.FAIL for answer in answers)
@@ -84,7 +85,9 @@ def _begin(check: Check, around: Surroundings) -> Future[list[Answer]]:
     return future
 
 
-def _await(check: Check, future: Future[list[Answer]], until: float) -> list[Answer]:
+def _await(
+    around: Surroundings, check: Check, future: Future[list[Answer]], until: float
+) -> list[Answer]:
     try:
         return future.result(max(0.0, until - time.monotonic()))
     except (OutOfTimeError, TimeoutExpired):
@@ -92,6 +95,9 @@ def _await(check: Check, future: Future[list[Answer]], until: float) -> list[Ans
     except FairleadError as error:
         return [fail(error.message, error.remedy)]
     except KafkaError as error:
+        named = connection_error(around.options)
+        if named is not None:
+            return [fail(named.message, named.remedy)]
         return [
             fail(
                 f"the brokers do not serve the request ({type(error).__name__}: {error})",

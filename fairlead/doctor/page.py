@@ -6,7 +6,7 @@ from typing import Final
 
 from fairlead.doctor.catalogue import CHECKS
 from fairlead.doctor.examination import SECONDS_MAX
-from fairlead.doctor.rights import RIGHTS
+from fairlead.topics.rights import RIGHTS
 from fairlead.wire.topics import ALL_TOPICS
 
 __all__ = ["doctor_page"]
@@ -20,6 +20,7 @@ holds the two together.
 ```
 fairlead doctor                          # what the settings say, on this machine
 fairlead doctor --config my.toml -o json # for programs: check, status, says, remedy
+fairlead doctor --role client --group G  # may this user do what clients of group G must do?
 ```
 
 It looks at everything that Fairlead needs and says how to mend what is not as it must be. It writes
@@ -44,14 +45,21 @@ answers, so that only this machine could be looked at.
 _RIGHTS: Final = """
 ## Rights
 
-Where brokers have an authorizer, each process needs these operations on Fairlead's topics (the
-names here follow `kafka.topic_prefix`). Whoever makes the topics needs Create on them, or on the
-cluster, and DescribeConfigs; everybody who is to be told what else there is needs Describe on all
-of them. Nothing needs a right on a consumer group but a bridge, which needs Describe on the
-groups whose commits it looks up, and `fairlead adopt G` and `release G`, which need Read on the
-native group. On topics with messages consumers need Read, producers Write, and bridges Describe.
+Where brokers have an authorizer, each process needs these operations. Fairlead's own topics are
+called here without `kafka.topic_prefix`; *messages* are the topics with messages; *retry topics*
+are those that Fairlead calls `%RETRY%` and the group, and Kafka `_-RETRY_-` and the group; *group*
+is the consumer group in Kafka that has the name of Fairlead's.
 
-| who | operations | topics |
+The engine and the bridge refuse to start without a right on Fairlead's topics, and name it.
+`fairlead doctor --role client --group G`, run with a client's settings, looks at what that client
+may do.
+
+Whoever makes Fairlead's topics needs Create on them, or on the cluster, beside DescribeConfigs.
+Without Read on its group a client works, but each commit fails: it says so in its log, in
+`last_error` and in `fairlead_client_commit_errors_total`. `fairlead adopt G` and `release G` need
+Read on the group too, since they commit for it.
+
+| who | operations | on |
 |---|---|---|
 """
 
@@ -67,11 +75,19 @@ def doctor_page() -> str:
 def _rights() -> Iterator[str]:
     for who, needed in RIGHTS.items():
         topics: dict[tuple[str, ...], list[str]] = {}
-        for suffix, operations in needed.items():
+        for suffix, operations in needed.topics.items():
             topics.setdefault(operations, []).append(suffix)
         for operations, suffixes in topics.items():
-            names = "all" if len(suffixes) == len(ALL_TOPICS) else ", ".join(suffixes)
+            names = "all topics" if len(suffixes) == len(ALL_TOPICS) else ", ".join(suffixes)
             yield f"| {who} | {', '.join(operations)} | {names} |\n"
+        others = {
+            "messages": needed.messages,
+            "retry topics": needed.retries,
+            "group": needed.group,
+        }
+        for name, operations in others.items():
+            if operations:
+                yield f"| {who} | {', '.join(operations)} | *{name}* |\n"
 
 
 if __name__ == "__main__":

@@ -1,48 +1,89 @@
-"""What this user may do with each topic, as the brokers themselves say: nothing is tried out."""
+"""What this user may do, as the brokers themselves say: nothing is tried out."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
+
+from kafka.errors import GroupAuthorizationFailedError, KafkaError
 
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
-from fairlead.doctor.rights import ENGINE, RIGHTS, acl_command
 from fairlead.doctor.surroundings import Surroundings
+from fairlead.topics import RIGHTS, Role, acl_command, lacking
 from fairlead.wire.topics import ALL_TOPICS
 
 __all__ = ["permissions"]
 
-_TOLD_AS: Final = {"Read": "READ", "Write": "WRITE"}
-"""How brokers name what is asked for here; who may describe settings is seen by looking at them."""
+_OF_SETTINGS: Final = "DescribeConfigs"
+"""Who may look at settings is told by the check `topics`, which looks at them."""
 
 
 def permissions(around: Surroundings) -> Iterator[Answer]:
-    """Ask the brokers which operations they would let this user do, topic by topic."""
-    allowed = {
-        suffix: found
-        for suffix, topic in around.cluster.described.items()
-        if (found := _operations(topic)) is not None
-    }
-    if not allowed:
+    """Ask the brokers what they would let this user do, topic by topic, role by role."""
+    described = [*around.cluster.described.values()]
+    if not any(topic.get("authorized_operations") for topic in described):
         yield unknown(
             "the brokers do not say what this user may do",
             "they say it to users who may see the topics, from Kafka 2.3 on; see: topics",
         )
         return
-    lacking = {who: _lacking(around, needed, allowed) for who, needed in RIGHTS.items()}
-    for who, short in lacking.items():
+    for role in Role:
+        needed = [
+            (around.cluster.names.name(suffix), tuple(each for each in has if each != _OF_SETTINGS))
+            for suffix, has in RIGHTS[role].topics.items()
+        ]
+        short = lacking(needed, described)
         for operations, topics in short.items():
             says = f"may not {' and '.join(operations).lower()} {', '.join(topics)}"
-            remedy = acl_command(around.settings.kafka, operations, topics)
-            if who == ENGINE:
-                yield fail(f"{who} {says}", f"{remedy}; or run it as another user (kafka.security)")
-            else:
-                yield warn(
-                    f"as this user {who} {says}", f"right if they are another; else {remedy}"
-                )
-    if not lacking[ENGINE]:
-        unseen = [around.cluster.names.name(each) for each in ALL_TOPICS if each not in allowed]
-        rest = f"; not to be known of {', '.join(unseen)}" if unseen else ""
-        yield ok(f"the engine may read and write what it must in {len(allowed)} topics{rest}")
+            yield _lack(around, role, says, acl_command(around.options, operations, topics=topics))
+        if role is around.role and not short:
+            unseen = [
+                around.cluster.names.name(each)
+                for each in ALL_TOPICS
+                if each not in around.cluster.described
+            ]
+            rest = f"; not to be known of {', '.join(unseen)}" if unseen else ""
+            yield ok(f"{_who(role)} may do what they must with {len(needed)} topics{rest}")
+    for group in around.groups:
+        yield from _on_group(around, group)
     yield from _making(around)
+
+
+def _on_group(around: Surroundings, group: str) -> Iterator[Answer]:
+    """Say which roles may not do what they must with a consumer group."""
+    try:
+        told = around.cluster.admin.describe_groups([group])[group]
+    except GroupAuthorizationFailedError:
+        told = {"authorized_operations": ()}
+    except KafkaError as error:
+        yield unknown(f"the brokers say nothing of the group {group} ({error})", "try again")
+        return
+    if told.get("authorized_operations") is None:
+        command = acl_command(around.options, ["Read"], groups=[group])
+        yield unknown(
+            f"the group {group} has no commits yet, so the brokers do not say what this user may "
+            "do with it",
+            f"if a commit of a client fails: {command}",
+        )
+        return
+    allowed = frozenset(told["authorized_operations"])
+    lacks = False
+    for role in Role:
+        short = [each for each in RIGHTS[role].group if each.upper() not in allowed]
+        if short:
+            lacks = lacks or role is around.role
+            says = f"may not {' and '.join(short).lower()} the group {group}"
+            yield _lack(around, role, says, acl_command(around.options, short, groups=[group]))
+    if RIGHTS[around.role].group and not lacks:
+        yield ok(f"{_who(around.role)} may do what they must with the group {group}")
+
+
+def _lack(around: Surroundings, role: Role, says: str, remedy: str) -> Answer:
+    if role is around.role:
+        return fail(f"{role} {says}", f"{remedy}; or run it as another user (kafka.security)")
+    return warn(f"as this user {role} {says}", f"right if they are another; else {remedy}")
+
+
+def _who(role: Role) -> str:
+    return role.partition(",")[0]
 
 
 def _making(around: Surroundings) -> Iterator[Answer]:
@@ -54,28 +95,3 @@ def _making(around: Surroundings) -> Iterator[Answer]:
             "topics are missing, and by its rights on the cluster this user makes none",
             "make them as another user, or kafka-acls.sh --add --operation Create --cluster",
         )
-
-
-def _lacking(
-    around: Surroundings,
-    needed: Mapping[str, tuple[str, ...]],
-    allowed: Mapping[str, frozenset[str]],
-) -> dict[tuple[str, ...], list[str]]:
-    """Return which operations are not allowed, each set of them with the topics that lack it."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    for suffix, operations in needed.items():
-        if suffix in allowed:
-            short = tuple(
-                each
-                for each in operations
-                if each in _TOLD_AS and _TOLD_AS[each] not in allowed[suffix]
-            )
-            found.setdefault(short, []).append(around.cluster.names.name(suffix))
-    found.pop((), None)
-    return found
-
-
-def _operations(topic: dict[str, Any]) -> frozenset[str] | None:
-    """Return the names of the operations that are allowed; None: the brokers do not say."""
-    # Who sees the topic may describe it, so an empty answer is none.
-    return frozenset(topic.get("authorized_operations") or ()) or None

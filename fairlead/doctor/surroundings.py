@@ -14,6 +14,7 @@ from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 
 from fairlead.settings import Problem, Settings
+from fairlead.topics import Role
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
 from streaming.connection import client_options
 
@@ -187,13 +188,22 @@ class Surroundings:
     Attributes:
         settings: those in force.
         doubts: what `fairlead config check` warns of.
+        groups: consumer groups on which this user's rights are looked at.
+        role: whose rights this user must have.
         cluster: the cluster that the settings name; nobody else has it while a check runs.
     """
 
     settings: Settings
     doubts: Sequence[Problem] = ()
+    groups: Sequence[str] = ()
+    role: Role = Role.ENGINE
     cluster: Cluster = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How a client of these settings connects."""
+        return client_options(self.settings.kafka, "doctor")
 
     def __post_init__(self) -> None:
         self.cluster = Cluster(self.settings)

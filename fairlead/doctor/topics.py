@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from fairlead.doctor.answer import Answer, fail, ok, warn
-from fairlead.doctor.rights import acl_command
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.topics import TopicDifference, configs_of, differences_of, topic_specs
+from fairlead.topics.rights import acl_command
 from fairlead.wire.topics import ALL_TOPICS
 from streaming.topics import SHARDED_TOPICS
 
@@ -33,7 +33,7 @@ def topics(around: Surroundings) -> Iterator[Answer]:
         hidden = [cluster.names.name(suffix) for suffix in cluster.hidden]
         yield fail(
             f"this user may not see {', '.join(hidden)}: whether they are there is not known",
-            acl_command(around.settings.kafka, ["Describe"], hidden),
+            acl_command(around.options, ["Describe"], topics=hidden),
         )
     if missing:
         yield fail(
@@ -56,7 +56,7 @@ def topics(around: Surroundings) -> Iterator[Answer]:
         yield fail(
             f"this user may not look at the settings of {', '.join(unseen)}; an engine refuses to "
             "start without having seen them",
-            acl_command(around.settings.kafka, ["DescribeConfigs"], unseen),
+            acl_command(around.options, ["DescribeConfigs"], topics=unseen),
         )
     differences = differences_of(
         {suffix: len(topic["partitions"]) for suffix, topic in found.items()},

@@ -29,7 +29,7 @@ from fairlead.settings import KafkaSettings, Settings
 from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import CLIENT_TOPICS, TopicNames
 from streaming.reading import partitions_of, read_bounds
-from streaming.topic_reader import consumer_of
+from streaming.topic_reader import consumer_of, unreadable
 
 __all__ = ["Capture", "Said", "capture", "driver_settings"]
 
@@ -184,12 +184,13 @@ def _read(
         with contextlib.closing(consumer_of(kafka, "record")) as consumer:
             consumer.assign(list(ends))
             consumer.seek_to_beginning()
-            _poll(consumer, ends, take)
+            _poll(kafka, consumer, ends, take)
     except KafkaError as error:
-        raise _unreadable(topic, str(error)) from error
+        raise unreadable(kafka, topic, error) from error
 
 
 def _poll(
+    kafka: KafkaSettings,
     consumer: KafkaConsumer,
     ends: Mapping[TopicPartition, int],
     take: Callable[[ConsumerRecord], None],
@@ -200,15 +201,8 @@ def _poll(
         batches = consumer.poll(timeout_ms=_POLL_MS, max_records=5_000)
         idle = 0 if batches else idle + 1
         if idle > _IDLE_POLLS_MAX:
-            raise _unreadable(next(iter(ends)).topic, "it stopped to answer")
+            raise unreadable(kafka, next(iter(ends)).topic, "it stopped to answer")
         for partition, records in batches.items():
             for record in records:
                 if record.offset < ends[partition]:
                     take(record)
-
-
-def _unreadable(topic: str, reason: str) -> EnvironmentMissingError:
-    return EnvironmentMissingError(
-        f"kafka.bootstrap: {topic} cannot be read ({reason}).",
-        remedy="Start the broker, and allow this user to read that topic.",
-    )

@@ -9,7 +9,9 @@ from fairlead.topics.creation import (
     differences_of,
     inspect_topics,
 )
-from fairlead.topics.reachability import require_reachable
+from fairlead.topics.missing_rights import cluster_error, lacking, require_rights
+from fairlead.topics.reachability import connection_error, require_reachable
+from fairlead.topics.rights import RIGHTS, Role, acl_command
 from fairlead.topics.specification import MESSAGE_BYTES_MAX, TopicSpec, topic_specs
 from fairlead.topics.topic_consumer import TopicConsumer
 from fairlead.topics.unreadable_batch import BATCHES_PASSED_OVER, UnreadableBatch
@@ -18,15 +20,22 @@ __all__ = [
     "BATCHES_PASSED_OVER",
     "BROKERS_CHOICE",
     "MESSAGE_BYTES_MAX",
+    "RIGHTS",
+    "Role",
     "TopicConsumer",
     "TopicDifference",
     "TopicReport",
     "TopicSpec",
     "UnreadableBatch",
+    "acl_command",
+    "cluster_error",
     "configs_of",
+    "connection_error",
     "create_topics",
     "differences_of",
     "inspect_topics",
+    "lacking",
     "require_reachable",
+    "require_rights",
     "topic_specs",
 ]

@@ -13,12 +13,13 @@ from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.topics.missing_rights import cluster_error
 from fairlead.topics.reachability import require_reachable
 from fairlead.topics.specification import ESSENTIAL_SETTINGS, TopicSpec
 
 BROKERS_CHOICE: Final = -1
 _REPLICAS_FOR_TWO_IN_SYNC: Final = 3
-_REMEDY: Final = "Check kafka.bootstrap, that the brokers run, and what this user may do there."
+_REMEDY: Final = "Allow this user Create on the cluster, or make the topics as another user."
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +104,13 @@ def inspect_topics(
 
 @contextlib.contextmanager
 def _admin(connection: Mapping[str, Any]) -> Iterator[KafkaAdminClient]:
-    require_reachable(connection["bootstrap_servers"])
+    require_reachable(connection)
     try:
         with contextlib.closing(KafkaAdminClient(**connection)) as admin:
             yield admin
     except KafkaError as error:
-        raise EnvironmentMissingError(
-            f"kafka: {connection['bootstrap_servers']} does not serve the request ({error}).",
-            remedy=_REMEDY,
-        ) from error
+        says = f"{connection['bootstrap_servers']} does not serve the request"
+        raise cluster_error(connection, says, error) from error
 
 
 def _create(

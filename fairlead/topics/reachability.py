@@ -1,39 +1,78 @@
-"""Does anybody listen at the cluster's addresses? Asked before a client is built.
+"""Does the cluster take our connections? Asked before a client is built.
 
 kafka-python's admin client leaves its thread and a socket behind when its constructor fails, and
-tells only that time ran out; a plain connection tells at once who refuses.
+tells only that time ran out; `first_contact` tells at once which step fails, and why.
 """
 
-import socket
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.topics.connection_fault import Contact, Fault, first_contact
 
-_CONNECT_SECONDS_MAX: Final = 5.0
+__all__ = ["connection_error", "require_reachable"]
+
+_SETTINGS: Final = {"bootstrap_servers": "kafka.bootstrap"}
+"""What our settings call kafka-python's options; the others are `kafka.security` and their name."""
+_IDENTITY: Final = ("security_protocol", "sasl_mechanism", "sasl_plain_username", "ssl_cafile")
+
+_taken: set[tuple[str, ...]] = set()
+"""Where this process got through before. Who starts many clients goes through the steps once, and
+a broker that freezes later holds nobody up."""
 
 
-def require_reachable(bootstrap_servers: str | Sequence[str]) -> None:
-    """Return if at least one of the addresses accepts a connection.
+def require_reachable(options: Mapping[str, Any]) -> None:
+    """Return if a broker takes connections with these options, or if none says that it does not.
+
+    A broker that accepts a connection and is silent is left to the client that is built next: it
+    has its own time limits.
 
     Args:
-        bootstrap_servers: host:port, several as a list or divided by commas.
+        options: keyword arguments of a kafka-python client, ``bootstrap_servers`` among them.
 
     Raises:
-        EnvironmentMissingError: none does; says what each answered.
+        EnvironmentMissingError: none does; says which step fails, and what to do.
     """
-    if isinstance(bootstrap_servers, str):
-        bootstrap_servers = bootstrap_servers.split(",")
-    answers = []
-    for server in bootstrap_servers:
-        host, _, port = server.strip().rpartition(":")
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS_MAX).close()
-        except (OSError, ValueError) as error:
-            answers.append(f"{server}: {error}")
-        else:
-            return
-    raise EnvironmentMissingError(
-        f"kafka.bootstrap: no broker accepts a connection ({'; '.join(answers)}).",
-        remedy="Start one with: fairlead broker start, or give the address of a cluster that runs.",
-    )
+    who = _who(options)
+    if who in _taken:
+        return
+    contact = first_contact(options)
+    if contact.taken:
+        _taken.add(who)
+    error = _error(contact)
+    if error is not None:
+        raise error
+
+
+def connection_error(options: Mapping[str, Any]) -> EnvironmentMissingError | None:
+    """Look for what is wrong with the connection after something failed; None: nothing is.
+
+    A password that was changed, or a certificate whose time ended, shows itself only now.
+    """
+    contact = first_contact(options)
+    if not contact.taken:
+        _taken.discard(_who(options))
+    return _error(contact)
+
+
+def _who(options: Mapping[str, Any]) -> tuple[str, ...]:
+    servers = options["bootstrap_servers"]
+    joined = servers if isinstance(servers, str) else ",".join(servers)
+    return (joined, *(str(options.get(name, "")) for name in _IDENTITY))
+
+
+def _error(contact: Contact) -> EnvironmentMissingError | None:
+    if contact.fault is not None:
+        return _named(contact.fault)
+    if contact.refused:
+        return EnvironmentMissingError(
+            f"kafka.bootstrap: no broker accepts a connection ({'; '.join(contact.refused)}).",
+            remedy="Start one with: fairlead broker start, or give the address of a cluster that "
+            "runs.",
+        )
+    return None
+
+
+def _named(fault: Fault) -> EnvironmentMissingError:
+    setting = _SETTINGS.get(fault.option, f"kafka.security.{fault.option}")
+    return EnvironmentMissingError(f"{setting}: {fault.says}.", remedy=fault.remedy)

@@ -21,10 +21,10 @@ from kafka.admin import (
 from fairlead.broker import EmbeddedKafka
 from fairlead.doctor import Answer, Status, Surroundings, examine_all
 from fairlead.doctor.catalogue import CHECKS
-from fairlead.doctor.rights import ENGINE, RIGHTS
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import Settings, load_settings
 from fairlead.topics import create_topics, inspect_topics, topic_specs
+from fairlead.topics.rights import RIGHTS, Role
 from tests.fixtures.kafka import FEW_PARTITIONS
 
 pytestmark = pytest.mark.broker
@@ -100,7 +100,7 @@ def test_from_no_right_to_those_that_are_documented(strict: EmbeddedKafka, tmp_p
         both = "--operation Read --operation Write --topic 'fairlead.heartbeats'"
         assert both in failing[0].remedy
 
-        for suffix, operations in RIGHTS[ENGINE].items():
+        for suffix, operations in RIGHTS[Role.ENGINE].topics.items():
             for operation in operations:
                 _allow(admin, prefix + suffix, operation)
         found = _answers(settings)

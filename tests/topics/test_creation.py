@@ -149,8 +149,8 @@ def test_a_cluster_that_does_not_answer_is_an_environment_error(defaults: Topics
 
 def test_one_reachable_broker_of_several_is_enough(bootstrap: str) -> None:
     """A list whose first address is dead is accepted, as text or as a list."""
-    require_reachable(f"127.0.0.1:1,{bootstrap}")
-    require_reachable(["127.0.0.1:1", bootstrap])
+    require_reachable({"bootstrap_servers": f"127.0.0.1:1,{bootstrap}"})
+    require_reachable({"bootstrap_servers": ["127.0.0.1:1", bootstrap]})
 
 
 def test_an_answer_that_is_no_kafka_is_an_environment_error(defaults: TopicsSettings) -> None:

@@ -17,6 +17,8 @@ from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
+from fairlead_client.errors import BrokerConnectionError
+from fairlead_client.transport.connection_fault import first_contact
 from fairlead_client.transport.redaction import redact_credentials
 
 logger = logging.getLogger(__name__)
@@ -145,7 +147,7 @@ def connect(
     consumer goes on as soon as it knows what the broker can do, maybe before the first answer.
 
     Raises:
-        KafkaError: no broker answered in time.
+        KafkaError: no broker answered in time; a BrokerConnectionError where the cause has a name.
     """
     made: list[KafkaNetClient] = []
 
@@ -165,11 +167,24 @@ def connect(
 
     try:
         return kind(**{**options, "kafka_client": knowing})
-    except BaseException:
+    except BaseException as error:
         # It would go on trying, in a thread of its own.
         for client in made:
             client.close()
+        if isinstance(error, KafkaError):
+            raise_fault(options, error)
         raise
+
+
+def raise_fault(options: Mapping[str, Any], error: KafkaError) -> None:
+    """Raise what is wrong with the connection, if anything is: the library says only "too late".
+
+    Raises:
+        BrokerConnectionError: the brokers take no connection, for a reason that has a name.
+    """
+    fault = first_contact(options).fault
+    if fault is not None:
+        raise BrokerConnectionError(*fault) from error
 
 
 def close_producer(producer: KafkaProducer, timeout_ms: int) -> None:

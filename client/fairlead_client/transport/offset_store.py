@@ -7,15 +7,17 @@ from threading import Thread
 from typing import Protocol
 
 from kafka import KafkaConsumer
+from kafka.errors import GroupAuthorizationFailedError, TopicAuthorizationFailedError
 from kafka.structs import OffsetAndMetadata
 
 from fairlead_client.clock import now_ms
 from fairlead_client.encoding import commit_metadata
-from fairlead_client.errors import OffsetStoreError
+from fairlead_client.errors import NotAllowedError, OffsetStoreError
 from fairlead_client.model import Progress, Queue
 from fairlead_client.session.actions import CommitProgress
 from fairlead_client.session.events import CommitFinished
 from fairlead_client.settings import Settings
+from fairlead_client.topic_names import kafka_topic
 from fairlead_client.transport.connection import consumer_options
 from fairlead_client.transport.queue_partition import partition_of_queue
 
@@ -55,15 +57,21 @@ class KafkaOffsetStore:
         if self._consumer is None:
             options = consumer_options(self._settings, self._client_id)
             self._consumer = KafkaConsumer(group_id=self._settings.group, **options)
-        self._consumer.commit(
-            {
-                partition_of_queue(queue): OffsetAndMetadata(
-                    entry.position.offset, commit_metadata(entry), -1
-                )
-                for queue, entry in entries.items()
-            },
-            timeout_ms=timeout_ms,
-        )
+        try:
+            self._consumer.commit(
+                {
+                    partition_of_queue(queue): OffsetAndMetadata(
+                        entry.position.offset, commit_metadata(entry), -1
+                    )
+                    for queue, entry in entries.items()
+                },
+                timeout_ms=timeout_ms,
+            )
+        except GroupAuthorizationFailedError as error:
+            raise NotAllowedError("Read", f"group {self._settings.group}", str(error)) from error
+        except TopicAuthorizationFailedError as error:
+            topics = ", ".join(sorted({kafka_topic(queue.topic) for queue in entries}))
+            raise NotAllowedError("Read", f"topic {topics}", str(error)) from error
 
     def close(self) -> None:
         """Close the connection."""

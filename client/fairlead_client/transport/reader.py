@@ -11,6 +11,7 @@ from threading import Event, Thread
 from typing import Any
 
 from kafka import KafkaConsumer
+from kafka.errors import TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 
 from fairlead_client.clock import now_ms
@@ -20,7 +21,7 @@ from fairlead_client.decoding import (
     decode_release,
     is_generation,
 )
-from fairlead_client.errors import MalformedRecordError, StartFailedError
+from fairlead_client.errors import MalformedRecordError, NotAllowedError, StartFailedError
 from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
 from fairlead_client.records import Assignment
@@ -105,7 +106,8 @@ class Reader(Thread):
                 if partitions is None:
                     partitions = _assign(consumer, self._settings, self._client_id)
                 self._follow(consumer, partitions)
-            except Exception as error:  # noqa: BLE001 - whatever it was, reading goes on or time ends it
+            except Exception as failure:  # noqa: BLE001 - whatever it was, reading goes on or time ends it
+                error = _named(failure)
                 again = repr(error) == told
                 told = repr(error)
                 logger.log(logging.DEBUG if again else logging.WARNING, "reading: %s", told)
@@ -210,6 +212,15 @@ def _assign(consumer: KafkaConsumer, settings: Settings, client_id: str) -> _Par
         consumer.seek(partition, ends[partition])
     consumer.seek(partitions.generations, 0)
     return partitions
+
+
+def _named(error: Exception) -> Exception:
+    """Return the error that says which right is missing, if that is it."""
+    if not isinstance(error, TopicAuthorizationFailedError):
+        return error
+    told = error.args[0] if error.args else ()
+    topics = sorted(told) if isinstance(told, set | frozenset | list | tuple) else [str(told)]
+    return NotAllowedError("Read", f"topic {', '.join(map(str, topics))}", type(error).__name__)
 
 
 def _partition(consumer: KafkaConsumer, topic: str, text: str) -> TopicPartition:

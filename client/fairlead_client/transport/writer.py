@@ -6,10 +6,11 @@ from threading import Lock, Thread
 from typing import Any
 
 from kafka import KafkaProducer
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
 from fairlead_client.clock import now_ms
 from fairlead_client.encoding import Encoder
+from fairlead_client.errors import NotAllowedError
 from fairlead_client.partitioner import partition_of
 from fairlead_client.session import actions, events
 from fairlead_client.settings import Settings
@@ -63,7 +64,10 @@ class Writer:
             self._hands_over_no_more(error)
 
     def _count(self, topic: str) -> int:
-        return len(self._producer.partitions_for(topic))
+        try:
+            return len(self._producer.partitions_for(topic))
+        except TopicAuthorizationFailedError as error:
+            raise NotAllowedError("Write", f"topic {topic}", str(error)) from error
 
     def send(self, action: SendAction) -> None:
         """Write what the action says; its answer comes through `report`."""
@@ -114,7 +118,7 @@ class Writer:
         appended: events.Event | None,
         failed: events.Event,
     ) -> None:
-        answers = _Answers(len(values), appended, failed, self._report)
+        answers = _Answers(topic, len(values), appended, failed, self._report)
         partition = partition_of(self._group, self._counts[topic])
         for value in values:
             try:
@@ -174,8 +178,14 @@ class _Answers:
     """Waits for the answers to all records of one action; called on the producer's thread."""
 
     def __init__(
-        self, count: int, appended: events.Event | None, failed: events.Event, report: Report
+        self,
+        topic: str,
+        count: int,
+        appended: events.Event | None,
+        failed: events.Event,
+        report: Report,
     ) -> None:
+        self._topic = topic
         self._missing = count
         self._appended = appended
         self._failed: events.Event | None = failed
@@ -195,5 +205,7 @@ class _Answers:
         with self._lock:
             event, self._failed = self._failed, None
         if event is not None:
+            if isinstance(error, TopicAuthorizationFailedError):
+                error = NotAllowedError("Write", f"topic {self._topic}", str(error))
             logger.warning("%s: %s: %s", type(event).__name__, type(error).__name__, error)
             self._report(event)

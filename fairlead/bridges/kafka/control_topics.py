@@ -14,7 +14,7 @@ from fairlead.bridges.kafka.connection import bridge_connection
 from fairlead.core.outputs import Request
 from fairlead.core.records import RouteChanged
 from fairlead.errors import EnvironmentMissingError
-from fairlead.topics.reachability import require_reachable
+from fairlead.topics import Role, cluster_error, require_rights
 from fairlead.topics.topic_consumer import TopicConsumer
 from fairlead.wire.decode import decode, decode_request
 from fairlead.wire.errors import WireError
@@ -54,7 +54,7 @@ class ControlTopics:
         Raises:
             EnvironmentMissingError: the cluster does not answer, or the topics are not there.
         """
-        require_reachable(self._bootstrap)
+        require_rights(self._config, self._names.prefix, Role.BRIDGE)
         with contextlib.ExitStack() as opened, self._named_errors():
             self._consumer = TopicConsumer(
                 **self._config,
@@ -172,9 +172,10 @@ class ControlTopics:
         try:
             yield
         except KafkaError as error:
-            raise EnvironmentMissingError(
-                f"kafka.bootstrap: {self._bootstrap} does not serve the bridge ({error}).",
-                remedy="Check the address, that the brokers run, and what this user may do there.",
+            says = f"{self._bootstrap} does not serve the bridge"
+            prefix = self._names.prefix
+            raise cluster_error(
+                self._config, says, error, prefix=prefix, role=Role.BRIDGE
             ) from error
 
     def _partitions(self, topic: str) -> list[TopicPartition]:

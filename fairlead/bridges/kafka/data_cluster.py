@@ -41,7 +41,7 @@ from fairlead.bridges.kafka.snapshot import (
 )
 from fairlead.bridges.kafka.topic_names import TopicNameError, kafka_topic, named_topic
 from fairlead.errors import EnvironmentMissingError
-from fairlead.topics.reachability import require_reachable
+from fairlead.topics import cluster_error, require_reachable
 
 __all__ = ["DataCluster", "TopicsLook"]
 
@@ -94,11 +94,14 @@ class DataCluster:
         try:
             cluster = self._ask("cluster", lambda admin: admin.describe_cluster())
         except _LookUpError as error:
-            raise EnvironmentMissingError(
-                f"data cluster: {self._bootstrap} does not answer ({error}).",
-                remedy="Check --data-bootstrap, that the brokers run, and what this user may do.",
-            ) from error
+            raise self.unanswered(f"{self._bootstrap} does not answer", error) from error
         return str(cluster["cluster_id"])
+
+    def unanswered(
+        self, says: str, error: BaseException | str = "no answer"
+    ) -> EnvironmentMissingError:
+        """Return the error of a question that the cluster did not answer, with its cause."""
+        return cluster_error(self._config, f"data cluster: {says}", error)
 
     def names(self) -> list[str] | None:
         """Return the names of all topics; None if that failed."""
@@ -359,7 +362,7 @@ class DataCluster:
             raise _LookUpError(f"{what}: {type(error).__name__}: {error}") from error
 
     def _connect(self) -> KafkaAdminClient:
-        require_reachable(self._bootstrap)
+        require_reachable(self._config)
         connect = {**KafkaAdminClient.DEFAULT_CONFIG, **self._config}["kafka_client"]
         with contextlib.ExitStack() as on_failure:
 

@@ -1,0 +1,127 @@
+"""Which rights each of Fairlead's processes needs in Kafka: the one table of them.
+
+docs/doctor.md is written from it, `fairlead doctor` and whoever starts goes by it, and a test runs
+every role on a broker with exactly these rights, and without each of them in turn.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final
+
+from fairlead.wire.topics import ALL_TOPICS
+
+__all__ = ["RIGHTS", "Operations", "Rights", "Role", "acl_command", "principal_of"]
+
+Operations = tuple[str, ...]
+"""As kafka-acls.sh calls them; Read and Write let Kafka's users describe a topic or group too."""
+
+
+class Role(StrEnum):
+    """Who needs rights, as a sentence begins with it."""
+
+    ENGINE = "the engine"
+    BRIDGE = "the bridge"
+    CLIENT = "clients"
+    PRODUCER = "producers"
+    READER = "commands that read and `fairlead serve`"
+    OPERATOR = "commands that change rules, offsets and routes, beside that"
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What one role may have to do.
+
+    Attributes:
+        topics: suffix of each of Fairlead's own topics -> the operations.
+        messages: the operations on topics with messages that it works on.
+        retries: those on retry topics, which the bridge makes (`%RETRY%` and the group).
+        group: those on the consumer group whose commits it reads or makes.
+    """
+
+    topics: Mapping[str, Operations]
+    messages: Operations = ()
+    retries: Operations = ()
+    group: Operations = field(default=())
+
+
+RIGHTS: Final[Mapping[Role, Rights]] = MappingProxyType(
+    {
+        Role.ENGINE: Rights(
+            {
+                "heartbeats": ("Read", "Write", "DescribeConfigs"),
+                "releases": ("Read", "DescribeConfigs"),
+                "handovers": ("Describe", "DescribeConfigs"),
+                "control": ("Read", "Write", "DescribeConfigs"),
+                "generations": ("Read", "Write", "DescribeConfigs"),
+                "routes": ("Read", "DescribeConfigs"),
+                "offsets": ("Read", "DescribeConfigs"),
+                "assignments": ("Write", "DescribeConfigs"),
+                "decisions": ("Write", "DescribeConfigs"),
+                "requests": ("Write", "DescribeConfigs"),
+                "rejects": ("Write", "DescribeConfigs"),
+            }
+        ),
+        Role.BRIDGE: Rights(
+            {"requests": ("Read",), "routes": ("Read", "Write"), "offsets": ("Write",)},
+            messages=("Describe",),
+            retries=("Create", "Describe", "DescribeConfigs", "AlterConfigs"),
+            group=("Describe",),
+        ),
+        Role.CLIENT: Rights(
+            {
+                "heartbeats": ("Write",),
+                "releases": ("Write",),
+                "handovers": ("Read", "Write"),
+                "assignments": ("Read",),
+                "generations": ("Read",),
+            },
+            messages=("Read",),
+            retries=("Read", "Write"),
+            group=("Read",),
+        ),
+        Role.PRODUCER: Rights({"routes": ("Read",), "requests": ("Write",)}, messages=("Write",)),
+        Role.READER: Rights(
+            dict.fromkeys(ALL_TOPICS, ("Read",)), messages=("Describe",), group=("Describe",)
+        ),
+        Role.OPERATOR: Rights({"control": ("Write",), "routes": ("Write",), "offsets": ("Write",)}),
+    }
+)
+"""Every role and what it needs."""
+
+
+def acl_command(
+    options: Mapping[str, Any],
+    operations: Sequence[str],
+    topics: Sequence[str] = (),
+    groups: Sequence[str] = (),
+) -> str:
+    """Return the command that gives the user of these options operations on topics and groups.
+
+    Args:
+        options: keyword arguments of a kafka-python client.
+        operations: what is to be allowed.
+        topics: names of topics.
+        groups: names of groups.
+    """
+    servers = options["bootstrap_servers"]
+    bootstrap = servers if isinstance(servers, str) else ",".join(servers)
+    words = ["kafka-acls.sh", "--bootstrap-server", bootstrap]
+    words += ["--add", "--allow-principal", f"'{principal_of(options)}'"]
+    for operation in operations:
+        words += ["--operation", operation]
+    for topic in topics:
+        words += ["--topic", f"'{topic}'"]
+    for group in groups:
+        words += ["--group", f"'{group}'"]
+    return " ".join(words)
+
+
+def principal_of(options: Mapping[str, Any]) -> str:
+    """Return what the brokers call this user, if they keep to Kafka's defaults."""
+    if str(options.get("security_protocol", "")).startswith("SASL"):
+        return f"User:{options['sasl_plain_username']}"
+    if options.get("ssl_certfile"):
+        return f"User:<subject of {options['ssl_certfile']}>"
+    return "User:ANONYMOUS"
