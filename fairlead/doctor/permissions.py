@@ -18,7 +18,7 @@ _OF_SETTINGS: Final = "DescribeConfigs"
 
 def permissions(around: Surroundings) -> Iterator[Answer]:
     """Ask the brokers what they would let this user do, topic by topic, role by role."""
-    described = [*around.cluster.described.values()]
+    described = [*around.cluster.told.values()]
     if not any(topic.get("authorized_operations") for topic in described):
         yield unknown(
             "the brokers do not say what this user may do",

@@ -78,20 +78,17 @@ class Cluster:
     @cached_property
     def described(self) -> dict[str, dict[str, Any]]:
         """Each of Fairlead's topics that is there: its suffix -> what Kafka says of it."""
-        return {
-            suffix: topic for suffix, topic in self._answers.items() if topic["error_code"] == 0
-        }
+        return {suffix: topic for suffix, topic in self.told.items() if topic["error_code"] == 0}
 
     @property
     def hidden(self) -> tuple[str, ...]:
         """The suffixes of topics that this user may not see, so that nobody knows of them."""
         denied = TopicAuthorizationFailedError.errno
-        return tuple(
-            suffix for suffix, topic in self._answers.items() if topic["error_code"] == denied
-        )
+        return tuple(suffix for suffix, topic in self.told.items() if topic["error_code"] == denied)
 
     @cached_property
-    def _answers(self) -> dict[str, dict[str, Any]]:
+    def told(self) -> dict[str, dict[str, Any]]:
+        """What Kafka answers about each topic, also that it is not there or may not be seen."""
         found = self.admin.describe_topics([self.names.name(suffix) for suffix in ALL_TOPICS])
         answers = {str(self.names.suffix(topic["name"])): topic for topic in found}
         return {suffix: answers[suffix] for suffix in ALL_TOPICS if suffix in answers}

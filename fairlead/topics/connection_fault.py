@@ -27,8 +27,6 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.parser import KafkaProtocol
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
-__all__ = ["Contact", "Fault", "first_contact"]
-
 STEP_SECONDS_MAX: Final = 2.0
 """How long one step may take. A broker that takes longer is silent, which is no fault of ours."""
 _ANSWER_BYTES_MAX: Final = 1_000_000

@@ -158,7 +158,7 @@ def _topics(**operations: list[str]) -> dict[str, Any]:
 
 
 def _permissions(described: dict[str, Any]) -> list[Answer]:
-    around = _around(described=described)
+    around = _around(described=described, told=described)
     around.cluster.admin = Rights()
     return list(permissions.permissions(around))
 
@@ -188,7 +188,7 @@ def test_denied() -> None:
     assert "--operation Write --topic 'fairlead.control'" in denied.remedy
     assert bridge.status is commands.status is Status.WARN
     assert "the bridge may not write fairlead.routes" in bridge.says
-    assert "commands that change rules and offsets" in commands.says
+    assert "commands that change rules, offsets and routes" in commands.says
 
 
 def test_not_told() -> None:

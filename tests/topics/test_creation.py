@@ -154,12 +154,12 @@ def test_one_reachable_broker_of_several_is_enough(bootstrap: str) -> None:
 
 
 def test_an_answer_that_is_no_kafka_is_an_environment_error(defaults: TopicsSettings) -> None:
-    """Something that accepts connections and hangs up is named as not serving the request."""
+    """Something that accepts connections and hangs up is named as that."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         threading.Thread(target=_hang_up, args=(server,), daemon=True).start()
         nobody = {"bootstrap_servers": f"127.0.0.1:{port}", "bootstrap_timeout_ms": 500}
-        with pytest.raises(EnvironmentMissingError, match=f"127.0.0.1:{port} does not serve"):
+        with pytest.raises(EnvironmentMissingError, match=f"127.0.0.1:{port} closes the conn"):
             inspect_topics(nobody, "x.", topic_specs(defaults))
 
 

@@ -142,12 +142,22 @@ class Writer:
             return
         partition = partition_of(self._group + (successor or ""), count)
         try:
-            self._producer.send(topic, value=value, key=self._group.encode(), partition=partition)
+            sent = self._producer.send(
+                topic, value=value, key=self._group.encode(), partition=partition
+            )
         except KafkaError as error:
+            self._hands_over_no_more(error)
+        else:
+            sent.add_errback(self._not_handed_over)
+
+    def _not_handed_over(self, error: BaseException) -> None:
+        if isinstance(error, TopicAuthorizationFailedError):
             self._hands_over_no_more(error)
 
     def _hands_over_no_more(self, error: KafkaError) -> None:
         """Write no copies from now on: to ask again for the topic would hold up heartbeats."""
+        if isinstance(error, TopicAuthorizationFailedError):
+            error = NotAllowedError("Write", f"topic {self._topics.handovers}", str(error))
         self._counts.pop(self._topics.handovers, None)
         logger.warning(
             "no releases are handed over, so successors wait for the engine: topic %r: %s",

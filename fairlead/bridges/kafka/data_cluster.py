@@ -2,8 +2,7 @@
 
 Nothing is decided here: what was learnt is returned, what was not is left out. Topics are called as
 in Fairlead's records, also the retry topics, which have another name on Kafka: nobody but this
-module knows it. After any failure
-the admin client is made anew, because it remembers which broker coordinates a group and never
+module knows it. After any failure the admin client is made anew, because it remembers which broker coordinates a group and never
 forgets it, and because its reconnects take their time.
 """
 
