@@ -1,9 +1,9 @@
 """The look-ups on the cluster that carries the messages, through kafka-python's admin client.
 
 Nothing is decided here: what was learnt is returned, what was not is left out. Topics are called as
-in Fairlead's records, also the retry topics, which have another name on Kafka: nobody but this
-module knows it. After any failure the admin client is made anew, because it remembers which broker coordinates a group and never
-forgets it, and because its reconnects take their time.
+in Fairlead's records, also the retry topics, whose names on Kafka only this module knows. After any
+failure the admin client is made anew, because it remembers which broker coordinates a group and
+never forgets it, and because its reconnects take their time.
 """
 
 import contextlib
