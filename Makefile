@@ -23,10 +23,11 @@ BENCH_ARGS ?=
 EXPLORE_ARGS ?=
 MUTANTS_ARGS ?=
 ABUSE_ARGS ?=
+ALERT_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared test test-fast test-long fuzz explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts dashboards metrics-page metrics-samples abuse lock image image-steps clean
+.PHONY: help setup python java demo check format prepared test test-fast test-long fuzz explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts alert-rules dashboards metrics-page metrics-samples abuse lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -129,6 +130,9 @@ strategy-figures: bench-strategies ## that, and its figures written into docs/st
 
 alerts: $(STAMP) ## write the rules of the alerts, their tests and docs/alerts.md from the table in code
 	@$(BIN)/python -m tests.monitoring.alert_files
+
+alert-rules: $(STAMP) ## rules for your own Prometheus: ALERT_ARGS="--name-prefix X --runbook-base URL" > rules.yml
+	@$(BIN)/python -m fairlead.monitoring.alerts $(ALERT_ARGS)
 
 metrics-page: $(STAMP) ## write the tables of docs/metrics.md from code and samples
 	@$(say) "python -m fairlead.monitoring.metrics"

@@ -1,4 +1,4 @@
-"""What the engine answers over HTTP: its metrics, whether it lives, and whether it does its work.
+"""What engine and bridge answer over HTTP: its metrics, whether it lives, and whether it does its work.
 
 `/metrics` is for Prometheus, and so is every answer of `/`. `/healthz` answers as long as the
 process does. `/readyz` answers 200 while batches go on and 503 otherwise, with the reason.
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import orjson
 from prometheus_client import CollectorRegistry
@@ -20,9 +20,18 @@ from starlette.routing import Route
 from fairlead.http.metrics_answer import metrics_answer
 from fairlead.http.server import start_server
 from fairlead.settings import Settings
-from streaming.health import Verdict
 
 __all__ = ["answering", "engine_application"]
+
+
+class Verdict(Protocol):
+    """What a process is doing: a dataclass whose fields are shown, and whether it does its work."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def ready(self) -> bool:
+        """Whether it does its work."""
 
 
 def engine_application(registry: CollectorRegistry, verdict: Callable[[], Verdict]) -> Starlette:

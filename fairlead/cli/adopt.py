@@ -73,7 +73,7 @@ def adopt(
     with both_groups(work, native, options) as both:
         if apply:
             _refuse_if_anybody_is_at_work(work, both)
-        planned = _plan(both, where)
+        planned = _plan(both, where, wait)
         if apply:
             _refuse_if_ahead(planned, both)
         outcomes = _written(work, both, planned, change) if apply else {}
@@ -123,10 +123,10 @@ def _refuse_if_anybody_is_at_work(work: GroupWork, both: BothGroups) -> None:
         )
 
 
-def _plan(both: BothGroups, uncommitted: "Uncommitted | None") -> "list[AdoptedQueue]":
+def _plan(both: BothGroups, uncommitted: "Uncommitted | None", wait: float) -> "list[AdoptedQueue]":
     from fairlead.control.adoption import plan_adoption
 
-    places = both.places()
+    places = both.places(ask_seconds=wait)
     planned = plan_adoption(places, both.native.positions(places), uncommitted)
     if all(each.native is None for each in planned):
         raise UsageError(

@@ -18,7 +18,7 @@ from fairlead.cli.group_options import ChangeOptions, GroupOptions
 from fairlead.cli.group_work import GroupWork, tell_outcomes, warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.plan_start import live_group
-from fairlead.errors import UsageError, VerdictError
+from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
     from fairlead.planning.picture import Picture
@@ -49,10 +49,14 @@ def apply(file: PlanArgument, *, change: ChangeOptions, shared: GroupOptions) ->
     work = GroupWork(saved.group, shared)
     source = KafkaSource(work.settings.kafka)
     live = live_group(saved.group, source, work.settings)
+    stands = _stands_already(work, saved, change)
+    if stands:
+        _refuse_if_applied(source, saved, stands)
     _refuse_if_moved(source, saved)
     _refuse_if_empty(saved)
     changes, after = work.checked(saved.changes.rules, change)
-    if not any(each.changes for each in changes):
+    if stands:
+        _refuse_if_unread(source, saved, stands)
         raise VerdictError(
             f"{saved.group}: the rules of the plan are in force already; nothing is left to write."
             + left_words(saved.changes),
@@ -68,6 +72,24 @@ def apply(file: PlanArgument, *, change: ChangeOptions, shared: GroupOptions) ->
     _tell(done, change)
 
 
+def _tell_unanswered(done: AppliedPlan, change: ChangeOptions) -> None:
+    """Say what to do where the wait was over before the engine had answered.
+
+    Raises:
+        EnvironmentMissingError: no engine answered a rule in time, and none was refused.
+    """
+    from fairlead.cli.group_work import why_silent
+
+    silent = [each for each in done.outcomes if each.answer == "unanswered"]
+    if silent and not any(each.answer == "refused" for each in done.outcomes):
+        raise EnvironmentMissingError(
+            f"{done.saved.group}: no answer within {change.wait:g} s; the rules of the plan stand "
+            "in the log all the same, and take effect when an engine reads them.",
+            remedy=f"{why_silent(silent)} Run the same command again: it tells whether the plan "
+            "is applied, and writes nothing twice.",
+        )
+
+
 def _read(file: Path) -> "SavedPlan":
     from fairlead.planning.group_file import BadGroupError
     from fairlead.planning.saved_plan import read_saved_plan
@@ -76,6 +98,62 @@ def _read(file: Path) -> "SavedPlan":
         return read_saved_plan(read_document(file, "PLAN"))
     except BadGroupError as error:
         raise UsageError(f"PLAN: {error}.", remedy="See docs/planning.md.") from error
+
+
+def _stands_already(
+    work: GroupWork, saved: "SavedPlan", change: ChangeOptions
+) -> "frozenset[tuple[str, int, int]]":
+    """Return where the rules of a plan stand in the log, if all of them do; else nothing."""
+    rules = saved.changes.rules
+    if not rules or any(each.changes for each in work.checked(rules, change)[0]):
+        return frozenset()
+    known = work.session.present.of(saved.group)
+    written = (known.get((rule.rule, rule.subject)) for rule in rules)
+    return frozenset(
+        (work.session.topic, each.partition, each.offset) for each in written if each is not None
+    )
+
+
+def _refuse_if_applied(
+    source: "TopicSource", saved: "SavedPlan", stands: "frozenset[tuple[str, int, int]]"
+) -> None:
+    """Refuse a plan whose rules have led to a decision since it was made.
+
+    Raises:
+        VerdictError: they have; the message names the decisions.
+    """
+    from fairlead.planning.decision_log import decisions_after
+
+    # Not only those of a greater epoch: a decision that moves nothing has none of its own.
+    decided = decisions_after(source, saved.group, None)
+    led = [each for each in decided if stands & {*map(tuple, each.causes)}]
+    if led:
+        raise VerdictError(
+            f"{saved.group}: the plan is applied already: its rules are in force, and led to "
+            f"what follows; nothing is written.{came_between(led)}{left_words(saved.changes)}",
+            remedy=f"See what moved: fairlead moves {saved.group}.",
+        )
+
+
+def _refuse_if_unread(
+    source: "TopicSource", saved: "SavedPlan", stands: "frozenset[tuple[str, int, int]]"
+) -> None:
+    """Refuse a plan whose rules stand in the log behind all that the group's engine has read.
+
+    Raises:
+        EnvironmentMissingError: they do: an earlier apply has written them.
+    """
+    from fairlead.planning.decision_log import decisions_after
+
+    decided = decisions_after(source, saved.group, None)
+    read = decided[-1].read if decided else {}
+    if any(read.get((topic, partition), 0) <= offset for topic, partition, offset in stands):
+        raise EnvironmentMissingError(
+            f"{saved.group}: the rules of the plan stand in the log already, and no engine has "
+            "decided on them yet; nothing is written a second time.",
+            remedy="Look whether an engine runs (fairlead doctor), and run the same command again: "
+            "it tells when the plan is applied.",
+        )
 
 
 def _refuse_if_moved(source: "TopicSource", saved: "SavedPlan") -> None:
@@ -150,6 +228,7 @@ def _tell(done: "AppliedPlan", change: ChangeOptions) -> None:
     """
     if done.saved.of_others:
         typer.echo(left_words(done.saved.changes, before="").lstrip(), err=True)
+    _tell_unanswered(done, change)
     tell_outcomes(done.outcomes, change.wait)
     if change.dry_run:
         return

@@ -1,12 +1,17 @@
 """``fairlead bridge``: carry routes and offsets of live clusters into Fairlead's topics."""
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairlead.cli.interruption import stop_on_signals
 from fairlead.cli.logging_up import set_up_log
 from fairlead.cli.options import ConfigOption, ProfileOption, TopicPrefixOption, settings_of
+
+if TYPE_CHECKING:
+    from fairlead.bridges.kafka.bridge import KafkaBridge
+    from fairlead.settings import Settings
 
 RetryQueueNumsOption = Annotated[
     int,
@@ -38,6 +43,29 @@ DefaultTopicQueueNumsOption = Annotated[
     ),
 ]
 
+TopicsOption = Annotated[
+    str | None,
+    typer.Option("--topics", help="Watch these topics too, divided by commas."),
+]
+TopicPatternOption = Annotated[
+    str | None,
+    typer.Option("--topic-pattern", help="Watch the topics whose whole name matches too."),
+]
+ClusterNameOption = Annotated[
+    str | None,
+    typer.Option("--cluster-name", help="The queues' broker name; default: the cluster's id."),
+]
+MetricsHostOption = Annotated[
+    str,
+    typer.Option("--metrics-host", help="Where /metrics, /healthz and /readyz are served."),
+]
+MetricsPortOption = Annotated[
+    int, typer.Option("--metrics-port", min=0, max=65_535, help="Their port; 0: any, as logged.")
+]
+SuperviseOption = Annotated[
+    bool, typer.Option("--supervise", help="Start the bridge again when it dies; see docs.")
+]
+
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
@@ -61,23 +89,17 @@ def kafka(
             "--data-bootstrap", help="The cluster with the messages, if it is another one."
         ),
     ] = None,
-    topics: Annotated[
-        str | None,
-        typer.Option("--topics", help="Watch these topics too, divided by commas."),
-    ] = None,
-    topic_pattern: Annotated[
-        str | None,
-        typer.Option("--topic-pattern", help="Watch the topics whose whole name matches too."),
-    ] = None,
-    cluster_name: Annotated[
-        str | None,
-        typer.Option("--cluster-name", help="The queues' broker name; default: the cluster's id."),
-    ] = None,
+    topics: TopicsOption = None,
+    topic_pattern: TopicPatternOption = None,
+    cluster_name: ClusterNameOption = None,
     poll_ms: PollOption = 2_000,
     retry_queue_nums: RetryQueueNumsOption = 1,
     retry_groups_max: RetryGroupsMaxOption = 500,
     default_topic_queue_nums: DefaultTopicQueueNumsOption = 0,
     topic_prefix: TopicPrefixOption = None,
+    metrics_host: MetricsHostOption = "127.0.0.1",
+    metrics_port: MetricsPortOption = 9_466,
+    supervise: SuperviseOption = False,
     profile: ProfileOption = None,
     config: ConfigOption = None,
 ) -> None:
@@ -86,7 +108,7 @@ def kafka(
     Topics that groups ask for are watched without being named. Runs until SIGTERM or Ctrl-C.
     """
     from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
-    from fairlead.settings import library_options
+    from fairlead.settings import MetricsSettings, library_options
 
     settings = settings_of(bootstrap, topic_prefix, profile, config)
     options = library_options(settings.kafka)
@@ -105,4 +127,26 @@ def kafka(
         data_options=options,
     )
     set_up_log(settings)
-    carrier.run(stop_on_signals())
+    if supervise:
+        from fairlead.cli.supervision import supervised
+
+        supervised(sys.argv[1:])
+    where = MetricsSettings(host=metrics_host, port=metrics_port)
+    _serve(carrier, settings.model_copy(update={"metrics": where}))
+
+
+def _serve(carrier: "KafkaBridge", settings: "Settings") -> None:
+    """Run the bridge, with its figures beside it."""
+    import structlog
+    from prometheus_client import CollectorRegistry
+
+    from fairlead.bridges.kafka.figures import BridgeMetrics
+    from fairlead.topics.passed_over_metric import PassedOverMetric
+    from streaming.endpoint import answering
+
+    registry = CollectorRegistry()
+    registry.register(BridgeMetrics(carrier.figures))
+    registry.register(PassedOverMetric())
+    with answering(registry, carrier.figures.verdict, settings) as url:
+        structlog.get_logger(__name__).info("metrics", url=url)
+        carrier.run(stop_on_signals())

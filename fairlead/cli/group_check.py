@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fairlead.planning.findings import Finding
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
+    from fairlead.standing.bridge_silence import BridgeSilence
     from fairlead.standing.group_standing import GroupStanding
     from fairlead.standing.heard import Place
     from fairlead.standing.verdict import Verdict
@@ -117,12 +118,23 @@ def _who(standing: "GroupStanding") -> str:
     return f"{own} of {counted(len(sharing), 'member')} {have} {queues}{paused}"
 
 
+def _silence(source: "TopicSource", settings: "Settings") -> "BridgeSilence | None":
+    """Return what waits for a bridge, of topics that exist."""
+    from fairlead.standing.bridge_silence import bridge_silence
+
+    found = bridge_silence(source)
+    if found is None:
+        return None
+    return found.without(frozenset(absent_topics(set(found.topics), source, settings)))
+
+
 def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOptions) -> None:
     from fairlead.standing.shared_source import SharedSource
     from fairlead.standing.verdict import worst
 
     topics, output = SharedSource(source), shared.output
     verdicts = [verdict_on(group, topics.of(group), settings) for group in topics.groups()]
+    silent = None if shared.dump is not None else _silence(source, settings)
     if shared.dump is None:
         standings = [each.standing for each in verdicts if each.standing is not None]
         places = offline_places(standings, settings)
@@ -137,17 +149,30 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
         ]
     if output is OutputFormat.JSON:
         groups = [each.document() for each in verdicts]
-        write_document({"verdict": worst(verdicts), "groups": groups}, output)
+        bridge = silent.row() if silent else None
+        verdict = worst(verdicts)
+        if silent and verdict in ("safe", "nobody"):
+            verdict = "problems"
+        write_document({"verdict": verdict, "groups": groups, "bridge": bridge}, output)
     elif output is OutputFormat.JSONL:
         for each in verdicts:
             write_document(each.document(), output)
-    elif any(each.findings for each in verdicts):
+        if silent:
+            write_document({"group": "*", "bridge": silent.row()}, output)
+    elif silent or any(each.findings for each in verdicts):
         rows = [
             {"group": each.group, **row}
             for each in verdicts
             for row in folded_findings(each.findings)
         ]
+        rows += [{"group": "*", **silent.row()}] if silent else []
         write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "do"))
+    if silent:
+        raise VerdictError(
+            f"the bridge is silent, and {counted(_number(verdicts), 'finding')} in "
+            f"{counted(len(verdicts), 'group')}.",
+            remedy="docs/groups.md says what each means.",
+        )
     wrong, number = sum(bool(each.findings) for each in verdicts), _number(verdicts)
     if wrong:
         raise VerdictError(

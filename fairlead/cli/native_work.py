@@ -57,8 +57,12 @@ class BothGroups:
     settings: "Settings"
     topics: tuple[str, ...]
 
-    def places(self) -> "list[QueuePlace]":
+    def places(self, ask_seconds: float = 0) -> "list[QueuePlace]":
         """Return the queues of both groups' topics, with the positions of Fairlead's as of now.
+
+        Args:
+            ask_seconds: the bridge is asked for routes that are missing, and they are waited for
+                so long; 0: it is not asked.
 
         Raises:
             UsageError: neither of them has anything to do with a topic, or one has no route.
@@ -75,7 +79,22 @@ class BothGroups:
                 f"{self.name} has subscribed to anything.{self._nearest()}",
                 remedy="Check both names (--from, --to), and --data-bootstrap.",
             )
+        if ask_seconds:
+            self._ask(topics, ask_seconds)
         return offsets.places(topics, (), ())
+
+    def _ask(self, topics: Sequence[str], seconds_max: float) -> None:
+        """Ask the bridge for the routes of topics that have none."""
+        from fairlead.cli.group_work import warn
+        from fairlead.control.route_asking import ask_for_routes, unrouted
+        from fairlead.sources.kafka_source import KafkaSource
+
+        kafka = self.settings.kafka
+        source = KafkaSource(kafka)
+        missing = unrouted(source, topics)
+        if missing:
+            warn(f"no route of {', '.join(missing)} is known: the bridge is asked for it")
+            ask_for_routes(kafka, source, self.name, missing, seconds_max)
 
     def _nearest(self) -> str:
         from fairlead.control.known_groups import nearest_names

@@ -106,6 +106,9 @@ def begins_by_release(tenure: Tenure, released: Released | None) -> bool:
     position, offset = tenure.position, None if released is None else released.offset
     if position is None or offset is None:
         return tenure.opened is not None
+    if tenure.why == "progress" and position.offset == offset:
+        # Its holder had told the same before: that it stopped there is the release's word.
+        tenure.why = "release"
     told_itself = tenure.gate and tenure.why == "progress" and position.offset > offset
     if told_itself or (tenure.opened is not None and position.offset < offset):
         tenure.position, tenure.why = position._replace(offset=offset), "release"

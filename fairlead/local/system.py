@@ -172,7 +172,9 @@ class LocalSystem:
     def start_bridge(self, *flags: str) -> None:
         """Start the Kafka bridge as a process, with these flags besides its own."""
         own = ["--cluster-name", BROKER_NAME, "--poll-ms", str(_BRIDGE_POLL_MS)]
-        self._bridge = self.fairlead("bridge", "bridge", "kafka", *own, *flags)
+        self._bridge = self.fairlead(
+            "bridge", "bridge", "kafka", "--metrics-port", "0", *own, *flags
+        )
         self._say(f"bridge: process {self._bridge.pid}")
 
     def start_engine(self, *flags: str) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from fairlead_client import Consumer
-from kafka import KafkaConsumer, KafkaProducer
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.structs import OffsetAndMetadata
 
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
@@ -260,3 +261,21 @@ def test_nothing_to_take_over(system: LiveSystem, capsys: pytest.CaptureFixture[
     _, text = story.run("release", *flags, code=ExitCode.USAGE)
     assert f"nobody has told a position in {system.topic}: there is nothing to hand back" in text
     assert story.controls() == []
+
+
+def test_asks_for_the_route(system: LiveSystem, capsys: pytest.CaptureFixture[str]) -> None:
+    """A topic that nobody has asked for is no obstacle: the bridge is asked for its route."""
+    story, topic = Story(system, "{}-unasked", capsys), f"unasked-{uuid.uuid4().hex[:8]}"
+    bootstrap = system.settings.kafka.bootstrap
+    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
+        admin.create_topics({topic: {"num_partitions": 2, "replication_factor": 1}})
+        admin.wait_for_topics([topic])
+    consumer = KafkaConsumer(
+        bootstrap_servers=bootstrap, group_id=story.native, enable_auto_commit=False
+    )
+    with contextlib.closing(consumer):
+        consumer.assign([TopicPartition(topic, 0)])
+        consumer.commit({TopicPartition(topic, 0): OffsetAndMetadata(0, "", -1)})
+    rows, text = story.run("adopt")
+    assert f"no route of {topic} is known: the bridge is asked for it" in text
+    assert [(row["native"], row["begins_at"]) for row in rows] == [(0, 0), (None, None)]

@@ -76,6 +76,13 @@ class Group:
         assert end.value.code == code, output.err
         return document_of(output.out), output.err
 
+    def await_cause(self, kind: str) -> None:
+        """Wait until a decision of the group names such a cause."""
+        self.engine.log.await_record(
+            "decisions",
+            lambda record: body_of(record)["group"] == self.name and kind in str(body_of(record)),
+        )
+
     def rules(self) -> list[dict[str, Any]]:
         """Return the records of the group's rules in the control topic."""
         found = [body_of(record) for record in self.engine.log.records("control") if record.value]
@@ -95,19 +102,31 @@ def test_applied(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     assert group.rules() == []
 
     said = ("--by", "alice", "--because", "a warm cache")
+    _, text = group.run("apply", saved, *said, "--wait", "0", code=ExitCode.ENVIRONMENT)
+    assert "planned: no answer within 0 s; the rules of the plan stand in the log" in text
+    assert "Run the same command again: it tells whether the plan is applied" in text
+    group.await_cause("pins_changed")
+    _, text = group.run("apply", saved, code=ExitCode.VERDICT_NEGATIVE)
+    assert "planned: the plan is applied already: its rules are in force" in text
+    assert "pins_changed pin orders/main/0 (by alice, because a warm cache)" in text
+    assert "to be done: start client c3" in text
+    assert {(body["by"], body["because"]) for body in group.rules()} == {("alice", "a warm cache")}
+    group.await_rest("c1", "c2")
+    for gone in ("--pin", "orders/main/0"), ("--strategy",):
+        group.run("group", "unset", group.name, *gone)
+        group.await_rest("c1", "c2")
+    group.run("plan", group.name, *flags, "--save", saved)
     document, text = group.run("apply", saved, *said)
     assert document["as_planned"], document
     assert [row["answer"] for row in document["rules"]] == ["in_force", "in_force"]
     assert {row["verdict"] for row in document["moves"]} == {"as_planned"}
     assert {row["planned"]["to"] for row in document["moves"]} <= {"c1", "c2"}
     assert document["left"] == ["start client c3 (its application's operator)"]
-    assert {(body["by"], body["because"]) for body in group.rules()} == {("alice", "a warm cache")}
     written = len(group.rules())
 
     _, text = group.run("apply", saved, code=ExitCode.VERDICT_NEGATIVE)
-    assert f"it was planned at epoch {'.'.join(map(str, document['epoch']))}" in text
+    assert "planned: the plan is applied already" in text
     assert "pins_changed pin orders/main/0 (by alice, because a warm cache)" in text
-    assert "Plan again: fairlead plan planned … --save." in text
     assert len(group.rules()) == written
 
 
@@ -165,4 +184,4 @@ def test_paused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     assert {row["verdict"] for row in document["moves"]} == {"held_up"}
     assert "moves nothing for the time being" in text
     _, text = group.run("apply", saved, code=ExitCode.VERDICT_NEGATIVE)
-    assert "nothing is left to write" in text or "it was planned at epoch" in text
+    assert "the plan is applied already" in text

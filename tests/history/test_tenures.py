@@ -93,7 +93,9 @@ def test_began_by_release() -> None:
     """Who tells a later position than the release when it is let in had begun by the release."""
     place = ("t.releases", 0, 1)
     _, second = _known(GIVEN, MOVED, OPENED)
-    assert not begins_by_release(second, Released(place, START_MS, "c1", 7))
+    _, same = _known(GIVEN, MOVED, OPENED)
+    assert not begins_by_release(same, Released(place, START_MS, "c1", 7))
+    assert same.why == "release"
     assert not begins_by_release(second, Released(place, START_MS, "c1", None))
     assert begins_by_release(second, Released(place, START_MS, "c1", 5))
     assert (second.position, second.why) == (Position(0, 5), "release")

@@ -7,6 +7,7 @@ from fairlead_client.metrics import ClientMetrics, Families
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
 from fairlead.serve.following import FollowedTopic, Following
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
 from fairlead.serve.requests_metrics import ServeMetrics
@@ -26,7 +27,7 @@ def exported() -> Mapping[str, frozenset[str]]:
     """
     shown = {
         sample.name: frozenset(sample.labels)
-        for registry in (_engine(), _serve(), _client())
+        for registry in (_engine(), _bridge(), _serve(), _client())
         for family in text_string_to_metric_families(generate_latest(registry).decode())
         for sample in family.samples
     }
@@ -46,6 +47,12 @@ def _engine() -> CollectorRegistry:
     metrics.ages.take({"heartbeat": Ages()})
     metrics.watermark.take(0, 1)
     return metrics.registry
+
+
+def _bridge() -> CollectorRegistry:
+    registry = CollectorRegistry()
+    registry.register(BridgeMetrics(BridgeFigures()))
+    return registry
 
 
 def _serve() -> CollectorRegistry:

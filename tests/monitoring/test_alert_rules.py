@@ -5,8 +5,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+import yaml
 
+from fairlead.errors import ExitCode
 from fairlead.monitoring.alerts import ALERTS, GROWTHS, Alert
+from fairlead.monitoring.alerts.__main__ import main
 from fairlead.monitoring.alerts.durations import scaled, scaled_duration
 from fairlead.monitoring.alerts.rules import rules_document
 from fairlead.monitoring.alerts.scraping import prometheus_document
@@ -151,9 +154,46 @@ def test_unscaled() -> None:
 def test_scaled_rules_are_sound(factor: Fraction, tmp_path: Path) -> None:
     """Prometheus loads rules and configuration with every duration multiplied."""
     rules, configuration = tmp_path / "rules.yml", tmp_path / "prometheus.yml"
-    rules.write_text(yaml_text(rules_document(factor, "https://example.org/"), "scaled"))
+    rules.write_text(yaml_text(rules_document(factor), "scaled"))
     document = prometheus_document(factor=factor, rules=str(rules))
     configuration.write_text(yaml_text(document, "scaled"))
     code, said = promtool("check", "config", configuration)
     assert code == 0, said
-    assert "runbook_url: https://example.org/docs/runbooks/EngineDown.md" in rules.read_text()
+    assert "runbook_url: docs/runbooks/EngineDown.md" in rules.read_text()
+
+
+def test_rules_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Names have a prefix, runbooks absolute addresses, and Prometheus takes the file."""
+    flags = ["--name-prefix", "Fairlead", "--runbook-base", "https://wiki.example.org/fairlead"]
+    monkeypatch.setattr("sys.argv", ["alerts", *flags])
+    main()
+    rules = tmp_path / "rules.yml"
+    rules.write_text(capsys.readouterr().out)
+    code, said = promtool("check", "rules", str(rules))
+    assert code == 0, said
+    written = [
+        rule
+        for group in yaml.safe_load(rules.read_text())["groups"]
+        for rule in group["rules"]
+        if "alert" in rule
+    ]
+    assert {(rule["alert"], rule["annotations"]["runbook_url"]) for rule in written} == {
+        (f"Fairlead{alert.name}", f"https://wiki.example.org/fairlead/{alert.name}.md")
+        for alert in ALERTS
+    }
+
+
+@pytest.mark.parametrize(
+    "flags", [["--name-prefix", "a b"], ["--runbook-base", "docs/runbooks"]], ids=" ".join
+)
+def test_refused_words(
+    flags: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A prefix that makes no name, and a base that is no address, are refused by their names."""
+    monkeypatch.setattr("sys.argv", ["alerts", *flags])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == ExitCode.USAGE
+    assert f"argument {flags[0]}" in capsys.readouterr().err

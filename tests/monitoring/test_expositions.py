@@ -7,8 +7,9 @@ import pytest
 from fairlead_client.metrics import ClientMetrics, Families, ProducerFamilies, ProducerMetrics
 from prometheus_client import CollectorRegistry, generate_latest
 
+from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
 from fairlead.monitoring.alerts import ALERTS, GROWTHS
-from fairlead.monitoring.alerts.alert import CLIENTS, ENGINE, SERVE, Job
+from fairlead.monitoring.alerts.alert import BRIDGE, CLIENTS, ENGINE, SERVE, Job
 from fairlead.serve.following import FollowedTopic, Following
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.requests_metrics import ServeMetrics
@@ -28,6 +29,16 @@ def engine_registry() -> CollectorRegistry:
     metrics.input_lag.labels("fairlead.heartbeats").set(3)
     metrics.state_bytes.labels("applyInPandasWithState").set(100_000)
     return metrics.registry
+
+
+def bridge_registry() -> CollectorRegistry:
+    """The registry of a bridge that has looked once."""
+    figures = BridgeFigures()
+    figures.turned()
+    figures.looked(3, failed=False)
+    registry = CollectorRegistry()
+    registry.register(BridgeMetrics(figures))
+    return registry
 
 
 def client_registry() -> CollectorRegistry:
@@ -61,6 +72,7 @@ def serve_registry() -> CollectorRegistry:
 
 REGISTRIES: dict[Job, Callable[[], CollectorRegistry]] = {
     ENGINE: engine_registry,
+    BRIDGE: bridge_registry,
     SERVE: serve_registry,
     CLIENTS: client_registry,
 }

@@ -12,6 +12,7 @@ import structlog
 
 from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.bridges.kafka.figures import BridgeFigures
 from fairlead.bridges.kafka.request_answerer import RequestAnswerer
 from fairlead.bridges.kafka.request_book import RequestBook
 from fairlead.bridges.kafka.retry_topics import RETRY_GROUPS_MAX, RetryTopics
@@ -121,6 +122,8 @@ class KafkaBridge:
             timeout_ms=self._times.timeout_ms,
             options=control_options or {},
         )
+        self.figures = BridgeFigures(self._times.poll_ms)
+        self._control.figures = self.figures
         self.ready = threading.Event()
         """Set when requests are being read."""
 
@@ -181,19 +184,23 @@ class KafkaBridge:
         next_look_ms = next_discovery_ms = _now_ms()
         while not stop.is_set():
             now_ms = _now_ms()
+            self.figures.turned()
             if now_ms >= next_discovery_ms:
                 next_discovery_ms = now_ms + self._times.discovery_ms
                 self._discover()
             if now_ms >= next_look_ms:
                 next_look_ms = now_ms + self._times.poll_ms
                 topics = self._watched.topics(work.published.own_topics(), now_ms=now_ms)
-                work.routes.watch(topics, now_ms=now_ms)
+                failed = work.routes.watch(topics, now_ms=now_ms)
+                self.figures.looked(len(topics), failed=failed)
                 work.routes.publish_default(self._default_topic_queue_nums)
             due_ms = work.requests.next_at_ms()
             wake_ms = next_look_ms if due_ms is None else min(next_look_ms, due_ms)
             wait_ms = max(0, min(wake_ms - _now_ms(), _STOP_LOOK_MS))
             work.answerer.take(self._control.requests(wait_ms), now_ms=_now_ms())
             work.answerer.answer_due(now_ms=_now_ms())
+            self.figures.answered = work.requests.answered_in_full
+            self.figures.waiting = work.requests.waiting
             work.retries.work(now_ms=_now_ms())
 
     def _discover(self) -> None:

@@ -11,6 +11,7 @@ from kafka import KafkaProducer, TopicPartition
 from kafka.errors import KafkaError, KafkaTimeoutError
 
 from fairlead.bridges.kafka.connection import bridge_connection
+from fairlead.bridges.kafka.figures import BridgeFigures
 from fairlead.core.outputs import Request
 from fairlead.core.records import RouteChanged
 from fairlead.errors import EnvironmentMissingError
@@ -47,6 +48,8 @@ class ControlTopics:
         self._names = names
         self._timeout_ms = timeout_ms
         self._config = bridge_connection(bootstrap, timeout_ms, options)
+        self.figures = BridgeFigures()
+        """Where requests, refused records and writes are counted."""
 
     def __enter__(self) -> Self:
         """Connect.
@@ -104,7 +107,7 @@ class ControlTopics:
             while any(self._consumer.position(one) < end for one, end in ends.items()):
                 before = [self._consumer.position(one) for one in self._routes]
                 # A poll that goes nowhere although there is something means an outage.
-                yield from _readable_routes(self._poll(self._timeout_ms))
+                yield from self._readable_routes(self._poll(self._timeout_ms))
                 if before == [self._consumer.position(one) for one in self._routes]:
                     raise KafkaTimeoutError(f"nothing came within {self._timeout_ms} ms")
 
@@ -136,7 +139,9 @@ class ControlTopics:
         for record in self._poll(wait_ms):
             try:
                 requests.append(decode_request(raw_record(record), _LIMITS))
+                self.figures.requests += 1
             except WireError as refused:
+                self.figures.refused += 1
                 _log_refused(record, refused)
         return requests
 
@@ -152,10 +157,14 @@ class ControlTopics:
                 log.warning("write_failed", topic=record.topic, error=repr(error))
                 future = None
             futures.append(future)
-        return [
+        written = [
             future is not None and self._is_written(record, future)
             for record, future in zip(records, futures, strict=True)
         ]
+        self.figures.failed_writes += written.count(False)
+        if any(written):
+            self.figures.wrote()
+        return written
 
     def _is_written(self, record: OutgoingRecord, future: Any) -> bool:
         try:
@@ -187,6 +196,18 @@ class ControlTopics:
             )
         return [TopicPartition(topic, partition) for partition in sorted(found)]
 
+    def _readable_routes(self, records: Sequence[Any]) -> Iterator[RouteChanged]:
+        """Yield what the records say; what is no route is logged and passed over."""
+        for record in records:
+            try:
+                changed = decode("routes", raw_record(record), _LIMITS)
+            except WireError as refused:
+                self.figures.refused += 1
+                _log_refused(record, refused)
+                continue
+            assert isinstance(changed, RouteChanged), "the routes topic holds nothing else"
+            yield changed
+
     def _poll(self, wait_ms: int) -> list[Any]:
         several = self._consumer.poll(timeout_ms=wait_ms).values()
         return [record for records in several for record in records]
@@ -195,18 +216,6 @@ class ControlTopics:
         # Nothing waits in it: each write was waited for. It complains if the broker is gone.
         with contextlib.suppress(KafkaError):
             self._producer.close(timeout=self._timeout_ms / 1000)
-
-
-def _readable_routes(records: Sequence[Any]) -> Iterator[RouteChanged]:
-    """Yield what the records say; what is no route is logged and passed over."""
-    for record in records:
-        try:
-            changed = decode("routes", raw_record(record), _LIMITS)
-        except WireError as refused:
-            _log_refused(record, refused)
-            continue
-        assert isinstance(changed, RouteChanged), "the routes topic holds nothing else"
-        yield changed
 
 
 def _log_refused(record: Any, refused: WireError) -> None:

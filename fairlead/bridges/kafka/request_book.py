@@ -40,6 +40,13 @@ class RequestBook:
         self._pause_ms_max = pause_ms_max
         self._give_up_ms = give_up_ms
         self._waiting: dict[_Key, _Waiting] = {}
+        self.answered_in_full = 0
+        """How many were struck out since the start."""
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
 
     def add(self, request: Request, *, now_ms: int) -> None:
         """Take a request, due at once; one that asks the same of more queues absorbs it."""
@@ -62,7 +69,8 @@ class RequestBook:
 
     def answered(self, request: Request) -> None:
         """Strike out a request that was answered in full, or that nobody can answer."""
-        self._waiting.pop(_key(request), None)
+        if self._waiting.pop(_key(request), None) is not None:
+            self.answered_in_full += 1
 
     def put_off(
         self, request: Request, *, now_ms: int, left: Iterable[MessageQueue] | None = None

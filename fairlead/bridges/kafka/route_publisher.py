@@ -42,11 +42,16 @@ class RoutePublisher:
         self._names = names
         self._told: dict[str, str] = {}
 
-    def watch(self, topics: Sequence[str], *, now_ms: int) -> None:
-        """Look at all watched topics and publish what changed; forget the topics not among them."""
+    def watch(self, topics: Sequence[str], *, now_ms: int) -> bool:
+        """Look at all watched topics and publish what changed; forget the topics not among them.
+
+        Returns:
+            Whether the cluster failed to tell one of them.
+        """
         watched = set(topics)
         self._told = {topic: line for topic, line in self._told.items() if topic in watched}
-        self.refresh(topics, now_ms=now_ms)
+        found = self.refresh(topics, now_ms=now_ms)
+        return any(each.finding.verdict is Verdict.UNCLEAR for each in found.values())
 
     def publish_default(self, queue_nums: int) -> None:
         """Publish the default route with so many queues, or delete it (0); nothing if it stands."""

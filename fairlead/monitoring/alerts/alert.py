@@ -6,10 +6,11 @@ from typing import Final, Literal
 Severity = Literal["page", "ticket"]
 """``page``: somebody gets up now. ``ticket``: somebody looks during the day."""
 
-Job = Literal["fairlead-engine", "fairlead-serve", "fairlead-clients"]
+Job = Literal["fairlead-engine", "fairlead-bridge", "fairlead-serve", "fairlead-clients"]
 """Which processes a metric comes from; the names of the scrape jobs."""
 
 ENGINE: Final[Job] = "fairlead-engine"
+BRIDGE: Final[Job] = "fairlead-bridge"
 SERVE: Final[Job] = "fairlead-serve"
 CLIENTS: Final[Job] = "fairlead-clients"
 

@@ -4,10 +4,14 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from fairlead.monitoring.alerts.alert import CLIENTS, ENGINE, SERVE, Job
+from fairlead.monitoring.alerts.alert import BRIDGE, CLIENTS, ENGINE, SERVE, Job
 from fairlead.monitoring.alerts.durations import scaled_duration
 
-DEFAULT_TARGETS: Final[Mapping[Job, str]] = {ENGINE: "127.0.0.1:9464", SERVE: "127.0.0.1:9465"}
+DEFAULT_TARGETS: Final[Mapping[Job, str]] = {
+    ENGINE: "127.0.0.1:9464",
+    BRIDGE: "127.0.0.1:9466",
+    SERVE: "127.0.0.1:9465",
+}
 CLIENT_FILES: Final = "clients/*.yml"
 
 
@@ -19,7 +23,7 @@ def prometheus_document(
     """Return the content of prometheus.yml.
 
     Args:
-        targets: where engine and ``fairlead serve`` are.
+        targets: where engine, bridge and ``fairlead serve`` are.
         factor: by which the periods are multiplied, as those of the rules.
         rules: the files of the rules.
     """

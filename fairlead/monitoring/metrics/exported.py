@@ -7,6 +7,7 @@ from fairlead_client.metrics import Families, ProducerFamilies
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 
+from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
 from fairlead.serve.following import Following
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS, family
 from fairlead.serve.requests_metrics import ServeMetrics
@@ -31,6 +32,7 @@ def exported() -> Mapping[str, Mapping[str, Family]]:
     nothing = Following(caught_up=False, trouble="", topics={}, read=0, wanted=0)
     return {
         "engine": _named(EngineMetrics("0").registry.collect()),
+        "bridge": _named(BridgeMetrics(BridgeFigures()).collect()),
         "groups_now": _named(family(each) for each in GAUGES),
         "groups_counted": _named(family(each) for each in (*COUNTERS, *HISTOGRAMS)),
         "serve": _named(ServeMetrics(lambda: nothing).registry.collect()),

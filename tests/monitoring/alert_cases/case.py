@@ -57,6 +57,11 @@ def engine(metric: str, **labels: str) -> str:
     return _series(metric, {"job": "fairlead-engine", "instance": "e:1", **labels})
 
 
+def bridge(metric: str, **labels: str) -> str:
+    """Name a series that a bridge has."""
+    return _series(metric, {"job": "fairlead-bridge", "instance": "b:1", **labels})
+
+
 def serve(metric: str, **labels: str) -> str:
     """Name a series that `fairlead serve` has."""
     return _series(metric, {"job": "fairlead-serve", "instance": "s:1", **labels})
@@ -70,6 +75,11 @@ def client(metric: str, **labels: str) -> str:
 def of_engine(value: str = "", **labels: str) -> Firing:
     """An alert about an engine."""
     return Firing({"job": "fairlead-engine", "instance": "e:1", **labels}, value)
+
+
+def of_bridge(value: str = "", **labels: str) -> Firing:
+    """An alert about a bridge."""
+    return Firing({"job": "fairlead-bridge", "instance": "b:1", **labels}, value)
 
 
 def of_serve(value: str = "", **labels: str) -> Firing:

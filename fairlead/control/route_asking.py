@@ -1,0 +1,58 @@
+"""Asks the bridge for routes that nobody has told yet, and waits for them."""
+
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from fairlead.control.strange_queues import routes_told
+from fairlead.core.outputs import Request
+from fairlead.settings import KafkaSettings
+from fairlead.sources.topic_source import TopicSource
+from fairlead.wire.encode import encode
+from fairlead.wire.raw import Partitions
+from fairlead.wire.topics import TopicNames
+from streaming.record_writer import write_records
+
+__all__ = ["ask_for_routes", "unrouted"]
+
+_LOOK_SECONDS: Final = 0.2
+
+
+def unrouted(source: TopicSource, topics: Sequence[str]) -> list[str]:
+    """Return those of the topics that no route tells of, in their order."""
+    known = routes_told(source.rows("routes", source.partitions_of("routes")), topics)
+    return [topic for topic in topics if topic not in known]
+
+
+def ask_for_routes(
+    kafka: KafkaSettings,
+    source: TopicSource,
+    group: str,
+    topics: Sequence[str],
+    seconds_max: float,
+) -> list[str]:
+    """Request the routes of topics as the engine does; return those that nobody told in time.
+
+    Args:
+        kafka: the cluster with Fairlead's topics.
+        source: reads them.
+        group: in whose name it is asked.
+        topics: that have no route.
+        seconds_max: how long they are waited for.
+
+    Raises:
+        EnvironmentMissingError: the topics cannot be read or written.
+    """
+    names, one = TopicNames(kafka.topic_prefix), Partitions(1, 1)
+    records = [
+        record
+        for topic in topics
+        for record in encode(Request(group, "route", topic, None, None), names, one)
+    ]
+    write_records(kafka, records)
+    until = time.monotonic() + seconds_max
+    while True:
+        left = unrouted(source, topics)
+        if not left or time.monotonic() >= until:
+            return left
+        time.sleep(_LOOK_SECONDS)
