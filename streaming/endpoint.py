@@ -1,4 +1,4 @@
-"""What engine and bridge answer over HTTP: its metrics, whether it lives, and whether it does its work.
+"""What engine and bridge answer over HTTP: their metrics, whether they live and do their work.
 
 `/metrics` is for Prometheus, and so is every answer of `/`. `/healthz` answers as long as the
 process does. `/readyz` answers 200 while batches go on and 503 otherwise, with the reason.
