@@ -1,7 +1,11 @@
 """A real engine whose checkpoint is damaged: while it runs, while it is stopped, and supervised."""
 
+import contextlib
+import os
 import shutil
 import signal
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -164,13 +168,48 @@ def test_while_running(spark: "SparkSession", settings: Settings, log: Log, name
             running.await_state(lambda: _commits(settings) >= 9)
             hurt_at = _commits(settings)
             damage.do(settings.engine.checkpoint / "query")
-            running.await_state(lambda: _commits(settings) >= hurt_at + 6)
+            with contextlib.suppress(DamagedError):  # where Spark cannot write at all, at once
+                running.await_state(lambda: _commits(settings) >= hurt_at + 6)
         error = _start(settings, spark, log)
     if damage.running == "nobody":
         assert error is None
     else:
         assert isinstance(error, DamagedError)
         assert damage.named in error.message
+
+
+@contextlib.contextmanager
+def _read_only(folder: Path) -> Iterator[None]:
+    """Have a folder on a read-only file system while the context is open; only root can."""
+    mount, umount = shutil.which("mount"), shutil.which("umount")
+    assert mount is not None
+    assert umount is not None
+    for options in (["--bind", str(folder), str(folder)], ["-o", "remount,bind,ro", str(folder)]):
+        subprocess.run([mount, *options], check=True, timeout=30)
+    try:
+        yield
+    finally:
+        subprocess.run([umount, "--lazy", str(folder)], check=True, timeout=30)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a mount read-only")
+def test_read_only_while_running(spark: "SparkSession", settings: Settings, log: Log) -> None:
+    """A disk that goes read-only ends the run with 4 and its own remedy, and so the next start."""
+    settings = _quick(settings)
+    query = settings.engine.checkpoint / "query"
+    with Fleet(settings.kafka) as fleet:
+        _own(fleet, settings, spark, log)
+        with job(spark, settings, log) as running:
+            running.await_state(lambda: _commits(settings) >= 9)
+            with _read_only(query):
+                error = running.join()
+                again = _start(settings, spark, log)
+        for found in (error, again):
+            assert type(found) is RefusedError
+            assert "may not be written" in found.message
+            assert "dmesg" in found.remedy
+        assert _start(settings, spark, log) is None
 
 
 LOADING = "[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred during loading state."
