@@ -3,6 +3,10 @@
 A heartbeat carries a digest of what its member holds. When it differs from the engine's view for
 two seconds, a record was lost on one side, and the member's whole record is written again, with
 original epochs. All commands are idempotent, so a heal that was not needed changes nothing.
+
+A heartbeat also says up to which epoch its member has read. One that has not read the newest epoch
+may just not have had the time: while a batch runs for seconds, every heartbeat is appended before
+its decision is written. Such a member waits for longer than batches take.
 """
 
 from dataclasses import replace
@@ -18,6 +22,9 @@ __all__ = ["HEAL_AFTER_MS", "entries_by_member", "heal_members", "note_digests"]
 
 HEAL_AFTER_MS = 2_000
 """How long a digest may differ: what is under way settles within a few batches."""
+
+HEAL_BEHIND_MS = 10_000
+"""How long it may differ where the member has not read the newest epoch of its group."""
 
 HEAL_BACK_OFF_MAX = 4
 """After so many heals in a row the wait no longer doubles."""
@@ -61,16 +68,18 @@ def note_digests(draft: Draft, arrivals: list[tuple[Arrival, Heartbeat]]) -> lis
                 )
             continue
         since = arrival.clock_ms if alive.disagrees_since_ms is None else alive.disagrees_since_ms
-        if _is_due(alive, since, arrival.clock_ms):
+        behind = beat.applied is None or beat.applied < state.epoch
+        if _is_due(alive, since, arrival.clock_ms, behind=behind):
             heal[beat.member] = None
             alive = replace(alive, heals=alive.heals + 1, healed_ms=arrival.clock_ms)
         state.liveness[beat.member] = replace(alive, disagrees_since_ms=since)
     return list(heal)
 
 
-def _is_due(alive: Liveness, since_ms: int, clock_ms: int) -> bool:
+def _is_due(alive: Liveness, since_ms: int, clock_ms: int, *, behind: bool) -> bool:
     waited = clock_ms - max(since_ms, alive.healed_ms)
-    return waited >= HEAL_AFTER_MS << min(alive.heals, HEAL_BACK_OFF_MAX)
+    patience = HEAL_AFTER_MS << min(alive.heals, HEAL_BACK_OFF_MAX)
+    return waited >= (max(patience, HEAL_BEHIND_MS) if behind else patience)
 
 
 def heal_members(draft: Draft, members: list[MemberKey]) -> None:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from fairlead.core.digest import digest
+from fairlead.core.healing import entries_by_member
 from fairlead.core.model import Epoch, MemberProfile, Position
 from fairlead.core.outputs import Decision, Gone, Rejection, Request
 from fairlead.core.rules import Moment
@@ -237,6 +239,46 @@ def test_a_lost_record_is_healed_after_two_seconds_with_back_off() -> None:
             assert {add.epoch for add in world.adds("a")} == epochs
             assert world.decision.triggers == ("healed",)
     assert healed == [2, 6]
+
+
+def test_long_batches_heal_nobody_who_follows() -> None:
+    """What a member says before it can have read the newest record is no disagreement.
+
+    Batches take four seconds here, and each moves something: the heartbeats in one know nothing of
+    what the one before has written.
+    """
+    world = settled("a", queues=8)
+    for newcomer in ("b", "c"):
+        assert world.state is not None
+        before = digest(entries_by_member(world.state).get(key_of("a"), ()))
+        read = world.state.epoch
+        world.beat(newcomer)
+        world.run()
+        assert world.told("a").drop
+        for _ in range(4):
+            world.pass_time(1_000)
+            world.beat("a", held=before, applied=read)
+        result = world.run()
+        assert not result.counts.get(("member", "healed"))
+        for number in world.owned("a"):
+            if world.state.queues[queue_of(number)].chain[0].dropped:
+                world.release("a", number, world.epoch_of(number), 1)
+        world.run()
+
+
+def test_a_member_that_never_reads_the_newest_record_is_healed() -> None:
+    """Its record is lost: after longer than a batch takes it is written again."""
+    world = settled("a", queues=2)
+    assert world.state is not None
+    read = Epoch(world.state.epoch.generation, world.state.epoch.number - 1)
+    healed = []
+    for second in range(12):
+        world.pass_time(1_000)
+        world.beat("a", held=0, applied=read)
+        world.run()
+        if world.adds("a"):
+            healed.append(second)
+    assert healed == [10]
 
 
 def test_a_drop_that_is_told_again_names_who_waits_by_then() -> None:

@@ -122,15 +122,20 @@ class World:
         topics: Sequence[str | Subscription] = ("orders",),
         process: tuple[int, str] | None = None,
         held: int | None = None,
+        applied: Epoch | None = None,
         profile: MemberProfile | None = None,
         decide: bool = False,
     ) -> None:
-        """A client heartbeats, with the digest that the engine expects unless ``held`` is given."""
+        """A client heartbeats, with the digest that the engine expects unless ``held`` is given.
+
+        It has read the newest epoch unless ``applied`` is given.
+        """
         key = key_of(client, life)
         sequence = self.sequences[key] = self.sequences.get(key, 0) + 1
         expected = 0
         if self.state is not None:
             expected = digest(entries_by_member(self.state).get(key, ()))
+            applied = applied or self.state.epoch
         self.add(
             "heartbeats",
             Heartbeat(
@@ -142,7 +147,7 @@ class World:
                 self.generation,
                 profile or MemberProfile(consume_from="first_offset"),
                 tuple(Subscription(topic) if isinstance(topic, str) else topic for topic in topics),
-                None,
+                applied,
                 expected if held is None else held,
                 decide,
             ),

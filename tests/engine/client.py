@@ -33,6 +33,7 @@ class Client:
     processed: dict[tuple[str, str, int], int] = field(default_factory=dict)
     resets: dict[tuple[str, str, int], int] = field(default_factory=dict)
     last_started: list[int] = field(default_factory=lambda: [0, 0])
+    applied: list[int] | None = None
     gone: bool = False
 
     @property
@@ -85,7 +86,7 @@ class Client:
                 }
                 for topic in self.subscribed
             ],
-            "applied": None,
+            "applied": self.applied,
             "digest": f"{digest(entries):016x}",
             **changes,
         }
@@ -169,6 +170,7 @@ class Client:
             return
         if record["kind"] != "assignment" or record["generation"] < self.generation:
             return
+        self.applied = max(self.applied or [0, 0], record["epoch"])
         for drop in record["drop"]:
             queue = tuple(drop["queue"])
             entry = self.held.get(queue)

@@ -13,7 +13,7 @@ def test_a_lost_add_is_healed() -> None:
     b.loses()
     b.reads_all()
     assert story.owner() is None
-    story.time(9_000)
+    story.time(16_000)
     b.reads_all()
     assert story.owner() == "b"
 
@@ -22,7 +22,7 @@ def test_a_lost_drop_is_healed() -> None:
     """A's drop is lost: A works on until it is told again, and B waits."""
     story, a, b = gated_b()
     a.loses()
-    story.time(9_000)
+    story.time(16_000)
     b.reads_all()
     assert story.owner() == "a"
     a.reads_all()

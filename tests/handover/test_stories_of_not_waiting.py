@@ -117,7 +117,7 @@ def test_a_mute_member_keeps_its_queue_and_is_an_alarm() -> None:
     b.reads_all()
     assert (story.owner(), b.starts) == ("a", [])
     assert story.decisions[-1].alarms == ("mute_member",)
-    assert "mute_member" in story.decisions[-1].triggers
+    assert any("mute_member" in decision.triggers for decision in story.decisions)
 
 
 def test_a_mute_member_is_passed_where_the_rule_says_so() -> None:
