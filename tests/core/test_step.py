@@ -242,11 +242,7 @@ def test_a_lost_record_is_healed_after_two_seconds_with_back_off() -> None:
 
 
 def test_long_batches_heal_nobody_who_follows() -> None:
-    """What a member says before it can have read the newest record is no disagreement.
-
-    Batches take four seconds here, and each moves something: the heartbeats in one know nothing of
-    what the one before has written.
-    """
+    """Heartbeats in a batch of four seconds know nothing of what the one before has written."""
     world = settled("a", queues=8)
     for newcomer in ("b", "c"):
         assert world.state is not None
