@@ -29,6 +29,10 @@ def test_command(ledger: Ledger, bootstrap: str, topic: str, tmp_path: Path) -> 
     with log_file.open("wb") as log, child_process(command, stderr=log) as process:
         try:
             ledger.await_route(topic, 2)
+            # The route is in the log of Kafka before its line is in the bridge's.
+            await_seen(
+                log_file.read_text, lambda text: "route_published" in text, what="line of the route"
+            )
             (first,) = children_of(process.pid)
             kill_at_once(first)
             await_seen(
