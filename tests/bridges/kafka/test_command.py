@@ -8,10 +8,12 @@ import urllib.request
 from pathlib import Path
 
 import orjson
+from kafka import TopicPartition
 
 from fairlead.broker.ports import free_ports
 from tests.awaiting import await_seen, child_process
 from tests.bridges.kafka.ledger import SECONDS_MAX, Ledger
+from tests.fixtures.codecs import codecs_kept
 from tests.streaming.processes import children_of, kill_at_once
 
 
@@ -41,14 +43,22 @@ def test_command(ledger: Ledger, bootstrap: str, topic: str, tmp_path: Path) -> 
                 what="bridge that was started again",
             )
             ledger.write("requests", b"orders", b"no request")
-            metrics = await_seen(
+            await_seen(
                 lambda: _asked(port, "/metrics"),
                 lambda text: "fairlead_bridge_records_refused_total 1.0" in text,
                 what="refused record in the metrics",
             )
             ready = orjson.loads(_asked(port, "/readyz"))
             assert (ready["ready"], ready["state"]) == (True, "running"), ready
-            assert "fairlead_batches_passed_over" in metrics
+            requests = TopicPartition(ledger.names.name("requests"), 0)
+            counted = f'fairlead_batches_passed_over_total{{topic="{requests.topic}"}}'
+            assert counted not in _asked(port, "/metrics")
+            with codecs_kept(bootstrap, requests):
+                await_seen(
+                    lambda: _asked(port, "/metrics"),
+                    lambda text: counted in text,
+                    what="unreadable batch in the metrics",
+                )
             began = time.monotonic()
             process.send_signal(signal.SIGTERM)
             code = process.wait(SECONDS_MAX)
