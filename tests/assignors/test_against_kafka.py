@@ -23,7 +23,9 @@ SMALL: Final = 60
 """Queues of a group whose optimum is worked out."""
 
 
-@pytest.fixture(scope="module", params=["fixed seed", "fresh seed"])
+@pytest.fixture(
+    scope="module", params=["fixed seed", pytest.param("fresh seed", marks=pytest.mark.slow)]
+)
 def trial(
     request: pytest.FixtureRequest, kafka: dict[str, Contestant], kafka_folder: Path
 ) -> Trial:

@@ -185,7 +185,13 @@ def begun_natively(story: Story) -> int:
     return written - story.read.total()
 
 
-@pytest.mark.parametrize("native", ["{}", "{}-of-old"], ids=["one-name", "two-names"])
+@pytest.mark.parametrize(
+    "native",
+    [
+        pytest.param("{}", id="one-name", marks=pytest.mark.slow),
+        pytest.param("{}-of-old", id="two-names"),
+    ],
+)
 def test_there_and_back(
     system: LiveSystem, native: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,8 +21,9 @@ pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
         rule_faults.eager,
         rule_faults.eager_but_ordered,
         rule_faults.forced,
-        rule_faults.settled,
-        rule_faults.start_moved,
+        # Windows and resets are also told as stories, without an engine of their own.
+        pytest.param(rule_faults.settled, marks=pytest.mark.slow),
+        pytest.param(rule_faults.start_moved, marks=pytest.mark.slow),
         # An engine started once more; others test that too.
         pytest.param(rule_faults.mute_in_a_barrier, marks=pytest.mark.slow),
     ],

@@ -25,8 +25,11 @@ WAIT_SECONDS = 30
 BUDGET_MS = 300
 TARGET = Target(Queue("orders", "main", 0), "1", None)
 pytestmark = pytest.mark.broker
-AFTER_MS = 1_500
-"""So long after its budget a message ends at the latest; each look-up by itself takes longer."""
+AFTER_MS = 3_000
+"""So long after its budget a message ends at the latest; each look-up by itself takes longer.
+
+It is ten times what it takes: these tests share two cores with three others of their kind.
+"""
 
 
 @pytest.fixture(scope="module")
