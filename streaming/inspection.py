@@ -14,7 +14,6 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -210,4 +209,4 @@ def _found_sums(path: Path, size: int) -> Iterator[bytes]:
     with path.open("rb") as handle:
         for block in iter(lambda: handle.read(size * _CHUNKS_AT_ONCE), b""):
             parts = (block[at : at + size] for at in range(0, len(block), size))
-            yield from chain(zlib.crc32(part).to_bytes(_SUM_BYTES, "big") for part in parts)
+            yield from (zlib.crc32(part).to_bytes(_SUM_BYTES, "big") for part in parts)
