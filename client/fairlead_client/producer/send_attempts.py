@@ -12,6 +12,10 @@ from fairlead_client.producer.target import Target
 
 SILENCE_MS_MIN: Final = 50
 """A shorter silence blames no broker: RocketMQ's tables take no shorter latency for slow either."""
+ELECTION_PAUSE_MS: Final = 100
+"""How long brokers have, at first, to agree who leads (Kafka's retry.backoff.ms, KIP-580)."""
+ELECTION_PAUSE_MS_MAX: Final = 1_000
+"""The longest of these pauses, each of which is twice the one before (retry.backoff.max.ms)."""
 
 
 @unique
@@ -29,6 +33,9 @@ class Mode(Enum):
 
 class SendAttempts:
     """Counts the attempts of one message, and the time left for all of them.
+
+    An attempt that met no leader is not counted while others may follow: nobody had the message,
+    and an election answers as fast as it is asked. The time of the message bounds it.
 
     Args:
         attempts_max: how many there may be.
@@ -57,6 +64,8 @@ class SendAttempts:
         self._attempt_begun_ms = begun_ms
         self._failed: list[Attempt] = []
         self._tried: list[str] = []
+        self._uncounted = 0
+        self._elections_met = 0
 
     @property
     def tried(self) -> list[str]:
@@ -83,7 +92,7 @@ class SendAttempts:
             raise self.failure(now_ms, out_of_time=True)
         self._target = target
         self._attempt_begun_ms = now_ms
-        if len(self._failed) + 1 >= self._attempts_max:
+        if self._counted + 1 >= self._attempts_max:
             return left_ms
         return min(left_ms, self._attempt_timeout_ms)
 
@@ -100,8 +109,12 @@ class SendAttempts:
         has_had_time = self.took_ms(now_ms) >= self._silence_ms
         return Fault.UNREACHABLE if has_had_time else Fault.OUT_OF_TIME
 
-    def failed(self, error: SendingError, now_ms: int) -> None:
-        """Note that the present attempt failed; return when another one is to be made.
+    @property
+    def _counted(self) -> int:
+        return len(self._failed) - self._uncounted
+
+    def failed(self, error: SendingError, now_ms: int) -> int:
+        """Note that the present attempt failed; return after how many ms another is to be made.
 
         Raises:
             SendFailedError: none is: the error is final, or attempts or time are used up.
@@ -114,10 +127,24 @@ class SendAttempts:
             if broker in self._tried:
                 self._tried.remove(broker)
             self._tried.append(broker)
-        if not error.fault.is_retriable or len(self._failed) >= self._attempts_max:
+        pause_ms = self._pause_ms(error.fault)
+        if not error.fault.is_retriable or self._counted >= self._attempts_max:
             raise self.failure(now_ms)
-        if self.left_ms(now_ms) == 0:
+        if self.left_ms(now_ms) <= pause_ms:
             raise self.failure(now_ms, out_of_time=True)
+        return pause_ms
+
+    def _pause_ms(self, fault: Fault) -> int:
+        """Return how long to wait: after a first election not at all, since another queue may do."""
+        if fault is not Fault.NOT_LEADER:
+            self._elections_met = 0
+            return 0
+        if self._attempts_max > 1:
+            self._uncounted += 1
+        self._elections_met += 1
+        if self._elections_met == 1:
+            return 0
+        return min(ELECTION_PAUSE_MS << (self._elections_met - 2), ELECTION_PAUSE_MS_MAX)
 
     def failure(self, now_ms: int, *, out_of_time: bool = False, why: str = "") -> SendFailedError:
         """Return the final error, which names every broker tried and its time.

@@ -174,9 +174,9 @@ class Sending:
         if error.fault is Fault.NOT_LEADER:
             ways.ask_route(self._message.topic)
         try:
-            self._attempts.failed(error, now)
+            pause_ms = self._attempts.failed(error, now)
         except FairleadClientError as final:
             self.give_up(final)
             return
         # On the agenda's thread: this one may be the sender's own.
-        ways.agenda.at(now, self.attempt)
+        ways.agenda.at(now + pause_ms, self.attempt)

@@ -119,6 +119,39 @@ def test_which_errors_retry(fault: Fault) -> None:
         assert loop.begin(B, 1) > 0
 
 
+def test_an_election_uses_up_time_and_no_attempt() -> None:
+    """Queues without a leader are asked again, ever slower, until the message's time is over."""
+    loop, now_ms, pauses = attempts(timeout_ms=5_000), 0, []
+    with pytest.raises(SendFailedError, match="out of time after 8 attempts in 4530 ms"):
+        while True:
+            loop.begin(A, now_ms)
+            now_ms += 5 if len(pauses) < 7 else 995
+            pauses.append(loop.failed(SendingError(Fault.NOT_LEADER, "nobody leads"), now_ms))
+            now_ms += pauses[-1]
+    assert pauses == [0, 100, 200, 400, 800, 1_000, 1_000]
+
+
+def test_after_an_election_the_attempts_are_as_many_as_before() -> None:
+    """What no leader took is not counted; what a broker failed to do is."""
+    loop = attempts(attempts_max=2)
+    for _ in range(3):
+        loop.begin(A, 0)
+        loop.failed(SendingError(Fault.NOT_LEADER, "nobody leads"), 0)
+    loop.begin(A, 0)
+    assert loop.failed(GONE, 0) == 0
+    loop.begin(B, 0)
+    with pytest.raises(SendFailedError, match="gave up after 5 attempts"):
+        loop.failed(GONE, 0)
+
+
+def test_a_single_attempt_meets_a_single_election() -> None:
+    """A one-way message is not kept for the leader to come."""
+    loop = attempts(attempts_max=1)
+    loop.begin(A, 0)
+    with pytest.raises(SendFailedError, match="gave up after 1 attempts"):
+        loop.failed(SendingError(Fault.NOT_LEADER, "nobody leads"), 1)
+
+
 def test_one_attempt() -> None:
     """A one-way message, and one whose queue was chosen, has a single attempt."""
     loop = attempts(attempts_max=1)
