@@ -135,7 +135,7 @@ class SendAttempts:
         return pause_ms
 
     def _pause_ms(self, fault: Fault) -> int:
-        """Return how long to wait: after a first election not at all, since another queue may do."""
+        """Return how long to wait: not at all at first, since another queue may have a leader."""
         if fault is not Fault.NOT_LEADER:
             self._elections_met = 0
             return 0
