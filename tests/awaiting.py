@@ -1,18 +1,21 @@
 """How tests wait: for a state, with a bound, and with a message that tells what was seen last.
 
 A single look where a state is still on its way fails on a busy machine, and a wait without a bound
-hangs there. `await_seen` is for states, `ended` for threads, `child_process` for processes. The
-tests of tidiness find whoever waits without a bound.
+hangs there. `await_seen` is for states, `ended` for threads, `child_process` for processes, and
+`run_talking` for long ones that tell how far they are. The tests of tidiness find whoever waits
+without a bound.
 """
 
+import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from functools import partial
+from typing import IO, Any, Final, TypeVar
 
-__all__ = ["LONGEST_SECONDS", "SECONDS", "await_seen", "child_process", "ended"]
+__all__ = ["LONGEST_SECONDS", "SECONDS", "await_seen", "child_process", "ended", "run_talking"]
 
 LONGEST_SECONDS: Final = 120.0
 """No test waits longer for anything."""
@@ -93,3 +96,59 @@ def child_process(
                 raise
     finally:
         watchdog.cancel()
+
+
+def run_talking(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    seconds: float = LONGEST_SECONDS,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a command that takes longer than one wait may, as long as it says something.
+
+    Args:
+        command: what to run.
+        environment: its environment; None for this process's own.
+        seconds: how long it may be silent.
+
+    Raises:
+        TimeoutError: it was silent for longer; tells what it had said until then.
+    """
+    heard: dict[str, bytearray] = {"output": bytearray(), "errors": bytearray()}
+
+    def listen(pipe: IO[bytes], said: bytearray) -> None:
+        while more := os.read(pipe.fileno(), 65_536):
+            said += more
+
+    def has_more(before: list[int]) -> bool:
+        return process.poll() is not None or _sizes(heard) != before
+
+    pipes = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdout=pipes, stderr=pipes) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        listeners = [
+            threading.Thread(target=listen, args=(pipe, heard[name]), daemon=True)
+            for name, pipe in (("output", process.stdout), ("errors", process.stderr))
+        ]
+        try:
+            for listener in listeners:
+                listener.start()
+            while process.poll() is None:
+                await_seen(
+                    partial(has_more, _sizes(heard)),
+                    what=f"word of {command}, which had said {heard['errors'][-2_000:]!r}",
+                    seconds=seconds,
+                )
+        except BaseException:
+            process.kill()
+            raise
+        for listener in listeners:
+            ended(listener)
+    return subprocess.CompletedProcess(
+        command, process.returncode, bytes(heard["output"]), bytes(heard["errors"])
+    )
+
+
+def _sizes(heard: Mapping[str, bytearray]) -> list[int]:
+    return [len(said) for said in heard.values()]

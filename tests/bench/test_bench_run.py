@@ -1,7 +1,6 @@
 """The measurement as a user runs it, small: every part real, every figure there."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,15 +9,15 @@ import orjson
 import pytest
 
 from fairlead.errors import ExitCode
+from tests.awaiting import run_talking
 
-SECONDS = 420.0
-
-
+SECONDS = 480.0
+"""For a whole measurement; each of its waits is much shorter."""
 pytestmark = [
     pytest.mark.system,
     pytest.mark.spark,
     pytest.mark.broker,
-    pytest.mark.timeout(SECONDS + 60),
+    pytest.mark.timeout(SECONDS),
 ]
 
 
@@ -27,12 +26,8 @@ def _measured(tmp_path: Path, *flags: str) -> Any:
     report, temporary = tmp_path / "bench.json", tmp_path / "tmp"
     temporary.mkdir()
     command = [sys.executable, "-m", "fairlead", "bench", *flags, "--report", str(report)]
-    ended = subprocess.run(
-        [*command, "-o", "json"],
-        env={**os.environ, "TMPDIR": str(temporary)},
-        capture_output=True,
-        timeout=SECONDS,
-        check=False,
+    ended = run_talking(
+        [*command, "-o", "json"], environment={**os.environ, "TMPDIR": str(temporary)}
     )
     assert ended.returncode == ExitCode.OK, ended.stderr.decode()
     (document,) = orjson.loads(ended.stdout)
@@ -45,12 +40,12 @@ def test_small(tmp_path: Path) -> None:
     """A small group is measured: each leave and join is adopted, cut into phases that add up."""
     document = _measured(
         tmp_path,
-        *("--rounds", "2", "--clients", "4", "--queues", "16"),
-        *("--rest", "1", "--starts", "0", "--crashes", "1"),
+        *("--rounds", "1", "--clients", "4", "--queues", "16"),
+        *("--rest", "1", "--starts", "0", "--crashes", "0"),
     )
     assert {kind: document["adopted"][kind]["n"] for kind in ("join", "leave")} == {
-        "join": 2,
-        "leave": 2,
+        "join": 1,
+        "leave": 1,
     }
     for change in document["changes"]:
         names = ("waiting", "batch", "asking", "releasing", "taking")
@@ -60,15 +55,12 @@ def test_small(tmp_path: Path) -> None:
         assert change["decisions"] >= 1
     assert document["starts"] == {}
     assert document["batches"]["total"]["n"] > 3
-    assert document["gaps"]["n"] >= 4
-    assert document["crashes"]["n"] == 1
-    # Nobody may be taken for dead before lease and margin are over.
-    assert document["crashes"]["max"] > 13_000
+    assert document["gaps"]["n"] >= 2
     assert document["engine_at_rest_cpu"] > 0
     # Beside it, in the same run, the same under RocketMQ's strategy: more queues move.
     assert document["strategy"] == "STICKY"
     assert list(document["beside"]) == ["AVG"]
-    assert document["beside"]["AVG"]["adopted"]["n"] == 4
+    assert document["beside"]["AVG"]["adopted"]["n"] == 2
     # Four clients, 16 queues: the leaver's own, and one client's worth for whoever comes.
     assert document["queues"]["max"] == 4
     assert document["beside"]["AVG"]["queues"]["max"] > 4
@@ -86,3 +78,18 @@ def test_starts(tmp_path: Path) -> None:
         "with the archive": 1,
         "without the archive": 1,
     }
+
+
+@pytest.mark.slow
+def test_crashes(tmp_path: Path) -> None:
+    """A crash is measured too, and takes as long as lease and margin at least."""
+    document = _measured(
+        tmp_path,
+        *("--rounds", "2", "--clients", "4", "--queues", "16"),
+        *("--rest", "1", "--starts", "0", "--crashes", "1"),
+    )
+    assert document["adopted"]["join"]["n"] == 2
+    assert document["gaps"]["n"] >= 4
+    assert document["crashes"]["n"] == 1
+    # Nobody may be taken for dead before lease and margin are over.
+    assert document["crashes"]["max"] > 13_000

@@ -11,9 +11,10 @@ import pytest
 
 from fairlead.demo.judge import STEPS
 from fairlead.errors import ExitCode
-from tests.awaiting import child_process
+from tests.awaiting import child_process, run_talking
 
-SECONDS = 420.0
+SECONDS = 480.0
+"""For a whole demo; each of its waits is much shorter."""
 
 
 def _environment(temporary: Path) -> dict[str, str]:
@@ -42,7 +43,7 @@ def _processes_naming(text: str) -> list[str]:
 @pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker
-@pytest.mark.timeout(SECONDS + 60)
+@pytest.mark.timeout(SECONDS)
 @pytest.mark.parametrize(
     "seed, chosen",
     [
@@ -56,13 +57,7 @@ def test_verdict(tmp_path: Path, seed: int, chosen: list[str]) -> None:
     """The demo passes its own judge, whoever leaves or is killed, also through push consumers."""
     report, temporary = tmp_path / "report.json", tmp_path / "tmp"
     flags = [*chosen, "--check", "--seed", str(seed), "--report", str(report), "-o", "json"]
-    ended = subprocess.run(
-        _command(*flags),
-        env=_environment(temporary),
-        capture_output=True,
-        timeout=SECONDS,
-        check=False,
-    )
+    ended = run_talking(_command(*flags), environment=_environment(temporary))
     assert ended.returncode == ExitCode.OK, ended.stderr.decode()
     document = orjson.loads(ended.stdout)
     assert document == orjson.loads(report.read_bytes())

@@ -1,6 +1,5 @@
 """The producer's demo as a user runs it: three brokers, one slow, one killed; and its judge."""
 
-import subprocess
 import sys
 
 import orjson
@@ -12,18 +11,16 @@ from fairlead.demo.sending_judge import Phase, judge_sending
 from fairlead.demo.sent_messages import FIRST, Ledger, Sent
 from fairlead.errors import ExitCode
 from fairlead.local.topic_content import StoredRecord, TopicContent
-
-SECONDS = 240.0
+from tests.awaiting import run_talking
 
 
 @pytest.mark.system
 @pytest.mark.broker
 @pytest.mark.slow
-@pytest.mark.timeout(SECONDS + 60)
 def test_around_both() -> None:
     """The producer goes around a slow broker and a killed one, and loses no message."""
     command = [sys.executable, "-m", "fairlead", "demo-producer", "--check", "-o", "json"]
-    ended = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+    ended = run_talking(command)
     assert ended.returncode == ExitCode.OK, ended.stderr.decode()
     document = orjson.loads(ended.stdout)
     assert document["passed"] is True
