@@ -72,22 +72,24 @@ def stands(world: World) -> tuple[int, set[tuple[object, ...]]]:
     "world",
     [
         World(clients=2, moves=2, deaths=1),
-        World(clients=2, moves=1, deaths=1, comebacks=1),
         World(clients=2, moves=1, losses=1, restart=Restart.INTACT),
-        World(clients=2, moves=1, losses=1, restart=Restart.OLD),
-        World(clients=2, moves=1, losses=1),
         World(clients=2, moves=0, losses=1, zombie=True),
-        pytest.param(
-            World(clients=2, moves=0, deaths=1, losses=1, comebacks=1, restart=Restart.INTACT),
-            marks=pytest.mark.slow,
-        ),
         World(clients=2, moves=1, resets=1),
-        World(clients=2, moves=0, losses=1, resets=1, restart=Restart.INTACT),
-        World(clients=2, moves=0, losses=1, resets=1, restart=Restart.OLD),
-        pytest.param(World(clients=2, moves=0, losses=1, resets=1), marks=pytest.mark.slow),
         World(clients=2, moves=2, eager=True),
         World(clients=2, moves=1, mutes=1),
         World(clients=2, moves=1, lost=1),
+        *(
+            pytest.param(world, marks=pytest.mark.slow)
+            for world in (
+                World(clients=2, moves=1, deaths=1, comebacks=1),
+                World(clients=2, moves=1, losses=1, restart=Restart.OLD),
+                World(clients=2, moves=1, losses=1),
+                World(clients=2, moves=0, deaths=1, losses=1, comebacks=1, restart=Restart.INTACT),
+                World(clients=2, moves=0, losses=1, resets=1, restart=Restart.INTACT),
+                World(clients=2, moves=0, losses=1, resets=1, restart=Restart.OLD),
+                World(clients=2, moves=0, losses=1, resets=1),
+            )
+        ),
     ],
     ids=lambda world: world.name,
 )
