@@ -80,6 +80,7 @@ class Health:
         patience: how long what may take.
         clock: seconds that never go back.
         recovering: how many shards recover.
+        pressure: what is the matter with the Java heap, empty while nothing is.
         generation: that was claimed; 0: none was.
         batches: how many were committed.
     """
@@ -87,6 +88,7 @@ class Health:
     patience: Patience = field(default_factory=Patience)
     clock: Callable[[], float] = time.monotonic
     recovering: Callable[[], int] = lambda: 0
+    pressure: Callable[[], str] = lambda: ""
     generation: int = 0
     batches: int = 0
     _ticked_at: Callable[[], float | None] = lambda: None
@@ -132,6 +134,8 @@ class Health:
     def verdict(self) -> Verdict:
         """Say what the engine is doing now."""
         state, reason = self._judge(self.clock())
+        if not self._ended and (pressure := self.pressure()):
+            reason = f"{reason}; {pressure}"
         return Verdict(
             state,
             reason,

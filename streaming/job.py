@@ -22,7 +22,7 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.records import Tick
 from fairlead.engine.drivers import settings_of
 from fairlead.engine.seals import seal_of
-from fairlead.errors import QueryDiedError
+from fairlead.errors import FairleadError, QueryDiedError
 from fairlead.settings import Settings
 from sinks import KafkaSink, Sink
 from strategies.registry import STRATEGIES
@@ -42,7 +42,9 @@ from streaming.ending import Ending, cause_of_end, java_causes, quietly
 from streaming.endpoint import answering
 from streaming.generation import GenerationWatch, claim_generation, earlier_generations
 from streaming.health import Health, Patience
+from streaming.heap import HeapWatch, JvmHeap
 from streaming.inspection import inspect, refusal_of
+from streaming.jvm_end import HeapExhaustedError, JvmProcess, error_of_end, heap_error
 from streaming.jvm_lock import jvm_owns
 from streaming.lost_input import check_input
 from streaming.metrics import EngineMetrics
@@ -185,6 +187,21 @@ def _tell_loss(checkpoint: Checkpoint, earlier: int) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Jvm:
+    """The JVM that the query runs in.
+
+    Attributes:
+        process: its process.
+        pulse: whether anything moves in it.
+        heap: how full it is.
+    """
+
+    process: JvmProcess
+    pulse: Pulse
+    heap: HeapWatch
+
+
 class Run:
     """The part of a run that has a session."""
 
@@ -251,7 +268,10 @@ class Run:
                 spark,
                 lambda: errors.look(spark, str(query.runId)),
             )
-            self._wait_for_end(query, ending, ticker, pulse)
+            heap = HeapWatch(JvmHeap(spark).look, settings.engine)
+            self._metrics.heap.follow(heap)
+            self._health.pressure = lambda: heap.pressure
+            self._wait_for_end(query, ending, ticker, Jvm(JvmProcess(spark), pulse, heap))
 
     def _start(
         self, spark: SparkSession, plan: QueryPlan, *, planned_only: bool = False
@@ -281,12 +301,13 @@ class Run:
         )
 
     def _wait_for_end(
-        self, query: StreamingQuery, ending: Ending, ticker: Ticker, pulse: Pulse
+        self, query: StreamingQuery, ending: Ending, ticker: Ticker, jvm: Jvm
     ) -> None:
         """Return after a stop that was asked for; raise what ended the query otherwise."""
         try:
             while not ending.stop.wait(_LOOK_SECONDS) and query.isActive:
-                pulse.feel()
+                jvm.pulse.feel()
+                jvm.heap.feel()
             if ending.is_asked_for or ending.error is not None:
                 self._health.ended(ending.error)
             if ending.error is not None:
@@ -297,17 +318,26 @@ class Run:
                 ticker.stop()
                 stop_between_batches(query, self._checkpoint)
             failure = query.exception()
+        except HeapExhaustedError:
+            # It would take minutes to stop in order. What it had begun is run again.
+            jvm.process.kill()
+            raise
         except (Py4JError, ConnectionError, PySparkException) as error:
             if ending.is_asked_for:
                 # Whoever stopped us stopped the JVM as well; what it had begun is run again.
                 log.warning("the JVM ended before the query was stopped")
                 return
-            raise refusal_of(self._checkpoint) or QueryDiedError(
-                f"the JVM is gone ({error}).", remedy="With --supervise it is started again."
+            refusal = refusal_of(self._checkpoint)
+            raise refusal or error_of_end(
+                jvm.process.exit_code(), self._settings.engine, error
             ) from error
         if failure is not None:
             log.error("the query ended", exception=str(failure))
-            raise cause_of_end(str(failure), self._checkpoint, java_causes(query))
+            causes = java_causes(query)
+            cause: FairleadError = cause_of_end(str(failure), self._checkpoint, causes)
+            if isinstance(cause, QueryDiedError):
+                cause = heap_error(self._settings.engine, (str(failure), *causes)) or cause
+            raise cause
 
     def _ends_without_state(self) -> Offsets | None:
         """Return where the log ends, if there is no state; None: there is."""

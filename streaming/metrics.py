@@ -22,6 +22,7 @@ from fairlead.topics.passed_over_metric import PassedOverMetric
 from streaming.ages import EventAges
 from streaming.clock import TickerCounts
 from streaming.families import COUNTED, labels_of
+from streaming.heap import HeapWatch
 from streaming.recovery import Recovery
 
 log = structlog.get_logger()
@@ -107,6 +108,39 @@ class TicksByOutcome(Collector):
         yield family
 
 
+class HeapNow(Collector):
+    """The JVM's heap, as the newest looks at it found it; without numbers until there is one."""
+
+    def __init__(self) -> None:
+        self._watch: HeapWatch | None = None
+
+    def follow(self, watch: HeapWatch) -> None:
+        """Ask this watch from now on."""
+        self._watch = watch
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the bound, what is in use, and the time that collecting took."""
+        newest = None if self._watch is None else self._watch.newest
+        most = GaugeMetricFamily(
+            "fairlead_jvm_heap_max_bytes", "What the heap of Spark's JVM may have at most."
+        )
+        used = GaugeMetricFamily(
+            "fairlead_jvm_heap_used_bytes",
+            "The least that was in use at any look of the last 20 s, so hardly any garbage counts. "
+            "Above nine tenths of the bound the heap is nearly too small.",
+        )
+        collecting = CounterMetricFamily(
+            "fairlead_jvm_gc_seconds",
+            "Time that the JVM has stood still to collect garbage. At nine tenths of the time, and "
+            "a heap that stays full, the engine ends with exit code 6.",
+        )
+        if self._watch is not None and newest is not None:
+            most.add_metric([], newest.most)
+            used.add_metric([], self._watch.used_bytes)
+            collecting.add_metric([], newest.collecting)
+        yield from (most, used, collecting)
+
+
 class EngineMetrics:
     """All families of the driver, in a registry of their own."""
 
@@ -129,6 +163,8 @@ class EngineMetrics:
         self.registry.register(self.ages)
         self.watermark = WatermarkGap()
         self.registry.register(self.watermark)
+        self.heap = HeapNow()
+        self.registry.register(self.heap)
         self.registry.register(PassedOverMetric())
         self._make_driver_families(spark_version, restarts)
         self._make_batch_families()

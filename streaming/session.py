@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from fairlead.settings import EngineSettings
 from fairlead.settings.layers import ENVIRONMENT_PREFIX
+from streaming.jvm_end import EXIT_ON_FULL_HEAP
 
 _STREAMING: Final = "org.apache.spark.sql.execution.streaming"
 _FIRST_WITH_CHECKPOINTING_PACKAGE: Final = (4, 1)
@@ -25,6 +26,7 @@ _COMPILER_OPTIONS: Final = (
     # With it the JVM reserves 48 MB for compiled code. Spark fills that within a minute, and from
     # then on a fifth of a core throws methods out and compiles them again.
     "-XX:ReservedCodeCacheSize=160m",
+    EXIT_ON_FULL_HEAP,
 )
 
 

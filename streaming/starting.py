@@ -4,17 +4,19 @@ This module imports little, so that the JVM can be on its way before the rest of
 """
 
 import contextlib
+import re
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import structlog
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from fairlead.errors import EnvironmentMissingError
+from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.settings import EngineSettings
+from fairlead.settings.java_heap import heap_given
 from streaming.session import build_session
 from streaming.stopping import StopSignal
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 log = structlog.get_logger()
+
+_HEAP_REFUSED: Final = "[INVALID_DRIVER_MEMORY]"
 
 
 class SessionSource(Protocol):
@@ -49,6 +53,7 @@ class SessionStart:
             jars: the folder of the connector jars.
             java_options: more options of the JVM.
         """
+        self._engine = engine
         self._session: SparkSession | None = None
         self._error: Exception | None = None
         self._ready = threading.Event()
@@ -61,12 +66,15 @@ class SessionStart:
         """Wait for the session; None: a stop was asked for meanwhile.
 
         Raises:
+            UsageError: Spark refuses the size of its heap.
             EnvironmentMissingError: Spark did not start.
         """
         while not self._ready.wait(0.1):
             if stop.is_set:
                 return None
         if self._error is not None:
+            if _HEAP_REFUSED in str(self._error):
+                raise _heap_refused(self._engine, str(self._error)) from self._error
             raise EnvironmentMissingError(
                 f"spark: it did not start ({self._error}).",
                 remedy="Look at the lines above; run fairlead setup jars, and check Java.",
@@ -87,6 +95,19 @@ class SessionStart:
         self._ready.set()
         if self._session is not None:
             warm_up(self._session, engine.shuffle_partitions)
+
+
+def _heap_refused(engine: EngineSettings, said: str) -> UsageError:
+    """Say which setting Spark refuses. How much of a heap counts depends on Java's collector."""
+    key, text = heap_given(engine)
+    sizes = re.search(r"System memory (\d+) must be at least (\d+)", said)
+    there, least = (
+        (f"{int(size) // 2**20}m" for size in sizes.groups()) if sizes else (text, "more")
+    )
+    return UsageError(
+        f"{key}: of a heap of {text} Spark may use {there}, and does not start below {least}.",
+        remedy=f"Set {key} to 512m at the least; 1g is the default.",
+    )
 
 
 def warm_up(session: SparkSession, tasks: int) -> None:

@@ -16,6 +16,7 @@ from fairlead.errors import EnvironmentMissingError
 from fairlead.jars import JarStore, cache_root, load_jar_set
 from fairlead.jars.manifest import BROKER_SETS
 from fairlead.java import find_java
+from fairlead.settings.java_heap import heap_given, heap_mib
 
 __all__ = ["archive", "heap", "jars", "java", "packages", "settings"]
 
@@ -46,15 +47,14 @@ def java(_around: Surroundings) -> Iterator[Answer]:
 
 def heap(around: Surroundings) -> Iterator[Answer]:
     """Compare the heap of Spark's JVM with the memory that there is for it."""
-    text = around.settings.engine.java_heap
-    wanted = int(text[:-1]) * (_MIB if text[-1] == "m" else 1024 * _MIB)
-    there = _memory_bytes()
-    if there is None:
-        yield unknown(f"{text}; how much memory there is does not show here")
-    elif wanted + _REST_BYTES > there:
+    key, text = heap_given(around.settings.engine)
+    mib, there = heap_mib(text), _memory_bytes()
+    if there is None or mib is None:
+        yield unknown(f"{text}; how much memory there is for it does not show here")
+    elif mib * _MIB + _REST_BYTES > there:
         yield fail(
             f"a heap of {text}, and {there // _MIB:,} MiB of memory in all",
-            "give the machine or the container more memory, or set engine.java_heap lower",
+            f"give the machine or the container more memory, or set {key} lower",
         )
     else:
         yield ok(f"a heap of {text}, and {there // _MIB:,} MiB of memory")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from fairlead.settings.java_heap import heap_problems
 from fairlead.settings.kafka_sections import ConnectionSettings, SecuritySettings
 from fairlead.settings.rules import GroupRules
 from fairlead.settings.sections import Settings
@@ -28,6 +29,7 @@ def contradictions(settings: Settings) -> Iterator[Contradiction]:
     yield from _connection(settings.kafka.connection)
     yield from _offsets(settings)
     yield from _spark(settings.engine.spark)
+    yield from heap_problems(settings.engine)
     if settings.kafka.replication_factor == 0:
         remedy = "set -1 (the broker's default) or the number of replicas"
         yield "kafka.replication_factor", "0 replicas hold nothing", remedy
