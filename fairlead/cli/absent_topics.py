@@ -1,15 +1,16 @@
-"""Why topics of a group have no route: the data cluster is asked whether they are there at all."""
+"""What the data cluster says of topics: that they are not there, or have more queues than told."""
 
 import contextlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from fairlead.core.model import Route
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["absent_topics"]
+__all__ = ["absent_topics", "untold_topics"]
 
 _LOOK_UP_MS_MAX: Final = 10_000
 _NEAR_MAX: Final = 3
@@ -52,6 +53,19 @@ def absent_topics(
         for topic in unrouted
         if topic not in there
     }
+
+
+def untold_topics(routes: "Mapping[str, Route]", settings: "Settings") -> dict[str, str]:
+    """Return which of these topics have more queues than their routes tell, each in words.
+
+    None of them where the cluster does not answer: then nobody knows.
+    """
+    from fairlead.bridges.kafka.untold_queues import look_for_untold
+    from fairlead.cli.logging_up import secrets_of
+    from fairlead.logs import logs_configured
+
+    with logs_configured(secrets=secrets_of(settings.kafka)):
+        return look_for_untold(routes, settings.kafka, timeout_ms=_LOOK_UP_MS_MAX)
 
 
 def _near(names: Collection[str]) -> str:

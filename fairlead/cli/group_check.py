@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from fairlead.cli.absent_topics import absent_topics
+from fairlead.cli.absent_topics import absent_topics, untold_topics
 from fairlead.cli.brokers_asked import offline_places
 from fairlead.cli.completions import complete_group
 from fairlead.cli.data_places import data_places
@@ -47,6 +46,18 @@ AllFlag = Annotated[
 ]
 
 
+class DataTold(NamedTuple):
+    """What the data cluster says of topics, each with that in words.
+
+    Attributes:
+        absent: it does not have them.
+        untold: they have more queues than their routes tell.
+    """
+
+    absent: Mapping[str, str]
+    untold: Mapping[str, str]
+
+
 @takes_sets
 def check(
     name: GroupArgument = None, *, everything: AllFlag = False, shared: SourceOptions
@@ -84,7 +95,8 @@ def _check_one(
         standing = standing_from(group, source, settings, places)
     if shared.dump is None:
         absent = absent_topics(standing.unrouted, source, settings)
-        standing = replace(standing, absent=absent)
+        untold = untold_topics(standing.routes, settings)
+        standing = replace(standing, absent=absent, untold=untold)
     found = checked(standing, told_odd(source, group))
     for note in found.notes:
         warn(note)
@@ -140,9 +152,17 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
         places = offline_places(standings, settings)
         unrouted = {topic for each in standings for topic in each.unrouted}
         absent = absent_topics(unrouted, source, settings)
-        again = {*places, *(each.name for each in standings if absent.keys() & each.unrouted)}
+        routes = {topic: route for each in standings for topic, route in each.routes.items()}
+        untold = untold_topics(routes, settings)
+        odd = {
+            each.name
+            for each in standings
+            if absent.keys() & each.unrouted or untold.keys() & each.routes.keys()
+        }
+        again = {*places, *odd}
+        told = DataTold(absent, untold)
         verdicts = [
-            verdict_on(each.group, topics.of(each.group), settings, places.get(each.group), absent)
+            verdict_on(each.group, topics.of(each.group), settings, places.get(each.group), told)
             if each.group in again
             else each
             for each in verdicts
@@ -190,18 +210,22 @@ def verdict_on(
     source: "TopicSource",
     settings: "Settings",
     places: "Mapping[MessageQueue, Place] | None" = None,
-    absent: Mapping[str, str] = MappingProxyType({}),
+    told: DataTold | None = None,
 ) -> "Verdict":
     """Return what is wrong with one of all groups; that it cannot be read is a finding as well.
 
-    ``places``: where the data cluster says it is; ``absent``: topics that it does not have, each
-    with that in words.
+    ``places``: where the data cluster says it is; ``told``: what it says of topics.
     """
     from fairlead.planning.findings import told_odd
     from fairlead.standing.verdict import checked, unreadable
 
     try:
-        standing = replace(standing_from(group, source, settings, places), absent=absent)
+        standing = standing_from(group, source, settings, places)
+        if told is not None:
+            untold = {
+                topic: words for topic, words in told.untold.items() if topic in standing.routes
+            }
+            standing = replace(standing, absent=told.absent, untold=untold)
         return checked(standing, told_odd(source, group))
     except FairleadError as error:
         return unreadable(group, error.message, error.remedy)

@@ -52,8 +52,10 @@ def strange_queues(kafka: KafkaSettings, rules: Iterable[RuleSet]) -> list[Stran
     return strange
 
 
-def read_routes(kafka: KafkaSettings, topics: Collection[str]) -> dict[str, Route]:
+def read_routes(kafka: KafkaSettings, topics: Collection[str] | None = None) -> dict[str, Route]:
     """Return the newest route of each topic that has one; what cannot be read is none.
+
+    ``topics``: only these; None: any.
 
     Raises:
         EnvironmentMissingError: the topic of routes cannot be read.

@@ -44,6 +44,7 @@ class Outage:
         begun_ms: when.
         leaders_ms: the last moment at which it still led, or was waited for by, any partition.
         decided_ms: when the decision about what happened meanwhile was appended.
+        expired: the client ids that the engine took for dead until the broker was back.
     """
 
     fault: BrokerFault
@@ -51,6 +52,7 @@ class Outage:
     begun_ms: int
     leaders_ms: int
     decided_ms: int
+    expired: tuple[str, ...] = ()
 
     @property
     def seconds_to_leaders(self) -> float:

@@ -4,7 +4,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -26,11 +26,14 @@ class FaultPlan:
         faults: in this order.
         freeze_s: for how long a broker is frozen.
         heartbeats: topic and partition of the group's heartbeats.
+        spares_controller: a leader that is the controller too is restarted first, in order, until
+            it is not: its loss costs the brokers seconds of their own.
     """
 
     faults: Sequence[BrokerFault]
     freeze_s: float
     heartbeats: tuple[str, int]
+    spares_controller: bool = False
 
 
 class Cluster(Protocol):
@@ -109,12 +112,22 @@ class BrokerScript(Script):
         whom = fault.value.partition("-")[0]
         if whom == "controller":
             return self._watch.controller()
-        leader = self._watch.leader(*self._plan.heartbeats)
+        leader = self._leader()
         if whom == "leader":
             return leader
         others = [node for node in range(1, BROKERS + 1) if node != leader]
         controller = self._watch.controller()
         return next(node for node in others if node != controller)
+
+    def _leader(self) -> int:
+        """Return who leads the heartbeats; a broker that may be broken, if the plan spares any."""
+        while True:
+            self._watch.await_whole()
+            leader = self._watch.leader(*self._plan.heartbeats)
+            if not self._plan.spares_controller or leader != self._watch.controller():
+                return leader
+            self._say(f"broker {leader} leads the heartbeats and is the controller: restarted")
+            self._cluster.restart(leader)
 
     def _break(self, fault: BrokerFault, node: int, name: str) -> None:
         if self._guest is None:
@@ -147,7 +160,19 @@ class BrokerScript(Script):
         else:
             self._cluster.restart(node)
         self._watch.await_whole()
+        self.outages[-1] = replace(outage, expired=self._expired(heard))
         self.steps.append(Fault(f"broker {node} {fault}", begun_ns, time.monotonic_ns()))
+
+    def _expired(self, heard: int) -> tuple[str, ...]:
+        """Return whom the engine has taken for dead since so many decisions were heard."""
+        with self._fleet.condition:
+            new = self._heard[heard:]
+        return tuple(
+            cause["client_id"]
+            for decision in new
+            for cause in decision.why
+            if cause["kind"] == "client_expired"
+        )
 
     def _stop(self, fault: BrokerFault, node: int) -> threading.Thread:
         """Take a broker out of service; the thread ends when it is out."""

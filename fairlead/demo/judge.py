@@ -82,6 +82,7 @@ def judge(
             _sound(tenures, reads),
             *_invariants(judgement),
             *_decided(outages, wanted),
+            *_none_expired(outages),
             _memory(memory, wanted),
         ),
         steps=steps,
@@ -287,6 +288,17 @@ def _decided(outages: Sequence[Outage], wanted: Requirements) -> Iterator[Check]
                 for one in found
             ),
         )
+
+
+def _none_expired(outages: Sequence[Outage]) -> Iterator[Check]:
+    """Judge whether a lease ended of a client that lived: it must outlast the loss of a broker."""
+    if not outages:
+        return
+    findings = [
+        f"broker {one.node} {one.fault}: {', '.join(one.expired)}" for one in outages if one.expired
+    ]
+    expired = sum(len(one.expired) for one in outages)
+    yield Check("living clients taken for dead", str(expired), "0", not expired, _few(findings))
 
 
 def _memory(use: MemoryUse | None, wanted: Requirements) -> Check:

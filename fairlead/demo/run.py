@@ -7,8 +7,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -66,6 +66,8 @@ class DemoOptions:
         freeze_s: for how long a broker is frozen.
         messages: how many must have gone through.
         decided_s: so soon after new leaders there must be decisions.
+        broker_properties: Kafka's settings of embedded brokers, over the cluster's own.
+        spares_controller: no broker is broken that leads the heartbeats and is the controller.
     """
 
     duration_s: float
@@ -77,6 +79,8 @@ class DemoOptions:
     freeze_s: float = 30.0
     messages: int = 10_000
     decided_s: float = DECIDED_SECONDS_MAX
+    broker_properties: Mapping[str, str] = field(default_factory=dict)
+    spares_controller: bool = False
 
 
 class Demo:
@@ -108,6 +112,7 @@ class Demo:
                 partitions=QUEUES,
                 settings={},
                 brokers=BROKERS if self._options.faults else 1,
+                broker_properties=self._options.broker_properties,
             )
             progress = ConsoleProgress(self._screen.console)
             stack.enter_context(self._memory)
@@ -169,6 +174,7 @@ class Demo:
             self._options.faults,
             self._options.freeze_s,
             (names.name("heartbeats"), partition_of_group(GROUP, shards)),
+            self._options.spares_controller,
         )
         return BrokerScript(
             fleet,

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
+from fairlead.bridges.kafka.untold_queues import UNTOLD_REMEDY, look_for_untold
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
 from fairlead.doctor.surroundings import Surroundings
 
@@ -14,6 +15,7 @@ _SKEW_WARN_MS: Final = 2_000
 _SKEW_FAIL_MS: Final = 60_000
 _UNANSWERED_MS: Final = 10_000
 _SAME_MOMENT_MS: Final = 1_000
+_LOOK_MS_MAX: Final = 2_000
 
 
 def engine(around: Surroundings) -> Iterator[Answer]:
@@ -89,6 +91,7 @@ def bridge(around: Surroundings) -> Iterator[Answer]:
     answers = [cluster.newest_time_ms(suffix) for suffix in ("routes", "offsets")]
     answered = max((each for each in answers if each is not None), default=None)
     now = _now_ms()
+    yield from _untold(around)
     if asked is None and answered is None:
         yield unknown("nobody has asked for a route yet, and no bridge has told one")
     elif asked is None:
@@ -104,6 +107,13 @@ def bridge(around: Surroundings) -> Iterator[Answer]:
             "their routes or offsets",
             "fairlead bridge kafka; or fairlead route put, where there is no bridge",
         )
+
+
+def _untold(around: Surroundings) -> Iterator[Answer]:
+    """Tell topics that have grown without a bridge: nobody asks for what nobody knows of."""
+    routes, kafka = around.cluster.routes, around.settings.kafka
+    for topic, words in sorted(look_for_untold(routes, kafka, timeout_ms=_LOOK_MS_MAX).items()):
+        yield fail(f"{topic}: {words}", UNTOLD_REMEDY)
 
 
 def _brokers_apart(around: Surroundings) -> Iterator[Answer]:

@@ -13,6 +13,8 @@ from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 
+from fairlead.control.strange_queues import read_routes
+from fairlead.core.model import Route
 from fairlead.settings import Problem, Settings
 from fairlead.topics import Role
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
@@ -119,6 +121,11 @@ class Cluster:
             return None
         records = self._tail([(suffix, 0)], back=1, seconds=ANSWER_MS_MAX / 1_000)
         return max((record.timestamp for record in records), default=None)
+
+    @cached_property
+    def routes(self) -> dict[str, Route]:
+        """The newest route of each topic that has one; empty where the topic of routes is not."""
+        return read_routes(self._settings.kafka) if self.partitions("routes") else {}
 
     @cached_property
     def ticks(self) -> TickEvidence:

@@ -7,7 +7,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -43,6 +43,7 @@ class SystemPlan:
         partitions: how many it has at first.
         settings: dotted keys and values for engine and bridge, over the defaults.
         brokers: of the embedded cluster: 1 or 3.
+        broker_properties: Kafka's settings of its nodes, over the cluster's own.
     """
 
     folder: Path
@@ -52,6 +53,7 @@ class SystemPlan:
     partitions: int
     settings: Mapping[str, str]
     brokers: int = 1
+    broker_properties: Mapping[str, str] = field(default_factory=dict)
 
 
 class LocalSystem:
@@ -103,6 +105,12 @@ class LocalSystem:
         assert self._engines, "start_engine comes first"
         return self._engines[-1]
 
+    @property
+    def bridge(self) -> Child:
+        """The bridge's process: of several, the one that was started last."""
+        assert self._bridge is not None, "start_bridge comes first"
+        return self._bridge
+
     def __enter__(self) -> Self:
         """Nothing runs yet: the start functions start it, part by part."""
         return self
@@ -128,7 +136,8 @@ class LocalSystem:
         count = self.plan.brokers
         self._say(f"broker: starting a real Kafka on loopback, {count} node{'s' * (count > 1)}")
         folder = self.plan.folder / "broker"
-        self._broker = EmbeddedKafka(folder, count, progress=self._progress)
+        properties = self.plan.broker_properties
+        self._broker = EmbeddedKafka(folder, count, properties=properties, progress=self._progress)
         self._broker.start()
         self._bootstrap = self._broker.bootstrap
         self._say(f"broker: ready at {self._bootstrap}")

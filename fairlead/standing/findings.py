@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from fairlead.bridges.kafka.untold_queues import UNTOLD_REMEDY
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.counts import counted, listed
 from fairlead.durations import duration_words
@@ -98,6 +99,13 @@ class _Look:
             for topic in self.found.unrouted
         ]
 
+    def untold(self) -> list[Finding]:
+        """Return the topics that have more queues than their routes tell."""
+        return [
+            Finding("unassigned", topic, words, UNTOLD_REMEDY)
+            for topic, words in sorted(self.found.untold.items())
+        ]
+
     def restarting(self) -> dict[str, int]:
         """Return the clients that are started again and again: how many processes they had."""
         beats = (
@@ -120,7 +128,7 @@ class _Look:
             alarms=() if newest is None else newest.alarms,
             overlap=any(self.of("overlap")),
             unassigned=len(self.unassigned()),
-            unrouted=len(self.unrouted()),
+            unrouted=len(self.unrouted()) + len(self.untold()),
             disagree=any(self.of("disagreement")),
             duplicate=any(self.of("duplicate_client_id")),
             unsafe=any(each.unsafe for each in found.queues),
@@ -209,6 +217,7 @@ def _set_says(look: _Look, problem: str) -> Iterator[Finding]:
 def _unassigned(look: _Look, problem: str) -> Iterator[Finding]:
     del problem
     yield from look.unrouted()
+    yield from look.untold()
     if not look.paused:
         yield from look.unassigned()
 

@@ -9,7 +9,7 @@ from fairlead.control.handing_back import GroupRelease, release_of
 from fairlead.control.known_groups import named_groups
 from fairlead.core.allocation import Strategy
 from fairlead.core.membership import shared_topics
-from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.model import Epoch, MessageQueue, Route
 from fairlead.local.decisions import Decision
 from fairlead.planning.decision_log import claimed_generation, hides_newer
 from fairlead.planning.engine_life import EngineLife, newest_tick_ms
@@ -46,6 +46,8 @@ class GroupStanding:
         engine: whether one runs.
         absent: of topics without a route, those that do not exist -> that, in words. Empty also
             where nobody has asked.
+        untold: of topics with a route, those that have more queues than it tells -> that, in
+            words. Empty also where nobody has asked.
     """
 
     live: LiveGroup
@@ -56,6 +58,7 @@ class GroupStanding:
     now_ms: int
     engine: EngineLife
     absent: Mapping[str, str] = field(default_factory=dict)
+    untold: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -150,6 +153,14 @@ class GroupStanding:
         """The topics that are subscribed to and of which no route is known."""
         state = self.live.picture.state
         return tuple(topic for topic in shared_topics(state) if topic not in state.routes)
+
+    @property
+    def routes(self) -> Mapping[str, Route]:
+        """The routes of the topics that are subscribed to."""
+        state = self.live.picture.state
+        return {
+            topic: state.routes[topic] for topic in shared_topics(state) if topic in state.routes
+        }
 
     def document(self) -> dict[str, Any]:
         """Return the state as JSON values, without single queues and members."""

@@ -1,6 +1,8 @@
 """One broker of three is killed, frozen, restarted: nothing is lost, and decisions come back."""
 
 import io
+import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -45,6 +47,17 @@ def test_decided_in_time(seconds: list[float], measured: str, passed: bool) -> N
     assert (check.measured, check.passed) == (measured, passed)
     assert f"{DECIDED_SECONDS_MAX:.0f} s" in check.required
     assert check.findings[0].startswith("broker 2: others led after 6.0 s, decided")
+
+
+def test_living_clients_are_not_taken_for_dead() -> None:
+    """A lease that ended in an outage is told with the broker, and fails the run."""
+    lost = replace(_outages(1.0)[0], expired=("c1", "c2"))
+    checks = judge(sound_history(), SMALL, outages=[*_outages(1.0), lost]).checks
+    (check,) = [each for each in checks if each.name == "living clients taken for dead"]
+    assert (check.measured, check.passed) == ("2", False)
+    assert check.findings == ("broker 2 leader-freeze: c1, c2",)
+    sound = judge(sound_history(), SMALL, outages=_outages(1.0))
+    assert all(check.passed for check in sound.checks)
 
 
 def test_each_fault_is_judged_by_itself() -> None:
@@ -117,3 +130,37 @@ def test_every_fault_five_times() -> None:
     report = _run(options)
     decided = [check for check in report.verdict.checks if check.name.startswith("decided")]
     assert len(decided) == len(BrokerFault)
+
+
+@pytest.mark.slow
+@pytest.mark.system
+@pytest.mark.spark
+@pytest.mark.broker
+@pytest.mark.timeout(900)
+def test_frozen_with_the_session_of_kafka() -> None:
+    """With Kafka's own 9 s until a broker counts as dead, the default lease outlasts its freeze."""
+    options = DemoOptions(
+        duration_s=5,
+        seed=1,
+        bootstrap=None,
+        keep=False,
+        faults=(BrokerFault.LEADER_FREEZE, BrokerFault.FOLLOWER_FREEZE),
+        freeze_s=30,
+        decided_s=BUSY_SECONDS_MAX,
+        broker_properties={
+            "broker.session.timeout.ms": "9000",
+            "broker.heartbeat.interval.ms": "2000",
+        },
+        spares_controller=True,
+    )
+    report = _run(options)
+    checks = report.verdict.checks
+    led = [
+        float(seconds)
+        for check in checks
+        for finding in check.findings
+        for seconds in re.findall(r"others led after ([0-9.]+) s", finding)
+    ]
+    assert len(led) == 2
+    assert min(led) > 6, "the brokers did not wait for their session"
+    assert any(check.name == "living clients taken for dead" for check in checks)

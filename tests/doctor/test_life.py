@@ -19,7 +19,8 @@ class Told:
     names = TopicNames()
 
     def __init__(self, **told: Any) -> None:
-        self.__dict__.update({"shards": 2, "claimed": 3, "times": {}, "described": {}, **told})
+        empty: dict[str, Any] = {"times": {}, "described": {}, "routes": {}}
+        self.__dict__.update({"shards": 2, "claimed": 3, **empty, **told})
 
     def partitions(self, _suffix: str) -> int:
         """As many as were told."""
