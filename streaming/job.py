@@ -44,6 +44,7 @@ from streaming.generation import GenerationWatch, claim_generation, earlier_gene
 from streaming.health import Health, Patience
 from streaming.heap import HeapWatch, JvmHeap
 from streaming.inspection import inspect, refusal_of
+from streaming.jvm import Jvm
 from streaming.jvm_end import HeapExhaustedError, JvmProcess, error_of_end, heap_error
 from streaming.jvm_lock import jvm_owns
 from streaming.lost_input import check_input
@@ -187,21 +188,6 @@ def _tell_loss(checkpoint: Checkpoint, earlier: int) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Jvm:
-    """The JVM that the query runs in.
-
-    Attributes:
-        process: its process.
-        pulse: whether anything moves in it.
-        heap: how full it is.
-    """
-
-    process: JvmProcess
-    pulse: Pulse
-    heap: HeapWatch
-
-
 class Run:
     """The part of a run that has a session."""
 
@@ -306,8 +292,7 @@ class Run:
         """Return after a stop that was asked for; raise what ended the query otherwise."""
         try:
             while not ending.stop.wait(_LOOK_SECONDS) and query.isActive:
-                jvm.pulse.feel()
-                jvm.heap.feel()
+                jvm.feel()
             if ending.is_asked_for or ending.error is not None:
                 self._health.ended(ending.error)
             if ending.error is not None:

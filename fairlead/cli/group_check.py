@@ -1,6 +1,6 @@
 """``fairlead group check``: what is wrong with a group, or with any, as far as its topics tell."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fairlead.standing.bridge_silence import BridgeSilence
     from fairlead.standing.group_standing import GroupStanding
     from fairlead.standing.heard import Place
+    from fairlead.standing.shared_source import SharedSource
     from fairlead.standing.verdict import Verdict
 
 __all__ = ["check", "folded_findings", "verdict_on"]
@@ -148,25 +149,7 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
     verdicts = [verdict_on(group, topics.of(group), settings) for group in topics.groups()]
     silent = None if shared.dump is not None else _silence(source, settings)
     if shared.dump is None:
-        standings = [each.standing for each in verdicts if each.standing is not None]
-        places = offline_places(standings, settings)
-        unrouted = {topic for each in standings for topic in each.unrouted}
-        absent = absent_topics(unrouted, source, settings)
-        routes = {topic: route for each in standings for topic, route in each.routes.items()}
-        untold = untold_topics(routes, settings)
-        odd = {
-            each.name
-            for each in standings
-            if absent.keys() & each.unrouted or untold.keys() & each.routes.keys()
-        }
-        again = {*places, *odd}
-        told = DataTold(absent, untold)
-        verdicts = [
-            verdict_on(each.group, topics.of(each.group), settings, places.get(each.group), told)
-            if each.group in again
-            else each
-            for each in verdicts
-        ]
+        verdicts = _checked_again(verdicts, topics, source, settings)
     if output is OutputFormat.JSON:
         groups = [each.document() for each in verdicts]
         bridge = silent.row() if silent else None
@@ -203,6 +186,34 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
         empty = sum(each.word == "nobody" for each in verdicts)
         beside = f"; nobody is in {empty} of them" if empty else ""
         typer.echo(f"nothing found in {counted(len(verdicts), 'group')}{beside}")
+
+
+def _checked_again(
+    verdicts: "Sequence[Verdict]",
+    topics: "SharedSource",
+    source: "TopicSource",
+    settings: "Settings",
+) -> "list[Verdict]":
+    """Ask the data cluster about all groups at once; judge anew those of which it says more."""
+    standings = [each.standing for each in verdicts if each.standing is not None]
+    places = offline_places(standings, settings)
+    unrouted = {topic for each in standings for topic in each.unrouted}
+    absent = absent_topics(unrouted, source, settings)
+    routes = {topic: route for each in standings for topic, route in each.routes.items()}
+    untold = untold_topics(routes, settings)
+    odd = {
+        each.name
+        for each in standings
+        if absent.keys() & each.unrouted or untold.keys() & each.routes.keys()
+    }
+    again = {*places, *odd}
+    told = DataTold(absent, untold)
+    return [
+        verdict_on(each.group, topics.of(each.group), settings, places.get(each.group), told)
+        if each.group in again
+        else each
+        for each in verdicts
+    ]
 
 
 def verdict_on(
