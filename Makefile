@@ -90,6 +90,8 @@ test-fast: $(STAMP) ## the pure tests: no JVM, seconds
 	@$(BIN)/python -m pytest -m "not spark and not broker and not java and not slow" $(PYTEST_ARGS)
 
 test-long: prepared ## every test, the slow ones included
+	@$(say) "libfaketime and iptables: for long trials of clocks and networks, fetched once with apt, without root"
+	@$(BIN)/python -m tests.faults.fault_packages || $(say) "without them: those trials fail"
 	@$(say) "pytest: all"
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest $(FOUR_AT_ONCE) $(PYTEST_ARGS)
 

@@ -80,17 +80,26 @@ class Stage:
         judgements: what each trial came to, by its name and group.
         checkpoint: where the engine keeps its state.
         engine_down: there is no engine, and shall be none.
+        bridge_down: the same of a bridge.
         generation: of the newest engine.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Describe it; ``folder`` takes its data and logs."""
+    def __init__(self, folder: Path, quick: TroopPlan = QUICK, queues: int = QUEUES) -> None:
+        """Describe it.
+
+        Args:
+            folder: takes its data and logs.
+            quick: the group that faults are for, in place of the usual one; of the same name.
+            queues: of the topic that both groups read.
+        """
+        assert quick.group == QUICK.group
+        self._quick, self._queues = quick, queues
         self.plan = SystemPlan(
             folder=folder,
             bootstrap=None,
             prefix="faults.",
             source="fault-orders",
-            partitions=QUEUES,
+            partitions=queues,
             settings=_SETTINGS,
         )
         self.system = LocalSystem(self.plan, lambda _text: None)
@@ -99,6 +108,7 @@ class Stage:
         self.judgements: dict[tuple[str, str], Judgement] = {}
         self.checkpoint = folder / "checkpoint"
         self.engine_down = False
+        self.bridge_down = False
         self.generation = 0
         self._outlived: set[str] = set()
         self._stack = contextlib.ExitStack()
@@ -138,8 +148,8 @@ class Stage:
             "topic": self.plan.source,
         }
         self.quick, self.patient = (
-            Troop(plan, self.plan.folder, arguments, QUEUES, self.check)
-            for plan in (QUICK, PATIENT)
+            Troop(plan, self.plan.folder, arguments, self._queues, self.check)
+            for plan in (self._quick, PATIENT)
         )
         for troop in self.troops:
             stack.callback(troop.stop)
@@ -175,7 +185,7 @@ class Stage:
     def check(self) -> None:
         """Raise if a part has died that was not meant to."""
         assert self._producer.exit_code is None, self._producer.log_tail()
-        if not self.engine_down:
+        if not self.engine_down and not self.bridge_down:
             self.system.check()
 
     # A trial.
@@ -234,6 +244,16 @@ class Stage:
                 settles,
             )
         )
+
+    def grow(self, queues: int) -> None:
+        """Add queues to the topic; from now on a group is in order when all of them are owned."""
+        self.system.grow(queues)
+        for troop in self.troops:
+            troop.queues = queues
+
+    def look_anew(self) -> None:
+        """Read all topics from their beginning: some have queues that they did not have."""
+        self._tail.begin()
 
     def reinforce(self, trial: Trial) -> None:
         """Let one more client join the quick group, in place of one that is gone."""

@@ -82,7 +82,7 @@ class Troop:
             plan.group,
             condition=self.condition,
         )
-        self._queues = queues
+        self.queues = queues
         self._check = check
         self._client_ids: dict[str, str] = {}
         self._killed: dict[str, Killing] = {}
@@ -217,7 +217,7 @@ class Troop:
             for queue, work in floor.working.items()
         }
         return (
-            ownership.is_settled_among(members, self._queues)
+            ownership.is_settled_among(members, self.queues)
             and working == dict(ownership.granted)
             and not any(state in ("leaving", "joining") for state in states.values())
         )

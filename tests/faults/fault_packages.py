@@ -1,0 +1,104 @@
+"""What faults are made with and a machine may lack: libfaketime, iptables; unpacked in the cache.
+
+`python -m tests.faults.fault_packages` brings both with apt, without root; the trials do so
+themselves where it was not run.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from fairlead.errors import EnvironmentMissingError
+from fairlead.jars.store import cache_root
+from fairlead.monitoring.prometheus.apt import AptPackage, unpack_all
+from fairlead.monitoring.prometheus.store import ProgramStore
+
+__all__ = ["Iptables", "ensure_faketime", "ensure_iptables"]
+
+_FAKETIME: Final = ("libfaketime", "libfaketimeMT.so.1")
+_IPTABLES: Final = ("iptables", "xtables-legacy-multi")
+_REMEDY: Final = "Let apt reach a mirror: some faults are made with it."
+
+
+@dataclass(frozen=True, slots=True)
+class Iptables:
+    """The program, and what its environment must have."""
+
+    command: tuple[str, ...]
+    variables: Mapping[str, str]
+
+
+class _Tree:
+    """A package and what it needs, as one tree with a link to the file that counts at its top."""
+
+    def __init__(self, package: AptPackage) -> None:
+        self._package = package
+
+    def waiting(self) -> None:
+        """Say that another process is at it."""
+        self._package.waiting()
+
+    def bring(self, programs: Sequence[str], folder: Path) -> str:
+        """Unpack into a folder; return the file's name without its ending."""
+        with self._package.fetched(folder.parent, whole=True) as files:
+            for file in files:
+                unpack_all(file, folder)
+            for name in programs:
+                (place,) = (path for path in folder.rglob(name) if path.is_file())
+                (folder / name).symlink_to(place.relative_to(folder))
+            return files[-1].stem
+
+
+def ensure_faketime(say: Callable[[str], None]) -> Path:
+    """Return the library that shifts the wall clock of a program that it is loaded into.
+
+    Raises:
+        EnvironmentMissingError: it cannot be had here: says why, and what to do.
+    """
+    return _ensure(_FAKETIME, say)
+
+
+def ensure_iptables(say: Callable[[str], None]) -> Iptables:
+    """Return the program that has the kernel drop packets.
+
+    Raises:
+        EnvironmentMissingError: it cannot be had here: says why, and what to do.
+    """
+    program = _ensure(_IPTABLES, say)
+    folder = program.parent
+    libraries = {str(path.parent) for path in folder.rglob("lib*.so.*")}
+    (modules,) = {str(path.parent) for path in folder.rglob("libxt_statistic.so")}
+    variables = {"LD_LIBRARY_PATH": os.pathsep.join(sorted(libraries)), "XTABLES_LIBDIR": modules}
+    return Iptables((str(program), "iptables"), variables)
+
+
+def _ensure(wanted: tuple[str, str], say: Callable[[str], None]) -> Path:
+    package, name = wanted
+    store = ProgramStore(cache_root() / "faults")
+    if store.find(name) is None:
+        store.fill(_Tree(AptPackage(package, say, _REMEDY)), [name])
+    found = store.find(name)
+    assert found is not None
+    return found
+
+
+def main() -> int:
+    """Bring both; return 1 if one cannot be had."""
+
+    def say(line: str) -> None:
+        print(line, file=sys.stderr)  # noqa: T201 - the answer
+
+    try:
+        say(f"libfaketime: {ensure_faketime(say)}")
+        say(f"iptables: {ensure_iptables(say).command[0]}")
+    except EnvironmentMissingError as error:
+        say(f"{error} {error.remedy}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
