@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-__all__ = ["GroupIntake", "Intake", "plain_intake", "read_intake"]
+__all__ = [
+    "GroupIntake",
+    "Intake",
+    "ReleaseIntake",
+    "plain_intake",
+    "plain_releases",
+    "read_intake",
+    "read_releases",
+]
 
 
 class GroupIntake(NamedTuple):
@@ -32,6 +40,32 @@ class Intake:
     letters: int = 0
     level: int = 0
     level_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseIntake:
+    """How many releases each group wrote in the newest second of their append time.
+
+    ``told``: the groups of which a dead letter tells of a refused one.
+    """
+
+    second: int = 0
+    groups: Mapping[str, int] = field(default_factory=dict)
+    told: frozenset[str] = frozenset()
+
+
+def plain_releases(intake: ReleaseIntake) -> list[Any]:
+    """Return the intake of releases as plain JSON values."""
+    told = intake.told
+    groups = [[group, number, group in told] for group, number in sorted(intake.groups.items())]
+    return [intake.second, groups]
+
+
+def read_releases(plain: list[Any]) -> ReleaseIntake:
+    """Return the intake that :func:`plain_releases` wrote."""
+    second, groups = plain
+    told = frozenset(group for group, _, is_told in groups if is_told)
+    return ReleaseIntake(second, {group: number for group, number, _ in groups}, told)
 
 
 def plain_intake(intake: Intake) -> list[Any]:

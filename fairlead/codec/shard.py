@@ -17,7 +17,14 @@ import orjson
 
 from fairlead.codec.envelope import seal, unseal
 from fairlead.codec.errors import CodecError
-from fairlead.codec.intake import Intake, plain_intake, read_intake
+from fairlead.codec.intake import (
+    Intake,
+    ReleaseIntake,
+    plain_intake,
+    plain_releases,
+    read_intake,
+    read_releases,
+)
 from fairlead.codec.quarantine import Quarantine, plain_quarantine, read_quarantine
 from fairlead.codec.stored import STORED_VERSION, StoredShard
 from fairlead.core.outputs import Origin
@@ -61,8 +68,8 @@ class ShardHeader:
     made counts on from there, so that no epoch of its name is ever used twice.
     ``marker_ms`` is the clock at the first tick of ``marker``, ``control_end`` up to where control
     must have been read before that tick counts. ``origin`` says where the state began after a loss,
-    ``recovering`` that clients may be working that the shard has not heard of yet. ``intake`` is
-    how much came of late, for the quotas.
+    ``recovering`` that clients may be working that the shard has not heard of yet. ``intake`` and
+    ``released`` are how much came of late, for the quotas.
     """
 
     generation: int = 0
@@ -80,6 +87,7 @@ class ShardHeader:
     origin: Origin | None = None
     recovering: bool = False
     intake: Intake = field(default_factory=Intake)
+    released: ReleaseIntake = field(default_factory=ReleaseIntake)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +144,7 @@ def open_shard(stored: StoredShard) -> OpenShard:
             body_head.get("recovering", False),
             # What was written before there were quotas lacks it.
             read_intake(alive_head["intake"]) if "intake" in alive_head else Intake(),
+            read_releases(alive_head["released"]) if "released" in alive_head else ReleaseIntake(),
         )
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise CodecError("a shard", f"its two columns do not fit each other ({error!r})") from error
@@ -216,6 +225,8 @@ def _pack_liveness(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
     }
     if header.intake != Intake():
         head["intake"] = plain_intake(header.intake)
+    if header.released != ReleaseIntake():
+        head["released"] = plain_releases(header.released)
     return _join(head, [slot.liveness for slot in slots], _LIVENESS)
 
 

@@ -1,4 +1,4 @@
-"""Which records of the heartbeats topic are read at all: what exceeds a quota is put aside first.
+"""Which records of clients are read at all: what exceeds a quota is put aside first.
 
 Decides by what the records before it in the partition were, and by the clock of the log at its
 place: never by how records are cut into batches, nor by the engine's own pace. So a replay refuses
@@ -7,6 +7,9 @@ the same records, and a backlog is judged by the pace at which it was written.
 Three things are counted: groups in all, of which each shard may have its share; groups made of
 late, by a bucket that holds five seconds' worth and empties at the rate of the quota; and the
 records of each group in a second. What is over is not decoded, so that it costs next to nothing.
+
+Releases are counted by their own append time, for their topic does not move the clock: a record's
+second is then its own, wherever a batch is cut.
 
 Until the marker of this driver was read, and while a lost state is gathered, everything is read:
 whoever speaks then may own queues, and an owner who is not known would be a second one.
@@ -18,13 +21,21 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from fairlead.codec.intake import GroupIntake, Intake
-from fairlead.core.model import MemberKey
+from fairlead.codec.intake import GroupIntake, Intake, ReleaseIntake
+from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.quota import QUOTA_GROUPS, QUOTA_NEW_GROUPS
 from fairlead.core.rules import EngineRules
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["BURST_SECONDS", "Admission", "Sender", "SurplusRow", "ruled_groups", "sender_of"]
+__all__ = [
+    "BURST_SECONDS",
+    "Admission",
+    "Sender",
+    "SurplusRow",
+    "grant_of",
+    "ruled_groups",
+    "sender_of",
+]
 
 BURST_SECONDS: Final = 5
 """So many seconds' worth of new groups may come at once after a quiet time."""
@@ -49,6 +60,11 @@ class SurplusRow(NamedTuple):
     def second(self) -> int:
         """The second of the shard's clock in which it came."""
         return self.clock_ms // _SECOND_MS
+
+    @property
+    def append_second(self) -> int:
+        """The second in which its broker appended it."""
+        return self.row.append_ms // _SECOND_MS
 
 
 class Sender(NamedTuple):
@@ -76,6 +92,25 @@ def sender_of(row: RawRecord) -> Sender | None:
     return None
 
 
+def grant_of(row: RawRecord) -> tuple[MessageQueue, MemberKey, Epoch] | None:
+    """Return of which grant a record that is not read says that it ended; None: of none."""
+    try:
+        body = orjson.loads(row.value or b"")
+    except orjson.JSONDecodeError:
+        return None
+    match body:
+        case {
+            "kind": "release",
+            "client_id": str(client_id),
+            "incarnation": str(incarnation),
+            "queue": [str(topic), str(broker), int(number)],
+            "epoch": [int(generation), int(epoch)],
+        }:
+            queue = MessageQueue(topic, broker, number)
+            return queue, MemberKey(client_id, incarnation), Epoch(generation, epoch)
+    return None
+
+
 @dataclass(slots=True)
 class Admission:
     """The counts of one shard while it reads a batch.
@@ -86,6 +121,7 @@ class Admission:
         known: the groups that there are.
         groups: how many they are.
         before: the counts as the batch before left them.
+        released: those of releases.
         ruled: groups that a control record of this batch makes.
     """
 
@@ -94,6 +130,7 @@ class Admission:
     known: Container[str]
     groups: int
     before: Intake
+    released: ReleaseIntake = field(default_factory=ReleaseIntake)
     ruled: Container[str] = ()
     made: set[str] = field(default_factory=set)
     second: int = field(init=False)
@@ -103,6 +140,9 @@ class Admission:
     records: dict[str, int] = field(init=False)
     own: dict[tuple[str, int], int] = field(init=False)
     told: set[tuple[str, int]] = field(init=False)
+    releases: dict[str, int] = field(init=False)
+    release_second: int = field(init=False)
+    releases_told: set[tuple[str, int]] = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin where the batch before ended."""
@@ -113,11 +153,23 @@ class Admission:
         self.records = {group: each.records for group, each in groups.items()}
         self.own = {(group, before.second): each.own for group, each in groups.items() if each.own}
         self.told = {(group, before.second) for group, each in groups.items() if each.told}
+        released = self.released
+        self.releases, self.release_second = dict(released.groups), released.second
+        self.releases_told = {(group, released.second) for group in released.told}
 
     def number(self, group: str, clock_ms: int) -> int:
         """Count a record of a group; return which one it is in this second, from 1."""
         self._enter(clock_ms)
         self.records[group] = number = self.records.get(group, 0) + 1
+        return number
+
+    def number_release(self, group: str, append_ms: int) -> int:
+        """Count a release of a group; return which one it is in its second, from 1."""
+        second = append_ms // _SECOND_MS
+        if second != self.release_second:
+            self.release_second = second
+            self.releases.clear()
+        self.releases[group] = number = self.releases.get(group, 0) + 1
         return number
 
     def is_known(self, group: str) -> bool:
@@ -161,6 +213,19 @@ class Admission:
             return False
         self.told.add((group, second))
         return True
+
+    def tell_release_once(self, group: str, second: int) -> bool:
+        """Tell whether nothing has told yet of a refused release of this group and second."""
+        if (group, second) in self.releases_told:
+            return False
+        self.releases_told.add((group, second))
+        return True
+
+    def releases_after(self) -> ReleaseIntake:
+        """Return the counts of releases as this batch leaves them."""
+        second = self.release_second
+        told = frozenset(group for group, at in self.releases_told if at == second)
+        return ReleaseIntake(second, dict(self.releases), told)
 
     def after(self) -> Intake:
         """Return the counts as this batch leaves them."""

@@ -84,7 +84,7 @@ class Batch:
     refused: they count for their member's lease all the same (rule H10). ``input_lost``: a driver
     has begun behind records that are gone. ``append_times`` are those of the records, by kind.
     ``surplus`` are records above the quota of each group, not read yet, and ``numbers`` which one
-    of its group in its second each read one was, by its offset, where it was not among the first.
+    of its group in its second each read one was, by topic and offset, if not among the first.
     ``turned_away`` are records that would have made a group, as far as a dead letter tells of them,
     with the reason.
     """
@@ -98,7 +98,7 @@ class Batch:
     defaults: list[Line] = field(default_factory=list)
     beats: dict[str, list[Beat]] = field(default_factory=dict)
     surplus: dict[str, list[SurplusRow]] = field(default_factory=dict)
-    numbers: dict[int, int] = field(default_factory=dict)
+    numbers: dict[tuple[str, int], int] = field(default_factory=dict)
     turned_away: list[tuple[RawRecord, str]] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     input_lost: bool = False
@@ -165,6 +165,7 @@ def _begin(opened: OpenShard | None, rows: Sequence[RawRecord], context: ShardCo
         slots,
         len(slots),
         header.intake,
+        header.released,
         ruled_groups(control),
     )
     if opened is None:
@@ -194,6 +195,8 @@ def _read(
     clock_ms = clock.advance(row.append_ms) if suffix == "heartbeats" else clock.clock_ms
     if suffix == "heartbeats" and _is_put_aside(batch, row, clock_ms, context):
         return
+    if suffix == "releases" and _is_release_put_aside(batch, row, clock_ms):
+        return
     limits = WireLimits(context.partitions.shards)
     try:
         record = decode(suffix, row, limits, ignored)
@@ -215,7 +218,7 @@ def _note_group(batch: Batch, group: str, clock_ms: int, context: ShardContext) 
     """Note the group that a heartbeat makes."""
     admission = batch.admission
     if context.rules.auto_create and not admission.is_known(group):
-        admission.make(group, clock_ms, counted=_is_counted(batch, context))
+        admission.make(group, clock_ms, counted=is_counted(batch, context))
 
 
 _FEW = min(QUOTA_BOUNDS["records_per_second"])
@@ -226,7 +229,7 @@ def _is_put_aside(batch: Batch, row: RawRecord, clock_ms: int, context: ShardCon
     """Put a record aside that exceeds a quota, before it is decoded."""
     admission = batch.admission
     group = _group_of(row)
-    if group is None or not _is_counted(batch, context):
+    if group is None or not is_counted(batch, context):
         return False
     if not admission.is_known(group):
         reason = admission.refusal(clock_ms) if context.rules.auto_create else None
@@ -237,24 +240,40 @@ def _is_put_aside(batch: Batch, row: RawRecord, clock_ms: int, context: ShardCon
         if admission.may_tell():
             batch.turned_away.append((row, reason))
         return True
-    number = admission.number(group, clock_ms)
-    if number > admission.rules.defaults.quota.records_per_second:
-        batch.surplus.setdefault(group, []).append(SurplusRow(row, clock_ms, number))
+    return _is_over(batch, group, SurplusRow(row, clock_ms, admission.number(group, clock_ms)))
+
+
+def _is_release_put_aside(batch: Batch, row: RawRecord, clock_ms: int) -> bool:
+    """Put a release aside that exceeds its group's quota, before it is decoded.
+
+    It is counted whatever else holds: a batch may have been cut before or behind the marker.
+    """
+    group = _group_of(row)
+    if group is None:
+        return False
+    number = batch.admission.number_release(group, row.append_ms)
+    return _is_over(batch, group, SurplusRow(row, clock_ms, number))
+
+
+def _is_over(batch: Batch, group: str, row: SurplusRow) -> bool:
+    """Put a record aside if it is above the quota of all groups; else note which one it is."""
+    if row.number > batch.admission.rules.defaults.quota.records_per_second:
+        batch.surplus.setdefault(group, []).append(row)
         return True
-    if number > _FEW:
-        batch.numbers[row.offset] = number
+    if row.number > _FEW:
+        batch.numbers[row.row.topic, row.row.offset] = row.number
     return False
 
 
 def _group_of(row: RawRecord) -> str | None:
-    """Return the group that a record of the heartbeats topic names by its key; a tick has none."""
+    """Return the group that a client's record names by its key; a tick has none."""
     try:
         return None if row.key is None else row.key.decode("ascii")
     except UnicodeDecodeError:
         return None
 
 
-def _is_counted(batch: Batch, context: ShardContext) -> bool:
+def is_counted(batch: Batch, context: ShardContext) -> bool:
     """Tell whether quotas hold: not until it is known who may be working."""
     gathers = batch.gathering or batch.input_lost
     return batch.clock.marker >= context.generation and not gathers
@@ -354,7 +373,8 @@ def read_surplus(batch: Batch, row: SurplusRow, context: ShardContext) -> Line |
     """Decode a record that was put aside, since it is within its group's quota after all."""
     raw = row.row
     try:
-        record = decode("heartbeats", raw, WireLimits(context.partitions.shards))
+        suffix = context.topics.suffix(raw.topic) or ""
+        record = decode(suffix, raw, WireLimits(context.partitions.shards))
     except WireError as error:
         return Refused(raw, error)
     assert not isinstance(record, Tick | Generation | RouteChanged)

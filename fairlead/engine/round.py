@@ -179,9 +179,12 @@ class Round:
         found = settle(group, state, self._batch, self._context)
         self.refuse(found.refused)
         self._records += found.letters
-        self._counts[f"rejects/{QUOTA_RECORDS}"] += found.surplus
-        self._counts[f"records/heartbeats/{OVER_QUOTA}/refused"] += found.surplus
-        self._counts[f"records/heartbeats/{UNREADABLE}/refused"] += len(found.refused)
+        for suffix, number in found.surplus.items():
+            self._counts[f"rejects/{QUOTA_RECORDS}"] += number
+            self._counts[f"records/{suffix}/{OVER_QUOTA}/refused"] += number
+        for each in found.refused:
+            topic = self._context.topics.suffix(each.row.topic)
+            self._counts[f"records/{topic}/{UNREADABLE}/refused"] += 1
         return found.lines, dated(state, found.beats)
 
     def _lines_of(self, own: Sequence[Line], slot: GroupSlot | None) -> list[Line]:
@@ -228,6 +231,7 @@ class Round:
             control_end=clock.control_end,
             recovering=self._moment.recovering and not self._is_recovered(),
             intake=self._batch.admission.after(),
+            released=self._batch.admission.releases_after(),
         )
         stored = close_shard(
             self._opened, (clock.clock_ms, clock.append_ms or 0), header, self._changes

@@ -4,8 +4,14 @@ Decides which of them are read after all. What a member says that it says once (
 it claims) is always read; of its heartbeats and progress, as many as the quota once more, so that
 strangers cannot crowd members out. Of the others each heartbeat of a member counts for its lease
 (rule H10); everything else in them comes again with the next one. All others are refused.
+
+In a barrier whoever is not known yet is read, for it may own queues; who is known is read as ever.
+
+Of releases above the quota those are read that end a grant which the group has: each of these is
+awaited by the group, and is told once. Whatever else a release says changes nothing.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,10 +21,10 @@ from fairlead.core.outputs import Rejection
 from fairlead.core.quota import QUOTA_GROUPS, QUOTA_NEW_GROUPS, QUOTA_RECORDS
 from fairlead.core.rules import rules_of
 from fairlead.core.state import GroupState
-from fairlead.engine.admission import Sender, SurplusRow, sender_of
+from fairlead.engine.admission import Sender, SurplusRow, grant_of, sender_of
 from fairlead.engine.context import ShardContext
 from fairlead.engine.line import Beat, Line, raw_of
-from fairlead.engine.reading import Batch, Refused, read_surplus
+from fairlead.engine.reading import Batch, Refused, is_counted, read_surplus
 from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 
@@ -46,14 +52,14 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 class Settlement:
     """A group's lines, with what was read after all, and what is known of the rest.
 
-    ``refused`` were read after all and are not what the protocol says. ``surplus`` is how many were
-    refused by the quota, ``letters`` are the records that tell of some.
+    ``refused`` were read after all and are not what the protocol says. ``surplus`` is how many of
+    each topic were refused by the quota, ``letters`` are the records that tell of some.
     """
 
     lines: list[Line]
     beats: list[Beat] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
-    surplus: int = 0
+    surplus: Counter[str] = field(default_factory=Counter)
     letters: list[OutgoingRecord] = field(default_factory=list)
 
 
@@ -65,18 +71,34 @@ def settle(group: str, state: GroupState | None, batch: Batch, context: ShardCon
     found = Settlement(batch.lines.get(group, []))
     over = list(batch.surplus.get(group, ()))
     if most < engine.defaults.quota.records_per_second:
-        found.lines, above = _split(found.lines, batch, most, context)
+        found.lines, above = _split(found.lines, batch, most)
         over = [*above, *over]
     free = state is not None and _may_have_unknown_owners(state, context)
+    heartbeats: list[SurplusRow] = []
     for row in over:
+        if context.topics.suffix(row.row.topic) != "releases":
+            heartbeats.append(row)
+        elif (
+            free
+            or row.number <= most
+            or not is_counted(batch, context)
+            or (state is not None and _is_awaited(row, state))
+        ):
+            _read(found, row, batch, context)
+        else:
+            found.surplus["releases"] += 1
+            if batch.admission.tell_release_once(group, row.append_second):
+                found.letters.append(letter_of(row.row, QUOTA_RECORDS, most, context))
+    for row in heartbeats:
         sender = sender_of(row.row)
         own = state is not None and sender is not None and _is_members(sender, group, state)
-        if free or row.number <= most or (own and _is_taken(row, sender, batch, group, most)):
+        read_all = free and not (own and _is_known(state))
+        if read_all or row.number <= most or (own and _is_taken(row, sender, batch, group, most)):
             _read(found, row, batch, context)
             continue
         if own and sender is not None and sender.kind == "heartbeat":
             found.beats.append(Beat(sender.member, row.clock_ms))
-        found.surplus += 1
+        found.surplus["heartbeats"] += 1
         if batch.admission.tell_once(group, row.second):
             found.letters.append(letter_of(row.row, QUOTA_RECORDS, most, context))
     return found
@@ -93,15 +115,12 @@ def letters_of_turned_away(
     return [letter_of(row, reason, quotas[reason], context) for row, reason in rows]
 
 
-def _split(
-    lines: Sequence[Line], batch: Batch, most: int, context: ShardContext
-) -> tuple[list[Line], list[SurplusRow]]:
+def _split(lines: Sequence[Line], batch: Batch, most: int) -> tuple[list[Line], list[SurplusRow]]:
     """Divide lines into those within a quota that is lower than that of all groups, and others."""
     within: list[Line] = []
     above: list[SurplusRow] = []
     for line in lines:
-        counted = context.topics.suffix(line.row.topic) == "heartbeats"
-        number = batch.numbers.get(line.row.offset, 0) if counted else 0
+        number = batch.numbers.get((line.row.topic, line.row.offset), 0)
         if number > most:
             above.append(SurplusRow(raw_of(line.row), line.row.clock_ms, number))
         else:
@@ -111,6 +130,22 @@ def _split(
 
 def _may_have_unknown_owners(state: GroupState, context: ShardContext) -> bool:
     return state.barrier is not None or state.generation < context.generation
+
+
+def _is_awaited(row: SurplusRow, state: GroupState) -> bool:
+    """Tell whether a release ends a grant that the group has."""
+    told = grant_of(row.row)
+    if told is None:
+        return False
+    queue, member, epoch = told
+    value = state.queues.get(queue)
+    grants = () if value is None else (*value.chain, *value.overtaken)
+    return any((grant.member, grant.epoch) == (member, epoch) for grant in grants)
+
+
+def _is_known(state: GroupState | None) -> bool:
+    """Tell whether what is known of members holds, although a barrier is not passed yet."""
+    return state is not None and not (state.barrier is not None and state.barrier.recovering)
 
 
 def _is_members(sender: Sender, group: str, state: GroupState) -> bool:

@@ -219,6 +219,53 @@ def test_a_member_that_floods_keeps_its_lease() -> None:
     assert "a" not in expired
 
 
+def release(world: World, records: int) -> None:
+    """Somebody releases so many grants that nobody has, in a member's name."""
+    member = world.clients[0]
+    for number in range(records):
+        record = {
+            "kind": "release",
+            "group": "orders",
+            "client_id": member.client_id,
+            "incarnation": member.incarnation,
+            "queue": ["orders", "broker-a", number % 4],
+            "epoch": [1, 900_000 + number],
+            "position": [0, number],
+        }
+        world.topics.append_of("releases", "orders", record)
+
+
+def test_a_flood_of_releases_loses_none_that_is_awaited() -> None:
+    """What ends no grant is refused above the quota; who leaves is released, all queues at once."""
+    world = begun(quota=Quota(members=5, records_per_second=10))
+    world.queues["orders"] = 60
+    world.topics.route("orders", 60)
+    world.pass_seconds(5)
+    assert sorted(world.owners("orders")) == [*range(60)]
+    for second in range(6):
+        release(world, 300)
+        if second == 2:
+            world.clients[1].leave()
+        world.pass_seconds(1)
+    world.pass_seconds(3)
+    assert set(world.owners("orders").values()) == {"a"}
+    assert sorted(world.owners("orders")) == [*range(60)]
+    assert world.counts["records/releases/over_quota/refused"] > 6 * 250
+    assert refused(world, "quota_records") == world.counts["records/releases/over_quota/refused"]
+    assert 6 <= reasons(world)["quota_records"] <= 7
+    assert not world.counts["events/member/lapsed"]
+
+
+def test_releases_of_a_lower_quota() -> None:
+    """A group's own quota counts for its releases too."""
+    world = begun()
+    world.topics.rule("orders", "quota", {"records_per_second": 10})
+    world.run_all()
+    release(world, 15)
+    world.run_all()
+    assert world.counts["records/releases/over_quota/refused"] == 5
+
+
 def test_quotas_wait_for_the_marker() -> None:
     """Until a new driver's marker was read everybody is heard: they may own queues."""
     world = begun(groups_max=1, new_groups_per_second=1)
@@ -232,6 +279,30 @@ def test_quotas_wait_for_the_marker() -> None:
     world.run_all()
     assert len(world.groups()) >= 50
     assert world.counts["rejects/quota_groups"] == before["rejects/quota_groups"]
+
+
+def test_a_member_that_floods_in_a_barrier() -> None:
+    """Of who is known the surplus is refused; who is not is heard, and each claim."""
+    world = begun(quota=Quota(members=50, records_per_second=10))
+    flooding, late = world.clients
+    world.generation += 1
+    world.topics.tick(world.generation)
+    world.run_all()
+    for second in range(4):
+        for _ in range(300):
+            flooding.beat()
+        flood(world, 1, f"unknown-{second}")
+        if second == 2:
+            flooding.claim(world.generation)
+            late.claim(world.generation)
+        world.topics.now_ms += 1_000
+        world.topics.tick(world.generation)
+        world.run_all()
+    assert refused(world, "quota_records") > 4 * 270
+    world.pass_seconds(4)
+    assert {"a", "b"} <= set(world.owners("orders").values())
+    assert not world.counts["events/member/lapsed"]
+    assert {f"unknown-{second}" for second in range(4)} <= set(world.decisions[-1]["members"])
 
 
 def test_nobody_is_refused_while_a_lost_state_is_gathered() -> None:
@@ -253,6 +324,7 @@ def test_a_replay_refuses_the_same_records(number: int) -> None:
     for second in range(12):
         invent(world, 30 + chance.randrange(40))
         flood(world, chance.randrange(40))
+        release(world, chance.randrange(40))
         for index in range(chance.randrange(6)):
             flood(world, 2, f"stranger-{index}")
         if second == 6:
@@ -263,6 +335,7 @@ def test_a_replay_refuses_the_same_records(number: int) -> None:
             world.start_driver()
     world.pass_seconds(2)
     assert refused(world, "quota_records")
+    assert world.counts["records/releases/over_quota/refused"]
     assert refused(world, "quota_new_groups")
     context = world.context
     found = compare(
