@@ -33,6 +33,14 @@ RetryGroupsMaxOption = Annotated[
         help="No more groups than this have retry topics on the cluster.",
     ),
 ]
+RetryRemoveAfterOption = Annotated[
+    int,
+    typer.Option(
+        "--retry-remove-after-ms",
+        min=0,
+        help="Remove empty retry topics so long after their group was forgotten; 0: never.",
+    ),
+]
 DefaultTopicQueueNumsOption = Annotated[
     int,
     typer.Option(
@@ -95,6 +103,7 @@ def kafka(
     poll_ms: PollOption = 2_000,
     retry_queue_nums: RetryQueueNumsOption = 1,
     retry_groups_max: RetryGroupsMaxOption = 500,
+    retry_remove_after_ms: RetryRemoveAfterOption = 10_800_000,
     default_topic_queue_nums: DefaultTopicQueueNumsOption = 0,
     topic_prefix: TopicPrefixOption = None,
     metrics_host: MetricsHostOption = "127.0.0.1",
@@ -119,7 +128,7 @@ def kafka(
         topics=[topic.strip() for topic in topics.split(",")] if topics else (),
         topic_pattern=topic_pattern,
         cluster_name=cluster_name,
-        times=BridgeTimes(poll_ms=poll_ms),
+        times=BridgeTimes(poll_ms=poll_ms, remove_after_ms=retry_remove_after_ms),
         retry_queue_nums=retry_queue_nums,
         retry_groups_max=retry_groups_max,
         default_topic_queue_nums=default_topic_queue_nums,

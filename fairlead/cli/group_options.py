@@ -87,6 +87,7 @@ class RuleOptions:
     on_mute: flags.OnMuteFlag = None
     react: flags.ReactFlag = None
     start_policy: flags.StartPolicyFlag = None
+    retry_topics: flags.RetryTopicsFlag = None
     weigh_by: flags.WeighByFlag = None
     weigh_over_ms: flags.WeighOverFlag = None
     weigh_change_percent: flags.WeighChangeFlag = None

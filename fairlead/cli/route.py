@@ -94,7 +94,9 @@ def put_route(
     requests = [] if dry_run else recent_requests(kafka, topic)
     outcome = "not_written" if dry_run else "written"
     if changed.route == present:
-        outcome = "repeated" if any(each.what == "route" for each in requests) else "unchanged"
+        outcome = (
+            "repeated" if any(each.what in ("route", "retry") for each in requests) else "unchanged"
+        )
     answered = _answers(requests, changed.route, offsets, kafka)
     names = TopicNames(kafka.topic_prefix)
     records = [encode_route(changed, names)] if outcome in ("written", "repeated") else []

@@ -102,6 +102,14 @@ StartPolicyFlag = Annotated[
         autocompletion=complete_word("fairlead", "rocketmq"),
     ),
 ]
+RetryTopicsFlag = Annotated[
+    str | None,
+    typer.Option(
+        "--retry-topics",
+        help="When its retry topic is made: on_failure or on_subscription.",
+        autocompletion=complete_word("on_failure", "on_subscription"),
+    ),
+]
 WeighByFlag = Annotated[
     str | None,
     typer.Option(
@@ -157,6 +165,9 @@ ModeGone = Annotated[bool, typer.Option("--mode", help="How queues are handed ov
 OnMuteGone = Annotated[bool, typer.Option("--on-mute", help="What to do with mute clients.")]
 ReactGone = Annotated[bool, typer.Option("--react", help="When changes are shared out.")]
 StartPolicyGone = Annotated[bool, typer.Option("--start-policy", help="Where queues start.")]
+RetryTopicsGone = Annotated[
+    bool, typer.Option("--retry-topics", help="When its retry topic is made.")
+]
 WeighingGone = Annotated[bool, typer.Option("--weighing", help="What queues weigh.")]
 QuotaGone = Annotated[bool, typer.Option("--quota", help="How much it may have.")]
 DesignatedGone = Annotated[bool, typer.Option("--designated", help="Who alone consumes.")]

@@ -27,7 +27,7 @@ __all__ = [
 OUTCOME_COLUMNS = ("rule", "for", "says", "answer", "decisions", "moves")
 RULE_COLUMNS = ("rule", "for", "says", "from", "by", "when", "because")
 _ORDER = (
-    *("pause", "strategy", "slots", "mode", "on_mute", "react", "start_policy"),
+    *("pause", "strategy", "slots", "mode", "on_mute", "react", "start_policy", "retry_topics"),
     *("timing", "weighing", "quota", "designated"),
 )
 _NOT_BUILT_IN = ("pause", "designated")
@@ -132,6 +132,7 @@ def _built_in(rules: GroupRules, name: str) -> RuleSet:
         "on_mute": rules.on_mute,
         "react": rules.react,
         "start_policy": rules.start_policy,
+        "retry_topics": rules.retry_topics,
         "timing": {each: _time(getattr(rules, each)) for each in TIMES},
         "weighing": {
             "by": weighing.by,

@@ -14,6 +14,7 @@ from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Request, What
 from fairlead.core.overtaking import aim_past, is_eager
+from fairlead.core.retry_topic import ON_SUBSCRIPTION, own_retry_topic
 from fairlead.core.routes import is_lacking
 from fairlead.core.scales import forget
 from fairlead.core.state import GroupState, PendingRequest, QueueState
@@ -23,6 +24,8 @@ __all__ = ["aim_queues", "ask_for_the_missing", "grant_again", "request_wait_ms"
 
 REQUEST_WAIT_MS = 1_000
 REQUEST_DOUBLINGS_MAX = 4
+RETRY_DOUBLINGS_MAX = 9
+"""Of a retry topic that nobody has needed yet: 512 s, while bridges look for what was asked for."""
 
 
 def aim_queues(draft: Draft) -> None:
@@ -106,15 +109,18 @@ def ask_for_the_missing(draft: Draft) -> None:
 
     Now or when the last request was not answered in time. Also the route of a topic that was
     deleted, as long as somebody subscribes to it: a bridge may have forgotten it by the time that
-    it is made anew, and a retry topic is made by whoever is asked for it.
+    it is made anew. The group's own retry topic is asked for as one to be made only if a rule says
+    so: else it is the member with a message to send back that asks for it.
     """
     state = draft.state
+    retry = own_retry_topic(state.group)
+    to_be_made = draft.rules.retry_topics == ON_SUBSCRIPTION
     wanted: dict[tuple[What, str], tuple[MessageQueue, ...] | None] = {}
     shared = {*shared_topics(state)}
     for topic in subscribed_topics(state):
         if draft.ask_routes or is_lacking(state.routes, topic):
-            wanted["route", topic] = None
-        if topic in shared and topic not in state.routes:
+            wanted["retry" if to_be_made and topic == retry else "route", topic] = None
+        if topic in shared and topic not in state.routes and (topic != retry or to_be_made):
             wanted["offsets", topic] = None
     for queue in _pending_queues(state):
         wanted["offsets", queue.topic] = (*(wanted.get(("offsets", queue.topic)) or ()), queue)
@@ -123,7 +129,7 @@ def ask_for_the_missing(draft: Draft) -> None:
         open_request = state.requests.get((what, topic))
         clock = draft.moment.clock_ms
         if open_request is not None and clock < open_request.asked_ms + request_wait_ms(
-            open_request
+            state.group, what, topic, open_request
         ):
             requests[what, topic] = open_request
             continue
@@ -133,9 +139,11 @@ def ask_for_the_missing(draft: Draft) -> None:
     state.requests = requests
 
 
-def request_wait_ms(request: PendingRequest) -> int:
+def request_wait_ms(group: str, what: What, topic: str, request: PendingRequest) -> int:
     """Return how long a request waits for its answer before it is sent again."""
-    return REQUEST_WAIT_MS << min(request.times - 1, REQUEST_DOUBLINGS_MAX)
+    may_be_long = what == "route" and topic == own_retry_topic(group)
+    doublings_max = RETRY_DOUBLINGS_MAX if may_be_long else REQUEST_DOUBLINGS_MAX
+    return REQUEST_WAIT_MS << min(request.times - 1, doublings_max)
 
 
 def _pending_queues(state: GroupState) -> list[MessageQueue]:

@@ -245,13 +245,17 @@ class Decision:
     cut: Cut
 
 
-What = Literal["route", "offsets"]
-"""What a group can ask bridges for."""
+What = Literal["route", "offsets", "retry", "forgotten"]
+"""What bridges are asked for, or told.
+
+``retry``: the route of the group's own retry topic, which is made if it is not there.
+``forgotten``: the group is no more; its retry topic has no reader.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The group needs a route or offsets that no bridge has told it.
+    """The group needs a route or offsets that no bridge has told it, or its retry topic.
 
     ``queues`` None means all of the topic.
     """

@@ -21,6 +21,7 @@ from fairlead.core.outputs import (
     Output,
 )
 from fairlead.core.overtaking import is_eager
+from fairlead.core.retry_topic import is_awaited
 from fairlead.core.routes import is_lacking
 from fairlead.core.rules import GroupRules
 from fairlead.core.state import GroupState, QueueState
@@ -64,7 +65,7 @@ def summary_of(state: GroupState, rules: GroupRules) -> GroupSummary:
         ("paused", rules.pause),
         ("empty", not effective_members(state.members) and not state.awaited),
         ("settling", state.settling is not None),
-        ("waiting_for_route", _lacks_route(state)),
+        ("waiting_for_route", _lacks_route(state, rules)),
         ("waiting_for_offsets", bool(pending)),
         ("waiting_for_clients", _awaits(state)),
         ("handing_over", bool(passing)),
@@ -74,9 +75,12 @@ def summary_of(state: GroupState, rules: GroupRules) -> GroupSummary:
     return GroupSummary(phase, len(shared), len(free), len(passing), len(pending), unsafe)
 
 
-def _lacks_route(state: GroupState) -> bool:
+def _lacks_route(state: GroupState, rules: GroupRules) -> bool:
     """Tell whether a topic that is shared has no route, be it that it was deleted."""
-    return any(is_lacking(state.routes, topic) for topic in shared_topics(state))
+    return any(
+        is_lacking(state.routes, topic) and is_awaited(state.group, topic, rules.retry_topics)
+        for topic in shared_topics(state)
+    )
 
 
 def _awaits(state: GroupState) -> bool:

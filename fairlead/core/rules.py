@@ -74,6 +74,8 @@ class GroupRules:
     """``on_tick``: a change of who consumes what is shared out at the next trigger."""
     start_policy: str = "fairlead"
     """``rocketmq``: a queue starts where RocketMQ's computePullFromWhere says."""
+    retry_topics: str = "on_failure"
+    """``on_subscription``: made when a member subscribes to its group's, not when one is needed."""
     pause: bool = False
     """Nothing is shared anew."""
     designated: Designation | None = None
@@ -239,6 +241,7 @@ WORDS = {
     "on_mute": ("wait", "force"),
     "react": ("on_change", "on_tick"),
     "start_policy": ("fairlead", "rocketmq"),
+    "retry_topics": ("on_failure", "on_subscription"),
 }
 """The rules that are one word -> the words; the first one is built in."""
 

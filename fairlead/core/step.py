@@ -37,7 +37,7 @@ from fairlead.core.membership import (
     tell_duplicates,
 )
 from fairlead.core.model import Source
-from fairlead.core.outputs import Output, Rejection
+from fairlead.core.outputs import Output, Rejection, Request
 from fairlead.core.overtaking import look_for_mute
 from fairlead.core.publish import outputs_of
 from fairlead.core.pull_idle import take_anew
@@ -53,6 +53,7 @@ from fairlead.core.records import (
     RuleSet,
 )
 from fairlead.core.resets import refuse_strange_resets
+from fairlead.core.retry_topic import has_retry_topic, own_retry_topic
 from fairlead.core.rules import EngineRules, Moment, changed_rules, rules_of
 from fairlead.core.scales import weigh_queues, weigh_when_due
 from fairlead.core.settling import keep_targets, may_share, window_end_ms
@@ -140,7 +141,10 @@ def due_ms(state: GroupState, engine: EngineRules) -> int:
     growth_ms = growth_end_ms(state, engine.switch_ms)
     if growth_ms is not None:
         due.append(growth_ms)
-    due.extend(entry.asked_ms + request_wait_ms(entry) for entry in state.requests.values())
+    due.extend(
+        entry.asked_ms + request_wait_ms(state.group, what, topic, entry)
+        for (what, topic), entry in state.requests.items()
+    )
     if state.empty_since_ms is not None and may_be_forgotten(state):
         due.append(state.empty_since_ms + engine.evict_after_ms)
     if barrier is not None and (looked_at := barrier_due_ms(barrier, rules)) is not None:
@@ -251,3 +255,7 @@ def _tidy(draft: Draft) -> None:
     elif clock - state.empty_since_ms >= draft.engine.evict_after_ms and may_be_forgotten(state):
         draft.evicted = True
         draft.because("group_evicted")
+        if has_retry_topic(state.group, state.routes):
+            # Whoever made it may remove it, once nothing in it is left to read.
+            retry = own_retry_topic(state.group)
+            draft.requests.append(Request(state.group, "forgotten", retry, None, None))

@@ -113,6 +113,13 @@ StartPolicy = Annotated[
         "docs/groups.md."
     ),
 ]
+RetryTopics = Annotated[
+    Literal["on_failure", "on_subscription"],
+    Field(
+        description="When a group's retry and dead-letter topics are made: with its first message "
+        "that is sent back, or when a member subscribes to them."
+    ),
+]
 
 
 class WeighingRule(BaseModel):
@@ -200,6 +207,7 @@ class GroupRules(BaseModel):
     on_mute: OnMute
     react: React
     start_policy: StartPolicy
+    retry_topics: RetryTopics
     weighing: WeighingRule
     quota: QuotaRule
 
@@ -227,6 +235,7 @@ class GroupOverrides(BaseModel):
     on_mute: OnMute | None = None
     react: React | None = None
     start_policy: StartPolicy | None = None
+    retry_topics: RetryTopics | None = None
     # Its value is read, and refused, by the core itself, where rules are published.
     designated: (
         Annotated[

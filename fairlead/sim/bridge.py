@@ -64,7 +64,9 @@ class Bridge:
         topic = self._world.data.topics.get(request.topic)
         if topic is None or self._world.timeline.now_ms < self.away_until_ms:
             return
-        if request.what == "route":
+        if request.what == "forgotten":
+            return
+        if request.what in ("route", "retry"):
             self.publish(topic)
         elif topic.readable:
             self._send(encode_offsets(self._offsets(request, topic), NAMES))

@@ -36,7 +36,7 @@ class Rights:
     Attributes:
         topics: suffix of each of Fairlead's own topics -> the operations.
         messages: the operations on topics with messages that it works on.
-        retries: those on retry topics, which the bridge makes (`%RETRY%` and the group).
+        retries: those on retry and dead-letter topics, which the bridge makes and removes.
         group: those on the consumer group whose commits it reads or makes.
     """
 
@@ -66,7 +66,7 @@ RIGHTS: Final[Mapping[Role, Rights]] = MappingProxyType(
         Role.BRIDGE: Rights(
             {"requests": ("Read",), "routes": ("Read", "Write"), "offsets": ("Write",)},
             messages=("Describe",),
-            retries=("Create", "Describe", "DescribeConfigs", "AlterConfigs"),
+            retries=("Create", "Delete", "Describe", "DescribeConfigs", "AlterConfigs"),
             group=("Describe",),
         ),
         Role.CLIENT: Rights(
@@ -74,6 +74,7 @@ RIGHTS: Final[Mapping[Role, Rights]] = MappingProxyType(
                 "heartbeats": ("Write",),
                 "releases": ("Write",),
                 "handovers": ("Read", "Write"),
+                "requests": ("Write",),
                 "assignments": ("Read",),
                 "generations": ("Read",),
             },

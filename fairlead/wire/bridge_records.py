@@ -3,8 +3,10 @@
 Each reader turns the fields of one record into its value, or raises WireError.
 """
 
+from collections.abc import Mapping
+
 from fairlead.core.model import Route, RouteBroker
-from fairlead.core.outputs import Request
+from fairlead.core.outputs import Request, What
 from fairlead.core.records import (
     DriverSettings,
     Generation,
@@ -44,6 +46,12 @@ _OFFSETS = frozenset(("v", "kind", "group", "topic", "identity", "queues"))
 _QUEUE_OFFSETS = frozenset(("queue", "min", "max", "committed", "for_time"))
 _FOR_TIME = frozenset(("timestamp_ms", "offset"))
 _REQUEST = frozenset(("v", "kind", "group", "what", "topic", "queues", "consume_timestamp_ms"))
+_WHAT: Mapping[str, What] = {
+    "route": "route",
+    "offsets": "offsets",
+    "retry": "retry",
+    "forgotten": "forgotten",
+}
 _GENERATION = frozenset(("v", "kind", "driver", "started_ms", "version"))
 _GENERATION_OPTIONAL = ("settings", "seals")
 _SETTINGS = frozenset(
@@ -157,11 +165,11 @@ def _for_time(fields: Fields) -> tuple[int, int] | None:
 
 
 def read_request(fields: Fields) -> Request:
-    """Read what the engine asks of bridges."""
+    """Read what bridges are asked for, or told, by the engine, a client or a producer."""
     fields.known(_REQUEST)
     return Request(
         group=fields.text("group", GROUP),
-        what="route" if fields.word("what", ("route", "offsets")) == "route" else "offsets",
+        what=_WHAT[fields.word("what", tuple(_WHAT))],
         topic=fields.text("topic", TOPIC),
         queues=fields.optional_queues("queues"),
         consume_timestamp_ms=fields.optional_time_ms("consume_timestamp_ms"),

@@ -270,6 +270,7 @@ _VALUES: dict[str, Callable[[Fields], tuple[str, ...]]] = {
     "on_mute": _words(*WORDS["on_mute"]),
     "react": _words(*WORDS["react"]),
     "start_policy": _words(*WORDS["start_policy"]),
+    "retry_topics": _words(*WORDS["retry_topics"]),
 }
 """Rule -> the reader that checks its value and returns whom it is for."""
 

@@ -132,3 +132,76 @@ def test_deleted() -> None:
     world.beat("a", topics=("orders",))
     world.run()
     assert requested(world) == set()
+
+
+def test_nobody_is_short_of_it() -> None:
+    """A group without a retry topic wants for nothing: it asks ever more seldom, never to make."""
+    world = World()
+    world.beat("a", topics=TOPICS)
+    world.run()
+    assert requested(world) == {("route", "orders"), ("offsets", "orders"), ("route", RETRY)}
+    world.route(2)
+    world.bounds(2)
+    world.run()
+    assert world.decision.state.phase == "stable"
+    asked = 0
+    for _ in range(3_600):
+        world.pass_time(1_000)
+        world.beat("a", topics=TOPICS)
+        world.run()
+        assert requested(world) <= {("route", RETRY)}
+        asked += len(requested(world))
+    assert 10 <= asked <= 20
+
+
+def test_made_on_subscription() -> None:
+    """A rule has it made before anything failed; until it is there the group waits for it."""
+    world = World()
+    world.rule("retry_topics", "on_subscription")
+    world.beat("a", topics=TOPICS)
+    world.run()
+    asked = {("route", "orders"), ("offsets", "orders"), ("retry", RETRY), ("offsets", RETRY)}
+    assert requested(world) == asked
+    world.route(2)
+    world.bounds(2)
+    world.run()
+    assert world.decision.state.phase == "waiting_for_route"
+    world.rule("retry_topics", None)
+    world.run()
+    assert world.decision.state.phase == "stable"
+
+
+def test_another_groups_retry_topic() -> None:
+    """It is a topic like others to this group: whoever reads it is short of it."""
+    world = World()
+    world.rule("retry_topics", "on_subscription")
+    world.beat("a", topics=("orders", "%RETRY%another"))
+    world.run()
+    assert {topic for what, topic in requested(world) if what == "route"} == {
+        "orders",
+        "%RETRY%another",
+    }
+    assert "retry" not in {what for what, _ in requested(world)}
+    world.route(2)
+    world.bounds(2)
+    world.run()
+    assert world.decision.state.phase == "waiting_for_route"
+
+
+def test_forgotten() -> None:
+    """Of a group that had one the bridges hear that it is no more; of others they hear nothing."""
+    for topics in (TOPICS, ("orders",)):
+        world = World()
+        world.beat("a", topics=topics)
+        world.run()
+        for topic in topics:
+            world.route(2, topic)
+            world.bounds(2, topic)
+        world.run()
+        world.leave("a")
+        said = set()
+        while world.state is not None:
+            world.run()
+            said |= requested(world)
+            world.pass_time(100_000)
+        assert said == ({("forgotten", RETRY)} if topics == TOPICS else set())

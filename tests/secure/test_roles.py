@@ -14,10 +14,13 @@ from fairlead_client import (
     Position,
     Progress,
     Queue,
+    SendBackError,
     StartFailedError,
 )
+from fairlead_client.message import Message
 from fairlead_client.settings import Settings as ClientSettings
 from fairlead_client.transport.offset_store import KafkaOffsetStore
+from fairlead_client.transport.send_back import KafkaFailedMessages
 
 from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.doctor import Answer, Status, Surroundings
@@ -143,6 +146,24 @@ def _release_nothing(consumer: Consumer) -> None:
     thread._writer._hand_over(b"{}", None)  # noqa: SLF001
 
 
+def _lack_a_retry_topic(broker: SecureKafka) -> None:
+    """Send a message back, for which there is no topic."""
+    message = Message(Queue(MESSAGES, "kafka", 0), 0, None, b"", (), 0, Epoch(1, 1))
+    failed = KafkaFailedMessages(_client_settings(broker), "rights")
+    with contextlib.closing(failed), pytest.raises(SendBackError):
+        failed.send_back(message, 1, 0)
+
+
+def _client_settings(broker: SecureKafka) -> ClientSettings:
+    return ClientSettings(
+        bootstrap=broker.secure,
+        group=GROUP,
+        topics=[MESSAGES],
+        prefix=NAMES.prefix,
+        kafka=broker.security(OWN[Role.CLIENT]),
+    )
+
+
 def _found(settings: Settings, role: Role, groups: tuple[str, ...] = ()) -> list[Answer]:
     around = Surroundings(settings, groups=groups, role=role)
     with contextlib.closing(around.cluster):
@@ -183,6 +204,11 @@ def test_each_right_that_is_missing_is_named(
                 if operation == "Write":
                     _release_nothing(consumer)
                 await_seen(lambda: told in caplog.text, what="the log")
+        elif role is Role.CLIENT and suffix == "requests":
+            # It works without, but where it lacks its retry topic it has none made.
+            _lack_a_retry_topic(broker)
+            told = f"clients need {operation} on topic {name}"
+            await_seen(lambda: told in caplog.text, what="the log")
         elif role is Role.CLIENT:
             words = f"clients need {operation} on topic .*{re.escape(name)}"
             with pytest.raises(StartFailedError, match=words):
@@ -209,16 +235,7 @@ def test_a_commit_without_read_on_the_group_is_named(
     broker: SecureKafka, settings: Settings, role: Role
 ) -> None:
     """The client says which right is missing on which group; the doctor fails for clients."""
-    store = KafkaOffsetStore(
-        ClientSettings(
-            bootstrap=broker.secure,
-            group=GROUP,
-            topics=[MESSAGES],
-            prefix=NAMES.prefix,
-            kafka=broker.security(OWN[role]),
-        ),
-        "rights",
-    )
+    store = KafkaOffsetStore(_client_settings(broker), "rights")
     queue = Queue(MESSAGES, "kafka", 0)
     entries = {queue: Progress(queue, Epoch(1, 1), Position(0, 0))}
     right = Right(OWN[role], "Read", "group", GROUP)

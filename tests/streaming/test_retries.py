@@ -1,6 +1,7 @@
 """The real job, bridge and client: a failed message comes back, and nothing waits for it."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
@@ -65,7 +66,7 @@ def test_a_retry_topic_that_comes_late(system: System) -> None:
 
 
 def test_a_retry_topic_that_is_deleted(system: System) -> None:
-    """While somebody reads it it is made again, and what fails then comes back all the same."""
+    """It is made again for a message that is to be sent back; who only subscribes has none."""
     group = f"{system.topic}-again"
     retry = f"%RETRY%{group}"
     failing, back = {3}, SimpleQueue[Message]()
@@ -79,6 +80,18 @@ def test_a_retry_topic_that_is_deleted(system: System) -> None:
             back.put(message)
         return ConsumeResult.CONSUME_SUCCESS
 
+    def subscribe(*groups: str) -> None:
+        """Let somebody heartbeat in these groups as the client does in its own; await its turn."""
+        told = system.log.await_record("heartbeats", lambda each: "subscriptions" in body_of(each))
+        beat = body_of(told)
+        for name in groups:
+            subscriptions = [{**beat["subscriptions"][-1], "topic": f"%RETRY%{name}"}]
+            system.log.append_of(
+                "heartbeats", name, {**beat, "group": name, "subscriptions": subscriptions}
+            )
+        for name in groups:
+            system.log.await_record("requests", partial(_asks, name))
+
     def identity(*others: str) -> str:
         """Return the life of the retry topic's route, another one than these."""
 
@@ -91,15 +104,23 @@ def test_a_retry_topic_that_is_deleted(system: System) -> None:
     with PushConsumer(**system.client, group=group, listener=listen) as consumer:
         assert back.get(timeout=WAIT_SECONDS).topic == retry
         first = identity()
+        subscribe(*(f"{system.topic}-quiet-{number}" for number in range(40)))
         named = [name for name in system.admin.list_topics() if name.endswith(f"_-{group}")]
         assert len(named) == 2
         system.admin.delete_topics(named)
-        identity(first)
         failing.add(10)
         system.write(0, 1)
+        identity(first)
         again = redelivery_of(back.get(timeout=WAIT_SECONDS).headers)
         assert again is not None
         assert again.origin_offset == 10
         assert {*named} <= {*system.admin.list_topics()}
+        assert not [name for name in system.admin.list_topics() if "-quiet-" in name]
         assert {queue.topic for queue in consumer.assignment()} == {system.topic, retry}
     assert back.empty()
+
+
+def _asks(group: str, record: "ConsumerRecord") -> bool:
+    """Tell whether a group asks for the route of its retry topic."""
+    told = body_of(record)
+    return (told["group"], told["what"], told["topic"]) == (group, "route", f"%RETRY%{group}")

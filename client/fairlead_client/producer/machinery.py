@@ -19,8 +19,9 @@ from fairlead_client.producer.send_attempts import Mode, SendAttempts
 from fairlead_client.producer.sender import Sender
 from fairlead_client.producer.sending import Sending, Ways
 from fairlead_client.producer.settings import ProducerSettings
+from fairlead_client.transport.requester import Requester
 from fairlead_client.transport.route_reader import RouteReader
-from fairlead_client.transport.route_refresher import RouteRefresher, RouteRequester
+from fairlead_client.transport.route_refresher import RouteRefresher
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Machinery:
         self._changed = Condition()
         self._agenda = Agenda()
         self._reader = RouteReader(settings, parts.client_id, parts.table.note)
-        self._requester = RouteRequester(settings, parts.client_id, settings.group)
+        self._requester = Requester(settings, parts.client_id, settings.group)
         self._refresher = RouteRefresher(
             parts.table,
             self._reader.read_to_end,

@@ -8,20 +8,10 @@ from contextlib import suppress
 from threading import Event, Lock, Thread
 from typing import Final
 
-import orjson
-from kafka import KafkaProducer
-
 from fairlead_client.clock import now_ms
 from fairlead_client.errors import FairleadClientError
 from fairlead_client.producer.publish_table import Published, PublishTable
 from fairlead_client.producer.send_error import NoRouteError
-from fairlead_client.transport.connection import (
-    Cluster,
-    close_in_background,
-    connect,
-    producer_options,
-)
-from fairlead_client.transport.topics import Topics
 
 logger = logging.getLogger(__name__)
 
@@ -31,55 +21,6 @@ WAIT_MS_MAX: Final = 3_000
 """How long a second caller waits for the refresh under way (lockNamesrv)."""
 BRIDGE_MS: Final = 1_000
 """How long a bridge has for its answer while the default topic's route would do."""
-ASK_AGAIN_MS: Final = 1_000
-"""A topic is asked for no more often than this."""
-
-
-class RouteRequester:
-    """Asks the bridges for routes, in the name of a producer group."""
-
-    def __init__(self, settings: Cluster, client_id: str, group: str) -> None:
-        self._settings = settings
-        self._client_id = client_id
-        self._group = group
-        self._producer: KafkaProducer | None = None
-        self._asked_ms: dict[str, int] = {}
-        self._lock = Lock()
-
-    def ask(self, topic: str) -> None:
-        """Ask, unless that was just done.
-
-        Raises:
-            KafkaError: no connection.
-        """
-        name = Topics(self._settings.prefix).requests
-        with self._lock:
-            now = now_ms()
-            if now < self._asked_ms.get(topic, now - ASK_AGAIN_MS) + ASK_AGAIN_MS:
-                return
-            self._asked_ms = {
-                asked: at for asked, at in self._asked_ms.items() if now < at + ASK_AGAIN_MS
-            }
-            self._asked_ms[topic] = now
-            if self._producer is None:
-                options = producer_options(self._settings, self._client_id)
-                self._producer = connect(KafkaProducer, options, [name])
-        value = {
-            "v": 1,
-            "kind": "request",
-            "group": self._group,
-            "what": "route",
-            "topic": topic,
-            "queues": None,
-            "consume_timestamp_ms": None,
-        }
-        self._producer.send(name, orjson.dumps(value), key=self._group.encode(), partition=0)
-
-    def close(self) -> None:
-        """Close the connection, if there is one, in the background: what is asked may still go."""
-        with self._lock:
-            producer, self._producer = self._producer, None
-        close_in_background(producer, self._settings.lease_ms, "fairlead-requester-close")
 
 
 class RouteRefresher(Thread):

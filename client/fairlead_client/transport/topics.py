@@ -41,7 +41,7 @@ class Topics:
 
     @property
     def requests(self) -> str:
-        """Written by producers: that a topic's route is lacking."""
+        """Written by producers that lack a route, and by members that lack their retry topic."""
         return f"{self.prefix}requests"
 
     @property

@@ -4,10 +4,13 @@ import signal
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
+import fairlead_client.transport.send_back as send_back_module
+import orjson
 import pytest
 from fairlead_client import SendBackError
 from fairlead_client.message import Message
@@ -22,6 +25,8 @@ from tests.awaiting import child_process
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
+
+    from fairlead.wire.topics import TopicNames
 
 WAIT_SECONDS = 30
 BIG = 3 * 1_024 * 1_024
@@ -147,13 +152,64 @@ def test_big_and_under_way_at_the_end(
 
 
 @pytest.mark.parametrize("delay, topic", [(0, "%RETRY%"), (-1, "%DLQ%")])
-def test_no_topic(kept: KafkaFailedMessages, delay: int, topic: str) -> None:
+def test_no_topic(
+    kept: KafkaFailedMessages, delay: int, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without its topic a message is not kept, what to look at is said, and nobody asks on."""
+    monkeypatch.setattr(send_back_module, "MAKING_WAIT_MS", 0)
     message = Message(Queue("orders", "main", 0), 7, None, b"value", (), 0, Epoch(1, 1))
     with pytest.raises(SendBackError, match=f"orders-0@7 was not written to {topic}"):
         kept.send_back(message, 1, delay)
     # A producer that stays asks for its topics without an end.
     assert kept._producer is None  # noqa: SLF001
+
+
+@pytest.mark.parametrize("delay, name", [(0, "RETRY"), (-1, "DLQ")])
+def test_made_meanwhile(
+    bootstrap: str, topics: "TopicNames", group: str, delay: int, name: str
+) -> None:
+    """Who lacks its group's topics asks for them once a second, and waits until they are made."""
+    escaped = group.replace("_", "__").replace(".", "_d")
+    settings = Settings(
+        bootstrap=bootstrap, group=group, topics=["orders"], prefix=topics.prefix, lease_ms=15_000
+    )
+    message = Message(Queue("orders", "main", 0), 7, None, b"value", (), 0, Epoch(1, 1))
+    with (
+        closing(KafkaFailedMessages(settings, "c")) as kept,
+        ThreadPoolExecutor() as pool,
+        closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin,
+    ):
+        sent = pool.submit(kept.send_back, message, 1, delay)
+        asked = orjson.loads(read_one(bootstrap, topics.name("requests"), 0).value)
+        assert (asked["what"], asked["group"], asked["topic"]) == (
+            "retry",
+            group,
+            f"%RETRY%{group}",
+        )
+        assert not sent.done()
+        made = {f"_-{kind}_-{escaped}": {"num_partitions": 1} for kind in ("RETRY", "DLQ")}
+        admin.create_topics(made)
+        sent.result(WAIT_SECONDS)
+    assert read_one(bootstrap, f"_-{name}_-{escaped}", 0).value == b"value"
+
+
+def test_nobody_makes_it(bootstrap: str, group: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After one wait in vain the next message holds up its queue for a second only."""
+    monkeypatch.setattr(send_back_module, "METADATA_WAIT_MS", 100)
+    monkeypatch.setattr(send_back_module, "MAKING_WAIT_MS", 800)
+    waits: list[float] = []
+    settings = Settings(bootstrap=bootstrap, group=group, topics=["orders"])
+    message = Message(Queue("orders", "main", 0), 7, None, b"value", (), 0, Epoch(1, 1))
+    with closing(KafkaFailedMessages(settings, "c")) as kept:
+        asked: list[None] = []
+        monkeypatch.setattr(kept, "_ask_now", lambda: asked.append(None))
+        for _ in range(2):
+            asked.clear()
+            with pytest.raises(SendBackError):
+                kept.send_back(message, 1, 0)
+            waits.append(len(asked))
+    # Asked with each look at the topic, and once more at the end.
+    assert waits[0] > waits[1] == 2
 
 
 def test_killed_before_the_commit(

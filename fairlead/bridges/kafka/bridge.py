@@ -15,9 +15,11 @@ from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.figures import BridgeFigures
 from fairlead.bridges.kafka.request_answerer import RequestAnswerer
 from fairlead.bridges.kafka.request_book import RequestBook
+from fairlead.bridges.kafka.retry_removal import REMOVE_AFTER_MS
 from fairlead.bridges.kafka.retry_topics import RETRY_GROUPS_MAX, RetryTopics
 from fairlead.bridges.kafka.route_book import RouteBook
 from fairlead.bridges.kafka.route_publisher import RoutePublisher
+from fairlead.bridges.kafka.topic_maker import TopicMaker
 from fairlead.bridges.kafka.watch_list import WatchList
 from fairlead.errors import UsageError
 from fairlead.wire.texts import ADDRESS, BROKER_NAME, TOPIC
@@ -43,6 +45,8 @@ class BridgeTimes:
         timeout_ms: how long an answer of either cluster may take.
         give_up_ms: how long an unanswered request is tried again without being asked again.
         forget_ms: how long a topic that was asked for, and is not there, is looked for.
+        remove_after_ms: how long the retry topics of a forgotten group are closed before those that
+            hold nothing are removed; 0: they stay.
     """
 
     poll_ms: int = 2_000
@@ -51,6 +55,7 @@ class BridgeTimes:
     timeout_ms: int = 5_000
     give_up_ms: int = 30_000
     forget_ms: int = 600_000
+    remove_after_ms: int = REMOVE_AFTER_MS
 
 
 class KafkaBridge:
@@ -110,12 +115,9 @@ class KafkaBridge:
             hidden_prefix=prefix,
             forget_ms=self._times.forget_ms,
         )
-        self._data, self._maker = (
-            DataCluster(
-                self._address, timeout_ms=self._times.timeout_ms, options=data_options or {}
-            )
-            for _ in range(2)
-        )
+        timeout_ms, options = self._times.timeout_ms, data_options or {}
+        self._data = DataCluster(self._address, timeout_ms=timeout_ms, options=options)
+        self._maker = TopicMaker(self._address, timeout_ms=timeout_ms, options=options)
         self._control = ControlTopics(
             control_bootstrap,
             self._names,
@@ -141,6 +143,7 @@ class KafkaBridge:
             self._maker,
             retry_queue_nums=self._retry_queue_nums,
             groups_max=self._retry_groups_max,
+            remove_after_ms=self._times.remove_after_ms,
         )
         with (
             contextlib.closing(self._data),

@@ -13,14 +13,11 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import structlog
 from kafka import KafkaAdminClient, TopicPartition
-from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import (
     BrokerResponseError,
     KafkaError,
     NoError,
     RequestTimedOutError,
-    TopicAlreadyExistsError,
-    for_code,
 )
 from kafka.protocol.consumer import OffsetSpec
 from kafka.structs import OffsetAndMetadata
@@ -28,7 +25,6 @@ from kafka.structs import OffsetAndMetadata
 from fairlead.bridges.kafka.answer import OffsetLookup
 from fairlead.bridges.kafka.committed import Committed
 from fairlead.bridges.kafka.connection import bridge_connection
-from fairlead.bridges.kafka.message_limits import MessageLimit
 from fairlead.bridges.kafka.native_group import NativeGroup, read_native_group
 from fairlead.bridges.kafka.snapshot import (
     Racks,
@@ -38,18 +34,15 @@ from fairlead.bridges.kafka.snapshot import (
     read_racks,
     read_topics,
 )
-from fairlead.bridges.kafka.topic_names import TopicNameError, kafka_topic, named_topic
+from fairlead.bridges.kafka.topic_names import (
+    TopicNameError,
+    kafka_topic,
+    named_topic,
+)
 from fairlead.errors import EnvironmentMissingError
 from fairlead.topics import cluster_error, require_reachable
 
-__all__ = ["DataCluster", "TopicsLook"]
-
-_CONFIGS: Final = {"cleanup.policy": "delete", "retention.ms": str(7 * 24 * 3_600 * 1_000)}
-"""Of topics made here: no message goes before its time, whatever the brokers do by default."""
-
-_LIMIT: Final = "max.message.bytes"
-_SET: Final = "DYNAMIC_TOPIC_CONFIG"
-"""Where a setting comes from that was made for its topic alone."""
+__all__ = ["DataCluster", "LookUpError", "TopicsLook"]
 
 _ASKED_TOGETHER: Final = 640
 """Partitions in one request: more make the library slower, and a failure dearer."""
@@ -66,7 +59,7 @@ class TopicsLook(NamedTuple):
     racks: Racks
 
 
-class _LookUpError(Exception):
+class LookUpError(Exception):
     """A look-up failed; the message says which and how."""
 
 
@@ -92,7 +85,7 @@ class DataCluster:
         """
         try:
             cluster = self._ask("cluster", lambda admin: admin.describe_cluster())
-        except _LookUpError as error:
+        except LookUpError as error:
             raise self.unanswered(f"{self._bootstrap} does not answer", error) from error
         return str(cluster["cluster_id"])
 
@@ -106,7 +99,7 @@ class DataCluster:
         """Return the names of all topics; None if that failed."""
         try:
             topics = self._ask("names", lambda admin: admin.describe_topics())
-        except _LookUpError as error:
+        except LookUpError as error:
             log.warning("look_up_failed", error=str(error))
             return None
         return [named_topic(topic["name"]) for topic in topics]
@@ -116,7 +109,7 @@ class DataCluster:
         try:
             cluster = self._ask("cluster", lambda admin: admin.describe_cluster())
             found = self._describe(topics)
-        except _LookUpError as error:
+        except LookUpError as error:
             return TopicsLook([TopicUnclear(topic, str(error)) for topic in topics], {})
         return TopicsLook(found, read_racks(cluster))
 
@@ -124,7 +117,7 @@ class DataCluster:
         """Return a topic's identity now; None if it is not seen whole."""
         try:
             look = self._describe([topic])[0]
-        except _LookUpError as error:
+        except LookUpError as error:
             log.warning("look_up_failed", topic=topic, error=str(error))
             return None
         return look.identity if isinstance(look, TopicSeen) else None
@@ -182,7 +175,7 @@ class DataCluster:
         wanted = {group: [TopicPartition(name, partition) for partition in partitions]}
         try:
             found = self._ask("committed", lambda admin: admin.list_group_offsets(wanted))
-        except _LookUpError as error:
+        except LookUpError as error:
             log.warning("look_up_failed", group=group, topic=topic, error=str(error))
             return {}
         return {
@@ -194,7 +187,7 @@ class DataCluster:
         """Return the names of the cluster's consumer groups; None if that failed."""
         try:
             found = self._ask("groups", lambda admin: admin.list_groups())
-        except _LookUpError as error:
+        except LookUpError as error:
             log.warning("look_up_failed", error=str(error))
             return None
         return sorted({group["group_id"] for group in found})
@@ -204,7 +197,7 @@ class DataCluster:
         try:
             listed = self._ask("groups", lambda admin: admin.list_groups())
             described = self._ask("members", lambda admin: admin.describe_groups([group]))
-        except _LookUpError as error:
+        except LookUpError as error:
             log.warning("look_up_failed", group=group, error=str(error))
             return None
         return read_native_group(group, listed, described.get(group, {}))
@@ -224,7 +217,7 @@ class DataCluster:
         }
         try:
             told = self._ask("commit", lambda admin: admin.alter_group_offsets(group, wanted))
-        except _LookUpError as error:
+        except LookUpError as error:
             return dict.fromkeys(offsets, str(error))
         found: dict[int, str | None] = dict.fromkeys(offsets, "the cluster did not say")
         for key, refused in told.items():
@@ -235,76 +228,10 @@ class DataCluster:
         """Return the topics in which a group has committed anything; None if that failed."""
         try:
             found = self._ask("committed", lambda admin: admin.list_group_offsets({group: None}))
-        except _LookUpError as error:
+        except LookUpError as error:
             log.warning("look_up_failed", group=group, error=str(error))
             return None
         return sorted({named_topic(key.topic) for key in found.get(group, {})})
-
-    def create(self, topics: Mapping[str, int]) -> dict[str, str | None]:
-        """Make topics of so many partitions, with as many copies as the brokers give by default.
-
-        Returns:
-            Per topic why it is not there; None: it is, now or before.
-        """
-        wanted = {
-            kafka_topic(topic): {"num_partitions": queues, "configs": _CONFIGS}
-            for topic, queues in topics.items()
-        }
-        try:
-            answer = self._ask(
-                "create", lambda admin: admin.create_topics(wanted, raise_errors=False)
-            )
-        except _LookUpError as error:
-            return dict.fromkeys(topics, str(error))
-        refused = {
-            topic["name"]: f"{for_code(topic['error_code']).__name__} {topic['error_message']}"
-            for topic in answer["topics"]
-            if topic["error_code"] not in (0, TopicAlreadyExistsError.errno)
-        }
-        return {topic: refused.get(kafka_topic(topic)) for topic in topics}
-
-    def message_limits(self, topics: Sequence[str]) -> dict[str, MessageLimit] | None:
-        """Return how big messages may be in those topics that are there; None: that failed."""
-        names = {}
-        for topic in topics:
-            # One under another's name on Kafka is nobody's to read.
-            with contextlib.suppress(TopicNameError):
-                names[topic] = kafka_topic(topic)
-        wanted = [
-            ConfigResource(ConfigResourceType.TOPIC, name, [_LIMIT]) for name in names.values()
-        ]
-        try:
-            found = self._ask(
-                "limits", lambda admin: admin.describe_configs(wanted, config_filter="all")
-            )
-        except _LookUpError as error:
-            log.warning("look_up_failed", error=str(error))
-            return None
-        told = {topic: found.get("topic", {}).get(name, {}) for topic, name in names.items()}
-        return {
-            topic: MessageLimit(int(one[_LIMIT]["value"]), one[_LIMIT]["config_source"] == _SET)
-            for topic, one in told.items()
-            if _LIMIT in one
-        }
-
-    def raise_message_limits(self, limits: Mapping[str, int]) -> dict[str, str | None]:
-        """Let topics take messages of so many bytes.
-
-        Returns:
-            Per topic why it was refused; None: it was not.
-        """
-        wanted = [
-            ConfigResource(ConfigResourceType.TOPIC, kafka_topic(topic), {_LIMIT: str(limit)})
-            for topic, limit in limits.items()
-        ]
-        try:
-            found = self._ask(
-                "limits", lambda admin: admin.alter_configs(wanted, raise_on_unknown=False)
-            )
-        except _LookUpError as error:
-            return dict.fromkeys(limits, str(error))
-        answers = {topic: found.get("topic", {}).get(kafka_topic(topic)) for topic in limits}
-        return {topic: None if told == "OK" else str(told) for topic, told in answers.items()}
 
     def close(self) -> None:
         """Close the connections; the next look-up makes new ones."""
@@ -316,7 +243,7 @@ class DataCluster:
         """Look at topics; one that has another's name on Kafka is unclear.
 
         Raises:
-            _LookUpError: the cluster did not answer.
+            LookUpError: the cluster did not answer.
         """
         names: dict[str, str] = {}
         refused: dict[str, TopicLook] = {}
@@ -341,7 +268,7 @@ class DataCluster:
     def _looked_up(self, wanted: Sequence[TopicPartition], spec: Any) -> dict[TopicPartition, int]:
         try:
             return self._ask("offsets", lambda admin: _offsets(admin, wanted, spec))
-        except _LookUpError as error:
+        except LookUpError as error:
             topics = ", ".join(sorted({named_topic(place.topic) for place in wanted}))
             log.warning("look_up_failed", topic=topics, error=str(error))
             return {}
@@ -350,7 +277,7 @@ class DataCluster:
         """Ask the cluster something.
 
         Raises:
-            _LookUpError: it did not answer, or refused.
+            LookUpError: it did not answer, or refused.
         """
         try:
             if self._admin is None:
@@ -358,7 +285,7 @@ class DataCluster:
             return question(self._admin)
         except (KafkaError, EnvironmentMissingError, OSError) as error:
             self.close()
-            raise _LookUpError(f"{what}: {type(error).__name__}: {error}") from error
+            raise LookUpError(f"{what}: {type(error).__name__}: {error}") from error
 
     def _connect(self) -> KafkaAdminClient:
         require_reachable(self._config)

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import islice
+from typing import Final
 
 import structlog
 
@@ -13,12 +14,16 @@ from fairlead.bridges.kafka.request_book import RequestBook
 from fairlead.bridges.kafka.retry_topics import RetryTopics
 from fairlead.bridges.kafka.route_book import RouteBook, Verdict
 from fairlead.bridges.kafka.route_publisher import Refreshed, RoutePublisher
+from fairlead.bridges.kafka.topic_names import retried_group
 from fairlead.bridges.kafka.watch_list import WatchList
 from fairlead.core.outputs import Request
 from fairlead.wire.encode_bridge import encode_offsets
 from fairlead.wire.topics import TopicNames
 
 __all__ = ["RequestAnswerer"]
+
+_ROUTE: Final = frozenset(("route", "retry"))
+"""What is answered by the route; ``retry`` by a topic before that, if there is none."""
 
 log = structlog.get_logger(__name__)
 
@@ -67,8 +72,13 @@ class RequestAnswerer:
             topic = request.topic
             if self._published.is_foreign(topic) and not self._watched.is_configured(topic):
                 continue
+            if request.what == "forgotten":
+                self._retries.forgotten(request.group, now_ms=now_ms)
+                continue
             self._watched.ask(topic, now_ms=now_ms)
             self._retries.note(request.group, topic)
+            if request.what == "retry":
+                self._retries.want(request.group, topic)
             self._book.add(request, now_ms=now_ms)
 
     def answer_due(self, *, now_ms: int) -> None:
@@ -77,7 +87,7 @@ class RequestAnswerer:
         for request in self._book.due(now_ms=now_ms):
             due[request.topic].append(request)
         lacking = {
-            topic for topic, asked in due.items() if any(one.what == "route" for one in asked)
+            topic for topic, asked in due.items() if any(one.what in _ROUTE for one in asked)
         }
         found = self._routes.refresh(sorted(due), now_ms=now_ms, requested=lacking)
         for topic, refreshed in found.items():
@@ -87,11 +97,16 @@ class RequestAnswerer:
         route = refreshed.finding.route
         wanted: list[tuple[Request, list[int]]] = []
         for request in requests:
-            if refreshed.finding.verdict is Verdict.ABSENT and request.what == "route":
-                self._retries.want(request.group, request.topic)
-            if route is None or not refreshed.written:
+            if (
+                refreshed.finding.verdict is Verdict.ABSENT
+                and request.what == "route"
+                and retried_group(request.topic) == request.group
+            ):
+                # Nobody needs it yet; it is watched, so its route is told when it is there.
+                self._book.answered(request)
+            elif route is None or not refreshed.written:
                 self._book.put_off(request, now_ms=now_ms)
-            elif request.what == "route":
+            elif request.what in _ROUTE:
                 self._book.answered(request)
             elif partitions := asked_partitions(request, route, self._cluster):
                 wanted.append((request, partitions))

@@ -1,9 +1,10 @@
-"""Makes the retry and dead-letter topics of groups that join theirs, beside the bridge's loop.
+"""Makes the retry and dead-letter topics of groups that ask for theirs, beside the bridge's loop.
 
 RocketMQ's broker makes ``%RETRY%<group>`` at a heartbeat of a clustering group
 (ClientManageProcessor#heartBeat) and ``%DLQ%<group>`` with the first message that needs it. Here
-the engine asks for the route of the retry topic when the first clustering member that subscribes to
-it has joined, and again if it is deleted meanwhile; that is when both are made.
+both are made when a member asks for them, which it does with the first message that it cannot send
+back; or when the engine asks in its stead, which an operator's rule lets it do. Those of groups
+that are forgotten are removed (:mod:`fairlead.bridges.kafka.retry_removal`).
 
 A message that failed waits for as long as its delay level says, and a queue is read in order: where
 delays share a queue a short one waits behind a long one. So the retry topic has queues for each
@@ -16,11 +17,12 @@ from typing import Final, NamedTuple, Protocol
 
 import structlog
 
-from fairlead.bridges.kafka.message_limits import (
-    LimitBook,
-    MessageLimit,
-    own_topics,
-    wanted_limits,
+from fairlead.bridges.kafka.message_limits import LimitBook, own_topics, wanted_limits
+from fairlead.bridges.kafka.retry_removal import (
+    REMOVE_AFTER_MS,
+    Outcome,
+    Remover,
+    RetryRemoval,
 )
 from fairlead.bridges.kafka.topic_names import dead_letter_topic, owner_of, retried_group
 
@@ -40,17 +42,11 @@ _DEAD_LETTER_PAUSE_MS_MAX: Final = 600_000
 log = structlog.get_logger(__name__)
 
 
-class Maker(Protocol):
+class Maker(Remover, Protocol):
     """The cluster on which the topics are made."""
-
-    def names(self) -> Sequence[str] | None:
-        """Return the names of all topics that are there; None: it did not answer."""
 
     def create(self, topics: Mapping[str, int]) -> Mapping[str, str | None]:
         """Make topics of so many queues; tell of each why it was refused, None: it is there."""
-
-    def message_limits(self, topics: Sequence[str]) -> Mapping[str, MessageLimit] | None:
-        """Return how big messages may be in topics that are there; None: it did not answer."""
 
     def raise_message_limits(self, limits: Mapping[str, int]) -> Mapping[str, str | None]:
         """Allow bigger messages; tell of each topic why that was refused, None: it is so."""
@@ -71,10 +67,16 @@ class RetryTopics:
         cluster: where they are made; asked on that thread alone.
         retry_queue_nums: queues of each delay level; 0: this bridge makes no retry topics.
         groups_max: so many groups have topics of their own on this cluster.
+        remove_after_ms: those of a forgotten group are removed after so long; 0: never.
     """
 
     def __init__(
-        self, cluster: Maker, *, retry_queue_nums: int, groups_max: int = RETRY_GROUPS_MAX
+        self,
+        cluster: Maker,
+        *,
+        retry_queue_nums: int,
+        groups_max: int = RETRY_GROUPS_MAX,
+        remove_after_ms: int = REMOVE_AFTER_MS,
     ) -> None:
         self._cluster = cluster
         self._groups_max = groups_max
@@ -84,6 +86,8 @@ class RetryTopics:
         self._limits = LimitBook()
         self._making: Future[Mapping[str, str | None]] | None = None
         self._raising: Future[_Raised | None] | None = None
+        self._removal = RetryRemoval(cluster, after_ms=remove_after_ms if self._queues else 0)
+        self._removing: Future[Outcome | None] | None = None
 
     def want(self, group: str, topic: str) -> None:
         """Make this topic if it is the retry topic of the group that asks for it.
@@ -96,9 +100,18 @@ class RetryTopics:
             self._wanted.setdefault(dead_letter_topic(group), dead)
 
     def note(self, group: str, topic: str) -> None:
-        """Note that a group reads a topic: what it sends back must fit into its own topics."""
+        """Note that a group reads a topic: what it sends back must fit into its own topics.
+
+        So the group is alive, and keeps its topics.
+        """
         if self._queues:
             self._limits.note(group, topic)
+            self._removal.alive(group)
+
+    def forgotten(self, group: str, *, now_ms: int) -> None:
+        """Close the topics of a group that the engine has forgotten, and remove them later."""
+        if self._queues:
+            self._removal.forgotten(group, now_ms=now_ms)
 
     def work(self, *, now_ms: int) -> None:
         """Take what was made, and make what is due; returns at once."""
@@ -113,11 +126,19 @@ class RetryTopics:
         if due and self._making is None:
             self._making = self._thread.submit(self._create, due)
         self._work_on_limits(now_ms)
+        if self._removing is not None and self._removing.done():
+            outcome, self._removing = self._removing.result(), None
+            self._removal.take(outcome, now_ms=now_ms)
+            for group in outcome.opened if outcome is not None else ():
+                # What limits they had was lost when they were closed.
+                self._limits.made(group)
+        if self._removing is None and (task := self._removal.due(now_ms=now_ms)) is not None:
+            self._removing = self._thread.submit(self._removal.do, task)
 
     @property
     def is_busy(self) -> bool:
         """Whether the cluster is being asked, or it was not taken in yet what it said."""
-        return self._making is not None or self._raising is not None
+        return any(each is not None for each in (self._making, self._raising, self._removing))
 
     def close(self) -> None:
         """Wait for what is being made, and end."""
@@ -142,7 +163,11 @@ class RetryTopics:
             if group is not None:
                 groups.add(group)
             made[topic] = queues
-        return {**refused, **(self._cluster.create(made) if made else {})}
+        if made:
+            refused |= self._cluster.create(made)
+            # Whoever asks for a topic that is closed, because its group was forgotten, is a member.
+            self._cluster.open_to_writes([topic for topic in made if topic in names])
+        return refused
 
     def _work_on_limits(self, now_ms: int) -> None:
         if self._raising is not None and self._raising.done():

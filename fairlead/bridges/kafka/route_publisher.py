@@ -9,6 +9,7 @@ from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.route_book import Finding, RouteBook, Verdict
 from fairlead.bridges.kafka.snapshot import Racks, TopicLook, TopicSeen, TopicUnclear
+from fairlead.bridges.kafka.topic_names import retried_group
 from fairlead.core.records import RouteChanged
 from fairlead.wire.encode_bridge import encode_route
 from fairlead.wire.topics import TopicNames
@@ -112,7 +113,8 @@ class RoutePublisher:
     def _tell(self, finding: Finding, look: TopicLook) -> None:
         """Log a verdict that keeps a route from being published, once for each time it sets in."""
         line = f"{finding.verdict} {look.why if isinstance(look, TopicUnclear) else ''}"
-        if finding.verdict not in _TELLING:
+        is_usual = finding.verdict is Verdict.ABSENT and retried_group(finding.topic) is not None
+        if finding.verdict not in _TELLING or is_usual:
             self._told.pop(finding.topic, None)
         elif self._told.get(finding.topic) != line:
             self._told[finding.topic] = line

@@ -23,6 +23,7 @@ from fairlead.bridges.kafka.request_book import RequestBook
 from fairlead.bridges.kafka.retry_topics import RetryTopics
 from fairlead.bridges.kafka.route_book import RouteBook
 from fairlead.bridges.kafka.route_publisher import RoutePublisher
+from fairlead.bridges.kafka.topic_maker import TopicMaker
 from fairlead.bridges.kafka.watch_list import WatchList
 from fairlead.core.outputs import Request
 from fairlead.core.records import RouteChanged
@@ -36,7 +37,8 @@ from tests.bridges.kafka.ledger import SECONDS_MAX, Ledger, queues_of, running
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka
 
-TIMES = BridgeTimes(poll_ms=200, discovery_ms=200, timeout_ms=3_000)
+# The threads are counted, so none begins in between to look for topics to remove.
+TIMES = BridgeTimes(poll_ms=200, discovery_ms=200, timeout_ms=3_000, remove_after_ms=0)
 
 pytestmark = [
     pytest.mark.broker,
@@ -174,7 +176,9 @@ def make_answerer(data: DataCluster, control: ControlTopics, names: TopicNames) 
         book=RequestBook(pause_ms_max=100, give_up_ms=10_000),
         published=published,
         watched=WatchList(named=[], pattern=None, hidden_prefix="", forget_ms=1_000),
-        retries=RetryTopics(data, retry_queue_nums=0),
+        retries=RetryTopics(
+            TopicMaker("localhost:9092", timeout_ms=1_000, options={}), retry_queue_nums=0
+        ),
     )
 
 

@@ -7,9 +7,10 @@ import structlog
 
 from fairlead.bridges.kafka.message_limits import MessageLimit
 from fairlead.bridges.kafka.retry_topics import RetryTopics
+from tests.bridges.kafka.never_forgotten import NeverForgotten
 
 
-class Cluster:
+class Cluster(NeverForgotten):
     """A cluster that makes what it is asked for."""
 
     def __init__(self, *there: str) -> None:
@@ -43,7 +44,7 @@ def until(retries: RetryTopics, holds: Callable[[], bool], now_ms: int) -> None:
 def test_groups_that_are_invented() -> None:
     """Beyond the bound none gets topics, which is told; who has some gets what is missing."""
     cluster = Cluster("orders", "%RETRY%old")
-    retries = RetryTopics(cluster, retry_queue_nums=1, groups_max=3)
+    retries = RetryTopics(cluster, retry_queue_nums=1, groups_max=3, remove_after_ms=0)
     for number in range(40):
         retries.want(f"invented-{number:02}", f"%RETRY%invented-{number:02}")
     retries.want("old", "%RETRY%old")

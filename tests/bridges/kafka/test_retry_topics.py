@@ -23,6 +23,7 @@ from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Request
 from fairlead.core.records import QueueOffsets
 from tests.bridges.kafka.ledger import Ledger, running
+from tests.bridges.kafka.never_forgotten import NeverForgotten
 
 LIMIT = "max.message.bytes"
 
@@ -57,12 +58,17 @@ def route_request(group: str, topic: str) -> Request:
     return Request(group, "route", topic, None, None)
 
 
+def retry_request(group: str, topic: str) -> Request:
+    """A member's request for its group's retry topic: it has a message to send back."""
+    return Request(group, "retry", topic, None, None)
+
+
 @pytest.mark.parametrize("queues", [1, 2])
 def test_made(ledger: Ledger, bootstrap: str, topic: str, group: str, queues: int) -> None:
     """A group that asks for its retry topic gets it, with queues for each delay, and its DLQ."""
     retry = f"%RETRY%{group}"
     with running(make_bridge(ledger, bootstrap, queues)):
-        ledger.ask(route_request(group, retry))
+        ledger.ask(retry_request(group, retry))
         route = ledger.await_route(retry, DELAYS * queues).route
     described = {
         found["name"]: found
@@ -84,7 +90,7 @@ def test_offsets(ledger: Ledger, bootstrap: str, topic: str, group: str) -> None
     retry, kafka = f"%RETRY%{group}", name_on_kafka("RETRY", topic)
     queue = MessageQueue(retry, "main", 3)
     with running(make_bridge(ledger, bootstrap)):
-        ledger.ask(route_request(group, retry))
+        ledger.ask(retry_request(group, retry))
         ledger.await_route(retry, DELAYS)
         with contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
             for _ in range(3):
@@ -116,7 +122,7 @@ def test_not_made(ledger: Ledger, bootstrap: str, topic: str) -> None:
     for queues, group in ((1, "another"), (0, topic)):
         before = len(ledger.routes)
         with running(make_bridge(ledger, bootstrap, queues)):
-            ledger.ask(route_request(group, retry))
+            ledger.ask(retry_request(group, retry))
             ledger.ask(route_request(group, asked))
             ledger.await_route(asked, 1, after=before)
             # Answered behind the request for the retry topic, twice: that was looked at by then.
@@ -132,9 +138,9 @@ def test_refused_by_kafka(ledger: Ledger, bootstrap: str, topic: str) -> None:
     ledger.make_topic(in_the_way, 1)
     refused, made = f"%RETRY%{topic}", f"%RETRY%{topic}-made"
     with structlog.testing.capture_logs() as lines, running(make_bridge(ledger, bootstrap)):
-        ledger.ask(route_request(topic, refused))
+        ledger.ask(retry_request(topic, refused))
         ledger.await_that(lambda: any(line["event"] == "retry_topic_failed" for line in lines))
-        ledger.ask(route_request(f"{topic}-made", made))
+        ledger.ask(retry_request(f"{topic}-made", made))
         ledger.await_route(made, DELAYS)
         ledger.admin.delete_topics([in_the_way])
         ledger.await_route(refused, DELAYS)
@@ -158,7 +164,7 @@ def test_name_of_another(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert any(f"%RETRY%{topic}" in line.get("why", "") for line in lines)
 
 
-class SlowCluster:
+class SlowCluster(NeverForgotten):
     """A cluster that makes no topic before it is let, and then what it is told to refuse not."""
 
     def __init__(self) -> None:
@@ -214,7 +220,7 @@ def _until_calls(retries: RetryTopics, cluster: SlowCluster, count: int, now_ms:
 
 def test_nobody_waits(cluster: SlowCluster) -> None:
     """While topics are being made the loop goes on, and those wanted meanwhile go together."""
-    retries = RetryTopics(cluster, retry_queue_nums=1)
+    retries = RetryTopics(cluster, retry_queue_nums=1, remove_after_ms=0)
     retries.want("a", "%RETRY%a")
     retries.work(now_ms=0)
     retries.want("b", "%RETRY%b")
@@ -242,7 +248,7 @@ def test_pauses(cluster: SlowCluster) -> None:
     """A refused DLQ is tried after 1, 2, 4, … 600 s, told once, and holds up no retry topic."""
     cluster.let.set()
     cluster.refused = {"%DLQ%a"}
-    retries = RetryTopics(cluster, retry_queue_nums=1)
+    retries = RetryTopics(cluster, retry_queue_nums=1, remove_after_ms=0)
     retries.want("a", "%RETRY%a")
     begins = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1_023, 1_623, 2_223]
     with structlog.testing.capture_logs() as lines:
@@ -268,7 +274,7 @@ def test_another_reason_is_told(cluster: SlowCluster) -> None:
     """A topic that is refused for something else than before is in the log again."""
     cluster.let.set()
     cluster.refused = {"%RETRY%a"}
-    retries = RetryTopics(cluster, retry_queue_nums=1)
+    retries = RetryTopics(cluster, retry_queue_nums=1, remove_after_ms=0)
     retries.want("a", "%RETRY%a")
     with structlog.testing.capture_logs() as lines:
         for second, reason, told in ((0, "no", 1), (1, "no", 1), (3, "never", 2)):
@@ -283,15 +289,15 @@ def test_another_reason_is_told(cluster: SlowCluster) -> None:
 def test_deleted_under_a_living_group(
     ledger: Ledger, bootstrap: str, topic: str, group: str
 ) -> None:
-    """The engine asks for it again as long as somebody reads it, and it is made again."""
+    """A member that has a message to send back asks for it again, and it is made again."""
     retry, kafka = f"%RETRY%{group}", name_on_kafka("RETRY", topic)
     with running(make_bridge(ledger, bootstrap)):
-        ledger.ask(route_request(group, retry))
+        ledger.ask(retry_request(group, retry))
         first = ledger.await_route(retry, DELAYS).route
         ledger.admin.delete_topics([kafka, name_on_kafka("DLQ", topic)])
         ledger.await_route(retry, None)
         before = len(ledger.routes)
-        ledger.ask(route_request(group, retry))
+        ledger.ask(retry_request(group, retry))
         second = ledger.await_route(retry, DELAYS, after=before).route
         assert name_on_kafka("DLQ", topic) in ledger.admin.list_topics()
     assert first is not None
@@ -299,7 +305,8 @@ def test_deleted_under_a_living_group(
     assert first.identity != second.identity
 
 
-def _limits(ledger: Ledger, *names: str) -> list[int]:
+def limits_of(ledger: Ledger, *names: str) -> list[int]:
+    """The max.message.bytes of topics, by their names on Kafka."""
     wanted = [ConfigResource(ConfigResourceType.TOPIC, name, [LIMIT]) for name in names]
     found = ledger.admin.describe_configs(wanted, config_filter="all")["topic"]
     return [int(found[name][LIMIT]["value"]) for name in names]
@@ -316,20 +323,20 @@ def test_big_messages_can_be_sent_back(
         ledger.admin.create_topics({name: configs})
     with running(make_bridge(ledger, bootstrap)):
         ledger.ask(route_request(group, names[0]))
-        ledger.ask(route_request(group, f"%RETRY%{group}"))
+        ledger.ask(retry_request(group, f"%RETRY%{group}"))
         ledger.await_route(f"%RETRY%{group}", DELAYS)
-        default = _limits(ledger, *own)
+        default = limits_of(ledger, *own)
         assert min(default) > 5_000 + HEADERS_MAX
         for name in (names[2], names[1]):
             ledger.ask(route_request(group, name))
             ledger.await_route(name, 1)
-            ledger.await_that(lambda: _limits(ledger, *own) == [4_000_000 + HEADERS_MAX] * 2)
+            ledger.await_that(lambda: limits_of(ledger, *own) == [4_000_000 + HEADERS_MAX] * 2)
 
 
 def test_a_limit_that_is_refused(cluster: SlowCluster) -> None:
     """It is told once; a cluster that does not answer is asked again after a pause."""
     cluster.let.set()
-    retries = RetryTopics(cluster, retry_queue_nums=1)
+    retries = RetryTopics(cluster, retry_queue_nums=1, remove_after_ms=0)
     retries.note("a", "%RETRY%a")
     retries.note("a", "orders")
     with structlog.testing.capture_logs() as lines:
@@ -359,7 +366,7 @@ def test_topics_that_no_broker_knows_yet(cluster: SlowCluster) -> None:
     """What was just made is looked for three times more; what nobody made once and no more."""
     cluster.let.set()
     cluster.limits = {"orders": MessageLimit(2_000_000, is_own=True)}
-    retries = RetryTopics(cluster, retry_queue_nums=1)
+    retries = RetryTopics(cluster, retry_queue_nums=1, remove_after_ms=0)
     retries.note("a", "%RETRY%a")
     retries.note("a", "orders")
     for now_ms in (0, 100_000, 200_000):

@@ -1,0 +1,87 @@
+"""Asks the bridges for what is lacking: the route of a topic, or a group's own topics."""
+
+from threading import Lock
+from typing import Final, Literal
+
+import orjson
+from kafka import KafkaProducer
+from kafka.errors import TopicAuthorizationFailedError
+
+from fairlead_client.clock import now_ms
+from fairlead_client.errors import NotAllowedError
+from fairlead_client.transport.connection import (
+    Cluster,
+    close_in_background,
+    connect,
+    producer_options,
+)
+from fairlead_client.transport.topics import Topics
+
+ASK_AGAIN_MS: Final = 1_000
+"""A topic is asked for no more often than this."""
+
+
+class Requester:
+    """Asks the bridges in the name of a group. Connects when it is first needed."""
+
+    def __init__(self, settings: Cluster, client_id: str, group: str) -> None:
+        self._settings = settings
+        self._client_id = client_id
+        self._group = group
+        self._producer: KafkaProducer | None = None
+        self._asked_ms: dict[str, int] = {}
+        self._lock = Lock()
+        self._closed = False
+
+    def ask(self, topic: str, what: Literal["route", "retry"] = "route") -> None:
+        """Ask, unless that was just done.
+
+        Args:
+            topic: what is lacking.
+            what: `route`: how a topic is made up; `retry`: this is the group's own retry topic,
+                which shall be made with its dead-letter topic if it is not there.
+
+        Raises:
+            KafkaError: no connection.
+            NotAllowedError: this user may not write requests.
+        """
+        name = Topics(self._settings.prefix).requests
+        with self._lock:
+            now = now_ms()
+            if self._closed or now < self._asked_ms.get(topic, now - ASK_AGAIN_MS) + ASK_AGAIN_MS:
+                return
+            self._asked_ms = {
+                asked: at for asked, at in self._asked_ms.items() if now < at + ASK_AGAIN_MS
+            }
+            self._asked_ms[topic] = now
+            try:
+                if self._producer is None:
+                    options = producer_options(self._settings, self._client_id)
+                    self._producer = connect(KafkaProducer, options, [name])
+                sent = self._producer.send(
+                    name, self._request(topic, what), key=self._group.encode(), partition=0
+                )
+                if sent.failed():  # What was refused at once is raised by nobody.
+                    raise sent.exception
+            except TopicAuthorizationFailedError as error:
+                raise NotAllowedError("Write", f"topic {name}", str(error)) from error
+
+    def close(self) -> None:
+        """Close the connection, if there is one, in the background: what is asked may still go."""
+        with self._lock:
+            self._closed = True
+            producer, self._producer = self._producer, None
+        close_in_background(producer, self._settings.lease_ms, "fairlead-requester-close")
+
+    def _request(self, topic: str, what: str) -> bytes:
+        return orjson.dumps(
+            {
+                "v": 1,
+                "kind": "request",
+                "group": self._group,
+                "what": what,
+                "topic": topic,
+                "queues": None,
+                "consume_timestamp_ms": None,
+            }
+        )

@@ -1,0 +1,190 @@
+"""Makes, closes and removes topics on the cluster that carries the messages.
+
+Decides nothing: it does what it is told, and says of each topic why that was refused.
+"""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import structlog
+from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
+from kafka.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError, for_code
+
+from fairlead.bridges.kafka.committed import read_committed
+from fairlead.bridges.kafka.data_cluster import DataCluster, LookUpError
+from fairlead.bridges.kafka.message_limits import MessageLimit
+from fairlead.bridges.kafka.retry_removal import CLOSED_BYTES
+from fairlead.bridges.kafka.snapshot import TopicSeen
+from fairlead.bridges.kafka.topic_names import TopicNameError, kafka_topic, retried_group
+
+__all__ = ["TopicMaker"]
+
+_CONFIGS: Final = {"cleanup.policy": "delete", "retention.ms": str(7 * 24 * 3_600 * 1_000)}
+"""Of topics made here: no message goes before its time, whatever the brokers do by default."""
+
+_LIMIT: Final = "max.message.bytes"
+_REMOVE: Final = (AlterConfigOp.DELETE, None)
+_SET: Final = "DYNAMIC_TOPIC_CONFIG"
+"""Where a setting comes from that was made for its topic alone."""
+
+log = structlog.get_logger(__name__)
+
+
+class TopicMaker(DataCluster):
+    """A connection of its own to the cluster, for what takes longer than a look."""
+
+    def create(self, topics: Mapping[str, int]) -> dict[str, str | None]:
+        """Make topics of so many partitions, with as many copies as the brokers give by default.
+
+        Returns:
+            Per topic why it is not there; None: it is, now or before.
+        """
+        wanted = {
+            kafka_topic(topic): {"num_partitions": queues, "configs": _CONFIGS}
+            for topic, queues in topics.items()
+        }
+        try:
+            answer = self._ask(
+                "create", lambda admin: admin.create_topics(wanted, raise_errors=False)
+            )
+        except LookUpError as error:
+            return dict.fromkeys(topics, str(error))
+        refused = {
+            topic["name"]: f"{for_code(topic['error_code']).__name__} {topic['error_message']}"
+            for topic in answer["topics"]
+            if topic["error_code"] not in (0, TopicAlreadyExistsError.errno)
+        }
+        return {topic: refused.get(kafka_topic(topic)) for topic in topics}
+
+    def message_limits(self, topics: Sequence[str]) -> dict[str, MessageLimit] | None:
+        """Return how big messages may be in those topics that are there; None: that failed."""
+        names = {}
+        for topic in topics:
+            # One under another's name on Kafka is nobody's to read.
+            with contextlib.suppress(TopicNameError):
+                names[topic] = kafka_topic(topic)
+        wanted = [
+            ConfigResource(ConfigResourceType.TOPIC, name, [_LIMIT]) for name in names.values()
+        ]
+        try:
+            found = self._ask(
+                "limits", lambda admin: admin.describe_configs(wanted, config_filter="all")
+            )
+        except LookUpError as error:
+            log.warning("look_up_failed", error=str(error))
+            return None
+        told = {topic: found.get("topic", {}).get(name, {}) for topic, name in names.items()}
+        return {
+            topic: MessageLimit(int(one[_LIMIT]["value"]), one[_LIMIT]["config_source"] == _SET)
+            for topic, one in told.items()
+            if _LIMIT in one
+        }
+
+    def raise_message_limits(self, limits: Mapping[str, int]) -> dict[str, str | None]:
+        """Let topics take messages of so many bytes.
+
+        Returns:
+            Per topic why it was refused; None: it was not.
+        """
+        wanted = [
+            ConfigResource(ConfigResourceType.TOPIC, kafka_topic(topic), {_LIMIT: str(limit)})
+            for topic, limit in limits.items()
+        ]
+        return self._altered([*limits], wanted)
+
+    def _altered(
+        self, topics: Sequence[str], wanted: Sequence[ConfigResource]
+    ) -> dict[str, str | None]:
+        try:
+            found = self._ask(
+                "limits", lambda admin: admin.alter_configs(wanted, raise_on_unknown=False)
+            )
+        except LookUpError as error:
+            return dict.fromkeys(topics, str(error))
+        answers = {topic: found.get("topic", {}).get(kafka_topic(topic)) for topic in topics}
+        return {topic: None if told == "OK" else str(told) for topic, told in answers.items()}
+
+    def close_to_writes(self, topics: Sequence[str]) -> dict[str, str | None]:
+        """Let topics take no messages from now on.
+
+        Returns:
+            Per topic why it was refused; None: it was not.
+        """
+        return self.raise_message_limits(dict.fromkeys(topics, CLOSED_BYTES)) if topics else {}
+
+    def open_to_writes(self, topics: Sequence[str]) -> list[str]:
+        """Let those of the topics that are closed take messages again, as big as by default.
+
+        Returns:
+            Those that were closed and are not any more.
+        """
+        limits = self.message_limits(topics) or {}
+        closed = [
+            topic for topic, limit in limits.items() if limit.is_own and limit.limit == CLOSED_BYTES
+        ]
+        if not closed:
+            return []
+        wanted = [
+            ConfigResource(ConfigResourceType.TOPIC, kafka_topic(topic), {_LIMIT: _REMOVE})
+            for topic in closed
+        ]
+        answers = self._altered(closed, wanted)
+        return [topic for topic in closed if answers[topic] is None]
+
+    def is_at_rest(self, topic: str, group: str) -> bool:
+        """Tell whether each queue is empty or, in a retry topic, read and committed to its end.
+
+        What could not be learnt counts as not at rest.
+        """
+        try:
+            look = self._describe([topic])[0]
+        except LookUpError as error:
+            log.warning("look_up_failed", topic=topic, error=str(error))
+            return False
+        if not isinstance(look, TopicSeen):
+            return False
+        leaders = {
+            number: leader for number, leader in enumerate(look.leaders) if leader is not None
+        }
+        bounds, _ = self.bounds(topic, leaders, ())
+        filled = [
+            number
+            for number in range(len(look.leaders))
+            if number not in bounds.latest or bounds.earliest.get(number) != bounds.latest[number]
+        ]
+        if not filled:
+            return True
+        if retried_group(topic) != group or not bounds.latest.keys() >= {*filled}:
+            return False
+        committed = self.committed(group, topic, filled)
+        positions = [
+            read_committed(committed[number], look.identity) if number in committed else None
+            for number in filled
+        ]
+        return all(
+            position is not None and position.offset >= bounds.latest[number]
+            for number, position in zip(filled, positions, strict=True)
+        )
+
+    def delete(self, topics: Sequence[str]) -> dict[str, str | None]:
+        """Delete topics with all that is in them.
+
+        Returns:
+            Per topic why it was refused; None: it was not.
+        """
+        if not topics:
+            return {}
+        names = {kafka_topic(topic): topic for topic in topics}
+        try:
+            answer = self._ask(
+                "delete", lambda admin: admin.delete_topics([*names], raise_errors=False)
+            )
+        except LookUpError as error:
+            return dict.fromkeys(topics, str(error))
+        refused = {
+            names[one["name"]]: for_code(one["error_code"]).__name__
+            for one in answer["topics"]
+            if one["error_code"] not in (0, UnknownTopicOrPartitionError.errno)
+        }
+        return {topic: refused.get(topic) for topic in topics}
