@@ -15,28 +15,31 @@ class Tail:
     def __init__(self, bootstrap: str, topics: Sequence[str]) -> None:
         """Connect; every topic exists."""
         self._bootstrap = bootstrap
-        self._consumer = KafkaConsumer(
-            bootstrap_servers=bootstrap, enable_auto_commit=False, max_poll_records=5_000
-        )
         self._topics = topics
         self._partitions: dict[str, list[TopicPartition]] = {}
         self._records: dict[str, list[StoredRecord]] = {}
-        self.begin()
+        self._consumer = self._begun()
 
     def begin(self) -> None:
         """Read from the first records on, of all partitions that there are now."""
-        # What a consumer knows of a topic may be minutes old.
-        with contextlib.closing(KafkaConsumer(bootstrap_servers=self._bootstrap)) as fresh:
-            self._partitions = {
-                topic: [
-                    TopicPartition(topic, number)
-                    for number in sorted(fresh.partitions_for_topic(topic))
-                ]
-                for topic in self._topics
-            }
+        self.close()
+        self._consumer = self._begun()
+
+    def _begun(self) -> KafkaConsumer:
+        consumer = KafkaConsumer(
+            bootstrap_servers=self._bootstrap, enable_auto_commit=False, max_poll_records=5_000
+        )
+        self._partitions = {
+            topic: [
+                TopicPartition(topic, number)
+                for number in sorted(consumer.partitions_for_topic(topic))
+            ]
+            for topic in self._topics
+        }
         self._records = {topic: [] for topic in self._topics}
-        self._consumer.assign([each for known in self._partitions.values() for each in known])
-        self._consumer.seek_to_beginning()
+        consumer.assign([each for known in self._partitions.values() for each in known])
+        consumer.seek_to_beginning()
+        return consumer
 
     def close(self) -> None:
         """Let go of the connection."""
