@@ -9,7 +9,7 @@ from fairlead.core.model import Epoch
 from fairlead.core.outputs import Decision
 from fairlead.core.records import Tick
 from fairlead.core.rules import EngineRules
-from fairlead.engine.seals import seal_of
+from fairlead.engine.seals import is_shown
 from fairlead.wire.raw import OutgoingRecord, Partitions
 from fairlead.wire.topics import TopicNames
 
@@ -52,9 +52,7 @@ class ShardContext:
 
     def is_marker(self, tick: Tick) -> bool:
         """Tell whether a tick of the driver's generation shows that the driver itself wrote it."""
-        if not self.seals:
-            return True
-        return tick.secret is not None and seal_of(tick.secret) == self.seals[self.shard]
+        return is_shown(tick.secret, self.seals, self.shard)
 
 
 @dataclass(frozen=True, slots=True)

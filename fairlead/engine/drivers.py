@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fairlead.core.allocation import Strategy
-from fairlead.core.records import DriverSettings, Generation
+from fairlead.core.records import DriverSettings, Generation, Tick
 from fairlead.core.rules import EngineRules, GroupRules
 from fairlead.engine.context import ShardContext
+from fairlead.engine.seals import is_believed, is_shown
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
 
@@ -72,6 +73,23 @@ class Drivers:
         """Return the settings of a driver."""
         claim = self.claims.get(generation)
         return self.otherwise if claim is None or claim.settings is None else claim.settings
+
+    def wrote(self, shard: int, tick: Tick, marker: int, *, whole: bool) -> bool:
+        """Tell whether a driver may have written a tick, as the engine that reads it judges.
+
+        Args:
+            shard: the partition in which the tick stands.
+            tick: the tick.
+            marker: the highest generation of which a tick stands before it.
+            whole: the partition was read from its first record; else the first tick of a driver,
+                which shows its secret, may stand before what was read.
+        """
+        if not is_believed(tick.generation, max(self.claims, default=0)):
+            return False
+        if tick.generation <= marker or not whole:
+            return True
+        claim = self.claims.get(tick.generation)
+        return is_shown(tick.secret, () if claim is None else claim.seals, shard)
 
     def _context(self, shard: int, generation: int) -> ShardContext:
         claim, told = self.claims.get(generation), self.settings(generation)

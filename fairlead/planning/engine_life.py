@@ -12,9 +12,10 @@ from typing import Any, Final
 import orjson
 
 from fairlead.durations import duration_words
+from fairlead.engine.seals import is_believed
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["EngineLife", "is_believed", "newest_tick_ms", "tick_generation"]
+__all__ = ["EngineLife", "newest_tick_ms", "tick_generation"]
 
 _TICKS_SILENT: Final = 5
 
@@ -94,20 +95,6 @@ def newest_tick_ms(rows: Iterable[RawRecord], claimed: int) -> int | None:
         (at_ms for generation, at_ms in ticks if generation and is_believed(generation, claimed)),
         default=None,
     )
-
-
-def is_believed(generation: int, claimed: int) -> bool:
-    """Tell whether a tick may be of a driver that there is.
-
-    Every client may write heartbeats, and no client may write the generations topic: a tick of a
-    generation that nobody has claimed is no engine's.
-
-    Args:
-        generation: what the tick says.
-        claimed: the newest generation that a driver has claimed; 0: no claim was read, as in a part
-            of a log, and any generation is believed.
-    """
-    return claimed == 0 or generation <= claimed
 
 
 def tick_generation(row: RawRecord) -> int | None:

@@ -4,7 +4,7 @@ This is a second, simpler reading of the protocol: no chain, no targets, only fa
 was issued may be worked on until something proves that it is not; the proof is kept with it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -74,6 +74,7 @@ class ShardFacts:
         otherwise: the rules of a group of which the log says nothing.
         defaults: the rules of all groups.
         refused: places of rows that were rejected; what they say counts for nothing.
+        wrote: tells whether a driver may have written a tick, behind ticks up to a generation.
         malformed: places of rows that are not what the protocol says, and why.
         speakers: of the newest rows, the group that each speaks for.
     """
@@ -81,6 +82,7 @@ class ShardFacts:
     shards: int
     tick_ms: int
     refused: frozenset[tuple[str, int, int]]
+    wrote: Callable[[Tick, int], bool]
     otherwise: GroupRules = field(default_factory=GroupRules)
     clock: ShardClock = field(init=False)
     ticks: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -116,7 +118,8 @@ class ShardFacts:
             return
         place = (row.topic, row.partition, row.offset)
         if isinstance(record, Tick):
-            if place not in self.refused:
+            # The engine that was gone by then refused none.
+            if place not in self.refused and self.wrote(record, self.clock.marker):
                 self._tick(record)
             return
         group = getattr(record, "group", None)

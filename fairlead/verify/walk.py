@@ -264,11 +264,15 @@ class _Shard:
         self.number = number
         self.log = FolderLog(recording)
         manifest = recording.manifest
-        self.facts = ShardFacts(
-            manifest.partitions.shards, manifest.settings.tick_ms, refused, drivers.defaults
-        )
         self.whole = all(
             recording.part(suffix, number).first == 0 for suffix in ("heartbeats", "releases")
+        )
+        self.facts = ShardFacts(
+            manifest.partitions.shards,
+            manifest.settings.tick_ms,
+            refused,
+            lambda tick, marker: drivers.wrote(number, tick, marker, whole=self.whole),
+            drivers.defaults,
         )
         self._drivers = drivers
         self._names = manifest.names

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from fairlead.core.model import MessageQueue
 from fairlead.core.rules import GroupRules
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
-from fairlead.planning.engine_life import EngineLife, is_believed, tick_generation
+from fairlead.engine.seals import is_believed
+from fairlead.planning.engine_life import EngineLife, tick_generation
 from fairlead.view.append_times import AppendTimes
 from fairlead.view.end_history import EndHistory
 from fairlead.view.ruled import Ruled
