@@ -1,7 +1,6 @@
 """Both consumers of Fairlead's topics pass over exactly what nobody can read, on a real broker."""
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +16,7 @@ from fairlead.topics import TopicConsumer
 from fairlead.topics.topic_consumer import PLAIN_BYTES_MAX
 from streaming.topic_reader import TopicReader
 from tests.fixtures.codecs import produce
+from tests.fixtures.unreadable import damage
 
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka
@@ -57,20 +57,6 @@ class Writer:
         offsets = produce(self._bootstrap, self._place, codec, values, b"g")
         (self.good if readable else self.bad).extend(offsets)
         return offsets
-
-
-def damage(kafka: "EmbeddedKafka", place: TopicPartition, text: bytes) -> None:
-    """Turn over one bit of a record where the broker keeps it."""
-    # By the folder's name: other tests' topics are deleted meanwhile, which a search would meet.
-    (path,) = (
-        kafka.log_file().parents[1].glob(f"node-*/data/{place.topic}-{place.partition}/*0.log")
-    )
-    at = path.read_bytes().index(text)
-    with path.open("r+b") as file:
-        file.seek(at)
-        file.write(bytes([text[0] ^ 1]))
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def read_all(
