@@ -16,6 +16,8 @@ from fairlead.settings.http_section import HttpSettings
 from fairlead.settings.kafka_sections import KafkaSettings
 from fairlead.settings.rules import GroupOverrides, GroupRules
 from fairlead.settings.values import (
+    AlertPrefix,
+    FolderAddress,
     GroupName,
     JavaHeap,
     Partitions,
@@ -255,6 +257,25 @@ class ServeSettings(Section):
     ]
 
 
+class AlertsSettings(Section):
+    """What `make alert-rules` writes for a Prometheus that others share."""
+
+    name_prefix: Annotated[
+        AlertPrefix,
+        Field(
+            description="What the names of alerts begin with, such as Fairlead; recorded series "
+            "keep their names."
+        ),
+    ]
+    runbook_base: Annotated[
+        FolderAddress,
+        Field(
+            description="The address of the folder with the runbooks. Empty: their place in this "
+            "repository."
+        ),
+    ]
+
+
 class ClientSettings(Section):
     """What the groups' clients are taken to do. Nothing of it reaches a client."""
 
@@ -296,6 +317,7 @@ class Settings(BaseSettings):
     http: HttpSettings
     log: LogSettings
     serve: ServeSettings
+    alerts: AlertsSettings
     client: ClientSettings
 
     @classmethod

@@ -56,6 +56,18 @@ Bootstrap = Annotated[
 ServerAddress = Annotated[
     str, Matching(r"(https?://[^\s/@]+)?", "give http://host:port or https://host:port, or nothing")
 ]
+AlertPrefix = Annotated[
+    str,
+    Matching(
+        r"([A-Za-z_][A-Za-z0-9_]*)?", "give letters, digits and _, a letter first; or nothing"
+    ),
+]
+FolderAddress = Annotated[
+    str,
+    Matching(
+        r"(https?://[^\s/@]+(/\S*)?)?", "give an address such as https://host/runbooks/, or nothing"
+    ),
+]
 HostPattern = Annotated[
     str,
     Matching(

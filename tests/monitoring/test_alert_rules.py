@@ -186,6 +186,51 @@ def test_rules_of_others(
 
 
 @pytest.mark.parametrize(
+    "flags, first",
+    [
+        ([], ("FairleadEngineDown", "https://wiki.example.org/fairlead/EngineDown.md")),
+        (
+            ["--name-prefix", "My"],
+            ("MyEngineDown", "https://wiki.example.org/fairlead/EngineDown.md"),
+        ),
+        (["--runbook-base", "http://h/"], ("FairleadEngineDown", "http://h/EngineDown.md")),
+    ],
+)
+def test_settings(
+    flags: list[str],
+    first: tuple[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Without flags the settings say both, of a file and the environment; flags win."""
+    own = tmp_path / "my.toml"
+    own.write_text('[alerts]\nname_prefix = "Fairlead"\n')
+    monkeypatch.setenv("FAIRLEAD__ALERTS__RUNBOOK_BASE", "https://wiki.example.org/fairlead")
+    monkeypatch.setattr("sys.argv", ["alerts", "--config", str(own), *flags])
+    main()
+    rules = [
+        rule for each in yaml.safe_load(capsys.readouterr().out)["groups"] for rule in each["rules"]
+    ]
+    written = [
+        (rule["alert"], rule["annotations"]["runbook_url"]) for rule in rules if "alert" in rule
+    ]
+    assert first in written
+
+
+def test_refused_setting(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A setting that makes no name is refused by its name, as everywhere."""
+    monkeypatch.setenv("FAIRLEAD__ALERTS__NAME_PREFIX", "a b")
+    monkeypatch.setattr("sys.argv", ["alerts"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == ExitCode.USAGE
+    assert "alerts.name_prefix" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     "flags", [["--name-prefix", "a b"], ["--runbook-base", "docs/runbooks"]], ids=" ".join
 )
 def test_refused_words(
