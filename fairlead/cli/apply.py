@@ -12,6 +12,7 @@ from fairlead.cli.apply_rows import (
     differences,
     left_words,
     show_applied,
+    show_done,
 )
 from fairlead.cli.documents import read_document
 from fairlead.cli.group_options import ChangeOptions, GroupOptions
@@ -21,6 +22,7 @@ from fairlead.cli.plan_start import live_group
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
+    from fairlead.local.decisions import Decision
     from fairlead.planning.picture import Picture
     from fairlead.planning.saved_plan import PlannedMove, SavedPlan
     from fairlead.sources.topic_source import TopicSource
@@ -39,9 +41,10 @@ PlanArgument = Annotated[
 def apply(file: PlanArgument, *, change: ChangeOptions, shared: GroupOptions) -> None:
     """Carry a saved plan out: write its rules, and hold what moves against what was planned.
 
-    Refused if the group has decided anything since, or if other queues would move by now. Clients
-    that join or leave and topics that grow are not this command's to bring about: it says what
-    remains to be done, and by whom.
+    Refused if the group has decided anything since, or if other queues would move by now. A plan
+    that is applied already is a success: it names the decision, and writes nothing. Clients that
+    join or leave and topics that grow are not this command's to bring about: it says what remains
+    to be done, and by whom.
     """
     from fairlead.sources.kafka_source import KafkaSource
 
@@ -50,18 +53,17 @@ def apply(file: PlanArgument, *, change: ChangeOptions, shared: GroupOptions) ->
     source = KafkaSource(work.settings.kafka)
     live = live_group(saved.group, source, work.settings)
     stands = _stands_already(work, saved, change)
-    if stands:
-        _refuse_if_applied(source, saved, stands)
+    led = _led_to(source, saved, stands) if stands else []
+    if led:
+        show_done(saved, led, shared.output)
+        return
     _refuse_if_moved(source, saved)
     _refuse_if_empty(saved)
     changes, after = work.checked(saved.changes.rules, change)
     if stands:
         _refuse_if_unread(source, saved, stands)
-        raise VerdictError(
-            f"{saved.group}: the rules of the plan are in force already; nothing is left to write."
-            + left_words(saved.changes),
-            remedy="",
-        )
+        show_done(saved, [], shared.output)
+        return
     planned = _planned(live.picture, saved)
     # Reading all that has taken its time: once more, as late as can be.
     _refuse_if_moved(source, saved)
@@ -114,25 +116,17 @@ def _stands_already(
     )
 
 
-def _refuse_if_applied(
+def _led_to(
     source: "TopicSource", saved: "SavedPlan", stands: "frozenset[tuple[str, int, int]]"
-) -> None:
-    """Refuse a plan whose rules have led to a decision since it was made.
+) -> "list[Decision]":
+    """Return the decisions to which the rules of a plan have led: it is applied if there are any.
 
-    Raises:
-        VerdictError: they have; the message names the decisions.
+    Not only those of a greater epoch: a decision that moves nothing has none of its own.
     """
     from fairlead.planning.decision_log import decisions_after
 
-    # Not only those of a greater epoch: a decision that moves nothing has none of its own.
     decided = decisions_after(source, saved.group, None)
-    led = [each for each in decided if stands & {*map(tuple, each.causes)}]
-    if led:
-        raise VerdictError(
-            f"{saved.group}: the plan is applied already: its rules are in force, and led to "
-            f"what follows; nothing is written.{came_between(led)}{left_words(saved.changes)}",
-            remedy=f"See what moved: fairlead moves {saved.group}.",
-        )
+    return [each for each in decided if stands & {*map(tuple, each.causes)}]
 
 
 def _refuse_if_unread(

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from fairlead.planning.changes import Changes
     from fairlead.planning.saved_plan import PlannedMove, SavedPlan
 
-__all__ = ["AppliedPlan", "came_between", "differences", "left_words", "show_applied"]
+__all__ = [
+    "AppliedPlan",
+    "came_between",
+    "differences",
+    "left_words",
+    "show_applied",
+    "show_done",
+]
 
 _COLUMNS: Final = ("queue", "planned", "moved", "verdict")
 _NAMED_MAX: Final = 10
@@ -95,6 +102,38 @@ def show_applied(done: AppliedPlan, output: OutputFormat) -> None:
     typer.echo(_sum(done))
 
 
+def show_done(saved: "SavedPlan", led: "Sequence[Decision]", output: OutputFormat) -> None:
+    """Say that a plan is applied already, and by which decisions.
+
+    Args:
+        saved: the plan.
+        led: those to which its rules have led; none: they were in force before it was made.
+        output: for whom.
+    """
+    if output is not OutputFormat.TABLE:
+        document = {
+            **_about(saved),
+            "already_applied": True,
+            "decisions": [list(each.epoch) for each in led],
+            "left": _left_lines(saved),
+        }
+        write_document(document, output)
+        return
+    words = f"{saved.group}: the plan is applied already; nothing is written."
+    words += " Its rules are in force"
+    words += f", and led to:{came_between(led)}" if led else " since before it was made."
+    typer.echo(words + left_words(saved.changes))
+
+
+def _about(saved: "SavedPlan") -> dict[str, Any]:
+    epoch = saved.epoch
+    return {"group": saved.group, "epoch": None if epoch is None else list(epoch)}
+
+
+def _left_lines(saved: "SavedPlan") -> list[str]:
+    return [line.removeprefix("to be done: ") for line in _left(saved.changes)]
+
+
 def came_between(decisions: "Sequence[Decision]") -> str:
     """Return the decisions that came after a plan, a line for each, the newest of many."""
     from fairlead.planning.carried_out import cause_words
@@ -144,17 +183,16 @@ def _left(changes: "Changes") -> Iterator[str]:
 
 def _document(done: AppliedPlan, rules: list[dict[str, Any]]) -> dict[str, Any]:
     between, beside = done.strangers
-    epoch = done.saved.epoch
     return {
-        "group": done.saved.group,
-        "epoch": None if epoch is None else list(epoch),
+        **_about(done.saved),
+        "already_applied": False,
         "rules": rules,
         "decisions": [list(each.epoch) for each in done.decisions],
         "came_between": between,
         "beside": beside,
         "moves": [row.document() for row in done.rows],
         "as_planned": not between and not done.differs and not done.held_up and not done.dry_run,
-        "left": [line.removeprefix("to be done: ") for line in _left(done.saved.changes)],
+        "left": _left_lines(done.saved),
     }
 
 
