@@ -98,7 +98,7 @@ class Consumer(Member):
         self._heed_until = 0.0
         self._heeded_starts = -1
         wait_ms = request_timeout_ms(chosen)
-        self._granted_fetch = GrantedFetch(self._granted, self._queue_of, wait_ms)
+        self._granted_fetch = GrantedFetch(chosen, self._granted, self._queue_of, wait_ms)
 
     def __iter__(self) -> Iterator[Message]:
         """Yield messages until `stop` or `close`; raise what else closed the client."""
@@ -138,6 +138,7 @@ class Consumer(Member):
 
         Raises:
             ClientClosedError: the consumer was never started.
+            NotAllowedError: this user may not read a topic; a later poll tries it again.
             FairleadClientError: what closed the client, such as DuplicateClientIdError.
         """
         self._check_fork()

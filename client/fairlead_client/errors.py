@@ -57,20 +57,26 @@ class BrokerConnectionError(FairleadClientError, KafkaConnectionError):  # type:
 
 
 class NotAllowedError(FairleadClientError, KafkaError):  # type: ignore[misc]
-    """The brokers do not let this user do something that a client must do.
+    """The brokers do not let this user do something that a client or a producer must do.
 
     Attributes:
         operation: what is not allowed, as kafka-acls.sh calls it.
-        resource: on what: `topic NAME` or `group NAME`.
+        resource: on what: `topic NAME` or `group NAME`; several names are divided by commas.
+        principal: who must be given it, as the brokers call this user.
     """
 
-    def __init__(self, operation: str, resource: str, error: str) -> None:
+    def __init__(
+        self, operation: str, resource: str, error: str, *, who: str, principal: str
+    ) -> None:
+        kind, _, names = resource.partition(" ")
+        given = " ".join(f"--{kind} '{name}'" for name in names.split(", "))
         super().__init__(
-            f"clients need {operation} on {resource}, and this user has it not ({error}); "
-            f"kafka-acls.sh --add --operation {operation} --{resource}"
+            f"{who} need {operation} on {resource}, and {principal} has it not ({error}); "
+            f"kafka-acls.sh --add --allow-principal '{principal}' --operation {operation} {given}"
         )
         self.operation = operation
         self.resource = resource
+        self.principal = principal
 
 
 class DuplicateClientIdError(FairleadClientError):

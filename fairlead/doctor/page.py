@@ -47,8 +47,10 @@ _RIGHTS: Final = """
 
 Where brokers have an authorizer, each process needs these operations. Fairlead's own topics are
 called here without `kafka.topic_prefix`; *messages* are the topics with messages; *retry topics*
-are those that Fairlead calls `%RETRY%` and the group, and Kafka `_-RETRY_-` and the group; *group*
-is the consumer group in Kafka that has the name of Fairlead's.
+are those that Fairlead calls `%RETRY%` and the group, and Kafka `_-RETRY_-` and the group;
+*dead-letter topics* are `%DLQ%` and the group, to Kafka `_-DLQ_-` and the group; *group* is the
+consumer group in Kafka that has the name of Fairlead's. In the names of those topics Kafka has `__`
+for `_`, `_d` for a dot, `_-` for `%` and `_b` for `|`, the group's own included.
 
 The engine and the bridge refuse to start without a right on Fairlead's topics, and name it.
 `fairlead doctor --role client --group G`, run with a client's settings, looks at what that client
@@ -58,6 +60,12 @@ Whoever makes Fairlead's topics needs Create on them, or on the cluster, beside 
 Without Read on its group a client works, but each commit fails: it says so in its log, in
 `last_error` and in `fairlead_client_commit_errors_total`. `fairlead adopt G` and `release G` need
 Read on the group too, since they commit for it.
+
+Of the clients only those read routes that broadcast or have a `message_queue_changed`. Producers
+that make topics (`create_topics`) need Create on them. A bridge with `--topic-pattern` sees those
+topics on which it has Describe. A broker's own log tells of a refused Describe on the cluster
+whenever a process asks who is in the cluster: Kafka's library asks beside it what the user may do
+there. Nothing needs that right.
 
 | who | operations | on |
 |---|---|---|
@@ -83,6 +91,7 @@ def _rights() -> Iterator[str]:
         others = {
             "messages": needed.messages,
             "retry topics": needed.retries,
+            "dead-letter topics": needed.dead_letters,
             "group": needed.group,
         }
         for name, operations in others.items():

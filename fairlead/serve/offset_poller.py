@@ -14,7 +14,7 @@ import structlog
 
 from fairlead.bridges.kafka.committed import read_committed
 from fairlead.bridges.kafka.data_cluster import DataCluster
-from fairlead.bridges.kafka.snapshot import TopicSeen
+from fairlead.bridges.kafka.snapshot import TopicSeen, TopicUnclear
 from fairlead.core.model import MessageQueue, Position
 from fairlead.serve.answers import HeldView
 
@@ -37,6 +37,8 @@ class PolledTopics:
         """Ask this cluster."""
         self._data = data
         self.identities: dict[str, str] = {}
+        self.unclear: dict[str, str] = {}
+        """Topics that could not be looked at, and why."""
         self.ends: Ends = {}
 
     def look(self, queues: Iterable[MessageQueue]) -> None:
@@ -54,6 +56,8 @@ class PolledTopics:
                     if queue.queue_id < len(found.leaders)
                     and (leader := found.leaders[queue.queue_id]) is not None
                 }
+            elif isinstance(found, TopicUnclear):
+                self.unclear[found.topic] = found.why
         ends = self._data.ends(leaders)
         for topic in leaders:
             for queue in by_topic[topic]:
@@ -90,6 +94,7 @@ class OffsetPoller:
         """
         self._held, self._data, self._period_ms = held, data, period_ms
         self._stop = threading.Event()
+        self._unclear: Mapping[str, str] = {}
         self._thread = threading.Thread(target=self._run, name="offsets", daemon=True)
 
     def start(self) -> None:
@@ -125,6 +130,9 @@ class OffsetPoller:
         at_ms = time.time_ns() // 1_000_000
         polled = PolledTopics(self._data)
         polled.look(looked)
+        for topic, why in polled.unclear.items() - self._unclear.items():
+            log.warning("topic_not_seen", topic=topic, error=why)
+        self._unclear = polled.unclear
         committed = {}
         for group, queues in wanted.items():
             if self._stop.is_set():

@@ -9,7 +9,7 @@ from fairlead.topics.creation import (
     differences_of,
     inspect_topics,
 )
-from fairlead.topics.missing_rights import cluster_error, lacking, require_rights
+from fairlead.topics.missing_rights import cluster_error, lack_words, lacking, require_rights
 from fairlead.topics.reachability import connection_error, require_reachable
 from fairlead.topics.rights import RIGHTS, Role, acl_command
 from fairlead.topics.specification import MESSAGE_BYTES_MAX, TopicSpec, topic_specs
@@ -34,6 +34,7 @@ __all__ = [
     "create_topics",
     "differences_of",
     "inspect_topics",
+    "lack_words",
     "lacking",
     "require_reachable",
     "require_rights",

@@ -1,7 +1,7 @@
 """Which of its role's rights a user lacks, as the brokers themselves say: nothing is tried out."""
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from kafka import KafkaAdminClient
@@ -12,7 +12,7 @@ from fairlead.topics.reachability import connection_error, require_reachable
 from fairlead.topics.rights import RIGHTS, Operations, Role, acl_command, principal_of
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["cluster_error", "lacking", "require_rights"]
+__all__ = ["cluster_error", "lack_words", "lacking", "require_rights"]
 
 _TOLD_AS: Final = {
     "Alter": "ALTER",
@@ -56,6 +56,25 @@ def lacking(
         if short:
             found.setdefault(short, []).append(name)
     return found
+
+
+def lack_words(
+    options: Mapping[str, Any],
+    operation: str,
+    topics: Sequence[str] = (),
+    groups: Sequence[str] = (),
+) -> str:
+    """Return words for a right that a request needed and did not have: who, what, and the remedy.
+
+    Args:
+        options: keyword arguments of the kafka-python client that asked.
+        operation: what is not allowed, as kafka-acls.sh calls it.
+        topics: on which topics, as Kafka calls them.
+        groups: on which groups.
+    """
+    on = [*(f"topic {each}" for each in topics), *(f"group {each}" for each in groups)]
+    command = acl_command(options, [operation], topics, groups)
+    return f"{principal_of(options)} lacks {operation} on {', '.join(on)}: {command}"
 
 
 def require_rights(options: Mapping[str, Any], prefix: str, role: Role) -> None:

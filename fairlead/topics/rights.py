@@ -36,13 +36,15 @@ class Rights:
     Attributes:
         topics: suffix of each of Fairlead's own topics -> the operations.
         messages: the operations on topics with messages that it works on.
-        retries: those on retry and dead-letter topics, which the bridge makes and removes.
+        retries: those on retry topics (`%RETRY%` and the group); the bridge makes and removes them.
+        dead_letters: those on dead-letter topics (`%DLQ%` and the group); the same.
         group: those on the consumer group whose commits it reads or makes.
     """
 
     topics: Mapping[str, Operations]
     messages: Operations = ()
     retries: Operations = ()
+    dead_letters: Operations = ()
     group: Operations = field(default=())
 
 
@@ -65,8 +67,9 @@ RIGHTS: Final[Mapping[Role, Rights]] = MappingProxyType(
         ),
         Role.BRIDGE: Rights(
             {"requests": ("Read",), "routes": ("Read", "Write"), "offsets": ("Write",)},
-            messages=("Describe",),
+            messages=("Describe", "DescribeConfigs"),
             retries=("Create", "Delete", "Describe", "DescribeConfigs", "AlterConfigs"),
+            dead_letters=("Create", "Delete", "Describe", "DescribeConfigs", "AlterConfigs"),
             group=("Describe",),
         ),
         Role.CLIENT: Rights(
@@ -77,14 +80,19 @@ RIGHTS: Final[Mapping[Role, Rights]] = MappingProxyType(
                 "requests": ("Write",),
                 "assignments": ("Read",),
                 "generations": ("Read",),
+                "routes": ("Read",),
             },
             messages=("Read",),
             retries=("Read", "Write"),
+            dead_letters=("Write",),
             group=("Read",),
         ),
         Role.PRODUCER: Rights({"routes": ("Read",), "requests": ("Write",)}, messages=("Write",)),
         Role.READER: Rights(
-            dict.fromkeys(ALL_TOPICS, ("Read",)), messages=("Describe",), group=("Describe",)
+            dict.fromkeys(ALL_TOPICS, ("Read",)),
+            messages=("Describe",),
+            retries=("Describe",),
+            group=("Describe",),
         ),
         Role.OPERATOR: Rights({"control": ("Write",), "routes": ("Write",), "offsets": ("Write",)}),
     }

@@ -1,5 +1,6 @@
 """Looks up what a message's first attempt needs, within the time that the message has."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -7,6 +8,7 @@ from threading import Thread
 from typing import Final, Protocol
 
 from fairlead_client.clock import now_ms
+from fairlead_client.errors import NotAllowedError
 from fairlead_client.producer.agenda import Agenda
 from fairlead_client.producer.publish_table import Published, PublishTable
 from fairlead_client.producer.send_attempts import SendAttempts
@@ -22,6 +24,10 @@ _ROUTE: Final = "its route was asked for"
 _DATA_PLANE: Final = "the data plane was asked for it"
 
 
+Lack = Callable[[], NotAllowedError | None]
+"""Tells a right that is missing; None: none is."""
+
+
 class RouteFinder(Protocol):
     """Finds the route of a topic; RouteRefresher is one."""
 
@@ -32,13 +38,16 @@ class RouteFinder(Protocol):
 class _LookUp:
     """One message's look-up, and what it waits for."""
 
-    __slots__ = ("attempts", "begun_ms", "ended", "sending", "step", "topic")
+    __slots__ = ("attempts", "begun_ms", "ended", "lack", "sending", "step", "topic")
 
-    def __init__(self, sending: Sending, topic: str, attempts: SendAttempts, now: int) -> None:
+    def __init__(
+        self, sending: Sending, topic: str, attempts: SendAttempts, now: int, lack: Lack
+    ) -> None:
         self.sending = sending
         self.topic = topic
         self.attempts = attempts
         self.begun_ms = now
+        self.lack = lack
         self.step = _TURN
         self.ended = False
 
@@ -54,7 +63,8 @@ class _LookUp:
         if self.ended:
             return
         if self.step is _ROUTE:
-            self.sending.give_up(NoRouteError(self.topic, now_ms() - self.begun_ms))
+            waited_ms = now_ms() - self.begun_ms
+            self.sending.give_up(NoRouteError(self.topic, waited_ms, self.lack()))
         else:
             self.fail(self.step, out_of_time=True)
 
@@ -71,6 +81,7 @@ class LookUps:
         sender: knows, or finds out, what sending needs beside the route.
         agenda: where the end of each message is put down before its look-up begins.
         creates: whether a topic that has only the default route is made.
+        lack: tells the right without which no bridge can be asked for a route.
     """
 
     def __init__(
@@ -81,12 +92,14 @@ class LookUps:
         agenda: Agenda,
         *,
         creates: bool,
+        lack: Lack = lambda: None,
     ) -> None:
         self._table = table
         self._finder = finder
         self._sender = sender
         self._agenda = agenda
         self._creates = creates
+        self._lack = lack
         self._pool = ThreadPoolExecutor(LOOK_UPS_MAX, THREAD_NAME)
 
     def knows(self, topic: str) -> bool:
@@ -110,7 +123,7 @@ class LookUps:
                 stands behind no topic that others wait for in vain.
         """
         now = now_ms()
-        look_up = _LookUp(sending, topic, attempts, now)
+        look_up = _LookUp(sending, topic, attempts, now, self._lack)
         self._agenda.at(now + attempts.left_ms(now), look_up.late)
         run = partial(self._run, look_up)
         if waited_for:

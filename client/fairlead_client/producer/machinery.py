@@ -50,13 +50,14 @@ class Machinery:
         self._under_way: set[Sending] = set()
         self._changed = Condition()
         self._agenda = Agenda()
-        self._reader = RouteReader(settings, parts.client_id, parts.table.note)
-        self._requester = Requester(settings, parts.client_id, settings.group)
+        self._reader = RouteReader(settings, parts.client_id, parts.table.note, "producers")
+        self._requester = Requester(settings, parts.client_id, settings.group, "producers")
         self._refresher = RouteRefresher(
             parts.table,
             self._reader.read_to_end,
             self._requester.ask,
             lambda: parts.selector.forget_except(parts.table.brokers()),
+            lambda: self._requester.lack,
         )
         self._reader.start()
         try:
@@ -77,6 +78,7 @@ class Machinery:
             self._sender,
             self._agenda,
             creates=settings.create_topics,
+            lack=lambda: self._requester.lack,
         )
         self._ways = Ways(
             parts.table,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import Enum, unique
 from typing import NamedTuple
 
-from fairlead_client.errors import FairleadClientError
+from fairlead_client.errors import FairleadClientError, NotAllowedError
 from fairlead_client.model import Queue
 
 
@@ -54,14 +54,20 @@ class SendingError(FairleadClientError):
 
 
 class NoRouteError(FairleadClientError):
-    """Nothing is known of a topic: it is not there, or no bridge watches its cluster."""
+    """Nothing is known of a topic: it is not there, or no bridge watches its cluster.
 
-    def __init__(self, topic: str, waited_ms: int) -> None:
-        super().__init__(
-            f"topic {topic!r} has no route, asked and waited {waited_ms} ms; create it, start a "
-            "bridge for its cluster, or see whether the brokers answer"
+    Where the bridges cannot be asked for want of a right, that error is the cause (`__cause__`).
+    """
+
+    def __init__(self, topic: str, waited_ms: int, lack: NotAllowedError | None = None) -> None:
+        remedy = (
+            "create it, start a bridge for its cluster, or see whether the brokers answer"
+            if lack is None
+            else f"no bridge can be asked: {lack}"
         )
+        super().__init__(f"topic {topic!r} has no route, asked and waited {waited_ms} ms; {remedy}")
         self.topic = topic
+        self.__cause__ = lack
 
 
 class Attempt(NamedTuple):

@@ -27,12 +27,14 @@ class PullResult:
         next_offset: where to pull next. OFFSET_ILLEGAL: the beginning for an offset below it, the
             end for one beyond it; never the beginning for an offset beyond the end.
         end: the next offset to be written, if the source knows it.
+        error: why this queue could not be pulled, while others may be; it is asked for again later.
     """
 
     status: PullStatus
     next_offset: int
     records: Sequence[Record] = ()
     end: int | None = None
+    error: Exception | None = None
 
 
 class MessageSource(Protocol):

@@ -93,6 +93,7 @@ class PullService(Thread):
         self._followed = True
         self._over = False
         self._said = ""
+        self._said_of: dict[Queue, str] = {}
         self.counts: Counter[str] = Counter()
 
     @property
@@ -218,6 +219,7 @@ class PullService(Thread):
         gone = [queue for queue, work in self._held.items() if work.stopping or work.dropped]
         for queue in gone:
             del self._held[queue]
+            self._said_of.pop(queue, None)
         for work in added:
             self._held[work.queue] = work
             self._schedule.now(work)
@@ -280,7 +282,12 @@ class PullService(Thread):
         self._said = ""
         for work, offset in asked.items():
             result = results.get(work.queue)
+            if result is not None and result.error is not None:
+                self._tell_of(work.queue, result.error)
+                self._schedule.later(work, now_ms() + EXCEPTION_MS)
+                continue
             if result is not None:
+                self._said_of.pop(work.queue, None)
                 self._take(work, offset, result)
             self._schedule.now(work)
 
@@ -334,11 +341,23 @@ class PullService(Thread):
         except Exception as error:  # noqa: BLE001 - the application's to judge
             request.answer.set_exception(error)
             return
+        if result.error is not None:
+            request.answer.set_exception(result.error)
+            return
         request.answer.set_result(result)
+
+    def _tell_of(self, queue: Queue, error: Exception) -> None:
+        """Tell why one queue cannot be pulled, while others may be."""
+        again = self._said_of.get(queue) == repr(error)
+        self._said_of[queue] = repr(error)
+        self._note(error, again=again)
 
     def _tell(self, error: Exception) -> None:
         again = repr(error) == self._said
         self._said = repr(error)
-        logger.log(logging.DEBUG if again else logging.WARNING, "pulling: %s", self._said)
+        self._note(error, again=again)
+
+    def _note(self, error: Exception, *, again: bool) -> None:
+        logger.log(logging.DEBUG if again else logging.WARNING, "pulling: %r", error)
         self.counts["failed_pulls"] += 1
         self._failed(error)

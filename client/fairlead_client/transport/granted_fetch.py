@@ -8,11 +8,18 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from kafka import KafkaConsumer
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 
 from fairlead_client.model import Queue
 from fairlead_client.session.session import Granted
+from fairlead_client.settings import Settings
+from fairlead_client.transport.missing_right import (
+    denied_topics,
+    hidden_topics,
+    look_again,
+    unreadable,
+)
 from fairlead_client.transport.offset_correction import ILLEGAL, corrected, illegal_partitions
 from fairlead_client.transport.queue_partition import partition_of_queue
 from fairlead_client.transport.topic_identity import TopicIdentities
@@ -36,6 +43,7 @@ class GrantedFetch:
     """Fetches, and holds back queues whose topic is not the one that they were granted of.
 
     Args:
+        settings: as whom the brokers know this process.
         granted: what a queue was granted with.
         queue_of: the queue that is read from a partition; None: none is.
         wait_ms: how long a look at topics or bounds may take.
@@ -43,23 +51,34 @@ class GrantedFetch:
 
     def __init__(
         self,
+        settings: Settings,
         granted: Callable[[Queue], Granted],
         queue_of: Callable[[TopicPartition], Queue | None],
         wait_ms: int,
     ) -> None:
+        self._settings = settings
         self._granted_with = granted
         self._queue_of = queue_of
         self._wait_ms = wait_ms
         self.identities = TopicIdentities(lambda queue: granted(queue).identity, wait_ms)
 
     def poll(self, kafka: KafkaConsumer, timeout_ms: int) -> Fetched:
-        """Fetch once."""
+        """Fetch once.
+
+        Raises:
+            NotAllowedError: this user may not read a topic. The next fetch tries it again.
+        """
         self.identities.fetches()
         try:
             fetched = dict(kafka.poll(timeout_ms=timeout_ms))
         except ILLEGAL as error:
             illegal = illegal_partitions(error)
+        except TopicAuthorizationFailedError as error:
+            denied = denied_topics(error)
+            raise unreadable(self._settings, denied, denied) or error from error
         else:
+            if not fetched:
+                self._check_seen(kafka)
             return self._granted(kafka, fetched)
         with suppress(KafkaError):
             # If topics or bounds cannot be had now, the next poll says the same again.
@@ -67,6 +86,16 @@ class GrantedFetch:
             left = [partition for partition in illegal if partition not in strange]
             return Fetched({}, self._correct(kafka, left), bool(strange))
         return Fetched({})
+
+    def _check_seen(self, kafka: KafkaConsumer) -> None:
+        """Raise if a topic cannot be seen: the library would go on as if it held nothing."""
+        hidden = hidden_topics(kafka)
+        if not hidden:
+            return
+        lack = unreadable(self._settings, hidden, {each.topic for each in kafka.assignment()})
+        if lack is not None:
+            look_again(kafka)
+            raise lack
 
     def _correct(
         self, kafka: KafkaConsumer, illegal: Sequence[TopicPartition]

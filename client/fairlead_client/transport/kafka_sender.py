@@ -13,7 +13,11 @@ from typing import Any, Final
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka import errors as kafka_errors
 from kafka.admin import NewTopic
-from kafka.errors import KafkaError, TopicAlreadyExistsError
+from kafka.errors import (
+    KafkaError,
+    TopicAlreadyExistsError,
+    TopicAuthorizationFailedError,
+)
 from kafka.structs import TopicPartition
 
 from fairlead_client.clock import now_ms
@@ -28,6 +32,7 @@ from fairlead_client.transport.connection import (
     connect,
     connection_options,
 )
+from fairlead_client.transport.missing_right import missing_right
 from fairlead_client.transport.queue_partition import partition_of_queue
 from fairlead_client.transport.withdrawal import Withdrawal
 
@@ -73,6 +78,7 @@ class KafkaSender:
         longest_attempt_ms: int,
         max_message_bytes: int,
     ) -> None:
+        self._settings = settings
         self._options = connection_options(settings, client_id)
         options = {
             **self._options,
@@ -115,7 +121,7 @@ class KafkaSender:
             if queues is not None:
                 self._await_leaders(name, ends_ms)
         except (KafkaError, ValueError) as error:
-            raise sending_error(error, None) from error
+            raise sending_error(self._named(error, name), None) from error
 
     def _create(self, name: str, queues: int, timeout_ms: int) -> None:
         topic = NewTopic(name=name, num_partitions=queues, replication_factor=-1)
@@ -126,7 +132,19 @@ class KafkaSender:
             suppress(TopicAlreadyExistsError),
             closing(connect(KafkaAdminClient, options, ())) as admin,
         ):
-            admin.create_topics([topic], timeout_ms=timeout_ms)
+            try:
+                admin.create_topics([topic], timeout_ms=timeout_ms)
+            except TopicAuthorizationFailedError as error:
+                resource = f"topic {name}"
+                raise missing_right(
+                    self._settings, "Create", resource, error, who="producers"
+                ) from error
+
+    def _named(self, error: BaseException, topic: str) -> BaseException:
+        """Return the error with the name of the right that is missing, if that is what it says."""
+        if not isinstance(error, TopicAuthorizationFailedError):
+            return error
+        return missing_right(self._settings, "Write", f"topic {topic}", error, who="producers")
 
     def _await_leaders(self, name: str, ends_ms: int) -> None:
         """Wait until each partition of a topic that was just made has a leader, or time is over."""
@@ -188,11 +206,16 @@ class KafkaSender:
                 timestamp_ms=message.timestamp_ms,
             )
         except Exception as error:  # noqa: BLE001 - it may be the connection's own thread
-            _fail(ended, sending_error(error, broker))
+            _fail(ended, sending_error(self._named(error, partition.topic), broker))
             return
         sent.add_callback(partial(_accepted, ended, broker))
-        sent.add_errback(partial(_refused, ended, broker))
+        sent.add_errback(partial(self._refused, ended, partition.topic, broker))
         ended.add_done_callback(partial(self._given_up, sent))
+
+    def _refused(
+        self, ended: Future[Accepted], topic: str, broker: str, error: BaseException
+    ) -> None:
+        _fail(ended, sending_error(self._named(error, topic), broker))
 
     def _given_up(self, sent: Any, ended: Future[Accepted]) -> None:
         if ended.cancelled():
@@ -227,10 +250,6 @@ def sending_error(error: BaseException, broker: str | None) -> SendingError:
 def _accepted(ended: Future[Accepted], broker: str, metadata: Any) -> None:
     with suppress(InvalidStateError):  # it was given up
         ended.set_result(Accepted(metadata.offset, broker))
-
-
-def _refused(ended: Future[Accepted], broker: str, error: BaseException) -> None:
-    _fail(ended, sending_error(error, broker))
 
 
 def _fail(ended: Future[Accepted], error: SendingError) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 
 from kafka import KafkaConsumer
+from kafka.errors import TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 
 from fairlead_client.clock import wall_ms
@@ -21,6 +22,12 @@ from fairlead_client.session.session import Granted
 from fairlead_client.settings import Settings
 from fairlead_client.topic_names import retried_group
 from fairlead_client.transport.connection import connect, data_options, request_timeout_ms
+from fairlead_client.transport.missing_right import (
+    denied_topics,
+    hidden_topics,
+    look_again,
+    unreadable,
+)
 from fairlead_client.transport.offset_correction import ILLEGAL, corrected, illegal_partitions
 from fairlead_client.transport.queue_partition import known_topics, partition_of_queue
 from fairlead_client.transport.topic_identity import TopicIdentities
@@ -139,8 +146,15 @@ class KafkaSource:
             illegal = illegal_partitions(error)
             self._let_go(consumer, asked, illegal, at_once=True)
             return self._correct(consumer, asked, illegal)
+        except TopicAuthorizationFailedError as error:
+            # Where the others stand is as it was: of them nothing was taken.
+            return self._refused(asked, denied_topics(error))
         self._let_go(consumer, asked, fetched)
         if not fetched:
+            hidden = hidden_topics(consumer)
+            if hidden and (refused := self._refused(asked, hidden)):
+                look_again(consumer)
+                return refused
             return {
                 queue: self._nothing(consumer, partition, offset)
                 for partition, (queue, offset) in asked.items()
@@ -214,6 +228,19 @@ class KafkaSource:
         if not due:
             status = PullStatus.NO_NEW_MSG
         return PullResult(status, after, wanted, consumer.highwater(partition))
+
+    def _refused(
+        self, asked: Mapping[TopicPartition, tuple[Queue, int]], denied: Collection[str]
+    ) -> Mapping[Queue, PullResult]:
+        """Return why queues of topics that this user may not read are not pulled."""
+        lacks = {
+            partition: unreadable(self._settings, denied, [partition.topic]) for partition in asked
+        }
+        return {
+            asked[partition][0]: PullResult(PullStatus.NO_NEW_MSG, asked[partition][1], error=lack)
+            for partition, lack in lacks.items()
+            if lack is not None
+        }
 
     def _nothing(
         self, consumer: KafkaConsumer, partition: TopicPartition, offset: int

@@ -12,13 +12,14 @@ from kafka.structs import OffsetAndMetadata
 
 from fairlead_client.clock import now_ms
 from fairlead_client.encoding import commit_metadata
-from fairlead_client.errors import NotAllowedError, OffsetStoreError
+from fairlead_client.errors import OffsetStoreError
 from fairlead_client.model import Progress, Queue
 from fairlead_client.session.actions import CommitProgress
 from fairlead_client.session.events import CommitFinished
 from fairlead_client.settings import Settings
 from fairlead_client.topic_names import kafka_topic
 from fairlead_client.transport.connection import consumer_options
+from fairlead_client.transport.missing_right import missing_right
 from fairlead_client.transport.queue_partition import partition_of_queue
 
 logger = logging.getLogger(__name__)
@@ -68,10 +69,11 @@ class KafkaOffsetStore:
                 timeout_ms=timeout_ms,
             )
         except GroupAuthorizationFailedError as error:
-            raise NotAllowedError("Read", f"group {self._settings.group}", str(error)) from error
+            resource = f"group {self._settings.group}"
+            raise missing_right(self._settings, "Read", resource, error) from error
         except TopicAuthorizationFailedError as error:
             topics = ", ".join(sorted({kafka_topic(queue.topic) for queue in entries}))
-            raise NotAllowedError("Read", f"topic {topics}", str(error)) from error
+            raise missing_right(self._settings, "Read", f"topic {topics}", error) from error
 
     def close(self) -> None:
         """Close the connection."""

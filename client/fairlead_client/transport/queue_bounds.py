@@ -8,6 +8,7 @@ from fairlead_client.broadcast.start_offset import Bounds
 from fairlead_client.model import Queue
 from fairlead_client.settings import Settings
 from fairlead_client.transport.connection import connect, consumer_options
+from fairlead_client.transport.missing_right import hidden_topics, unreadable
 from fairlead_client.transport.queue_partition import partition_of_queue
 
 
@@ -23,7 +24,8 @@ class QueueBounds:
         """Return what each of these queues holds.
 
         Raises:
-            KafkaError: it could not be learnt of one of them.
+            KafkaError: it could not be learnt of one of them; a NotAllowedError where this user may
+                not see its topic.
         """
         try:
             return self._look_up(queues)
@@ -43,6 +45,10 @@ class QueueBounds:
             options = consumer_options(self._settings, self._client_id)
             topics = sorted({partition.topic for partition in partitions.values()})
             self._consumer = connect(KafkaConsumer, options, topics)
+            lack = unreadable(self._settings, hidden_topics(self._consumer), topics)
+            if lack is not None:
+                # The library would wait for what it cannot see.
+                raise lack
         wanted = [*partitions.values()]
         least = self._consumer.beginning_offsets(wanted)
         # Before the offsets for a time: what is written in between may be young enough.

@@ -5,7 +5,7 @@ and so acts at once on whatever comes first.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Any
@@ -21,13 +21,14 @@ from fairlead_client.decoding import (
     decode_release,
     is_generation,
 )
-from fairlead_client.errors import MalformedRecordError, NotAllowedError, StartFailedError
+from fairlead_client.errors import MalformedRecordError, StartFailedError
 from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
 from fairlead_client.records import Assignment
 from fairlead_client.session import events
 from fairlead_client.settings import Settings
 from fairlead_client.transport.connection import connect, consumer_options, partition_count
+from fairlead_client.transport.missing_right import denied_topics, hidden_topics, unreadable
 from fairlead_client.transport.topic_consumer import TopicConsumer, UnreadableBatch
 from fairlead_client.transport.topics import Topics
 
@@ -36,7 +37,6 @@ logger = logging.getLogger(__name__)
 POLL_MS = 500
 FETCH_WAIT_MS = 500
 RETRY_SECONDS = 0.2
-_DENIED = "TopicAuthorizationFailedError"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Reader(Thread):
                     options["fetch_max_wait_ms"] = wait_ms
                     options["on_unreadable"] = self._note_unreadable
                     consumer = connect(TopicConsumer, options, self._topics.followed)
-                    self._hidden = _hidden_topics(consumer)
+                    self._hidden = hidden_topics(consumer)
                 if partitions is None:
                     partitions = _assign(
                         consumer,
@@ -120,10 +120,11 @@ class Reader(Thread):
                 self._hidden = frozenset()
             except Exception as failure:  # noqa: BLE001 - whatever it was, reading goes on or time ends it
                 needed = (self._topics.assignments, self._topics.generations)
-                error = _missing_right(self._hidden, needed) or failure
+                error = unreadable(self._settings, self._hidden, needed) or failure
                 if isinstance(failure, TopicAuthorizationFailedError):
-                    error = NotAllowedError("Read", f"topic {_denied(failure)}", _DENIED)
-                    if _denied(failure) == self._topics.handovers:
+                    denied = denied_topics(failure)
+                    error = unreadable(self._settings, denied, denied) or failure
+                    if denied == {self._topics.handovers}:
                         # Nothing depends on it: the engine tells of releases too, later.
                         self._hears_of_releases, partitions = False, None
                 again = repr(error) == told
@@ -225,12 +226,12 @@ def _assign(
     member = group + client_id
     heard = hears_of_releases and partition_count(consumer, topics.handovers)
     told = (member, group) if heard else ()
-    unread = None if told else _missing_right(hidden, [topics.handovers])
+    unread = None if told else unreadable(settings, hidden, [topics.handovers])
     if unread is not None:
         logger.warning("releases of others are heard of later, from the engine: %s", unread)
     partitions = _Partitions(
-        _partition(consumer, topics.assignments, member, hidden),
-        frozenset(_partition(consumer, topics.handovers, text, hidden) for text in told),
+        _partition(consumer, settings, topics.assignments, member, hidden),
+        frozenset(_partition(consumer, settings, topics.handovers, text, hidden) for text in told),
         TopicPartition(topics.generations, 0),
     )
     followed = [partitions.assignments, *partitions.handovers]
@@ -242,33 +243,12 @@ def _assign(
     return partitions
 
 
-def _hidden_topics(consumer: KafkaConsumer) -> frozenset[str]:
-    """Return the topics that this user may not see, of those that the connection was made with.
-
-    kafka-python keeps them until its next question, then answers as if they were not there.
-    """
-    # They stand nowhere else; a test reads without each right with this version.
-    return frozenset(consumer._client.cluster.unauthorized_topics)  # noqa: SLF001 - see above
-
-
-def _missing_right(hidden: Collection[str], topics: Iterable[str]) -> Exception | None:
-    """Return the error of topics that this user may not read; None: there are none."""
-    denied = [topic for topic in topics if topic in hidden]
-    return NotAllowedError("Read", f"topic {', '.join(denied)}", _DENIED) if denied else None
-
-
-def _denied(error: TopicAuthorizationFailedError) -> str:
-    """Return the topics that an error of the library is about."""
-    told = error.args[0] if error.args else ()
-    return ", ".join(sorted(told)) if isinstance(told, set | frozenset) else str(told)
-
-
 def _partition(
-    consumer: KafkaConsumer, topic: str, text: str, hidden: Collection[str]
+    consumer: KafkaConsumer, settings: Settings, topic: str, text: str, hidden: Collection[str]
 ) -> TopicPartition:
     count = partition_count(consumer, topic)
     if not count:
-        unread = _missing_right(hidden, [topic])
+        unread = unreadable(settings, hidden, [topic])
         if unread is not None:
             raise unread
         raise StartFailedError(

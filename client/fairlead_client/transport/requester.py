@@ -15,6 +15,7 @@ from fairlead_client.transport.connection import (
     connect,
     producer_options,
 )
+from fairlead_client.transport.missing_right import missing_right
 from fairlead_client.transport.topics import Topics
 
 ASK_AGAIN_MS: Final = 1_000
@@ -22,12 +23,18 @@ ASK_AGAIN_MS: Final = 1_000
 
 
 class Requester:
-    """Asks the bridges in the name of a group. Connects when it is first needed."""
+    """Asks the bridges in the name of a group. Connects when it is first needed.
 
-    def __init__(self, settings: Cluster, client_id: str, group: str) -> None:
+    Attributes:
+        lack: why nobody can be asked: a right that this user has not; None as far as is known.
+    """
+
+    def __init__(self, settings: Cluster, client_id: str, group: str, who: str = "clients") -> None:
         self._settings = settings
         self._client_id = client_id
         self._group = group
+        self._who = who
+        self.lack: NotAllowedError | None = None
         self._producer: KafkaProducer | None = None
         self._asked_ms: dict[str, int] = {}
         self._lock = Lock()
@@ -64,7 +71,21 @@ class Requester:
                 if sent.failed():  # What was refused at once is raised by nobody.
                     raise sent.exception
             except TopicAuthorizationFailedError as error:
-                raise NotAllowedError("Write", f"topic {name}", str(error)) from error
+                self._refused(error)
+                raise self._missing(error) from error
+            sent.add_callback(self._accepted)
+            sent.add_errback(self._refused)
+
+    def _accepted(self, _metadata: object) -> None:
+        self.lack = None
+
+    def _refused(self, error: BaseException) -> None:
+        if isinstance(error, TopicAuthorizationFailedError):
+            self.lack = self._missing(error)
+
+    def _missing(self, error: BaseException) -> NotAllowedError:
+        topic = f"topic {Topics(self._settings.prefix).requests}"
+        return missing_right(self._settings, "Write", topic, error, who=self._who)
 
     def close(self) -> None:
         """Close the connection, if there is one, in the background: what is asked may still go."""

@@ -1,16 +1,22 @@
 """Reads every topic's route from Fairlead's routes topic, and each change as it is written."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any, Final
 
 from kafka import KafkaConsumer
+from kafka.errors import TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 
-from fairlead_client.errors import ClientClosedError, MalformedRecordError, StartFailedError
+from fairlead_client.errors import (
+    ClientClosedError,
+    MalformedRecordError,
+    NotAllowedError,
+    StartFailedError,
+)
 from fairlead_client.routes.route_record import decode_route_record
 from fairlead_client.routes.topic_route import TopicRoute
 from fairlead_client.transport.connection import (
@@ -19,6 +25,7 @@ from fairlead_client.transport.connection import (
     consumer_options,
     partition_count,
 )
+from fairlead_client.transport.missing_right import hidden_topics, missing_right
 from fairlead_client.transport.topic_consumer import TopicConsumer
 from fairlead_client.transport.topics import Topics
 
@@ -39,6 +46,7 @@ class RouteReader(Thread):
         client_id: what the connection is called.
         on_route: takes each record in its order, old ones of the same topic included until `ready`;
             called on this thread.
+        who: who reads, as a sentence begins with it.
 
     Attributes:
         ready: set when the topic was once read to its end.
@@ -46,12 +54,15 @@ class RouteReader(Thread):
         malformed: how many records could not be read; they change nothing.
     """
 
-    def __init__(self, settings: Cluster, client_id: str, on_route: OnRoute) -> None:
+    def __init__(
+        self, settings: Cluster, client_id: str, on_route: OnRoute, who: str = "clients"
+    ) -> None:
         super().__init__(name="fairlead-route-reader", daemon=True)
         self._settings = settings
         self._client_id = client_id
         self._partition = TopicPartition(Topics(settings.prefix).routes, 0)
         self._on_route = on_route
+        self._who = who
         self._stopping = Event()
         self._asked: SimpleQueue[Future[None]] = SimpleQueue()
         self.ready = Event()
@@ -82,7 +93,10 @@ class RouteReader(Thread):
                 if consumer is None:
                     consumer = self._connect()
                 self._follow(consumer)
-            except Exception as error:  # noqa: BLE001 - whatever it was, reading is tried again
+            except Exception as failure:  # noqa: BLE001 - whatever it was, reading is tried again
+                error: Exception = failure
+                if isinstance(failure, TopicAuthorizationFailedError):
+                    error = self._unread
                 again, told = repr(error) == told, repr(error)
                 logger.log(logging.DEBUG if again else logging.WARNING, "reading routes: %s", told)
                 self.last_error = error
@@ -96,20 +110,28 @@ class RouteReader(Thread):
         options["fetch_max_wait_ms"] = POLL_MS
         consumer = connect(TopicConsumer, options, [self._partition.topic])
         try:
-            self._begin(consumer)
+            self._begin(consumer, hidden_topics(consumer))
         except BaseException:
             consumer.close(autocommit=False, timeout_ms=0)
             raise
         return consumer
 
-    def _begin(self, consumer: KafkaConsumer) -> None:
+    def _begin(self, consumer: KafkaConsumer, hidden: Collection[str]) -> None:
         topic = self._partition.topic
         if not partition_count(consumer, topic):
+            if topic in hidden:
+                raise self._unread
             raise StartFailedError(
                 f"topic {topic!r} does not exist; start the engine first, or check the prefix"
             )
         consumer.assign([self._partition])
         consumer.seek(self._partition, 0)
+
+    @property
+    def _unread(self) -> NotAllowedError:
+        """What is wrong where the brokers do not let this user read routes."""
+        topic = f"topic {self._partition.topic}"
+        return missing_right(self._settings, "Read", topic, who=self._who)
 
     def _follow(self, consumer: KafkaConsumer) -> None:
         asked = self._take_asked()

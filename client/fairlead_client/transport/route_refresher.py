@@ -9,7 +9,7 @@ from threading import Event, Lock, Thread
 from typing import Final
 
 from fairlead_client.clock import now_ms
-from fairlead_client.errors import FairleadClientError
+from fairlead_client.errors import FairleadClientError, NotAllowedError
 from fairlead_client.producer.publish_table import Published, PublishTable
 from fairlead_client.producer.send_error import NoRouteError
 
@@ -31,6 +31,7 @@ class RouteRefresher(Thread):
         read_to_end: asks the reader of routes to read all that is written.
         request: asks the bridges for a topic's route.
         refreshed: called every 30 s, when that is done.
+        lack: tells the right without which nobody can be asked; None: there is none.
     """
 
     interval_ms = INTERVAL_MS
@@ -41,12 +42,14 @@ class RouteRefresher(Thread):
         read_to_end: Callable[[], Future[None]],
         request: Callable[[str], None],
         refreshed: Callable[[], None],
+        lack: Callable[[], NotAllowedError | None] = lambda: None,
     ) -> None:
         super().__init__(name="fairlead-route-refresher", daemon=True)
         self._table = table
         self._read_to_end = read_to_end
         self._request = request
         self._refreshed = refreshed
+        self._lack = lack
         self._refreshing = Lock()
         # To connect may take longer than a message has.
         self._asking = ThreadPoolExecutor(1, "fairlead-route-asking")
@@ -74,7 +77,7 @@ class RouteRefresher(Thread):
         )
         found = found or self._table.find_default(topic)
         if found is None:
-            raise NoRouteError(topic, now_ms() - begun_ms)
+            raise NoRouteError(topic, now_ms() - begun_ms, self._lack())
         return found
 
     def ask(self, topic: str) -> None:

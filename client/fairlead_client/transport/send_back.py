@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Final
 
 from kafka import KafkaProducer
-from kafka.errors import KafkaError, KafkaTimeoutError
+from kafka.errors import KafkaError, KafkaTimeoutError, TopicAuthorizationFailedError
 
 from fairlead_client.clock import now_ms, wall_ms
 from fairlead_client.errors import SendBackError
@@ -18,6 +18,7 @@ from fairlead_client.retry.redelivery import SentBack, reconsume_limit, send_bac
 from fairlead_client.settings import Settings
 from fairlead_client.topic_names import kafka_topic, retry_topic
 from fairlead_client.transport.connection import close_in_background, connect, producer_options
+from fairlead_client.transport.missing_right import missing_right
 from fairlead_client.transport.requester import Requester
 
 logger = logging.getLogger(__name__)
@@ -89,6 +90,11 @@ class KafkaFailedMessages:
                 headers=list(back.headers),
                 partition=partition,
             ).get(timeout=self._settings.lease_ms / 1_000)
+        except TopicAuthorizationFailedError as error:
+            lack = missing_right(self._settings, "Write", f"topic {kafka_topic(back.topic)}", error)
+            raise SendBackError(
+                f"{back.redelivery.message_id} was not written to {back.topic}: {lack}"
+            ) from lack
         except (KafkaError, AssertionError) as error:
             # Of a topic that went just now, or is closed, the next attempt is to know more.
             self._ask()
@@ -137,6 +143,10 @@ class KafkaFailedMessages:
         except KafkaTimeoutError:
             self._in_vain_ms = now_ms()
             # It would go on asking for the topic that is not there, many times a second.
+            self._disconnect()
+            raise
+        except TopicAuthorizationFailedError:
+            # Of a topic that may not be seen it keeps in mind that it may not.
             self._disconnect()
             raise
         if level is None:

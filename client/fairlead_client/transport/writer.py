@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Lock, Thread
 from typing import Any
 
@@ -10,11 +11,11 @@ from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
 from fairlead_client.clock import now_ms
 from fairlead_client.encoding import Encoder
-from fairlead_client.errors import NotAllowedError
 from fairlead_client.partitioner import partition_of
 from fairlead_client.session import actions, events
 from fairlead_client.settings import Settings
 from fairlead_client.transport.connection import connect, producer_options
+from fairlead_client.transport.missing_right import missing_right
 from fairlead_client.transport.topics import Topics
 
 logger = logging.getLogger(__name__)
@@ -47,6 +48,7 @@ class Writer:
     def __init__(
         self, settings: Settings, client_id: str, encoder: Encoder, report: Report
     ) -> None:
+        self._settings = settings
         self._group = settings.group
         self._encoder = encoder
         self._report = report
@@ -67,7 +69,13 @@ class Writer:
         try:
             return len(self._producer.partitions_for(topic))
         except TopicAuthorizationFailedError as error:
-            raise NotAllowedError("Write", f"topic {topic}", str(error)) from error
+            raise self._named(topic, error) from error
+
+    def _named(self, topic: str, error: BaseException) -> BaseException:
+        """Return the error with the name of the right that is missing, if that is what it says."""
+        if not isinstance(error, TopicAuthorizationFailedError):
+            return error
+        return missing_right(self._settings, "Write", f"topic {topic}", error)
 
     def send(self, action: SendAction) -> None:
         """Write what the action says; its answer comes through `report`."""
@@ -118,7 +126,7 @@ class Writer:
         appended: events.Event | None,
         failed: events.Event,
     ) -> None:
-        answers = _Answers(topic, len(values), appended, failed, self._report)
+        answers = _Answers(partial(self._named, topic), len(values), appended, failed, self._report)
         partition = partition_of(self._group, self._counts[topic])
         for value in values:
             try:
@@ -157,7 +165,7 @@ class Writer:
     def _hands_over_no_more(self, error: KafkaError) -> None:
         """Write no copies from now on: to ask again for the topic would hold up heartbeats."""
         if isinstance(error, TopicAuthorizationFailedError):
-            error = NotAllowedError("Write", f"topic {self._topics.handovers}", str(error))
+            error = self._named(self._topics.handovers, error)
         self._counts.pop(self._topics.handovers, None)
         logger.warning(
             "no releases are handed over, so successors wait for the engine: topic %r: %s",
@@ -189,13 +197,13 @@ class _Answers:
 
     def __init__(
         self,
-        topic: str,
+        named: Callable[[BaseException], BaseException],
         count: int,
         appended: events.Event | None,
         failed: events.Event,
         report: Report,
     ) -> None:
-        self._topic = topic
+        self._named = named
         self._missing = count
         self._appended = appended
         self._failed: events.Event | None = failed
@@ -215,7 +223,6 @@ class _Answers:
         with self._lock:
             event, self._failed = self._failed, None
         if event is not None:
-            if isinstance(error, TopicAuthorizationFailedError):
-                error = NotAllowedError("Write", f"topic {self._topic}", str(error))
+            error = self._named(error)
             logger.warning("%s: %s: %s", type(event).__name__, type(error).__name__, error)
             self._report(event)

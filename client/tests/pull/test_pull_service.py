@@ -38,6 +38,7 @@ class ListedSource:
         self.next: list[PullStatus | Exception] = []
         self.asked: SimpleQueue[tuple[int, dict[Queue, int]]] = SimpleQueue()
         self.next_follow: list[Exception] = []
+        self.refused: dict[Queue, Exception] = {}
         self.let = Event()
         self.let.set()
         self.followed: list[Queue] = []
@@ -79,6 +80,8 @@ class ListedSource:
             records = self._pulled(range(offset, end))
             status = PullStatus.FOUND if records else PullStatus.NO_NEW_MSG
             results[queue] = PullResult(status, max(offset, end), records)
+            if queue in self.refused:
+                results[queue] = PullResult(status, offset, error=self.refused[queue])
         if not any(result.records for result in results.values()):
             Event().wait(wait_ms / 1_000)
         return results
@@ -205,6 +208,30 @@ def test_exception(scene: Callable[..., Scene], queue: Queue) -> None:
     (first, offsets), (second, again) = (one.source.asked.get(timeout=WAIT) for _ in range(2))
     assert offsets == again == {work.queue: 0}
     assert second - first >= 1_000
+
+
+def test_one_queue_refused(
+    scene: Callable[..., Scene], queue: Queue, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is told, in the log once, and asked for again after a second; the others go on."""
+    one, (refused, other) = scene(), works(queue, 2)
+    one.source.ends = {refused.queue: 5, other.queue: 20}
+    one.source.refused = {refused.queue: OSError("not yours")}
+    one.service.add(refused)
+    one.service.add(other)
+    assert [one.arrived.get(timeout=WAIT) for _ in range(2)] == [(other.queue, 10)] * 2
+    begun = now_ms()
+    errors = [one.errors.get(timeout=WAIT) for _ in range(3)]
+    assert now_ms() - begun >= 1_000
+    assert {str(error) for error in errors} == {"not yours"}
+    warned = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert [record.getMessage() for record in warned] == ["pulling: OSError('not yours')"]
+    answer: Future[PullResult] = Future()
+    one.service.pull(DirectPull(refused, 0, 3, 100, answer))
+    with pytest.raises(OSError, match="not yours"):
+        answer.result(WAIT)
+    one.source.refused = {}
+    assert one.arrived.get(timeout=WAIT) == (refused.queue, 5)
 
 
 def test_illegal(scene: Callable[..., Scene], queue: Queue) -> None:

@@ -37,6 +37,7 @@ class Positioned:
         self._stored = stored
         self._at: dict[TopicPartition, int] = {}
         self._fetcher = SimpleNamespace(_next_partition_records=None)
+        self._client = SimpleNamespace(cluster=SimpleNamespace(unauthorized_topics=()))
         self.errors: list[Exception] = []
 
     def assign(self, partitions: list[TopicPartition]) -> None:

@@ -15,9 +15,12 @@ import structlog
 from kafka import KafkaAdminClient, TopicPartition
 from kafka.errors import (
     BrokerResponseError,
+    ClusterAuthorizationFailedError,
+    GroupAuthorizationFailedError,
     KafkaError,
     NoError,
     RequestTimedOutError,
+    TopicAuthorizationFailedError,
 )
 from kafka.protocol.consumer import OffsetSpec
 from kafka.structs import OffsetAndMetadata
@@ -40,9 +43,16 @@ from fairlead.bridges.kafka.topic_names import (
     named_topic,
 )
 from fairlead.errors import EnvironmentMissingError
-from fairlead.topics import cluster_error, require_reachable
+from fairlead.topics import cluster_error, lack_words, require_reachable
 
-__all__ = ["DataCluster", "LookUpError", "TopicsLook"]
+__all__ = ["DENIED", "DataCluster", "LookUpError", "TopicsLook"]
+
+DENIED: Final = (
+    TopicAuthorizationFailedError,
+    GroupAuthorizationFailedError,
+    ClusterAuthorizationFailedError,
+)
+"""What says that a right is missing."""
 
 _ASKED_TOGETHER: Final = 640
 """Partitions in one request: more make the library slower, and a failure dearer."""
@@ -173,8 +183,9 @@ class DataCluster:
         """Return what a group committed, per partition; empty if the look-up failed."""
         name = kafka_topic(topic)
         wanted = {group: [TopicPartition(name, partition) for partition in partitions]}
+        lack = lack_words(self._config, "Describe", groups=[group])
         try:
-            found = self._ask("committed", lambda admin: admin.list_group_offsets(wanted))
+            found = self._ask("committed", lambda admin: admin.list_group_offsets(wanted), lack)
         except LookUpError as error:
             log.warning("look_up_failed", group=group, topic=topic, error=str(error))
             return {}
@@ -196,7 +207,11 @@ class DataCluster:
         """Return who is in a consumer group of Kafka's own; None if that failed."""
         try:
             listed = self._ask("groups", lambda admin: admin.list_groups())
-            described = self._ask("members", lambda admin: admin.describe_groups([group]))
+            described = self._ask(
+                "members",
+                lambda admin: admin.describe_groups([group]),
+                lack_words(self._config, "Describe", groups=[group]),
+            )
         except LookUpError as error:
             log.warning("look_up_failed", group=group, error=str(error))
             return None
@@ -215,19 +230,29 @@ class DataCluster:
             TopicPartition(name, number): OffsetAndMetadata(each.offset, each.metadata, -1)
             for number, each in offsets.items()
         }
+        lack = lack_words(self._config, "Read", groups=[group])
         try:
-            told = self._ask("commit", lambda admin: admin.alter_group_offsets(group, wanted))
+            told = self._ask("commit", lambda admin: admin.alter_group_offsets(group, wanted), lack)
         except LookUpError as error:
             return dict.fromkeys(offsets, str(error))
         found: dict[int, str | None] = dict.fromkeys(offsets, "the cluster did not say")
         for key, refused in told.items():
-            found[key.partition] = None if refused is NoError else refused.__name__
+            why = None if refused is NoError else refused.__name__
+            if refused is GroupAuthorizationFailedError:
+                why = lack
+            elif refused is TopicAuthorizationFailedError:
+                why = lack_words(self._config, "Read", [name])
+            found[key.partition] = why
         return found
 
     def committed_topics(self, group: str) -> list[str] | None:
         """Return the topics in which a group has committed anything; None if that failed."""
         try:
-            found = self._ask("committed", lambda admin: admin.list_group_offsets({group: None}))
+            found = self._ask(
+                "committed",
+                lambda admin: admin.list_group_offsets({group: None}),
+                lack_words(self._config, "Describe", groups=[group]),
+            )
         except LookUpError as error:
             log.warning("look_up_failed", group=group, error=str(error))
             return None
@@ -256,7 +281,13 @@ class DataCluster:
         if names:
             found = self._ask("topics", lambda admin: admin.describe_topics([*names.values()]))
         told = [{**one, "name": named_topic(one["name"])} for one in found]
-        looks = {look.topic: look for look in read_topics(names, told)} | refused
+        denied = {
+            one["name"]: TopicUnclear(one["name"], lack_words(self._config, "Describe", [name]))
+            for one in told
+            if one["error_code"] == TopicAuthorizationFailedError.errno
+            for name in [names[one["name"]]]
+        }
+        looks = {look.topic: look for look in read_topics(names, told)} | denied | refused
         return [looks[topic] for topic in topics]
 
     def _offsets(self, topic: str, partitions: Sequence[int], spec: Any) -> dict[int, int]:
@@ -273,8 +304,10 @@ class DataCluster:
             log.warning("look_up_failed", topic=topics, error=str(error))
             return {}
 
-    def _ask(self, what: str, question: Callable[[KafkaAdminClient], _Result]) -> _Result:
-        """Ask the cluster something.
+    def _ask(
+        self, what: str, question: Callable[[KafkaAdminClient], _Result], lack: str = ""
+    ) -> _Result:
+        """Ask the cluster something; ``lack`` is what is wrong where it says "not allowed".
 
         Raises:
             LookUpError: it did not answer, or refused.
@@ -283,6 +316,10 @@ class DataCluster:
             if self._admin is None:
                 self._admin = self._connect()
             return question(self._admin)
+        except DENIED as error:
+            # The connection is as good as before.
+            told = lack or f"{type(error).__name__}: {error}"
+            raise LookUpError(f"{what}: {told}") from error
         except (KafkaError, EnvironmentMissingError, OSError) as error:
             self.close()
             raise LookUpError(f"{what}: {type(error).__name__}: {error}") from error

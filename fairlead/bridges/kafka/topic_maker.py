@@ -9,14 +9,20 @@ from typing import Final
 
 import structlog
 from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
-from kafka.errors import TopicAlreadyExistsError, UnknownTopicOrPartitionError, for_code
+from kafka.errors import (
+    TopicAlreadyExistsError,
+    TopicAuthorizationFailedError,
+    UnknownTopicOrPartitionError,
+    for_code,
+)
 
 from fairlead.bridges.kafka.committed import read_committed
-from fairlead.bridges.kafka.data_cluster import DataCluster, LookUpError
+from fairlead.bridges.kafka.data_cluster import DENIED, DataCluster, LookUpError
 from fairlead.bridges.kafka.message_limits import MessageLimit
 from fairlead.bridges.kafka.retry_removal import CLOSED_BYTES
 from fairlead.bridges.kafka.snapshot import TopicSeen
 from fairlead.bridges.kafka.topic_names import TopicNameError, kafka_topic, retried_group
+from fairlead.topics import lack_words, lacking
 
 __all__ = ["TopicMaker"]
 
@@ -46,28 +52,40 @@ class TopicMaker(DataCluster):
         }
         try:
             answer = self._ask(
-                "create", lambda admin: admin.create_topics(wanted, raise_errors=False)
+                "create",
+                lambda admin: admin.create_topics(wanted, raise_errors=False),
+                lack_words(self._config, "Create", [*wanted]),
             )
         except LookUpError as error:
             return dict.fromkeys(topics, str(error))
         refused = {
-            topic["name"]: f"{for_code(topic['error_code']).__name__} {topic['error_message']}"
+            topic["name"]: lack_words(self._config, "Create", [topic["name"]])
+            if for_code(topic["error_code"]) in DENIED
+            else f"{for_code(topic['error_code']).__name__} {topic['error_message']}"
             for topic in answer["topics"]
             if topic["error_code"] not in (0, TopicAlreadyExistsError.errno)
         }
         return {topic: refused.get(kafka_topic(topic)) for topic in topics}
 
     def message_limits(self, topics: Sequence[str]) -> dict[str, MessageLimit] | None:
-        """Return how big messages may be in those topics that are there; None: that failed."""
-        names = {}
+        """Return how big messages may be in those topics that are there; None: that failed.
+
+        One whose settings this user may not see is left out, and named in the log.
+        """
+        names: dict[str, str] = {}
         for topic in topics:
             # One under another's name on Kafka is nobody's to read.
             with contextlib.suppress(TopicNameError):
                 names[topic] = kafka_topic(topic)
-        wanted = [
-            ConfigResource(ConfigResourceType.TOPIC, name, [_LIMIT]) for name in names.values()
-        ]
         try:
+            hidden = self._hidden_settings([*names.values()])
+            seen = [name for name in names.values() if name not in hidden]
+            if hidden:
+                lack = lack_words(self._config, "DescribeConfigs", hidden)
+                log.warning("limits_not_seen", error=lack)
+            if not seen:
+                return {}
+            wanted = [ConfigResource(ConfigResourceType.TOPIC, name, [_LIMIT]) for name in seen]
             found = self._ask(
                 "limits", lambda admin: admin.describe_configs(wanted, config_filter="all")
             )
@@ -103,7 +121,25 @@ class TopicMaker(DataCluster):
         except LookUpError as error:
             return dict.fromkeys(topics, str(error))
         answers = {topic: found.get("topic", {}).get(kafka_topic(topic)) for topic in topics}
-        return {topic: None if told == "OK" else str(told) for topic, told in answers.items()}
+        return {topic: self._refused(topic, told) for topic, told in answers.items()}
+
+    def _refused(self, topic: str, told: object) -> str | None:
+        """Return why a setting was not altered; None: it was."""
+        if told == "OK":
+            return None
+        if TopicAuthorizationFailedError.__name__ in str(told):
+            return lack_words(self._config, "AlterConfigs", [kafka_topic(topic)])
+        return str(told)
+
+    def _hidden_settings(self, names: Sequence[str]) -> list[str]:
+        """Return those of these topics whose settings this user may not see.
+
+        Raises:
+            LookUpError: the cluster did not answer.
+        """
+        described = self._ask("limits", lambda admin: admin.describe_topics(names))
+        found = lacking([(name, ("DescribeConfigs",)) for name in names], described)
+        return [name for several in found.values() for name in several]
 
     def close_to_writes(self, topics: Sequence[str]) -> dict[str, str | None]:
         """Let topics take no messages from now on.
@@ -178,12 +214,16 @@ class TopicMaker(DataCluster):
         names = {kafka_topic(topic): topic for topic in topics}
         try:
             answer = self._ask(
-                "delete", lambda admin: admin.delete_topics([*names], raise_errors=False)
+                "delete",
+                lambda admin: admin.delete_topics([*names], raise_errors=False),
+                lack_words(self._config, "Delete", [*names]),
             )
         except LookUpError as error:
             return dict.fromkeys(topics, str(error))
         refused = {
-            names[one["name"]]: for_code(one["error_code"]).__name__
+            names[one["name"]]: lack_words(self._config, "Delete", [one["name"]])
+            if for_code(one["error_code"]) in DENIED
+            else for_code(one["error_code"]).__name__
             for one in answer["topics"]
             if one["error_code"] not in (0, UnknownTopicOrPartitionError.errno)
         }
