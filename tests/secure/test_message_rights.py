@@ -245,7 +245,11 @@ def test_a_bridge_that_may_not_see_a_topic_names_the_right(
     """Other topics are seen beside it."""
     names = [queue.topic for queue in _queues(domain)]
     hidden = (domain.messages, domain.retries)[which]
-    with without(domain, Role.BRIDGE, "Describe", "topic", hidden) as words:
+    with contextlib.ExitStack() as stack:
+        if which == 1:
+            # Who may delete a topic sees it too.
+            stack.enter_context(without(domain, Role.BRIDGE, "Delete", "topic", hidden))
+        words = stack.enter_context(without(domain, Role.BRIDGE, "Describe", "topic", hidden))
         looks = data.look(names).looks
         unclear, seen = looks[which], looks[1 - which]
         assert isinstance(seen, TopicSeen)
