@@ -29,6 +29,15 @@ from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.partition import partition_of_group
 from tests.bridges.kafka.ledger import running
 from tests.fixtures.kafka import FEW_PARTITIONS
+from tests.fuzz.abuse import (
+    GROUPS,
+    REASONS,
+    SETTINGS,
+    abuse,
+    letters,
+    longest_allowed,
+    longest_batch,
+)
 from tests.fuzz.mutations import KINDS, MUTATIONS, broken_records
 from tests.serve.test_process import serving
 from tests.streaming.log import Log
@@ -188,6 +197,22 @@ def _assert_conserved(scraped: Scrape) -> None:
     }, f"seed {SEED}"
 
 
+def _assert_bounded(settings: Settings, log: Log, scraped: Scrape) -> None:
+    """Check that the surplus of the abuse was refused by name, and that no batch was too long."""
+    told = letters(log)
+    for reason in REASONS:
+        refused = scraped.value("fairlead_rejects_total", {"reason": reason})
+        assert refused >= told[reason] > 0, f"{reason}: {refused} refused, {told[reason]} told"
+    refused = scraped.value("fairlead_rejects_total", {"reason": "quota_new_groups"})
+    decided = {body["group"] for body in log.bodies("decisions")}
+    made = sum(name.startswith("invented-") for name in decided)
+    assert 0 < made < GROUPS <= made + refused
+    for topic in ("heartbeats", "releases"):
+        over = {"kind": "over_quota", "outcome": "refused", "topic": topic}
+        assert scraped.value("fairlead_records_total", over) > 0, topic
+    assert longest_batch(Path(settings.engine.checkpoint)) <= longest_allowed()
+
+
 def _system(bootstrap: str, folder: Path) -> tuple[Settings, dict[str, Any]]:
     """Return the settings of a system on topics of its own, and what its clients are told."""
     prefix = f"fuzz-{time.time_ns():x}."
@@ -198,6 +223,7 @@ def _system(bootstrap: str, folder: Path) -> tuple[Settings, dict[str, Any]]:
             "engine.checkpoint": f"{folder}/checkpoint",
             "metrics.port": free_ports(1)[0],
             **FEW_PARTITIONS,
+            **SETTINGS,
         }
     )
     create_topics({"bootstrap_servers": bootstrap}, prefix, topic_specs(settings.topics))
@@ -253,8 +279,11 @@ def test_fuzz(spark: "SparkSession", bootstrap: str, tmp_path: Path, rounds: int
             asked = _write(settings, log, SEED, rounds)
             after = _join(witness, "after", place)
             assert after <= max(2 * before, JOIN_SECONDS_MIN), f"seed {SEED}: {before} → {after}"
+            abuse(settings, log)
+            _join(witness, "beside the abuse", place)
             first = _await_read(settings, _ends(settings, log), None, log)
             _assert_conserved(first)
+            _assert_bounded(settings, log, first)
             first = scrape(settings.metrics)
         # What is written while no engine runs is read by the next one.
         asked |= _write(settings, log, SEED + 1, 1)
