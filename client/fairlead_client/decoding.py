@@ -142,6 +142,7 @@ def _notice(record: dict[str, Any]) -> Notice:
         winner=None
         if winner is None
         else (_number(winner.get("start_ms"), "winner.start_ms"), _text(winner, "uuid")),
+        reason=_optional_text(record, "reason"),
     )
 
 

@@ -71,7 +71,10 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The engine tells one client something (§3.13); `winner` is (start ms, uuid) of a process."""
+    """The engine tells one client something (§3.13); `winner` is (start ms, uuid) of a process.
+
+    `reason` is why the client waits, of a notice `waiting`; None: nothing keeps it any more.
+    """
 
     group: str
     client_id: str
@@ -80,3 +83,4 @@ class Notice:
     code: str
     message: str
     winner: tuple[int, str] | None = None
+    reason: str | None = None

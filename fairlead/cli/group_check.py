@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairlead.planning.findings import Finding
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
-    from fairlead.standing.bridge_silence import BridgeSilence
+    from fairlead.standing.bridges import Bridges
     from fairlead.standing.group_standing import GroupStanding
     from fairlead.standing.heard import Place
     from fairlead.standing.shared_source import SharedSource
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 __all__ = ["check", "folded_findings", "verdict_on"]
 
 COLUMNS = ("problem", "for", "says", "do")
+_BRIDGE_WORDS = {
+    "bridge_silent": "the bridge is silent",
+    "bridge_dead": "the bridge is dead",
+    "bridge_look_ups_fail": "the bridge cannot see its cluster",
+}
 
 GroupArgument = Annotated[
     str | None,
@@ -131,14 +136,14 @@ def _who(standing: "GroupStanding") -> str:
     return f"{own} of {counted(len(sharing), 'member')} {have} {queues}{paused}"
 
 
-def _silence(source: "TopicSource", settings: "Settings") -> "BridgeSilence | None":
-    """Return what waits for a bridge, of topics that exist."""
-    from fairlead.standing.bridge_silence import bridge_silence
+def _bridges(source: "TopicSource", settings: "Settings") -> "Bridges":
+    """Return what the topics tell of the bridges; what is asked of topics that exist counts."""
+    from fairlead.standing.bridges import look_at_bridges
 
-    found = bridge_silence(source)
-    if found is None:
-        return None
-    return found.without(frozenset(absent_topics(set(found.topics), source, settings)))
+    found = look_at_bridges(source)
+    if found.silence is None:
+        return found
+    return found.without(absent_topics(set(found.silence.topics), source, settings))
 
 
 def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOptions) -> None:
@@ -147,33 +152,38 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
 
     topics, output = SharedSource(source), shared.output
     verdicts = [verdict_on(group, topics.of(group), settings) for group in topics.groups()]
-    silent = None if shared.dump is not None else _silence(source, settings)
+    bridges = None if shared.dump is not None else _bridges(source, settings)
+    wrong_bridges = [] if bridges is None else bridges.rows()
+    for stopped in () if bridges is None else bridges.stopped:
+        warn(stopped.words())
     if shared.dump is None:
         verdicts = _checked_again(verdicts, topics, source, settings)
     if output is OutputFormat.JSON:
         groups = [each.document() for each in verdicts]
-        bridge = silent.row() if silent else None
+        bridge = wrong_bridges[0] if wrong_bridges else None
+        lives = [] if bridges is None else [each.document() for each in bridges.lives]
         verdict = worst(verdicts)
-        if silent and verdict in ("safe", "nobody"):
+        if bridge and verdict in ("safe", "nobody"):
             verdict = "problems"
-        write_document({"verdict": verdict, "groups": groups, "bridge": bridge}, output)
+        found = {"verdict": verdict, "groups": groups, "bridge": bridge, "bridges": lives}
+        write_document(found, output)
     elif output is OutputFormat.JSONL:
         for each in verdicts:
             write_document(each.document(), output)
-        if silent:
-            write_document({"group": "*", "bridge": silent.row()}, output)
-    elif silent or any(each.findings for each in verdicts):
+        for row in wrong_bridges:
+            write_document({"group": "*", "bridge": row}, output)
+    elif wrong_bridges or any(each.findings for each in verdicts):
         rows = [
             {"group": each.group, **row}
             for each in verdicts
             for row in folded_findings(each.findings)
         ]
-        rows += [{"group": "*", **silent.row()}] if silent else []
+        rows += [{"group": "*", **row} for row in wrong_bridges]
         write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "do"))
-    if silent:
+    if wrong_bridges:
         raise VerdictError(
-            f"the bridge is silent, and {counted(_number(verdicts), 'finding')} in "
-            f"{counted(len(verdicts), 'group')}.",
+            f"{_BRIDGE_WORDS[wrong_bridges[0]['problem']]}, and "
+            f"{counted(_number(verdicts), 'finding')} in {counted(len(verdicts), 'group')}.",
             remedy="docs/groups.md says what each means.",
         )
     wrong, number = sum(bool(each.findings) for each in verdicts), _number(verdicts)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["chosen_groups", "engine_line", "group_rows", "list_groups"]
+__all__ = ["bridge_lines", "chosen_groups", "engine_line", "group_rows", "list_groups"]
 
 COLUMNS: Final = (
     *("group", "phase", "members", "idle", "queues", "unassigned", "handover", "lag", "waiting"),
@@ -73,14 +73,14 @@ def list_groups(
     Asks `fairlead serve` (serve.url). Where nobody answers it reads the topics itself, and says so.
     """
     settings = shared.settings()
-    found, now_ms = _groups(settings, shared)
+    found, bridges, now_ms = _groups(settings, shared)
     chosen = chosen_groups(found, pattern, phase or (), sort, problem=problem)
     if shared.output is OutputFormat.TABLE:
         rows = group_rows(chosen, now_ms)
         write_fitting(rows, COLUMNS, shared.output, prose=("problem",), fewer=_NARROW)
-        line = engine_line(found)
-        if line is not None:
-            typer.echo(line)
+        for line in (engine_line(found), *bridge_lines(bridges)):
+            if line is not None:
+                typer.echo(line)
     else:
         write_rows(chosen, (), shared.output)
 
@@ -139,6 +139,11 @@ def engine_line(groups: Sequence[Summary]) -> str | None:
     return f"engine: {newest['says']}{whose}: owners go on, nothing is decided (fairlead run)"
 
 
+def bridge_lines(bridges: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return what is to be said of bridges that do not follow their clusters."""
+    return [f"bridge: {each['says']}" for each in bridges if each["state"] != "running"]
+
+
 def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any]]:
     """Yield each group as a row of the table; ``now_ms``: up to when what is past is counted."""
     for each in groups:
@@ -162,8 +167,10 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
         }
 
 
-def _groups(settings: "Settings", shared: SourceOptions) -> tuple[Sequence[Summary], int]:
-    """Return the summaries, and the time that they are of."""
+def _groups(
+    settings: "Settings", shared: SourceOptions
+) -> tuple[Sequence[Summary], Sequence[Mapping[str, Any]], int]:
+    """Return the summaries, what is to be said of the bridges, and the time that they are of."""
     if shared.dump is None and settings.serve.url:
         try:
             answer = ask_serve(settings.serve.url, "/api/v1/groups")
@@ -176,7 +183,8 @@ def _groups(settings: "Settings", shared: SourceOptions) -> tuple[Sequence[Summa
                     typer.echo(f"{settings.serve.url} tells of {other}", err=True)
                 if not answer.get("ready", True):
                     typer.echo(f"fairlead serve is not ready: {answer.get('reason')}", err=True)
-                return answer["groups"], answer["as_of_ms"]
+                # One of an earlier version tells nothing of bridges.
+                return answer["groups"], answer.get("bridges", ()), answer["as_of_ms"]
             typer.echo(
                 f"serve.url: {settings.serve.url} tells of {other}; reading the topics at "
                 f"{settings.kafka.bootstrap} instead",
@@ -184,11 +192,11 @@ def _groups(settings: "Settings", shared: SourceOptions) -> tuple[Sequence[Summa
             )
     begun = time.monotonic()
     source = shared.open(settings)
-    found, records = _read(source, settings, live=shared.dump is None)
+    found, bridges, records = _read(source, settings, live=shared.dump is None)
     if shared.dump is None:
         taken = time.monotonic() - begun
         typer.echo(f"read {records:,} records of the topics in {taken:.1f} s", err=True)
-    return found, source.now_ms()
+    return found, bridges, source.now_ms()
 
 
 def _is_meant(settings: "Settings", shared: SourceOptions) -> bool:
@@ -201,7 +209,9 @@ def _is_meant(settings: "Settings", shared: SourceOptions) -> bool:
     return not named and urlsplit(settings.serve.url).hostname not in LOOPBACK
 
 
-def _read(source: "TopicSource", settings: "Settings", *, live: bool) -> tuple[list[Summary], int]:
+def _read(
+    source: "TopicSource", settings: "Settings", *, live: bool
+) -> tuple[list[Summary], Sequence[Mapping[str, Any]], int]:
     from fairlead.cli.brokers_asked import ask_brokers
     from fairlead.cli.plan_start import tick_ms_of
     from fairlead.serve.following import WINDOWS_MS
@@ -228,4 +238,6 @@ def _read(source: "TopicSource", settings: "Settings", *, live: bool) -> tuple[l
         asked = ask_brokers(view.unmeasured(_SILENT_MS), settings)
         if asked is not None:
             view.take_offsets(*asked)
-    return [each.document() for each in view.groups(source.now_ms())], records
+    now_ms = source.now_ms()
+    bridges = [each.document() for each in view.bridges(now_ms)]
+    return [each.document() for each in view.groups(now_ms)], bridges, records

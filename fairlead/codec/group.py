@@ -34,7 +34,7 @@ from fairlead.core.state import GroupState, PendingRequest, Trait
 
 __all__ = ["BODY_VERSION", "decode_group", "encode_group", "same_body"]
 
-BODY_VERSION = 6
+BODY_VERSION = 7
 _UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 
 
@@ -112,7 +112,7 @@ def _plain(state: GroupState) -> dict[str, Any]:
         ],
         "barrier": plain_barrier(state.barrier, key_rows, queue_rows),
         "requests": [
-            [what, topic, request.asked_ms, request.times]
+            [what, topic, request.asked_ms, request.times, request.unanswered]
             for (what, topic), request in sorted(state.requests.items())
         ],
         "measures": [
@@ -129,6 +129,7 @@ def _plain(state: GroupState) -> dict[str, Any]:
         "established": [[*trait, [*value]] for trait, value in sorted(state.established.items())],
         "growing_since_ms": state.growing_since_ms,
         "remade": [*state.remade],
+        "absent": [[topic, [*clusters]] for topic, clusters in sorted(state.absent.items())],
     }
 
 
@@ -176,13 +177,21 @@ def _read_6(plain: dict[str, Any]) -> GroupState:
     return state
 
 
+def _read_7(plain: dict[str, Any]) -> GroupState:
+    """Read what version 6 has, and which clusters lack a topic; rows say what has no answer."""
+    state = _read_6(plain)
+    state.absent = {topic: tuple(clusters) for topic, clusters in plain["absent"]}
+    return state
+
+
 def _read(plain: dict[str, Any], queues: list[MessageQueue]) -> GroupState:
     keys = [MemberKey(*key) for key in plain["keys"]]
     clients = plain["clients"]
     members = [read_member(row, keys) for row in plain["members"]]
     routes = [read_route(row) for row in plain["routes"]]
     generation, number = plain["epoch"]
-    # Versions before 6 do not say which topics were made anew: each may have been.
+    # Versions before 6 do not say which topics were made anew: each may have been. Those before 7
+    # do not say since when a request has no answer.
     return GroupState(
         group=plain["group"],
         created_ms=plain["created_ms"],
@@ -200,8 +209,8 @@ def _read(plain: dict[str, Any], queues: list[MessageQueue]) -> GroupState:
         claims={keys[row[0]]: read_claims(row, queues) for row in plain["claims"]},
         barrier=read_barrier(plain["barrier"], keys, queues),
         requests={
-            (what, topic): PendingRequest(asked_ms, times)
-            for what, topic, asked_ms, times in plain["requests"]
+            (what, topic): PendingRequest(asked_ms, times, *later)
+            for what, topic, asked_ms, times, *later in plain["requests"]
         },
         empty_since_ms=plain["empty_since_ms"],
         allocated_by=plain["allocated_by"],
@@ -216,4 +225,5 @@ _DECODERS: Mapping[int, Callable[[dict[str, Any]], GroupState]] = {
     4: _read_3,
     5: _read_5,
     6: _read_6,
+    7: _read_7,
 }

@@ -7,7 +7,7 @@ from fairlead.core.state import Member, Spoken, Tombstone
 
 __all__ = ["plain_member", "plain_tombstone", "read_member", "read_tombstone"]
 
-_NOTHING_LATER: tuple[Any, ...] = (0, False, (), None)
+_NOTHING_LATER: tuple[Any, ...] = (0, False, (), None, ())
 """What stands for the last fields of a row that ends before them."""
 
 
@@ -48,21 +48,32 @@ def plain_member(member: Member, row: int) -> list[Any]:
         ],
         member.joined_ms,
         member.told_rival,
-        *([list(member.told_odd)] if member.told_odd or member.spoken else ()),
-        *([[*member.spoken]] if member.spoken else ()),
+        *_plain_told(member),
     ]
+
+
+def _plain_told(member: Member) -> list[Any]:
+    """Return the last fields of a row, without those at the end that say nothing."""
+    spoken = None if member.spoken is None else [*member.spoken]
+    last: list[Any] = [[*member.told_odd], spoken, [*member.told_waiting]]
+    while last and not last[-1]:
+        last.pop()
+    return last
 
 
 def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
     """Return the member that :func:`plain_member` wrote.
 
     Version 3 has when it joined and what it was told of a rival, version 5 what else it was told,
-    if anything.
+    if anything, version 7 why it waits.
     """
     row, start_ms, uuid, incarnations, acked, leaving, told, parts, profile, subscriptions = plain[
         :10
     ]
-    joined_ms, told_rival, told_odd, spoken = (*plain[10:], *_NOTHING_LATER[len(plain) - 10 :])
+    joined_ms, told_rival, told_odd, spoken, waiting = (
+        *plain[10:],
+        *_NOTHING_LATER[len(plain) - 10 :],
+    )
     return Member(
         keys[row],
         Process(start_ms, uuid),
@@ -80,6 +91,7 @@ def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
         told_rival,
         tuple(told_odd),
         None if spoken is None else Spoken(*spoken),
+        tuple(waiting),
     )
 
 

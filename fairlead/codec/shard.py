@@ -69,7 +69,8 @@ class ShardHeader:
     ``marker_ms`` is the clock at the first tick of ``marker``, ``control_end`` up to where control
     must have been read before that tick counts. ``origin`` says where the state began after a loss,
     ``recovering`` that clients may be working that the shard has not heard of yet. ``intake`` and
-    ``released`` are how much came of late, for the quotas.
+    ``released`` are how much came of late, for the quotas. ``bridges`` is what the bridge of each
+    cluster said last of itself: (when, its state).
     """
 
     generation: int = 0
@@ -88,6 +89,7 @@ class ShardHeader:
     recovering: bool = False
     intake: Intake = field(default_factory=Intake)
     released: ReleaseIntake = field(default_factory=ReleaseIntake)
+    bridges: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,8 @@ def open_shard(stored: StoredShard) -> OpenShard:
             # What was written before there were quotas lacks it.
             read_intake(alive_head["intake"]) if "intake" in alive_head else Intake(),
             read_releases(alive_head["released"]) if "released" in alive_head else ReleaseIntake(),
+            # Bridges did not tell of themselves at first.
+            {name: (at_ms, told) for name, at_ms, told in alive_head.get("bridges", ())},
         )
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise CodecError("a shard", f"its two columns do not fit each other ({error!r})") from error
@@ -227,6 +231,8 @@ def _pack_liveness(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
         head["intake"] = plain_intake(header.intake)
     if header.released != ReleaseIntake():
         head["released"] = plain_releases(header.released)
+    if header.bridges:
+        head["bridges"] = [[name, *told] for name, told in sorted(header.bridges.items())]
     return _join(head, [slot.liveness for slot in slots], _LIVENESS)
 
 

@@ -46,6 +46,7 @@ from fairlead.core.records import (
     Reset,
     RouteChanged,
     RuleSet,
+    TopicAbsent,
 )
 from fairlead.core.resets import apply_reset
 from fairlead.core.routes import readable_queues
@@ -55,6 +56,7 @@ from fairlead.core.scales import measure, weigh_when_due
 from fairlead.core.spoken_for import note_going_on, note_unasked
 from fairlead.core.state import RESET, Grant, QueueState, Spoken
 from fairlead.core.surplus import surplus_of_route
+from fairlead.core.waiting import apply_absent, note_answer
 
 __all__ = ["KINDS", "apply_record"]
 
@@ -68,6 +70,7 @@ KINDS = {
     Reset: "reset",
     RouteChanged: "route",
     OffsetsKnown: "offsets",
+    TopicAbsent: "absent",
 }
 """Record class -> its kind on the wire, by which it is counted."""
 
@@ -93,6 +96,8 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
             _apply_route(draft, arrival, changed)
         case OffsetsKnown() as known:
             _apply_offsets(draft, arrival, known)
+        case TopicAbsent() as absent:
+            apply_absent(draft, absent)
         case RuleSet() as rule:
             _apply_rule(draft, arrival, rule)
         case Reset() as wanted:
@@ -168,6 +173,8 @@ def _grant_of(value: QueueState, released: Release) -> Grant | None:
 
 def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     state = draft.state
+    note_answer(draft, "route", changed.topic)
+    note_answer(draft, "retry", changed.topic)
     known = state.routes.get(changed.topic)
     route = changed.route
     if known is None and (route is None or changed.topic not in subscribed_topics(state)):
@@ -227,6 +234,7 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
 
 def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
     state = draft.state
+    note_answer(draft, "offsets", known.topic)
     route = state.routes.get(known.topic)
     if route is not None and route.identity == known.identity:
         note_bounds(draft, arrival, known)

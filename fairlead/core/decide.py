@@ -134,7 +134,8 @@ def ask_for_the_missing(draft: Draft) -> None:
             requests[what, topic] = open_request
             continue
         times = 0 if open_request is None else open_request.times
-        requests[what, topic] = PendingRequest(clock, times + 1)
+        first = None if open_request is None else open_request.unanswered
+        requests[what, topic] = PendingRequest(clock, times + 1, clock if first is None else first)
         draft.requests.append(_request(draft, what, topic, queues))
     state.requests = requests
 

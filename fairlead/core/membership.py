@@ -286,7 +286,8 @@ def _bury(draft: Draft, key: MemberKey, *, lapsed: bool) -> None:
     draft.tell.discard(key)
     draft.drops.pop(key, None)
     draft.adds.pop(key, None)
-    told = member.told_duplicate or member.told_rival or bool(member.told_odd)
+    told = member.told_duplicate or member.told_rival
+    told = told or bool(member.told_odd or member.told_waiting)
     draft.gone.append(Gone(draft.state.group, key, member.parts, notice=told))
 
 

@@ -145,7 +145,11 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a member must be told that is no assignment."""
+    """Something a member must be told that is no assignment.
+
+    ``reason``: of a notice ``waiting`` why it has less than it wants, in one word; None: nothing
+    keeps it any more.
+    """
 
     group: str
     member: MemberKey
@@ -154,6 +158,7 @@ class Notice:
     message: str
     winner: Process | None
     at_ms: int
+    reason: str | None = None
 
 
 Stage = Literal["dropped", "gated", "granted", "resolved"]

@@ -22,6 +22,8 @@ from fairlead.core.model import (
 __all__ = [
     "ALL_GROUPS",
     "Arrival",
+    "BridgeSign",
+    "BridgeState",
     "Claim",
     "Claims",
     "DriverSettings",
@@ -39,6 +41,7 @@ __all__ = [
     "RouteChanged",
     "RuleSet",
     "Tick",
+    "TopicAbsent",
 ]
 
 
@@ -219,6 +222,33 @@ class OffsetsKnown:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicAbsent:
+    """A bridge answers a group that asked about a topic: its cluster does not have it."""
+
+    group: str
+    topic: str
+    cluster: str
+
+
+BridgeState = Literal["running", "look_ups_fail", "stopped"]
+"""What a bridge says of itself: it works, its cluster does not answer, or it ends in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeSign:
+    """A bridge says that it is there, or that it ends.
+
+    ``bridge`` is a uuid, drawn at each of its starts; ``every_ms`` is after how long the next such
+    record comes at the latest, unless it has ended.
+    """
+
+    cluster: str
+    bridge: str
+    state: BridgeState
+    every_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """The driver of a generation is alive; the clock moves.
 
@@ -269,9 +299,18 @@ class Generation:
 
 
 GroupRecord = (
-    Heartbeat | Leave | Progress | Claims | Release | RuleSet | Reset | RouteChanged | OffsetsKnown
+    Heartbeat
+    | Leave
+    | Progress
+    | Claims
+    | Release
+    | RuleSet
+    | Reset
+    | RouteChanged
+    | OffsetsKnown
+    | TopicAbsent
 )
-Record = GroupRecord | Tick | Generation
+Record = GroupRecord | Tick | Generation | BridgeSign
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,8 @@ class Moment:
     record (None: now); ``shard``, ``step`` and ``positions`` make the cut. ``number_floor`` is
     where a group that is made begins to count. ``recovering``: this shard's state was lost, and not
     every client that may be working is known yet; ``incomplete``: records of this group were given
-    up, or it had no state while they waited.
+    up, or it had no state while they waited. ``bridges``: what each cluster's bridge said last of
+    itself, and when.
     """
 
     clock_ms: int
@@ -143,6 +144,7 @@ class Moment:
     marker_ms: int | None = None
     recovering: bool = False
     incomplete: bool = False
+    bridges: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
 
 class RuleError(Exception):

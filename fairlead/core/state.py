@@ -83,6 +83,11 @@ class Member:
     """Of what, with which own value, it was told that its group has another; oldest first."""
     spoken: Spoken | None = None
     """A queue was released in its name although nobody had asked for it; None: nothing was."""
+    told_waiting: tuple[str, ...] = ()
+    """Why it has less than it wants, as it was told last; (): it was told nothing, or the end.
+
+    The generation that told it, the reason, and a hash of what it is of.
+    """
 
     @property
     def topics(self) -> frozenset[str]:
@@ -290,10 +295,15 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class PendingRequest:
-    """A request that no bridge has answered: when it was last sent, how often."""
+    """A request whose answer is missing or lacks something: when it was last sent, how often.
+
+    ``unanswered`` is the clock at the first of those to which no bridge has said anything; None:
+    one has answered the last one, though not with what is needed.
+    """
 
     asked_ms: int
     times: int
+    unanswered: int | None = None
 
 
 @dataclass(slots=True)
@@ -349,6 +359,8 @@ class GroupState:
 
     A commit that names no life may be of that one, in whichever queue it is.
     """
+    absent: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Topic that is lacking -> the clusters of which a bridge said that they lack it, sorted."""
 
     @property
     def epoch(self) -> Epoch:
@@ -378,4 +390,5 @@ class GroupState:
             weights=dict(self.weights),
             awaited=dict(self.awaited),
             established=dict(self.established),
+            absent=dict(self.absent),
         )

@@ -59,6 +59,7 @@ from fairlead.core.scales import weigh_queues, weigh_when_due
 from fairlead.core.settling import keep_targets, may_share, window_end_ms
 from fairlead.core.state import GroupState
 from fairlead.core.targets import allocation_text, compute_targets
+from fairlead.core.waiting import tell_waiting
 
 __all__ = ["StepResult", "due_ms", "step"]
 
@@ -119,6 +120,7 @@ def step(
         note_drained(draft)
         bury_leavers(draft)
     ask_for_the_missing(draft)
+    tell_waiting(draft)
     _tidy(draft)
     outputs = outputs_of(draft, before)
     return StepResult(

@@ -102,9 +102,11 @@ CHECKS: Final = (
           "the brokers' clocks beside each other, by the ticks of one moment. Nothing is written.",
           "a minute apart; or brokers further apart than `group_defaults.margin_ms`"),
     Check("bridge", Place.CLUSTER, 6, life.bridge,
-          "Whether the newest request in the log was answered by routes or offsets, and whether "
-          "topics have more queues than their routes tell.",
-          "a request has waited for ten seconds, or a topic has grown and no bridge has told it"),
+          "What each cluster's bridge last said of itself, and whether what was asked of bridges "
+          "has an answer, as `fairlead group check --all` finds it; and whether topics have more "
+          "queues than their routes tell.",
+          "one is dead or cannot see its cluster, a request has waited for ten seconds, or a "
+          "topic has grown and no bridge has told it"),
     Check("state", Place.CLUSTER, 7, checkpoint.checkpoint_topics,
           "Whether the checkpoint is whole, and made for this cluster, topics and partitions, "
           "and the log still holds what it reads next.", "a start would be refused"),

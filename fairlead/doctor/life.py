@@ -13,8 +13,6 @@ __all__ = ["bridge", "clock", "engine"]
 _TICKS_SILENT: Final = 10
 _SKEW_WARN_MS: Final = 2_000
 _SKEW_FAIL_MS: Final = 60_000
-_UNANSWERED_MS: Final = 10_000
-_SAME_MOMENT_MS: Final = 1_000
 _LOOK_MS_MAX: Final = 2_000
 
 
@@ -85,28 +83,29 @@ def clock(around: Surroundings) -> Iterator[Answer]:
 
 
 def bridge(around: Surroundings) -> Iterator[Answer]:
-    """See whether what the engine last asked for was answered."""
+    """See what the bridges say of themselves, and whether what was asked of them has an answer.
+
+    As `fairlead group check --all` does.
+    """
     cluster = around.cluster
-    asked = cluster.newest_time_ms("requests")
-    answers = [cluster.newest_time_ms(suffix) for suffix in ("routes", "offsets")]
-    answered = max((each for each in answers if each is not None), default=None)
-    now = _now_ms()
+    if not all(cluster.partitions(suffix) for suffix in ("requests", "routes", "offsets")):
+        yield unknown("its topics are missing", "see: topics")
+        return
     yield from _untold(around)
-    if asked is None and answered is None:
-        yield unknown("nobody has asked for a route yet, and no bridge has told one")
-    elif asked is None:
-        yield ok(f"told routes or offsets {_ago(now, answered)}; nobody has asked of late")
-    elif answered is not None and answered >= asked - _SAME_MOMENT_MS:
-        yield ok(f"answered {_ago(now, answered)}, after the newest request")
-    elif now - asked < _UNANSWERED_MS:
-        yield ok(f"a request of {_ago(now, asked)} is on its way")
-    else:
-        last = "nothing was ever told" if answered is None else f"last told {_ago(now, answered)}"
-        yield fail(
-            f"the newest request, {_ago(now, asked)}, has no answer ({last}): queues wait for "
-            "their routes or offsets",
-            "fairlead bridge kafka; or fairlead route put, where there is no bridge",
-        )
+    found = cluster.bridges
+    rows = found.rows()
+    for row in rows:
+        yield fail(row["says"], row["do"])
+    if rows:
+        return
+    if not found.lives:
+        yield unknown("no bridge has ever given a sign of life, and nothing asked has no answer")
+        return
+    for each in found.lives:
+        if each in found.stopped:
+            yield warn(each.words(), "fairlead bridge kafka, unless it is meant to stand still")
+        else:
+            yield ok(each.words())
 
 
 def _untold(around: Surroundings) -> Iterator[Answer]:
@@ -142,11 +141,6 @@ def _skew(skew_ms: int, by: str) -> Answer:
     if abs(skew_ms) > _SKEW_FAIL_MS:
         return fail(told, remedy)
     return warn(told, remedy) if abs(skew_ms) > _SKEW_WARN_MS else ok(told)
-
-
-def _ago(now_ms: int, then_ms: int | None) -> str:
-    assert then_ms is not None
-    return f"{max(0, now_ms - then_ms) / 1_000:.0f} s ago"
 
 
 def _now_ms() -> int:

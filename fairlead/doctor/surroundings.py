@@ -13,9 +13,12 @@ from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 
+from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.control.strange_queues import read_routes
 from fairlead.core.model import Route
-from fairlead.settings import Problem, Settings
+from fairlead.settings import Problem, Settings, library_options
+from fairlead.sources.kafka_source import KafkaSource
+from fairlead.standing.bridges import Bridges, look_at_bridges
 from fairlead.topics import Role
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
 from streaming.connection import client_options
@@ -115,12 +118,23 @@ class Cluster:
         end: int = self.consumer.end_offsets([place], timeout_ms=ANSWER_MS_MAX)[place]
         return end
 
-    def newest_time_ms(self, suffix: str) -> int | None:
-        """Return the time of the newest record of a topic of one partition; None: it has none."""
-        if self.partitions(suffix) == 0:
-            return None
-        records = self._tail([(suffix, 0)], back=1, seconds=ANSWER_MS_MAX / 1_000)
-        return max((record.timestamp for record in records), default=None)
+    @cached_property
+    def bridges(self) -> Bridges:
+        """What the topics tell of the bridges, of what exists in this cluster.
+
+        An older bridge tells nothing of a topic that does not exist; EnvironmentMissingError if a
+        topic cannot be read.
+        """
+        found = look_at_bridges(KafkaSource(self._settings.kafka))
+        if found.silence is None:
+            return found
+        kafka = self._settings.kafka
+        data = DataCluster(
+            kafka.bootstrap, timeout_ms=ANSWER_MS_MAX, options=library_options(kafka)
+        )
+        with contextlib.closing(data):
+            there = data.names()
+        return found if there is None else found.without({*found.silence.topics} - {*there})
 
     @cached_property
     def routes(self) -> dict[str, Route]:

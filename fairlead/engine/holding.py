@@ -20,6 +20,7 @@ from fairlead.core.records import (
     Reset,
     RouteChanged,
     RuleSet,
+    TopicAbsent,
 )
 from fairlead.engine.line import Line
 
@@ -31,6 +32,7 @@ HELD_ROWS_MAX = 2_000
 _REPEATED_FIRST = (
     Progress,
     Heartbeat,
+    TopicAbsent,
     OffsetsKnown,
     RouteChanged,
     Leave,
@@ -86,9 +88,14 @@ def _subject(record: GroupRecord) -> Hashable:
             return (Reset, record.queue)
         case RouteChanged():
             return (RouteChanged, record.topic)
-        case OffsetsKnown():
-            queues = tuple(entry.queue for entry in record.queues)
-            return (OffsetsKnown, record.topic, queues)
+        case TopicAbsent() | OffsetsKnown():
+            return (type(record), record.topic, _of_topic(record))
+
+
+def _of_topic(record: TopicAbsent | OffsetsKnown) -> Hashable:
+    if isinstance(record, TopicAbsent):
+        return record.cluster
+    return tuple(entry.queue for entry in record.queues)
 
 
 def _grants(record: Progress) -> list[tuple[Hashable, Hashable]]:

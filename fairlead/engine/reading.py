@@ -15,6 +15,7 @@ from fairlead.core.outputs import Rejection
 from fairlead.core.quota import QUOTA_BOUNDS
 from fairlead.core.records import (
     ALL_GROUPS,
+    BridgeSign,
     Generation,
     GroupRecord,
     Heartbeat,
@@ -22,6 +23,7 @@ from fairlead.core.records import (
     RouteChanged,
     RuleSet,
     Tick,
+    TopicAbsent,
 )
 from fairlead.engine.admission import Admission, SurplusRow, ruled_groups
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
@@ -86,7 +88,8 @@ class Batch:
     ``surplus`` are records above the quota of each group, not read yet, and ``numbers`` which one
     of its group in its second each read one was, by topic and offset, if not among the first.
     ``turned_away`` are records that would have made a group, as far as a dead letter tells of them,
-    with the reason.
+    with the reason. ``bridges`` is what the bridge of each cluster said last of itself: (when, its
+    state).
     """
 
     clock: ShardClock
@@ -103,6 +106,7 @@ class Batch:
     refused: list[Refused] = field(default_factory=list)
     input_lost: bool = False
     gathering: bool = False
+    bridges: dict[str, tuple[int, str]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     append_times: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
@@ -180,6 +184,7 @@ def _begin(opened: OpenShard | None, rows: Sequence[RawRecord], context: ShardCo
     positions = {topic: dict(partitions) for topic, partitions in header.positions.items()}
     batch = Batch(clock, admission, positions, header.newest_ms)
     batch.gathering = header.recovering
+    batch.bridges = dict(header.bridges)
     return batch
 
 
@@ -205,6 +210,8 @@ def _read(
         return
     if isinstance(record, Tick):
         _read_tick(batch, row, record, context)
+    elif isinstance(record, BridgeSign):
+        _read_sign(batch, row, record, context)
     elif not isinstance(record, Generation):
         held = HeldRow(
             row.topic, row.partition, row.offset, row.append_ms, clock_ms, row.key, row.value
@@ -299,6 +306,19 @@ def _read_tick(batch: Batch, row: RawRecord, tick: Tick, context: ShardContext) 
     clock.tick(tick.generation, tick.control_end)
 
 
+_BRIDGES_MAX = 16
+"""So many clusters have a bridge, as far as is remembered."""
+
+
+def _read_sign(batch: Batch, row: RawRecord, sign: BridgeSign, context: ShardContext) -> None:
+    """Remember what a bridge says of itself: each shard for its groups."""
+    batch.counts["records/offsets/bridge/applied"] += context.shard == 0
+    batch.bridges[sign.cluster] = (row.append_ms, sign.state)
+    if len(batch.bridges) > _BRIDGES_MAX:
+        oldest = min(batch.bridges, key=lambda name: (batch.bridges[name], name))
+        del batch.bridges[oldest]
+
+
 def _foreign(row: RawRecord, tick: Tick, context: ShardContext) -> Rejection:
     """Return the refusal of a tick that changes nothing, since nothing shows who wrote it.
 
@@ -334,7 +354,7 @@ def _refuse(
 
 
 def _lay_out(batch: Batch, line: Line, record: GroupRecord, context: ShardContext) -> None:
-    if isinstance(record, OffsetsKnown) and not _is_own(record.group, context):
+    if isinstance(record, OffsetsKnown | TopicAbsent) and not _is_own(record.group, context):
         return
     # Every shard reads routes; one of them speaks for all.
     if not isinstance(record, RouteChanged) or context.shard == 0:
@@ -364,7 +384,7 @@ def reread(rows: Sequence[HeldRow], context: ShardContext) -> tuple[list[Line], 
         except WireError as error:
             refused.append(Refused(row, error))
             continue
-        assert not isinstance(record, Tick | Generation)
+        assert not isinstance(record, Tick | Generation | BridgeSign)
         lines.append(Line(held, record))
     return lines, refused
 
@@ -377,7 +397,7 @@ def read_surplus(batch: Batch, row: SurplusRow, context: ShardContext) -> Line |
         record = decode(suffix, raw, WireLimits(context.partitions.shards))
     except WireError as error:
         return Refused(raw, error)
-    assert not isinstance(record, Tick | Generation | RouteChanged)
+    assert not isinstance(record, Tick | Generation | RouteChanged | BridgeSign)
     place = raw.topic, raw.partition, raw.offset, raw.append_ms
     batch.append_times[KINDS[type(record)]].append(raw.append_ms)
     return Line(HeldRow(*place, row.clock_ms, raw.key, raw.value), record)

@@ -61,6 +61,7 @@ class Round:
             number_floor=self._before.number_floor,
             marker_ms=batch.clock.marker_ms,
             recovering=self._before.recovering or batch.input_lost,
+            bridges=batch.bridges,
         )
         jumped = batch.clock.jumps > self._before.jumps_told
         alarm = CLOCK_JUMP if jumped else None
@@ -232,6 +233,7 @@ class Round:
             recovering=self._moment.recovering and not self._is_recovered(),
             intake=self._batch.admission.after(),
             released=self._batch.admission.releases_after(),
+            bridges=self._batch.bridges,
         )
         stored = close_shard(
             self._opened, (clock.clock_ms, clock.append_ms or 0), header, self._changes

@@ -111,6 +111,10 @@ class HeldView:
             self._groups_at = time.monotonic()
         return self._groups
 
+    def bridges(self) -> list[dict[str, Any]]:
+        """Return what is to be said of the bridge of each cluster, by the clusters' names."""
+        return self.asked(lambda view: [each.document() for each in view.bridges(_now_ms())], [])
+
     def group(self, name: str) -> dict[str, Any] | None:
         """Return the description of one group; None: nobody has heard of it."""
         found = self.asked(lambda view: view.group(name, _now_ms()), None)

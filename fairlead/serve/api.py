@@ -119,6 +119,7 @@ class _Answers:
         """List the groups."""
         del request
         groups = await run_in_threadpool(self._held.groups)
+        bridges = await run_in_threadpool(self._held.bridges)
         found = readiness_of(self._following())
         return _json(
             {
@@ -127,6 +128,7 @@ class _Answers:
                 "ready": found.ready,
                 "reason": found.reason,
                 "behind_records": found.behind,
+                "bridges": bridges,
                 "groups": groups,
             }
         )

@@ -27,6 +27,7 @@ def told(output: outputs.Assignment | outputs.Notice) -> on.Event:
                 output.code,
                 output.message,
                 output.winner and (output.winner.start_ms, output.winner.uuid),
+                output.reason,
             )
         )
     return on.AssignmentRead(

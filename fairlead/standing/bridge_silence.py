@@ -1,21 +1,22 @@
 """Whether a bridge is silent: what was asked of it lately and has no answer in the log."""
 
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from fairlead.planning.bridge_signs import BridgeLife, is_sign
 from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.decode import decode_request
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
+from fairlead.wire.raw import RawRecord
 
-__all__ = ["BridgeSilence", "bridge_silence"]
+__all__ = ["LOOK_BACK_MS", "BridgeSilence", "bridge_silence"]
 
 _SAME_MOMENT_MS: Final = 1_000
 _UNANSWERED_MS: Final = 10_000
 """A bridge answers within a second; a cluster that is slow has five."""
-_LOOK_BACK_MS: Final = 600_000
+LOOK_BACK_MS: Final = 600_000
 """The engine asks again every half minute, for as long as somebody waits."""
 
 
@@ -25,7 +26,7 @@ class BridgeSilence:
 
     Attributes:
         since_ms: when the first of them was asked.
-        told_ms: when a route or offsets were last told; None: never, or not any more.
+        told_ms: when a route, or an answer, was last told; None: never, or not any more.
         topics: what they ask about, in their order by name.
         now_ms: when that was looked at.
     """
@@ -35,42 +36,53 @@ class BridgeSilence:
     topics: tuple[str, ...]
     now_ms: int
 
-    def without(self, absent: "frozenset[str]") -> "BridgeSilence | None":
-        """Leave out topics that do not exist: a bridge tells nothing of them; None: all."""
+    def without(self, absent: Collection[str]) -> "BridgeSilence | None":
+        """Leave out topics that do not exist: an older bridge tells nothing of them; None: all."""
         left = tuple(topic for topic in self.topics if topic not in absent)
-        return BridgeSilence(self.since_ms, self.told_ms, left, self.now_ms) if left else None
+        return replace(self, topics=left) if left else None
 
-    def row(self) -> dict[str, Any]:
-        """Return it as a row of `group check --all`."""
-        waited = (self.now_ms - self.since_ms) // 1_000
+    def words(self) -> str:
+        """Say since when, and when something was last told."""
         last = (
             "no route or offsets were ever told"
             if self.told_ms is None
             else f"routes or offsets were last told {(self.now_ms - self.told_ms) // 1_000} s ago"
         )
+        return f"no bridge has answered for {(self.now_ms - self.since_ms) // 1_000} s: {last}"
+
+    def row(self, lives: Sequence[BridgeLife]) -> dict[str, Any]:
+        """Return it as a row of `group check --all`, with what the bridges say of themselves."""
+        signs = [each.words() for each in lives] or ["no bridge has ever given a sign of life"]
         return {
             "problem": "bridge_silent",
             "for": ", ".join(self.topics),
-            "says": f"no bridge has answered for {waited} s: {last}",
+            "says": "; ".join((self.words(), *signs)),
             "do": "look whether the bridge runs, and at its log: fairlead bridge kafka --supervise "
             "starts it again; or fairlead route put, where there is no bridge",
         }
 
 
-def bridge_silence(source: TopicSource, now_ms: int | None = None) -> BridgeSilence | None:
+def bridge_silence(
+    source: TopicSource, answers: Sequence[RawRecord], now_ms: int
+) -> BridgeSilence | None:
     """Return what waits for a bridge for ten seconds or longer; None: nothing does.
+
+    Args:
+        source: the topics.
+        answers: rows of the offsets topic, the newest answer among them.
+        now_ms: the time.
 
     Raises:
         EnvironmentMissingError: a topic cannot be read.
     """
-    now = round(time.time() * 1_000) if now_ms is None else now_ms
-    times = [source.newest_ms(suffix, 0) for suffix in ("routes", "offsets")]
-    told = max((each for each in times if each is not None), default=None)
-    since = max(now - _LOOK_BACK_MS, 0 if told is None else told + _SAME_MOMENT_MS)
+    times = [row.append_ms for row in answers if not is_sign(row)]
+    routed_ms = source.newest_ms("routes", 0)
+    told = max((*times, *(() if routed_ms is None else (routed_ms,))), default=None)
+    since = max(now_ms - LOOK_BACK_MS, 0 if told is None else told + _SAME_MOMENT_MS)
     asked = sorted(_asked(source, since))
-    if not asked or now - asked[0][0] < _UNANSWERED_MS:
+    if not asked or now_ms - asked[0][0] < _UNANSWERED_MS:
         return None
-    return BridgeSilence(asked[0][0], told, tuple(sorted({topic for _, topic in asked})), now)
+    return BridgeSilence(asked[0][0], told, tuple(sorted({topic for _, topic in asked})), now_ms)
 
 
 def _asked(source: TopicSource, since_ms: int) -> Iterator[tuple[int, str]]:

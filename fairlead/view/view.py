@@ -7,6 +7,7 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import Reset, RouteChanged
 from fairlead.core.routes import readable_queues
+from fairlead.planning.bridge_signs import BridgeLife, BridgeSigns
 from fairlead.planning.sets import member_part
 from fairlead.view.decided import Decision
 from fairlead.view.decision_part import read_part
@@ -87,6 +88,7 @@ class View:
             "decisions": self._take_decision,
         }
         self._readers = {names.name(suffix): reader for suffix, reader in readers.items()}
+        self._bridges = BridgeSigns()
         self._swept_ms = 0
         self._stirred: set[str] = set()
         self.happened = Happened()
@@ -105,6 +107,10 @@ class View:
     def generation(self) -> int:
         """The newest generation that a driver has claimed; 0: none was read."""
         return self._around.generation
+
+    def bridges(self, now_ms: int) -> list[BridgeLife]:
+        """Return what is to be said of the bridge of each cluster."""
+        return self._bridges.lives(now_ms)
 
     def take(self, rows: Sequence[RawRecord]) -> None:
         """Take in the next rows; those of topics that are not read here change nothing."""
@@ -335,6 +341,10 @@ class View:
         if row.value is None:
             return
         body = body_of(row.value)
+        if body["kind"] != "offsets":
+            # That a topic is absent tells no bounds.
+            self._bridges.take(row)
+            return
         identity = text_of(body["identity"])
         reports = [
             Report(

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.outputs import Request, What
 from fairlead.core.records import (
+    BridgeSign,
+    BridgeState,
     DriverSettings,
     Generation,
     OffsetsKnown,
     QueueOffsets,
     RouteChanged,
+    TopicAbsent,
 )
 from fairlead.wire.fields import Fields
 from fairlead.wire.limits import ROUTE_QUEUES_MAX
@@ -31,7 +34,14 @@ from fairlead.wire.texts import (
 )
 from fairlead.wire.values import bad_value, duplicate, inconsistent
 
-__all__ = ["read_generation", "read_offsets", "read_request", "read_route"]
+__all__ = [
+    "read_absent",
+    "read_generation",
+    "read_offsets",
+    "read_request",
+    "read_route",
+    "read_sign",
+]
 
 PERM_MAX = 15
 
@@ -45,6 +55,10 @@ _BROKER = frozenset(
 _OFFSETS = frozenset(("v", "kind", "group", "topic", "identity", "queues"))
 _QUEUE_OFFSETS = frozenset(("queue", "min", "max", "committed", "for_time"))
 _FOR_TIME = frozenset(("timestamp_ms", "offset"))
+_ABSENT = frozenset(("v", "kind", "group", "topic", "cluster"))
+_SIGN = frozenset(("v", "kind", "cluster", "bridge", "state", "every_ms"))
+_STATES: tuple[BridgeState, ...] = ("running", "look_ups_fail", "stopped")
+_EVERY_MS_MAX = 3_600_000
 _REQUEST = frozenset(("v", "kind", "group", "what", "topic", "queues", "consume_timestamp_ms"))
 _WHAT: Mapping[str, What] = {
     "route": "route",
@@ -162,6 +176,28 @@ def _for_time(fields: Fields) -> tuple[int, int] | None:
         return None
     answer = fields.object("for_time", _FOR_TIME)
     return (answer.time_ms("timestamp_ms"), answer.integer("offset"))
+
+
+def read_absent(fields: Fields) -> TopicAbsent:
+    """Read that a cluster does not have a topic that a group asked about."""
+    fields.known(_ABSENT)
+    return TopicAbsent(
+        group=fields.text("group", GROUP),
+        topic=fields.text("topic", TOPIC),
+        cluster=fields.text("cluster", BROKER_NAME),
+    )
+
+
+def read_sign(fields: Fields) -> BridgeSign:
+    """Read what a bridge says of itself."""
+    fields.known(_SIGN)
+    said = fields.word("state", _STATES)
+    return BridgeSign(
+        cluster=fields.text("cluster", BROKER_NAME),
+        bridge=fields.text("bridge", UUID),
+        state=next(state for state in _STATES if state == said),
+        every_ms=fields.integer("every_ms", 1, _EVERY_MS_MAX),
+    )
 
 
 def read_request(fields: Fields) -> Request:

@@ -19,6 +19,7 @@ from fairlead.core.outputs import (
     Request,
 )
 from fairlead.core.records import Generation, Reset, RuleSet, Tick
+from fairlead.core.waiting import WAITING
 from fairlead.wire.bodies import (
     add_body,
     cause_body,
@@ -164,6 +165,7 @@ def _notice(notice: Notice, names: TopicNames, partitions: Partitions) -> Outgoi
             "message": plain_text(notice.message),
             "winner": process_body(notice.winner),
             "at_ms": notice.at_ms,
+            **_reason_body(notice),
         },
     )
     return OutgoingRecord(
@@ -172,6 +174,11 @@ def _notice(notice: Notice, names: TopicNames, partitions: Partitions) -> Outgoi
         _member_key(notice.group, notice.member, "notice"),
         value,
     )
+
+
+def _reason_body(notice: Notice) -> dict[str, Any]:
+    """Return why a member waits; only notices that are about that have the field."""
+    return {"reason": notice.reason} if notice.code == WAITING else {}
 
 
 def _decision(decision: Decision, names: TopicNames) -> list[OutgoingRecord]:

@@ -1,17 +1,23 @@
-"""What bridges write, as bytes: the route of a topic, and the offsets of its queues for a group."""
+"""What bridges write, as bytes: the route of a topic, what a group asked for, a sign of life."""
 
 from collections.abc import Sequence
 
 import orjson
 
 from fairlead.core.outputs import ENTRIES_PER_PART
-from fairlead.core.records import OffsetsKnown, QueueOffsets, RouteChanged
+from fairlead.core.records import (
+    BridgeSign,
+    OffsetsKnown,
+    QueueOffsets,
+    RouteChanged,
+    TopicAbsent,
+)
 from fairlead.wire.bodies import broker_body, queue_offsets_body
 from fairlead.wire.encode import OversizeError, record_bytes
 from fairlead.wire.raw import OutgoingRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["encode_offsets", "encode_route"]
+__all__ = ["encode_absent", "encode_offsets", "encode_route", "encode_sign"]
 
 
 def encode_route(changed: RouteChanged, names: TopicNames) -> OutgoingRecord:
@@ -61,7 +67,33 @@ def encode_offsets(known: OffsetsKnown, names: TopicNames) -> list[OutgoingRecor
     ]
 
 
-def _key(known: OffsetsKnown, *part: int) -> bytes:
+def encode_absent(absent: TopicAbsent, names: TopicNames) -> OutgoingRecord:
+    """Return that a cluster does not have a topic, in the place of its offsets for the group."""
+    value = record_bytes(
+        "absent",
+        {"group": absent.group, "topic": absent.topic, "cluster": absent.cluster},
+    )
+    return OutgoingRecord(names.name("offsets"), 0, _key(absent), value)
+
+
+def encode_sign(sign: BridgeSign, names: TopicNames) -> OutgoingRecord:
+    """Return what a bridge says of itself; each such record of a cluster replaces the one before.
+
+    So however long bridges run, the compacted topic holds one for each cluster.
+    """
+    value = record_bytes(
+        "bridge",
+        {
+            "cluster": sign.cluster,
+            "bridge": sign.bridge,
+            "state": sign.state,
+            "every_ms": sign.every_ms,
+        },
+    )
+    return OutgoingRecord(names.name("offsets"), 0, orjson.dumps([sign.cluster]), value)
+
+
+def _key(known: OffsetsKnown | TopicAbsent, *part: int) -> bytes:
     return orjson.dumps([known.topic, known.group, *part])
 
 

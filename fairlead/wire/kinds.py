@@ -8,6 +8,7 @@ from typing import Any
 
 from fairlead.core.outputs import Request
 from fairlead.core.records import (
+    BridgeSign,
     Claims,
     Generation,
     Heartbeat,
@@ -20,12 +21,15 @@ from fairlead.core.records import (
     RouteChanged,
     RuleSet,
     Tick,
+    TopicAbsent,
 )
 from fairlead.wire.bridge_records import (
+    read_absent,
     read_generation,
     read_offsets,
     read_request,
     read_route,
+    read_sign,
 )
 from fairlead.wire.control_records import read_removed_rule, read_reset, read_rule
 from fairlead.wire.errors import WireError
@@ -40,6 +44,7 @@ from fairlead.wire.member_records import (
     read_tick,
 )
 from fairlead.wire.placement import (
+    check_bridge_key,
     check_key,
     check_no_key,
     check_partition,
@@ -100,6 +105,19 @@ def _offsets(fields: Fields, raw: RawRecord, _limits: WireLimits) -> OffsetsKnow
     return known
 
 
+def _absent(fields: Fields, raw: RawRecord, _limits: WireLimits) -> TopicAbsent:
+    absent = read_absent(fields)
+    if read_offsets_key(raw.key) != (absent.topic, absent.group):
+        raise key_mismatch("of topic and group as they stand in the value")
+    return absent
+
+
+def _sign(fields: Fields, raw: RawRecord, _limits: WireLimits) -> BridgeSign:
+    sign = read_sign(fields)
+    check_bridge_key(raw.key, sign.cluster)
+    return sign
+
+
 def _generation(fields: Fields, raw: RawRecord, _limits: WireLimits) -> Generation:
     generation = read_generation(fields)
     check_key(raw.key, generation.driver, "driver, as it stands in the value")
@@ -142,7 +160,7 @@ KINDS: Mapping[str, Mapping[str, Reader]] = {
     "releases": {"release": _of_group(read_release)},
     "control": {"rule": _of_control(read_rule), "reset": _of_control(read_reset)},
     "routes": {"route": _route},
-    "offsets": {"offsets": _offsets},
+    "offsets": {"offsets": _offsets, "absent": _absent, "bridge": _sign},
     "generations": {"generation": _generation},
     "requests": {"request": _request},
 }

@@ -13,6 +13,7 @@ from fairlead.wire.reasons import Reason
 from fairlead.wire.texts import GROUP, TOPIC, TextRule
 
 __all__ = [
+    "check_bridge_key",
     "check_key",
     "check_no_key",
     "check_partition",
@@ -91,6 +92,15 @@ def read_offsets_key(key: bytes | None) -> tuple[str, str]:
     if not (TOPIC.allows(topic) and GROUP.allows(group) and 0 <= part < PARTS_MAX):
         raise key_mismatch(_OFFSETS_KEY)
     return topic, group
+
+
+_BRIDGE_KEY = '["cluster"], without white space'
+
+
+def check_bridge_key(key: bytes | None, cluster: str) -> None:
+    """Check the key of what a bridge says of itself."""
+    if read_array_key(key, _BRIDGE_KEY) != [cluster]:
+        raise key_mismatch(_BRIDGE_KEY)
 
 
 def null_key(words: str) -> WireError:

@@ -15,10 +15,11 @@ import pytest
 from kafka import KafkaProducer
 
 from fairlead.broker.ports import free_ports
-from fairlead.cli.group_list import Order, chosen_groups, engine_line, group_rows
+from fairlead.cli.group_list import Order, bridge_lines, chosen_groups, engine_line, group_rows
 from fairlead.cli.output import OutputFormat, write_fitting, write_rows
 from fairlead.cli.served_view import NobodyServesError, ask_serve, group_path, other_topics
 from fairlead.errors import EnvironmentMissingError
+from fairlead.planning.bridge_signs import BridgeLife, BridgeVerdict
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
 from tests.awaiting import ended
@@ -94,6 +95,15 @@ def test_whether_an_engine_runs() -> None:
     assert engine_line([_group("a", engine=dead)]) == line
     both = [_group("a", engine=dead), _group("b", engine=longer), CALM]
     assert engine_line(both) == line.replace("8.0 s:", "8.0 s for 2 of 3 groups:")
+
+
+@pytest.mark.parametrize("state", ["running", "look_ups_fail", "stopped", "dead"])
+def test_bridges(state: BridgeVerdict) -> None:
+    """A bridge that does not follow its cluster has a line of its own, with its last sign."""
+    life = BridgeLife("main", state, 1_781_000_000_000, 1_781_000_060_000)
+    lines = bridge_lines([life.document()])
+    assert lines == ([] if state == "running" else [f"bridge: {life.words()}"])
+    assert all("2026-06-09 10:13:20 UTC" in line for line in lines)
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,15 +3,19 @@
 import contextlib
 import re
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from kafka import KafkaAdminClient, KafkaProducer
 
+from fairlead.core.model import Route, RouteBroker
 from fairlead.core.outputs import Request
+from fairlead.core.records import BridgeSign, RouteChanged
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
 from fairlead.wire.encode import encode
+from fairlead.wire.encode_bridge import encode_route, encode_sign
 from fairlead.wire.raw import OutgoingRecord, Partitions
 from streaming.record_writer import write_records
 from tests.cli.command import Command
@@ -53,9 +57,32 @@ def test_silent_bridge(
     row = found["bridge"]
     assert (row["problem"], row["for"]) == ("bridge_silent", asked)
     assert re.match(
-        "no bridge has answered for 6[0-9] s: no route or offsets were ever", row["says"]
+        "no bridge has answered for [6-9][0-9] s: no route or offsets were ever", row["says"]
     )
     assert "fairlead bridge kafka --supervise" in row["do"]
     assert "the bridge is silent" in command.text
     write_records(settings.kafka, [OutgoingRecord(topics.name("routes"), 0, b"x", None)])
     assert command("check", "--all")["bridge"] is None
+
+
+def test_dead_bridge(
+    command: Command, settings: Settings, topics: "TopicNames", bootstrap: str
+) -> None:
+    """A bridge that died while nobody asked is a finding; one that was stopped is a warning."""
+    broker = RouteBroker("main", 6, 1, 1)
+    route = encode_route(RouteChanged("orders", Route("orders", "one", (broker,))), topics)
+    write_records(settings.kafka, [route])
+    sign = BridgeSign("main", "3c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d11", "running", 10_000)
+    record = encode_sign(sign, topics)
+    with contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
+        minute_ago = round((time.time() - 60) * 1_000)
+        place = {"key": record.key, "value": record.value, "partition": 0}
+        producer.send(record.topic, **place, timestamp_ms=minute_ago).get(10)
+    found = command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)
+    assert (found["verdict"], found["bridge"]["problem"]) == ("problems", "bridge_dead")
+    assert "gave its last sign of life at" in found["bridge"]["says"]
+    assert "the bridge is dead" in command.text
+    assert [each["state"] for each in found["bridges"]] == ["dead"]
+    write_records(settings.kafka, [encode_sign(replace(sign, state="stopped"), topics)])
+    assert command("check", "--all")["bridge"] is None
+    assert "warning: the bridge of cluster main was stopped at" in command.text

@@ -13,7 +13,7 @@ from fairlead.core.model import (
     RouteBroker,
     Subscription,
 )
-from fairlead.core.outputs import Failure
+from fairlead.core.outputs import Failure, What
 from fairlead.core.records import Claim
 from fairlead.core.state import (
     Awaited,
@@ -29,6 +29,7 @@ from fairlead.core.state import (
     Told,
     Tombstone,
     Trait,
+    TraitValue,
 )
 from fairlead.core.weighing import Measure
 
@@ -68,6 +69,15 @@ _LATEST_BARRIER = replace(
     waited=True,
     told={(Q1, "id1"): Told(Epoch(2, 2), Position(0, 7), "release")},
 )
+_REQUESTS: dict[tuple[What, str], PendingRequest] = {
+    ("offsets", "orders"): PendingRequest(70, 2, 60),
+    ("route", "returns"): PendingRequest(71, 1),
+}
+_ESTABLISHED: dict[Trait, TraitValue] = {
+    Trait("ordered"): (True,),
+    Trait("consume_from"): ("timestamp", 5),
+    Trait("expression", "orders"): ("tag", "a", "b"),
+}
 
 
 def golden_state() -> GroupState:
@@ -87,6 +97,7 @@ def golden_state() -> GroupState:
                 (Subscription("orders", "tag", "a||b", ("a", "b"), 7),),
                 generation_acked=3,
                 told_duplicate=True,
+                told_waiting=("topic", "returns", "on", "main", "other"),
             ),
         },
         liveness={A: Liveness(100, 17), B: Liveness(90, 3, 80, 2, 85)},
@@ -113,7 +124,7 @@ def golden_state() -> GroupState:
         rules={"timing": {"margin_ms": 5, "lease_ms": 1_000}, "pause": None},
         claims={A: ClaimSet(3, 2, {1: (CLAIM, replace(CLAIM, queue=Q1, identity="id1"))})},
         barrier=_LATEST_BARRIER,
-        requests={("offsets", "orders"): PendingRequest(70, 2)},
+        requests=dict(_REQUESTS),
         recomputed_ms=95,
         empty_since_ms=None,
         allocated_by="AVG {} subscribers",
@@ -122,19 +133,20 @@ def golden_state() -> GroupState:
         late_topics=("payments",),
         awaited={"c3": Awaited(Member(ABSENT, Process(3, "u3"), 1, MemberProfile(), ()), 88)},
         settling=Settling(91, {"client_left": 1, "client_joined": 2}),
-        established={
-            Trait("ordered"): (True,),
-            Trait("consume_from"): ("timestamp", 5),
-            Trait("expression", "orders"): ("tag", "a", "b"),
-        },
+        established=dict(_ESTABLISHED),
         growing_since_ms=94,
         remade=("payments",),
+        absent={"returns": ("main", "other")},
     )
 
 
 def state_of(version: int) -> GroupState:
     """Return of the state what a body of this version holds."""
     state = golden_state()
+    if version < 7:
+        state.requests = {("offsets", "orders"): PendingRequest(70, 2)}
+        state.absent = {}
+        state.members[A] = replace(state.members[A], told_waiting=())
     if version < 6:
         # It cannot be told of which topics another life was known.
         state.remade = ("orders",)
@@ -258,7 +270,7 @@ BODY_5 = bytes.fromhex("05ecb8459d") + (
     b'id0",["id2",9,4]]],"targets":[[0,1],[1,0]],"tombstones":[[1,500,true,true]],"weights":['
     b"[0,2.5],[1,0.0]]}"
 )
-GOLDEN_BODY = bytes.fromhex("064193f89a") + (
+BODY_6 = bytes.fromhex("064193f89a") + (
     b'{"allocated_by":"AVG {} subscribers","awaited":[[88,[3,3,"u3",1,0,false,false,0,["pu'
     b'sh","clustering","last_offset",null,false,"other","0","",null,1,10000],[],0,false]]]'
     b',"barrier":[3,50,60,true,[[0,0,2,1,0,6],[1,0,2,2]],true,true,[[1,"id1",2,2,0,7,"rele'
@@ -279,6 +291,30 @@ GOLDEN_BODY = bytes.fromhex("064193f89a") + (
     b'rue,[2,9],[[0,3,40,true,77,false],[2,3,41,false]]],[1,null,"",false,[0,0],[],[[0,3,7'
     b',true,75,true]],[8,3],"id0",["id2",9,4],true]],"targets":[[0,1],[1,0]],"tombstones":'
     b'[[1,500,true,true]],"weights":[[0,2.5],[1,0.0]]}'
+)
+GOLDEN_BODY = bytes.fromhex("075bccd015") + (
+    b'{"absent":[["returns",["main","other"]]],"allocated_by":"AVG {} subscribers","awaite'
+    b'd":[[88,[3,3,"u3",1,0,false,false,0,["push","clustering","last_offset",null,false,"o'
+    b'ther","0","",null,1,10000],[],0,false]]],"barrier":[3,50,60,true,[[0,0,2,1,0,6],[1,0'
+    b',2,2]],true,true,[[1,"id1",2,2,0,7,"release"]]],"claims":[[0,3,2,[[1,[[0,2,1,0,5,tru'
+    b'e],[1,2,1,0,5,true,"id1"]]]]]],"clients":["c1","c2"],"created_ms":1,"empty_since_ms"'
+    b':null,"epoch":[3,41],"established":[["consume_from","",["timestamp",5]],["expression'
+    b'","orders",["tag","a","b"]],["ordered","",[true]]],"failures":[["orders","no_members'
+    b'","nobody"]],"group":"orders","growing_since_ms":94,"keys":[["c1","i1"],["c2","i0"],'
+    b'["c2","i1"],["c3","i1"]],"late_topics":["payments"],"measures":[[0,10,90,26,6,0.25,5'
+    b'.5]],"members":[[0,1,"u1",1,3,false,true,0,["push","clustering","timestamp",5,true,"'
+    b'other","0","",null,1,10000],[["orders","tag","a||b",["a","b"],7]],0,false,[],null,["'
+    b'topic","returns","on","main","other"]],[2,2,"u2",2,0,true,false,1,["push","clusterin'
+    b'g","last_offset",null,false,"other","0","","z",1,10000],[],77,true,["ordered 8a39d2a'
+    b'bd3999ab7","expression of orders 3f5a1e9fd3a2c4b6"]]],"queues":[["orders","main",[0,'
+    b'1]]],"remade":["payments"],"requests":[["offsets","orders",70,2,60],["route","return'
+    b's",71,1,null]],"routes":[["orders","id1","main:2",[["main",6,2,2,"main",{"0":"h:1"},'
+    b'["1",null],[null,"z"]],["other",4,0,0,"",{},null,null]]]],"rules":{"pause":null,"tim'
+    b'ing":{"lease_ms":1000,"margin_ms":5}},"settling":[91,{"client_joined":2,"client_left'
+    b'":1}],"states":[[0,[1,20],"release",true,[2,9],[[0,3,40,true,77,false],[2,3,41,false'
+    b']]],[1,null,"",false,[0,0],[],[[0,3,7,true,75,true]],[8,3],"id0",["id2",9,4],true]],'
+    b'"targets":[[0,1],[1,0]],"tombstones":[[1,500,true,true]],"weights":[[0,2.5],[1,0.0]]'
+    b"}"
 )
 GOLDEN_LIVENESS = bytes.fromhex(
     "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"

@@ -155,6 +155,7 @@ def members(draw: st.DrawFn, key: MemberKey) -> Member:
         *draw(st.tuples(st.integers(0, 9), st.booleans(), st.booleans(), st.integers(0, 3))),
         *draw(st.tuples(clocks, st.booleans(), st.lists(texts, max_size=2).map(tuple))),
         draw(spoken),
+        tuple(draw(st.lists(texts, max_size=3))),
     )
 
 
@@ -193,7 +194,7 @@ def group_states(draw: st.DrawFn, group: str = "orders") -> GroupState:
         requests=draw(
             st.dictionaries(
                 st.tuples(st.sampled_from(["route", "offsets"]), names),
-                st.builds(PendingRequest, clocks, st.integers(0, 9)),
+                st.builds(PendingRequest, clocks, st.integers(0, 9), st.none() | clocks),
                 max_size=2,
             )
         ),
@@ -208,4 +209,5 @@ def group_states(draw: st.DrawFn, group: str = "orders") -> GroupState:
         established=draw(st.dictionaries(traits, values, max_size=3)),
         growing_since_ms=draw(st.none() | clocks),
         remade=tuple(draw(st.lists(names, max_size=2))),
+        absent=draw(st.dictionaries(names, st.lists(names, max_size=2).map(tuple), max_size=2)),
     )

@@ -32,6 +32,7 @@ HEADER = ShardHeader(
     control_end=12,
     origin=Origin(3, {"fairlead.heartbeats": {1: 40}}),
     recovering=True,
+    bridges={"main": (990, "running"), "far": (70, "stopped")},
 )
 ROW = HeldRow("fairlead.heartbeats", 1, 80, 900, 40, b"orders", b'{"v":1}')
 NULL_ROW = HeldRow("fairlead.control", 1, 3, 800, 40, None, None)
@@ -59,7 +60,7 @@ BODY_HEAD = (
     b'["fairlead.heartbeats",1,80,900,40,"b3JkZXJz","eyJ2IjoxfQ=="]]]},"recovering":true}'
 )
 LIVENESS_HEAD = (
-    b'{"control_end":12,"due":[60,110],"jumps":2,"jumps_open":4,"jumps_told":1,"marker":3,'
+    b'{"bridges":[["far",70,"stopped"],["main",990,"running"]],"control_end":12,"due":[60,110],"jumps":2,"jumps_open":4,"jumps_told":1,"marker":3,'
     b'"marker_ms":70,"newest_ms":1000,"number_floor":9,"positions":[["fairlead.heartbeats",[[1,88]]],["fairlead.routes",[[0,7]]]],'
     b'"sizes":[0,93],"step":17}'
 )

@@ -143,6 +143,8 @@ def test_restart_is_no_duplicate() -> None:
     deployment = Deployment(settled(queues=2))
     deployment.beat(1)
     deployment.run()
+    deployment.world.bounds(2)
+    deployment.run()
     for _ in range(8):
         deployment.world.pass_time(2_000)
         deployment.beat(2)

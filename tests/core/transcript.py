@@ -26,6 +26,7 @@ from fairlead.core.outputs import (
     Request,
 )
 from fairlead.core.records import Reset
+from fairlead.core.waiting import WAITING
 from strategies.registry import STRATEGIES
 from tests.core.rewritten import REWRITTEN
 from tests.core.settling import owners, settle, shares
@@ -245,7 +246,8 @@ def _worded(output: Output) -> Iterator[str]:
         case Gone():
             yield f"gone {output.member.incarnation}"
         case Notice():
-            yield f"notice {output.code} to {output.member.incarnation}"
+            told = output.code if output.code != WAITING else f"waiting ({output.reason or 'over'})"
+            yield f"notice {told} to {output.member.incarnation}"
             if output.code == SUBSCRIPTION_DISAGREEMENT:
                 yield f"  {output.message}"
         case Request():

@@ -94,6 +94,8 @@ class World:
     waiting: list[Arrival] = field(default_factory=list)
     offsets: dict[str, int] = field(default_factory=dict)
     sequences: dict[MemberKey, int] = field(default_factory=dict)
+    bridges: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Cluster -> when its bridge last told of itself, and what."""
 
     @property
     def rules(self) -> EngineRules:
@@ -294,6 +296,7 @@ class World:
             0,
             self.step_number + 1,
             recovering=self.recovering,
+            bridges=self.bridges,
         )
         again = step(self.state, arrivals, moment, self.rules)
         result = step(self.state, arrivals, moment, self.rules)

@@ -7,7 +7,10 @@ import pytest
 
 from fairlead.doctor import Answer, Status, Surroundings, life, permissions
 from fairlead.doctor.surroundings import SeenTick, TickEvidence
+from fairlead.planning.bridge_signs import BridgeLife, BridgeVerdict
 from fairlead.settings import load_settings
+from fairlead.standing.bridge_silence import BridgeSilence
+from fairlead.standing.bridges import Bridges
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
 
 ALL_OPERATIONS = ["READ", "WRITE", "DESCRIBE", "DESCRIBE_CONFIGS"]
@@ -19,7 +22,7 @@ class Told:
     names = TopicNames()
 
     def __init__(self, **told: Any) -> None:
-        empty: dict[str, Any] = {"times": {}, "described": {}, "routes": {}}
+        empty: dict[str, Any] = {"described": {}, "routes": {}}
         self.__dict__.update({"shards": 2, "claimed": 3, **empty, **told})
 
     def partitions(self, _suffix: str) -> int:
@@ -31,11 +34,6 @@ class Told:
         """The generations that were claimed."""
         claimed: int = self.__dict__["claimed"]
         return claimed
-
-    def newest_time_ms(self, suffix: str) -> int | None:
-        """The time of the newest record, as it was told."""
-        times: dict[str, int] = self.__dict__["times"]
-        return times.get(suffix)
 
 
 def _around(**told: Any) -> Surroundings:
@@ -126,25 +124,35 @@ def test_brokers_apart() -> None:
     assert "7.9 s apart" in apart.says
 
 
+NOW_MS = 1_781_000_000_000
+
+
+def _life(verdict: BridgeVerdict, cluster: str = "main") -> BridgeLife:
+    return BridgeLife(cluster, verdict, NOW_MS - 40_000, NOW_MS)
+
+
 @pytest.mark.parametrize(
-    "ages_s, status, words",
+    "lives, silent, status, words",
     [
-        ({}, Status.UNKNOWN, "nobody has asked"),
-        ({"routes": 50}, Status.OK, "50 s ago; nobody has asked"),
-        ({"requests": 40, "offsets": 39}, Status.OK, "answered 39 s ago"),
-        ({"requests": 3, "offsets": 39}, Status.OK, "on its way"),
-        ({"requests": 30, "routes": 99}, Status.FAIL, "last told 99 s ago"),
-        ({"requests": 30}, Status.FAIL, "nothing was ever told"),
+        ([], False, Status.UNKNOWN, "no bridge has ever given a sign"),
+        ([], True, Status.FAIL, "no bridge has answered for 30 s"),
+        (["running"], False, Status.OK, "is there, and last said so at 2026-06-09 10:12:40 UTC"),
+        (["running"], True, Status.FAIL, "no bridge has answered for 30 s"),
+        (["stopped"], False, Status.WARN, "was stopped at"),
+        (["dead"], False, Status.FAIL, "gave its last sign of life at"),
+        (["look_ups_fail"], False, Status.FAIL, "cannot learn the topics"),
     ],
 )
-def test_bridge(ages_s: dict[str, int], status: Status, words: str) -> None:
-    """A request that nobody answers means that no bridge is there."""
-    now = _now_ms()
-    times = {suffix: now - age * 1_000 for suffix, age in ages_s.items()}
-    (answer,) = life.bridge(_around(times=times))
-    assert answer.status is status
-    assert words in answer.says
-    assert status is not Status.FAIL or "fairlead bridge kafka" in answer.remedy
+def test_bridge(lives: list[BridgeVerdict], *, silent: bool, status: Status, words: str) -> None:
+    """What is wrong with the bridges, as `group check --all` finds it, is a failure here."""
+    silence = BridgeSilence(NOW_MS - 30_000, None, ("orders",), NOW_MS) if silent else None
+    found = Bridges(tuple(map(_life, lives)), silence, frozenset({"main"}))
+    answers = list(life.bridge(_around(bridges=found)))
+    assert answers[0].status is status
+    assert words in answers[0].says
+    assert [answer.says for answer in answers if answer.status is Status.FAIL] == [
+        row["says"] for row in found.rows()
+    ]
 
 
 def _topics(**operations: list[str]) -> dict[str, Any]:

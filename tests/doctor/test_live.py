@@ -12,12 +12,14 @@ from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import ConfigResource, ConfigResourceType
 
 from fairlead.cli.main import main
+from fairlead.core.outputs import Request
 from fairlead.core.records import Generation, Tick
 from fairlead.doctor import Answer, Status, Surroundings, examine_all
 from fairlead.doctor.catalogue import CHECKS, Place
 from fairlead.errors import ExitCode
 from fairlead.settings import load_settings
-from fairlead.wire.encode import encode_generation, encode_tick
+from fairlead.wire.encode import encode, encode_generation, encode_tick
+from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
 from tests.awaiting import await_seen
 from tests.fixtures.kafka import FEW_PARTITIONS
@@ -82,7 +84,11 @@ def test_before_and_with_an_engine(
     )
     producer.send(claim.topic, key=claim.key, value=claim.value, partition=0).get(10)
     old_ms = time.time_ns() // 1_000_000 - 60_000
-    producer.send(topics.name("requests"), b"{}", partition=0, timestamp_ms=old_ms)
+    # Of a topic that is there: nobody is silent about another one.
+    asked = Request("orders", "route", topics.name("control"), None, None)
+    for record in encode(asked, topics, Partitions(4, 4)):
+        place = {"key": record.key, "value": record.value, "partition": 0}
+        producer.send(record.topic, **place, timestamp_ms=old_ms).get(10)
 
     def look_after_ticks() -> Mapping[str, list[tuple[Status, str]]]:
         for shard in range(4):

@@ -26,6 +26,7 @@ from fairlead.core.records import (
     Reset,
     RouteChanged,
     RuleSet,
+    TopicAbsent,
 )
 from fairlead.engine import holding
 from fairlead.engine.holding import hold
@@ -57,6 +58,10 @@ def _offsets(*queues: MessageQueue) -> OffsetsKnown:
     return OffsetsKnown("orders", "orders", "one", known)
 
 
+def _absent(topic: str) -> TopicAbsent:
+    return TopicAbsent("orders", topic, "main")
+
+
 def _claims(generation: int, part: int = 0) -> Claims:
     return Claims("orders", A, generation, part, 2, ())
 
@@ -85,6 +90,7 @@ def _lines(*records: GroupRecord) -> list[Line]:
         (Reset("orders", Q0, 5), Reset("orders", Q0, 6)),
         (RouteChanged("orders", None), RouteChanged("orders", None)),
         (_offsets(Q0, Q1), _offsets(Q0, Q1)),
+        (_absent("orders"), _absent("orders")),
     ],
 )
 def test_a_newer_one_replaces(older: GroupRecord, newer: GroupRecord) -> None:
@@ -112,6 +118,7 @@ def test_a_newer_one_replaces(older: GroupRecord, newer: GroupRecord) -> None:
         (Reset("orders", Q0, 5), Reset("orders", Q1, 5)),
         (RouteChanged("orders", None), RouteChanged("payments", None)),
         (_offsets(Q0), _offsets(Q1)),
+        (_absent("orders"), _absent("payments")),
     ],
 )
 def test_others_do_not(one: GroupRecord, other: GroupRecord) -> None:

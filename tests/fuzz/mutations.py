@@ -27,6 +27,8 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "release": ("releases", "handovers"),
     "route": ("routes",),
     "offsets": ("offsets",),
+    "absent": ("offsets",),
+    "bridge": ("offsets",),
     "request": ("requests",),
     "rule": ("control",),
     "reset": ("control",),
@@ -228,6 +230,8 @@ def _key_of(kind: str, group: str, topic: str, body: Mapping[str, Any]) -> bytes
         "tick": None,
         "route": topic,
         "offsets": [topic, group],
+        "absent": [topic, group],
+        "bridge": [body.get("cluster", "main")],
         "rule": [group, body.get("rule", "pause")],
         "reset": [group, "reset", *(queue if isinstance(queue, list) else ["a", "b", 0])],
     }

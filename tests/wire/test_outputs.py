@@ -25,7 +25,7 @@ from fairlead.core.outputs import (
 from fairlead.wire.encode import encode
 from fairlead.wire.raw import OutgoingRecord, Partitions
 from fairlead.wire.topics import TopicNames
-from tests.wire.page import validator
+from tests.wire.page import labelled, validator
 from tests.wire.wire_records import example
 
 NAMES = TopicNames()
@@ -158,6 +158,22 @@ def test_cause_without_place() -> None:
     assert record.value is not None
     causes = orjson.loads(record.value)["cause"]
     assert causes == [{"kind": "trigger"}, {"kind": "route_changed", "topic": "orders"}]
+
+
+def test_notice_of_waiting() -> None:
+    """Why a member waits is written as the page shows it; another notice has no reason."""
+    words = "topic payments does not exist on cluster main; create it there, or correct the "
+    told = replace(
+        NOTICE, code="waiting", winner=None, reason="topic", message=f"{words}subscription"
+    )
+    (record,) = encode(told, NAMES, PARTITIONS)
+    assert orjson.loads(record.value or b"") == labelled("waiting")
+    (over,) = encode(replace(told, reason=None), NAMES, PARTITIONS)
+    body = orjson.loads(over.value or b"")
+    assert body["reason"] is None
+    assert validator("notice").is_valid(labelled("waiting"))
+    assert validator("notice").is_valid(body)
+    assert not validator("notice").is_valid(body | {"code": "rejected"})
 
 
 def test_one_line() -> None:

@@ -6,6 +6,7 @@ from jsonschema import Draft202012Validator
 from fairlead.core.digest import digest
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.records import (
+    BridgeSign,
     Claims,
     Generation,
     Heartbeat,
@@ -17,6 +18,7 @@ from fairlead.core.records import (
     RouteChanged,
     RuleSet,
     Tick,
+    TopicAbsent,
 )
 from fairlead.wire.decode import decode
 from fairlead.wire.reasons import REASON_MEANINGS, Reason
@@ -35,6 +37,8 @@ TYPES = {
     "reset": Reset,
     "route": RouteChanged,
     "offsets": OffsetsKnown,
+    "absent": TopicAbsent,
+    "bridge": BridgeSign,
     "generation": Generation,
 }
 

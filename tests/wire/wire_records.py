@@ -25,6 +25,8 @@ TOPIC_OF = {
     "reset": "control",
     "route": "routes",
     "offsets": "offsets",
+    "absent": "offsets",
+    "bridge": "offsets",
     "generation": "generations",
 }
 """Kind -> the topic that the engine reads it from."""
@@ -52,8 +54,10 @@ def key_of(body: dict[str, Any]) -> bytes | None:
         return orjson.dumps([body["group"], body["rule"]])
     if kind == "reset":
         return orjson.dumps([body["group"], "reset", *body["queue"]])
-    if kind == "offsets":
+    if kind in ("offsets", "absent"):
         return orjson.dumps([body["topic"], body["group"]])
+    if kind == "bridge":
+        return orjson.dumps([body["cluster"]])
     name = {"route": "topic", "generation": "driver"}.get(str(kind), "group")
     text = body.get(name)
     return text.encode("utf-8", "replace") if isinstance(text, str) else b"orders"

@@ -52,6 +52,7 @@ def start(memory: Memory, event: Started) -> SessionState:
     memory.sequence = 0
     memory.decision_asked = None
     memory.applied = None
+    memory.told_waiting = None
     memory.queues.clear()
     memory.pending.clear()
     memory.parts.clear()
@@ -269,6 +270,9 @@ def read_notice(memory: Memory, event: NoticeRead) -> SessionState:
         return memory.state
     if notice.code == "lapsed":
         return end_lease(memory, LeaseEnded("the engine took this client for dead"))
+    if notice.code == "waiting":
+        memory.told_waiting = None if notice.reason is None else notice
+        return memory.state
     if notice.code != "duplicate_client_id":
         memory.actions.append(ReportNotice(notice.code, notice.message))
         return memory.state

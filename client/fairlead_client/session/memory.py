@@ -18,6 +18,7 @@ from fairlead_client.model import (
     Queue,
     Subscription,
 )
+from fairlead_client.records import Notice
 from fairlead_client.session.actions import Action, CommitProgress, SendRelease
 from fairlead_client.session.parts import PartAssembler
 from fairlead_client.session.seen_releases import SeenReleases
@@ -131,6 +132,8 @@ class Memory:
     sequence: int = 0
     lease_until_ms: int = 0
     applied: Epoch | None = None
+    told_waiting: Notice | None = None
+    """Why it waits, as the engine has said in its newest generation; None: it has said nothing."""
     queues: dict[Queue, QueueMemory] = field(default_factory=dict)
     parts: PartAssembler = field(default_factory=PartAssembler)
     pending: dict[tuple[Queue, Epoch], PendingRelease] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Why a client that could work does not, as far as it can know: from what it has read itself."""
+"""Why a client that could work does not: from what it has read itself, and been told."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,6 +19,12 @@ class WaitingKind(StrEnum):
     """No engine has ever claimed these topics."""
     ASSIGNMENT = "assignment"
     """No engine has told it yet what it is to have."""
+    PAUSED = "paused"
+    """Its group is paused: nothing is shared anew."""
+    TOPIC = "topic"
+    """A topic that it subscribes to does not exist: a bridge has said so."""
+    BRIDGE = "bridge"
+    """The engine has asked about a topic that it subscribes to, and no bridge has answered."""
     RELEASE = "release"
     """A queue is promised to it, and whoever had it before has not released it yet."""
 
@@ -50,13 +56,23 @@ def reason_to_wait(memory: Memory) -> WaitingReason | None:
             WaitingKind.ENGINE,
             "no engine has ever run on these topics: start `fairlead run`, or check the prefix",
         )
+    told = memory.told_waiting
+    # Each engine says it anew: what the one before has said may be over.
+    if told is not None and told.generation >= memory.generation:
+        return WaitingReason(_told_kind(told.reason), told.message)
     if memory.applied is None:
         return WaitingReason(
             WaitingKind.ASSIGNMENT,
             f"no engine has told it its queues yet: `fairlead group check {group}` says whether "
-            "one ticks, the group is paused, a topic does not exist, or no bridge answers",
+            "one ticks",
         )
     return None
+
+
+def _told_kind(reason: str | None) -> WaitingKind:
+    """Return the kind of what an engine said; a newer one may know more words."""
+    known = (WaitingKind.PAUSED, WaitingKind.TOPIC, WaitingKind.BRIDGE)
+    return next((kind for kind in known if kind.value == reason), WaitingKind.ASSIGNMENT)
 
 
 def _gated(memory: Memory) -> list[tuple[Queue, list[str]]]:

@@ -127,9 +127,17 @@ class Script:
             events.ReleaseAppended(sent.incarnation, sent.queue, sent.epoch, sent.position)
         )
 
-    def notice(self, code: str, winner: tuple[int, str] | None = None) -> list[actions.Action]:
+    def notice(
+        self,
+        code: str,
+        winner: tuple[int, str] | None = None,
+        *,
+        reason: str | None = None,
+        message: str = "a message",
+    ) -> list[actions.Action]:
         """Read a notice to this incarnation."""
-        record = Notice(GROUP, "me", self.incarnation, self.generation, code, "a message", winner)
+        about = self.incarnation, self.generation, code, message
+        record = Notice(GROUP, "me", *about, winner, reason)
         return self.feed(events.NoticeRead(record))
 
     # Values.

@@ -55,6 +55,48 @@ def test_nothing_for_it(script: "Script") -> None:
     assert script.session.waiting is None
 
 
+@pytest.mark.parametrize("reason", ["paused", "topic", "bridge"])
+def test_told(script: "Script", reason: str) -> None:
+    """What the engine says keeps it is what it waits for, until the engine ends it."""
+    script.assign(1)
+    assert script.notice("waiting", reason=reason, message=f"for {reason}") == []
+    assert _waits(script) == (reason, f"for {reason}")
+    script.add(3, after=(script.holder("c1", 1),))
+    assert _waits(script)[0] == "release"
+    script.released(script.holder("c1", 1), 4)
+    assert _waits(script)[0] == reason
+    assert script.notice("waiting", reason=None) == []
+    assert script.session.waiting is None
+
+
+def test_told_by_a_newer_engine(script: "Script") -> None:
+    """A reason that this client does not know is told in the engine's words."""
+    script.notice("waiting", reason="full_moon", message="the moon is full")
+    assert _waits(script) == ("assignment", "the moon is full")
+
+
+def test_told_by_the_engine_before(scripts: "Callable[..., Script]") -> None:
+    """Each engine says it anew: what the one before has said may be over by now."""
+    script = scripts()
+    script.run()
+    script.assign(1)
+    script.notice("waiting", reason="paused")
+    script.feed(events.GenerationRead(script.generation + 1))
+    assert script.session.waiting is None
+    script.generation += 1
+    script.notice("waiting", reason="topic", message="no payments")
+    assert _waits(script) == ("topic", "no payments")
+
+
+def test_told_in_another_life(script: "Script") -> None:
+    """What was told to one incarnation is not what the next one waits for."""
+    script.notice("waiting", reason="paused")
+    script.wait(10_000)
+    assert _waits(script)[0] == "heartbeat"
+    script.run("me-2")
+    assert _waits(script)[0] == "assignment"
+
+
 def test_release(script: "Script") -> None:
     """A promised queue names those who have not released it, and nobody once they have."""
     script.add(3, after=(script.holder("c1", 1), script.holder("c2", 2)))

@@ -54,7 +54,16 @@ def test_notice_without_winner(examples: dict[str, bytes]) -> None:
     del record["winner"]
     notice = decode_assignment(json.dumps(record).encode())
     assert isinstance(notice, Notice)
-    assert notice.winner is None
+    assert (notice.winner, notice.reason) == (None, None)
+
+
+@pytest.mark.parametrize("reason", ["topic", None])
+def test_notice_of_waiting(examples: dict[str, bytes], reason: str | None) -> None:
+    """A notice about waiting has its reason; null: it is over."""
+    record = json.loads(examples["notice"]) | {"code": "waiting", "reason": reason, "winner": None}
+    notice = decode_assignment(json.dumps(record).encode())
+    assert isinstance(notice, Notice)
+    assert notice.reason == reason
 
 
 def test_release(examples: dict[str, bytes]) -> None:

@@ -4,6 +4,7 @@ import contextlib
 import re
 import threading
 import time
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,6 +20,7 @@ from fairlead.bridges.kafka.retry_removal import REMOVE_AFTER_MS
 from fairlead.bridges.kafka.retry_topics import RETRY_GROUPS_MAX, RetryTopics
 from fairlead.bridges.kafka.route_book import RouteBook
 from fairlead.bridges.kafka.route_publisher import RoutePublisher
+from fairlead.bridges.kafka.signs_of_life import SignsOfLife
 from fairlead.bridges.kafka.topic_maker import TopicMaker
 from fairlead.bridges.kafka.watch_list import WatchList
 from fairlead.errors import UsageError
@@ -47,6 +49,7 @@ class BridgeTimes:
         forget_ms: how long a topic that was asked for, and is not there, is looked for.
         remove_after_ms: how long the retry topics of a forgotten group are closed before those that
             hold nothing are removed; 0: they stay.
+        sign_ms: between two signs of life; one that is missing three times means a dead bridge.
     """
 
     poll_ms: int = 2_000
@@ -56,6 +59,7 @@ class BridgeTimes:
     give_up_ms: int = 30_000
     forget_ms: int = 600_000
     remove_after_ms: int = REMOVE_AFTER_MS
+    sign_ms: int = 10_000
 
 
 class KafkaBridge:
@@ -170,9 +174,13 @@ class KafkaBridge:
                 watched=self._watched,
                 retries=retries,
             )
+            signs = SignsOfLife(
+                cluster, str(uuid.uuid4()), self._control, self._names, self._times.sign_ms
+            )
             self.ready.set()
             try:
-                self._loop(stop, _Work(published, routes, requests, answerer, retries))
+                self._loop(stop, _Work(published, routes, requests, answerer, retries, signs))
+                signs.last()
             finally:
                 self.ready.clear()
                 log.info("bridge_stopped", cluster=cluster)
@@ -188,6 +196,7 @@ class KafkaBridge:
         while not stop.is_set():
             now_ms = _now_ms()
             self.figures.turned()
+            work.signs.give(self.figures.verdict().state, now_ms=now_ms)
             if now_ms >= next_discovery_ms:
                 next_discovery_ms = now_ms + self._times.discovery_ms
                 self._discover()
@@ -222,6 +231,7 @@ class _Work:
     requests: RequestBook
     answerer: RequestAnswerer
     retries: RetryTopics
+    signs: SignsOfLife
 
 
 def _now_ms() -> int:

@@ -145,8 +145,11 @@ class ControlTopics:
                 _log_refused(record, refused)
         return requests
 
-    def write(self, records: Sequence[OutgoingRecord]) -> list[bool]:
-        """Write records in their order and tell of each whether the cluster has it."""
+    def write(self, records: Sequence[OutgoingRecord], *, answers: bool = True) -> list[bool]:
+        """Write records in their order and tell of each whether the cluster has it.
+
+        ``answers``: they are routes, or answers to requests.
+        """
         futures = []
         for record in records:
             try:
@@ -162,7 +165,7 @@ class ControlTopics:
             for record, future in zip(records, futures, strict=True)
         ]
         self.figures.failed_writes += written.count(False)
-        if any(written):
+        if answers and any(written):
             self.figures.wrote()
         return written
 

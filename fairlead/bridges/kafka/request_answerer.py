@@ -17,7 +17,8 @@ from fairlead.bridges.kafka.route_publisher import Refreshed, RoutePublisher
 from fairlead.bridges.kafka.topic_names import retried_group
 from fairlead.bridges.kafka.watch_list import WatchList
 from fairlead.core.outputs import Request
-from fairlead.wire.encode_bridge import encode_offsets
+from fairlead.core.records import TopicAbsent
+from fairlead.wire.encode_bridge import encode_absent, encode_offsets
 from fairlead.wire.topics import TopicNames
 
 __all__ = ["RequestAnswerer"]
@@ -104,7 +105,10 @@ class RequestAnswerer:
             ):
                 # Nobody needs it yet; it is watched, so its route is told when it is there.
                 self._book.answered(request)
-            elif route is None or not refreshed.written:
+                continue
+            if refreshed.finding.verdict is Verdict.ABSENT:
+                self._tell_absent(request)
+            if route is None or not refreshed.written:
                 self._book.put_off(request, now_ms=now_ms)
             elif request.what in _ROUTE:
                 self._book.answered(request)
@@ -115,6 +119,16 @@ class RequestAnswerer:
                 self._book.answered(request)
         if route is not None and wanted:
             self._answer_offsets(wanted, refreshed, route.identity, now_ms)
+
+    def _tell_absent(self, request: Request) -> None:
+        """Answer, once each time that it is asked, that the cluster does not have the topic."""
+        group, topic = request.group, request.topic
+        if self._book.is_told_absent(request) or retried_group(topic) == group:
+            return
+        absent = TopicAbsent(group, topic, self._cluster)
+        if all(self._control.write([encode_absent(absent, self._names)])):
+            self._book.told_absent(request)
+            log.info("topic_absent", group=group, topic=topic)
 
     def _answer_offsets(
         self,

@@ -23,6 +23,7 @@ class _Waiting:
     give_up_at_ms: int
     next_at_ms: int
     pause_ms: int = _FIRST_PAUSE_MS
+    told_absent: bool = False
 
 
 _Key = tuple[str, str, str, int | None]
@@ -71,6 +72,17 @@ class RequestBook:
         """Strike out a request that was answered in full, or that nobody can answer."""
         if self._waiting.pop(_key(request), None) is not None:
             self.answered_in_full += 1
+
+    def is_told_absent(self, request: Request) -> bool:
+        """Tell whether it was answered, since it was last asked, that its topic is absent."""
+        waiting = self._waiting.get(_key(request))
+        return waiting is not None and waiting.told_absent
+
+    def told_absent(self, request: Request) -> None:
+        """Note that it was answered that its topic is absent; it waits for the topic to be made."""
+        waiting = self._waiting.get(_key(request))
+        if waiting is not None:
+            waiting.told_absent = True
 
     def put_off(
         self, request: Request, *, now_ms: int, left: Iterable[MessageQueue] | None = None

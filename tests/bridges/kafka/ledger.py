@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from fairlead.core.outputs import Request
-from fairlead.core.records import OffsetsKnown, RouteChanged
+from fairlead.core.records import BridgeSign, OffsetsKnown, RouteChanged, TopicAbsent
 from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode
 from fairlead.wire.errors import WireError
@@ -30,6 +30,8 @@ class Ledger:
         self.names = names
         self.routes: list[RouteChanged] = []
         self.offsets: list[OffsetsKnown] = []
+        self.absent: list[TopicAbsent] = []
+        self.signs: list[BridgeSign] = []
         self.refused: list[bytes | None] = []
         self.admin = KafkaAdminClient(bootstrap_servers=bootstrap)
         self._producer = KafkaProducer(bootstrap_servers=bootstrap)
@@ -81,6 +83,10 @@ class Ledger:
                     self.routes.append(said)
                 elif isinstance(said, OffsetsKnown):
                     self.offsets.append(said)
+                elif isinstance(said, TopicAbsent):
+                    self.absent.append(said)
+                elif isinstance(said, BridgeSign):
+                    self.signs.append(said)
 
     def read_all(self) -> None:
         """Take in everything written up to now."""
