@@ -30,7 +30,7 @@ from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.engine.context import ShardContext
 from fairlead.engine.defaults import rules_for_all
 from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
-from fairlead.engine.line import Beat, Line, raw_of, source_of
+from fairlead.engine.line import Beat, Line, source_of
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import Sender, WireError
 from fairlead.wire.limits import WireLimits
@@ -46,8 +46,6 @@ __all__ = [
     "beats_of",
     "order_of",
     "read_rows",
-    "read_surplus",
-    "reread",
 ]
 
 FOREIGN_TICK = "foreign_tick"
@@ -370,37 +368,6 @@ def _lay_out(batch: Batch, line: Line, record: GroupRecord, context: ShardContex
 
 def _is_own(group: str, context: ShardContext) -> bool:
     return partition_of_group(group, context.partitions.shards) == context.shard
-
-
-def reread(rows: Sequence[HeldRow], context: ShardContext) -> tuple[list[Line], list[Refused]]:
-    """Decode rows that waited; one that this engine no longer accepts is refused now."""
-    lines: list[Line] = []
-    refused: list[Refused] = []
-    limits = WireLimits(context.partitions.shards)
-    for held in rows:
-        row = raw_of(held)
-        try:
-            record = decode(context.topics.suffix(row.topic) or "", row, limits)
-        except WireError as error:
-            refused.append(Refused(row, error))
-            continue
-        assert not isinstance(record, Tick | Generation | BridgeSign)
-        lines.append(Line(held, record))
-    return lines, refused
-
-
-def read_surplus(batch: Batch, row: SurplusRow, context: ShardContext) -> Line | Refused:
-    """Decode a record that was put aside, since it is within its group's quota after all."""
-    raw = row.row
-    try:
-        suffix = context.topics.suffix(raw.topic) or ""
-        record = decode(suffix, raw, WireLimits(context.partitions.shards))
-    except WireError as error:
-        return Refused(raw, error)
-    assert not isinstance(record, Tick | Generation | RouteChanged | BridgeSign)
-    place = raw.topic, raw.partition, raw.offset, raw.append_ms
-    batch.append_times[KINDS[type(record)]].append(raw.append_ms)
-    return Line(HeldRow(*place, row.clock_ms, raw.key, raw.value), record)
 
 
 def beats_of(lines: Sequence[Line]) -> list[Beat]:

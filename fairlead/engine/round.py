@@ -19,6 +19,7 @@ from fairlead.engine.attempt import Attempt, dated
 from fairlead.engine.context import Decided, ShardContext, ShardResult, StepFailure
 from fairlead.engine.defaults import defaults_change, rules_for_all, set_defaults
 from fairlead.engine.isolation import Visit, advance, set_aside
+from fairlead.engine.late_reading import reread
 from fairlead.engine.line import Line, source_of
 from fairlead.engine.outgoing import (
     PUBLISHED,
@@ -28,7 +29,7 @@ from fairlead.engine.outgoing import (
     records_of,
     records_of_refused,
 )
-from fairlead.engine.reading import OVER_QUOTA, UNREADABLE, Batch, Refused, order_of, reread
+from fairlead.engine.reading import OVER_QUOTA, UNREADABLE, Batch, Refused, order_of
 from fairlead.engine.settlement import letters_of_turned_away, settle
 from fairlead.wire.raw import OutgoingRecord
 

@@ -23,8 +23,9 @@ from fairlead.core.rules import rules_of
 from fairlead.core.state import GroupState
 from fairlead.engine.admission import Sender, SurplusRow, grant_of, sender_of
 from fairlead.engine.context import ShardContext
+from fairlead.engine.late_reading import read_surplus
 from fairlead.engine.line import Beat, Line, raw_of
-from fairlead.engine.reading import Batch, Refused, is_counted, read_surplus
+from fairlead.engine.reading import Batch, Refused, is_counted
 from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 

@@ -144,7 +144,7 @@ def test_built_in() -> None:
     wanted = wanted_rules(_settings())
     assert {rule for _, rule in wanted} == {
         *("strategy", "timing", "slots", "mode", "on_mute", "react", "start_policy", "weighing"),
-        "quota",
+        *("quota", "retry_topics"),
     }
     whole = ("slots", "mode", "on_mute", "react", "start_policy")
     built_in = {("*", rule) for rule in whole}

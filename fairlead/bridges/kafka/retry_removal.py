@@ -148,7 +148,8 @@ class RetryRemoval:
                 found[group] = found.get(group, frozenset()) | {topic}
         to_open = [topic for topic in there if topic in closed and owner_of(topic) in task.to_open]
         opened = self._cluster.open_to_writes(to_open) if to_open else ()
-        _log_each("retry_topic_opened", opened)
+        for topic in opened:
+            log.info("retry_topic_opened", group=owner_of(topic), topic=topic)
         looks = {
             group: self._look(group, [each for each in own_topics(group) if each in there], before)
             for group, before in task.looks.items()
@@ -201,29 +202,24 @@ class RetryRemoval:
         # Only now: what was closed before it was looked at, and still is, has taken no message.
         limits = self._cluster.message_limits(topics) if topics else {}
         closed = {topic for topic, limit in (limits or {}).items() if _is_closed(limit)}
-        gone = _told(
-            "retry_topic_removed", self._cluster.delete([t for t in resting if t in closed])
-        )
+        gone = _done(self._cluster.delete([t for t in resting if t in closed]))
+        for topic in sorted(gone):
+            log.info("retry_topic_removed", group=owner_of(topic), topic=topic)
         opened = [topic for topic in topics if topic not in closed | gone]
-        closed |= _told("retry_topic_closed", self._cluster.close_to_writes(opened))
+        for topic in sorted(newly := _done(self._cluster.close_to_writes(opened))):
+            log.info("retry_topic_closed", group=owner_of(topic), topic=topic)
+        closed |= newly
         left = frozenset(topics) - gone
         return left & closed if left else None
 
 
-def _told(event: str, answers: Mapping[str, str | None]) -> set[str]:
-    """Log what became of topics; return those with which it went well."""
+def _done(answers: Mapping[str, str | None]) -> set[str]:
+    """Return the topics with which it went well; log the others."""
     for topic, refused in answers.items():
         if refused is not None:
             log.warning("retry_topic_kept", group=owner_of(topic), topic=topic, error=refused)
-    done = [topic for topic, refused in answers.items() if refused is None]
-    _log_each(event, done)
-    return {*done}
+    return {topic for topic, refused in answers.items() if refused is None}
 
 
 def _is_closed(limit: MessageLimit) -> bool:
     return limit.is_own and limit.limit == CLOSED_BYTES
-
-
-def _log_each(event: str, topics: Sequence[str]) -> None:
-    for topic in topics:
-        log.info(event, group=owner_of(topic), topic=topic)
