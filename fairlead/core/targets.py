@@ -31,6 +31,7 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
 from fairlead.core.overtaking import MUTE_MEMBER, any_mute, has_ordered
+from fairlead.core.retry_topic import own_retry_topic
 from fairlead.core.routes import can_be_read, queue_zones, readable_queues
 from fairlead.core.rules import without_effect
 from fairlead.core.scales import takes_weights
@@ -232,6 +233,17 @@ def _questions(
     return [({**others, **designated}, shares.common | shares.reserved)]
 
 
+def _uncounted(
+    state: GroupState, queues: Mapping[str, tuple[MessageQueue, ...]]
+) -> dict[MessageQueue, float]:
+    """Return the queues of the group's retry topic, which weigh nothing unless it is measured.
+
+    One for each delay, most of them empty: as so many full queues they outweighed a topic, of
+    which one member then had all and another had only these.
+    """
+    return dict.fromkeys(queues.get(own_retry_topic(state.group), ()), 0.0)
+
+
 def _ask(
     draft: Draft,
     members: dict[str, Member],
@@ -274,7 +286,7 @@ def _ask(
         rules.slots,
         rules.strategy_options,
         zones,
-        state.weights if takes_weights(draft) else {},
+        {**_uncounted(state, queues), **state.weights} if takes_weights(draft) else {},
         placement_of({name: held for name, held in rules.single.items() if name in taken}),
     )
     try:

@@ -109,6 +109,9 @@ class Group:
             body = body_of(record)
             if (body.get("group"), body.get("client_id")) != (self.name, client.client_id):
                 return False
+            # Why it waits is told by a notice.
+            if body["kind"] != "assignment":
+                return False
             # When a queue that drains is released, only its successor is told.
             kept = [each for each in body["assigned"] if each["state"] != "draining"]
             held = sorted(each["queue"][2] for each in kept if each["state"] == "held")

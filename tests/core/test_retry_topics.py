@@ -73,6 +73,23 @@ def test_routed_later() -> None:
     assert all(not output.drop for output in world.outputs if isinstance(output, Assignment))
 
 
+def test_counts_for_nothing_where_queues_are_balanced() -> None:
+    """Who joins has its share of the messages, not the empty queues of the delays instead."""
+    world = World()
+    world.rule("strategy", {"name": "STICKY"})
+    world.beat("a", topics=TOPICS)
+    world.publish(8)
+    world.route(18, RETRY)
+    world.bounds(18, RETRY)
+    world.run()
+    world.claims("a")
+    world.beat("b", topics=TOPICS)
+    world.run()
+    dropped = [(each.queue.topic, each.queue.queue_id) for each in world.told("a").drop]
+    assert len(dropped) == 4
+    assert {topic for topic, _ in dropped} == {"orders"}
+
+
 def test_starts_at_its_beginning() -> None:
     """What failed before the retry topic's offsets were known is consumed too."""
     world = World()

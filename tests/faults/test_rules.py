@@ -19,8 +19,9 @@ pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
     "fault",
     [
         rule_faults.eager,
-        rule_faults.eager_but_ordered,
         rule_faults.forced,
+        # The explorer has it in every order of events.
+        pytest.param(rule_faults.eager_but_ordered, marks=pytest.mark.slow),
         # Windows and resets are also told as stories, without an engine of their own.
         pytest.param(rule_faults.settled, marks=pytest.mark.slow),
         pytest.param(rule_faults.start_moved, marks=pytest.mark.slow),

@@ -88,7 +88,7 @@ def _holding(group: str, client_id: str, numbers: list[int]) -> "Callable[[Consu
     def wanted(record: "ConsumerRecord") -> bool:
         body = body_of(record)
         return (body.get("group"), body.get("client_id")) == (group, client_id) and [
-            (each["queue"][2], each["state"]) for each in body["assigned"]
+            (each["queue"][2], each["state"]) for each in body.get("assigned", ())
         ] == [(number, "held") for number in numbers]
 
     return wanted
@@ -108,7 +108,7 @@ def _held(log: Log, group: str, client_id: str) -> list[int]:
     """Return the queues that a client may work on by its newest record."""
     records = [
         body for body in log.bodies("assignments")
-        if (body["group"], body["client_id"]) == (group, client_id)
+        if (body["group"], body["client_id"]) == (group, client_id) and "assigned" in body
     ]  # fmt: skip
     return [each["queue"][2] for each in records[-1]["assigned"] if each["state"] == "held"]
 

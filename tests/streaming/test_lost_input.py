@@ -92,7 +92,7 @@ def _owns_half(client: Client, generation: int) -> "Callable[[ConsumerRecord], b
         return (
             (body.get("client_id"), body.get("generation")) == (client.client_id, generation)
             and body["kind"] == "assignment"
-            and [each["state"] for each in body["assigned"]] == ["held"] * 2
+            and [each["state"] for each in body.get("assigned", ())] == ["held"] * 2
         )
 
     return wanted

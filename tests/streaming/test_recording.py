@@ -115,4 +115,4 @@ def _holds(record: object, client: Client, queues: int) -> bool:
     body = body_of(record)
     if (body.get("group"), body.get("client_id")) != (client.group, client.client_id):
         return False
-    return [each["state"] for each in body["assigned"]] == ["held"] * queues
+    return [each["state"] for each in body.get("assigned", ())] == ["held"] * queues

@@ -64,7 +64,7 @@ def _holds(client: Client, queues: int) -> "Callable[[ConsumerRecord], bool]":
     def wanted(record: "ConsumerRecord") -> bool:
         body = body_of(record)
         named = (body.get("client_id"), body.get("kind")) == (client.client_id, "assignment")
-        return named and [each["state"] for each in body["assigned"]] == ["held"] * queues
+        return named and [each["state"] for each in body.get("assigned", ())] == ["held"] * queues
 
     return wanted
 
