@@ -77,8 +77,9 @@ class AllocationRequest:
     holds it now; ``slots`` is ``subscribers`` (a topic is shared by its subscribers) or ``group``
     (every member counts, as in RocketMQ). ``queue_zones`` says where a queue's leader stands, as
     far as that is known. ``weights`` are measured ones, for a strategy that ``takes_weights``: a
-    queue that is not named weighs 1. ``placement`` has the rules of single queues and clients that
-    the strategy says it takes (``takes_rules``), and no others.
+    queue that is not named weighs 1. Those of the group's own retry topic are named, with 0 until
+    they are measured. ``placement`` has the rules of single queues and clients that the strategy
+    says it takes (``takes_rules``), and no others.
     """
 
     group: str
