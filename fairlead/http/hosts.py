@@ -6,6 +6,7 @@ still carry the name, which no server here has. An address is no name, so nothin
 """
 
 import ipaddress
+import re
 import socket
 from collections.abc import Sequence
 from typing import Any, Final
@@ -17,6 +18,8 @@ __all__ = ["HostCheck", "is_allowed_host"]
 
 _MISDIRECTED: Final = 421
 _LOOPBACK_NAME: Final = "localhost"
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]*)?")
+"""A name or an address, and perhaps a port (RFC 9110, 7.2); a parser of URLs takes more."""
 
 
 class HostCheck:
@@ -55,6 +58,8 @@ def is_allowed_host(asked: str, bound: str, allowed: Sequence[str]) -> bool:
         allowed: names, ``*.`` and the end of names, or ``*``. None at all: any where the server
             does not listen on loopback.
     """
+    if not _HOST.fullmatch(asked):
+        return False
     try:
         name = (URL(f"http://{asked}").hostname or "").rstrip(".").lower()
     except ValueError:

@@ -12,6 +12,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.http.connections import BoundedConnection, Crowd
+from fairlead.http.heads import HeadCheck
 from fairlead.http.hosts import HostCheck
 from fairlead.settings import HttpSettings
 
@@ -79,9 +80,9 @@ def start_server(
     listening = _listening_socket(where, section)
     crowd = Crowd(limits.connections, limits.request_ms / 1_000)
     connection = type("Connection", (BoundedConnection,), {"crowd": crowd})
-    checked = HostCheck(
-        GZipMiddleware(application, minimum_size=_GZIP_BYTES_MIN), where.host, limits.allowed_hosts
-    )
+    zipped = GZipMiddleware(application, minimum_size=_GZIP_BYTES_MIN)
+    named = HostCheck(zipped, where.host, limits.allowed_hosts)
+    checked = HeadCheck(named, limits.head_bytes)
     config = uvicorn.Config(
         checked,
         http=connection,

@@ -198,6 +198,32 @@ def test_long_head() -> None:
             assert _answer(caller).startswith(b"HTTP/1.1 200 ")
 
 
+def test_long_head_at_once() -> None:
+    """A head that arrives whole is measured too: headers, path and query."""
+    end = b"\r\nConnection: close\r\n\r\n"
+    with _engine(head_bytes=1_024) as server:
+        for head in (
+            b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * 2_000 + end,
+            b"GET /healthz?" + b"x" * 2_000 + b" HTTP/1.1\r\nHost: 127.0.0.1" + end,
+        ):
+            with _caller(server, head) as caller:
+                answer = _answer(caller)
+            assert answer.startswith(b"HTTP/1.1 400 ")
+            assert b"http.head_bytes" in answer
+
+
+def test_two_ends_of_a_body() -> None:
+    """A request that tells in two ways where it ends is refused, and nothing behind it is read."""
+    doubtful = (
+        b"POST /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    )
+    with _engine() as server, _caller(server, doubtful + WHOLE) as caller:
+        answer = _answer(caller)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
 def test_all_are_answered() -> None:
     """Where every connection is being answered, one more is told so with 503."""
 

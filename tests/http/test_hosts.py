@@ -31,6 +31,8 @@ def test_own_names(bound: str, allowed: tuple[str, ...]) -> None:
         "",
         "[x",
         "a b",
+        "[::1]evil.example",
+        "127.0.0.1:evil.example",
     ],
 )
 def test_foreign_names(asked: str, bound: str) -> None:

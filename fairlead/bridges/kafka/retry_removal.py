@@ -3,8 +3,8 @@
 A topic is removed in two steps, so that no message is lost whenever it comes. When the engine says
 that a group is forgotten its topics are closed: Kafka takes no message for them any more, so a
 sender knows, keeps its message and asks for the topic; that opens it again. So does any other
-request of the group. A topic that has been closed for long enough is removed if it holds nothing
-that anybody might read: each queue is empty or, in a retry topic, read and committed to its end.
+request of the group. A topic that has been closed for long enough is removed if it is empty. That
+its group has committed to the end is no proof: anybody who may commit for it may do so unread.
 
 That a topic is closed stands on the cluster. A bridge that is started anew goes on from there.
 """
@@ -46,8 +46,8 @@ class Remover(Protocol):
     def open_to_writes(self, topics: Sequence[str]) -> Sequence[str]:
         """Let those of the topics take messages again that are closed; return which were."""
 
-    def is_at_rest(self, topic: str, group: str) -> bool:
-        """Tell whether nothing in a topic is left that anybody might read; unknown: False."""
+    def is_empty(self, topic: str) -> bool:
+        """Tell whether no queue of a topic holds a message; unknown: False."""
 
     def delete(self, topics: Sequence[str]) -> Mapping[str, str | None]:
         """Delete topics, if any; tell of each why that was refused, None: it is gone."""
@@ -151,7 +151,7 @@ class RetryRemoval:
         for topic in opened:
             log.info("retry_topic_opened", group=owner_of(topic), topic=topic)
         looks = {
-            group: self._look(group, [each for each in own_topics(group) if each in there], before)
+            group: self._look([each for each in own_topics(group) if each in there], before)
             for group, before in task.looks.items()
         }
         return Outcome(found, {owner_of(topic) or "" for topic in opened}, looks)
@@ -189,20 +189,17 @@ class RetryRemoval:
             known = self._forgotten[group]
             self._forgotten[group] = known._replace(look_at_ms=now_ms + _PAUSE_MS)
 
-    def _look(
-        self, group: str, topics: Sequence[str], before: Collection[str]
-    ) -> frozenset[str] | None:
+    def _look(self, topics: Sequence[str], before: Collection[str]) -> frozenset[str] | None:
         """Close a group's topics, and remove those that were closed before and hold nothing.
 
         Returns:
             Which are there and closed now; None: none is there.
         """
-        resting = [topic for topic in topics if topic in before]
-        resting = [topic for topic in resting if self._cluster.is_at_rest(topic, group)]
+        empty = [topic for topic in topics if topic in before and self._cluster.is_empty(topic)]
         # Only now: what was closed before it was looked at, and still is, has taken no message.
         limits = self._cluster.message_limits(topics) if topics else {}
         closed = {topic for topic, limit in (limits or {}).items() if _is_closed(limit)}
-        gone = _done(self._cluster.delete([t for t in resting if t in closed]))
+        gone = _done(self._cluster.delete([topic for topic in empty if topic in closed]))
         for topic in sorted(gone):
             log.info("retry_topic_removed", group=owner_of(topic), topic=topic)
         opened = [topic for topic in topics if topic not in closed | gone]

@@ -30,6 +30,8 @@ Racks = Mapping[int, str | None]
 
 _NO_ERROR = 0
 _UNKNOWN_TOPIC_OR_PARTITION = 3
+_INVALID_TOPIC = 17
+"""No topic can have this name: the cluster has answered, and does not have it."""
 _NO_LEADER = -1
 _NO_TOPIC_ID = str(UUID(int=0))
 
@@ -89,7 +91,7 @@ def read_topics(
 def read_topic(topic: str, description: Mapping[str, Any]) -> TopicLook:
     """Read one entry of ``describe_topics``."""
     code = description["error_code"]
-    if code == _UNKNOWN_TOPIC_OR_PARTITION:
+    if code in (_UNKNOWN_TOPIC_OR_PARTITION, _INVALID_TOPIC):
         return TopicAbsent(topic)
     if code != _NO_ERROR:
         return TopicUnclear(topic, f"error code {code}")

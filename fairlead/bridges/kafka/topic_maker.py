@@ -16,12 +16,11 @@ from kafka.errors import (
     for_code,
 )
 
-from fairlead.bridges.kafka.committed import read_committed
 from fairlead.bridges.kafka.data_cluster import DENIED, DataCluster, LookUpError
 from fairlead.bridges.kafka.message_limits import MessageLimit
 from fairlead.bridges.kafka.retry_removal import CLOSED_BYTES
 from fairlead.bridges.kafka.snapshot import TopicSeen
-from fairlead.bridges.kafka.topic_names import TopicNameError, kafka_topic, retried_group
+from fairlead.bridges.kafka.topic_names import TopicNameError, kafka_topic
 from fairlead.topics import lack_words, lacking
 
 __all__ = ["TopicMaker"]
@@ -168,11 +167,8 @@ class TopicMaker(DataCluster):
         answers = self._altered(closed, wanted)
         return [topic for topic in closed if answers[topic] is None]
 
-    def is_at_rest(self, topic: str, group: str) -> bool:
-        """Tell whether each queue is empty or, in a retry topic, read and committed to its end.
-
-        What could not be learnt counts as not at rest.
-        """
+    def is_empty(self, topic: str) -> bool:
+        """Tell whether no queue of a topic holds a message; what could not be learnt: False."""
         try:
             look = self._describe([topic])[0]
         except LookUpError as error:
@@ -184,23 +180,9 @@ class TopicMaker(DataCluster):
             number: leader for number, leader in enumerate(look.leaders) if leader is not None
         }
         bounds, _ = self.bounds(topic, leaders, ())
-        filled = [
-            number
-            for number in range(len(look.leaders))
-            if number not in bounds.latest or bounds.earliest.get(number) != bounds.latest[number]
-        ]
-        if not filled:
-            return True
-        if retried_group(topic) != group or not bounds.latest.keys() >= {*filled}:
-            return False
-        committed = self.committed(group, topic, filled)
-        positions = [
-            read_committed(committed[number], look.identity) if number in committed else None
-            for number in filled
-        ]
         return all(
-            position is not None and position.offset >= bounds.latest[number]
-            for number, position in zip(filled, positions, strict=True)
+            number in bounds.latest and bounds.earliest.get(number) == bounds.latest[number]
+            for number in range(len(look.leaders))
         )
 
     def delete(self, topics: Sequence[str]) -> dict[str, str | None]:

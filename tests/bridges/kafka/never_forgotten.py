@@ -17,6 +17,6 @@ class NeverForgotten:
         del topics
         return []
 
-    def is_at_rest(self, topic: str, group: str) -> bool:
+    def is_empty(self, topic: str) -> bool:
         """Not be asked."""
-        raise AssertionError(topic, group)
+        raise AssertionError(topic)

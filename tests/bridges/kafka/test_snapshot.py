@@ -64,6 +64,8 @@ def test_leaderless() -> None:
 def test_absent() -> None:
     """Only Kafka's own word for it, error 3, says that there is no such topic."""
     assert read_topic("orders", description(error_code=3, partitions=[])) == TopicAbsent("orders")
+    # Kafka has no topic of such a name: as an answer that is missing it made the bridge unready.
+    assert read_topic("a|b", description(error_code=17, partitions=[])) == TopicAbsent("a|b")
 
 
 @pytest.mark.parametrize(
