@@ -28,6 +28,13 @@ _LAYOUT_VERSION: Final = 1
 _TOPICS_VERSION: Final = 1
 _OFFSETS_VERSION: Final = "v1"
 _NOT_PERMITTED: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_NO_FOLDER: Final = frozenset(
+    {
+        *(errno.ENOENT, errno.ENOTDIR, errno.EEXIST, errno.EISDIR),
+        *(errno.EINVAL, errno.ENAMETOOLONG, errno.ELOOP, errno.EOPNOTSUPP),
+    }
+)
+"""What stays so until a person names another path; a full disk or one that is away may pass."""
 
 _Read = TypeVar("_Read")
 
@@ -104,8 +111,9 @@ class Checkpoint:
         """Hold the folder while the context is open, making it first if it is missing.
 
         Raises:
-            RefusedError: another driver holds it, or this user may not write it.
-            EnvironmentMissingError: it cannot be made.
+            RefusedError: another driver holds it, this user may not write it, or no folder can be
+                made of its path.
+            EnvironmentMissingError: the disk is full, or does not answer.
         """
         path = self.folder / "lock"
         try:
@@ -116,10 +124,11 @@ class Checkpoint:
         except OSError as error:
             if error.errno in _NOT_PERMITTED:
                 raise not_permitted(self.folder, self.folder, "written") from error
-            raise EnvironmentMissingError(
-                f"engine.checkpoint: {self.folder} cannot be used ({error.strerror}).",
-                remedy="Set engine.checkpoint to a folder on a local disk that may be written.",
-            ) from error
+            text = f"engine.checkpoint: {self.folder} cannot be used ({error.strerror})."
+            remedy = "Set engine.checkpoint to a folder on a local disk that may be written."
+            if error.errno in _NO_FOLDER:
+                raise RefusedError(text, remedy=remedy) from error
+            raise EnvironmentMissingError(text, remedy=remedy) from error
         with handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -103,7 +103,7 @@ class _Answers:
     async def healthz(self, request: Request) -> Response:
         """Tell that the process lives."""
         del request
-        return _json({"alive": True})
+        return _json({"state": "alive"})
 
     async def readyz(self, request: Request) -> Response:
         """Tell whether the view may be asked; 503 if not."""

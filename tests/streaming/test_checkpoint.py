@@ -1,5 +1,6 @@
 """A checkpoint has one owner and one layout."""
 
+import errno
 import fcntl
 import os
 import subprocess
@@ -59,11 +60,29 @@ def test_lock_ends_with_context(tmp_path: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def test_unusable(tmp_path: Path) -> None:
-    """A path that cannot be a folder is an error that names the setting."""
+@pytest.mark.parametrize(
+    "path",
+    ["file", "file/checkpoint", "/proc/checkpoint", "x" * 300],
+    ids=["a file", "below a file", "below proc", "too long"],
+)
+def test_unusable(tmp_path: Path, path: str) -> None:
+    """A path that can be no folder is refused, with the setting: another start changes nothing."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(EnvironmentMissingError, match=r"engine\.checkpoint"):
-        Checkpoint(tmp_path / "file" / "checkpoint").owned().__enter__()
+    with pytest.raises(RefusedError, match=r"engine\.checkpoint") as refused:
+        Checkpoint(tmp_path / path).owned().__enter__()
+    assert refused.value.exit_code == ExitCode.REFUSED
+    assert refused.value.remedy
+
+
+def test_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk may have room later: the supervisor tries again."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(EnvironmentMissingError, match="No space left"):
+        Checkpoint(tmp_path / "checkpoint").owned().__enter__()
 
 
 def test_layout_round_trip(tmp_path: Path) -> None:
