@@ -65,6 +65,7 @@ class Verdict:
     recovering_shards: int
     last_batch_seconds: float | None
     last_tick_seconds: float | None
+    started_seconds: float
 
     @property
     def ready(self) -> bool:
@@ -91,6 +92,7 @@ class Health:
     pressure: Callable[[], str] = lambda: ""
     generation: int = 0
     batches: int = 0
+    _begun_at: float = field(init=False)
     _ticked_at: Callable[[], float | None] = lambda: None
     _committed_at: float | None = None
     _moved_at: float | None = None
@@ -98,6 +100,10 @@ class Health:
     _looked_at: float | None = None
     _error: BaseException | None = None
     _ended: bool = False
+
+    def __post_init__(self) -> None:
+        """The process has just started."""
+        self._begun_at = self.clock()
 
     def claimed(self, generation: int, ticked_at: Callable[[], float | None]) -> None:
         """The generation is claimed; from now on this tells when a broker last took a tick."""
@@ -143,6 +149,7 @@ class Health:
             self.recovering(),
             self._since(self._committed_at),
             self._since(self._ticked_at()),
+            round(max(0.0, self.clock() - self._begun_at), 3),
         )
 
     def _since(self, at: float | None) -> float | None:

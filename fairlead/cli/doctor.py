@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import OutputOption, SettingsOptions
+from fairlead.cli.options import CheckpointOption, OutputOption, SettingsOptions
 from fairlead.cli.output import OutputFormat, visible, write_rows
 from fairlead.counts import counted
 from fairlead.errors import EnvironmentMissingError, VerdictError
@@ -38,6 +38,7 @@ class Role(StrEnum):
 def doctor(
     *,
     shared: SettingsOptions,
+    checkpoint: CheckpointOption = None,
     role: Annotated[
         Role,
         typer.Option("--role", help="Whose rights in Kafka this user must have."),
@@ -58,7 +59,8 @@ def doctor(
     from fairlead.settings.cautions import cautions
     from fairlead.topics import rights
 
-    found = shared.examined()
+    given = {"engine.checkpoint": None if checkpoint is None else str(checkpoint)}
+    found = shared.examined(overrides=given)
     if found.settings is None:
         raise SettingsError(found.problems)
     # What the library says to the log the checks say in their own words.

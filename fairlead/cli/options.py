@@ -39,6 +39,10 @@ TopicPrefixOption = Annotated[
     str | None,
     typer.Option("--topic-prefix", help="What the topics' names begin with."),
 ]
+CheckpointOption = Annotated[
+    Path | None,
+    typer.Option("--checkpoint", help="The state's folder; sets engine.checkpoint."),
+]
 OutputOption = Annotated[
     OutputFormat,
     typer.Option("--output", "-o", help="How results are written to the standard output."),
@@ -64,16 +68,20 @@ class SettingsOptions:
             self.bootstrap, self.topic_prefix, self.profile, self.config, overrides=overrides
         )
 
-    def examined(self, files: "Sequence[Path]" = ()) -> "Examination":
+    def examined(
+        self, files: "Sequence[Path]" = (), overrides: Mapping[str, Any] | None = None
+    ) -> "Examination":
         """Return what the settings under these options are, right or wrong.
 
-        ``files`` are laid over those of ``--config``.
+        ``files`` are laid over those of ``--config``; ``overrides``: as of `settings_of`.
         """
         from fairlead.settings import examine
 
         topics = {"kafka.bootstrap": self.bootstrap, "kafka.topic_prefix": self.topic_prefix}
         given = (*(self.config or ()), *files)
-        return examine(profile=self.profile, files=given, overrides=topics)
+        return examine(
+            profile=self.profile, files=given, overrides={**topics, **(overrides or {})}
+        )
 
 
 def settings_of(

@@ -4,13 +4,12 @@ import contextlib
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import SettingsOptions
+from fairlead.cli.options import CheckpointOption, SettingsOptions
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,10 +45,7 @@ _Skips = Annotated[
 def run(
     *,
     shared: SettingsOptions,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option("--checkpoint", help="The state's folder; sets engine.checkpoint."),
-    ] = None,
+    checkpoint: CheckpointOption = None,
     metrics_port: Annotated[
         int | None,
         typer.Option("--metrics-port", help="Of /metrics, 0 for any; sets metrics.port."),

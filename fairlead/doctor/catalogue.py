@@ -69,7 +69,7 @@ CHECKS: Final = (
           "it may be written.", "this user may not write or make it"),
     Check("engine port", Place.MACHINE, 5, endpoints.engine_port,
           "`metrics.port` on this machine, and the engine's `/readyz` if it answers there.",
-          "something else has the port, or the engine is not ready"),
+          "something else has the port, or the engine is not ready a minute after its start"),
     Check("serve port", Place.MACHINE, 5, endpoints.serve_port,
           "`serve.port` on this machine, and the view's `/readyz` if it answers there.",
           "something else has the port, or the view is not ready"),

@@ -2,10 +2,12 @@
 
 import socket
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
+
+import orjson
 
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
 from fairlead.doctor.surroundings import Surroundings
@@ -15,15 +17,22 @@ __all__ = ["engine_port", "serve", "serve_port"]
 _SECONDS_MAX: Final = 2.0
 _WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - asked, not bound
 _SHOWN_MAX: Final = 300
+_READ_MAX: Final = 4_096
+_STARTS_SECONDS_MAX: Final = 60.0
+"""A start takes 6 to 13 s, longer on a busy machine; whoever starts for longer does not get on."""
 _OK: Final = 200
 _NOT_FOUND: Final = 404
 
 
 class _Heard(NamedTuple):
-    """What an address answered: the status, 0 if nobody listens; and the text."""
+    """What an address answered: the status, 0 if nobody listens; and the text.
+
+    ``starts_seconds``: for so long it has been starting; None: it does not say that it starts.
+    """
 
     status: int
     text: str
+    starts_seconds: float | None = None
 
 
 def engine_port(around: Surroundings) -> Iterator[Answer]:
@@ -75,6 +84,11 @@ def _port(host: str, port: int, program: str, key: str) -> Iterator[Answer]:
             f"something else has {at} ({heard.text or heard.status})",
             f"stop it, or set {key} to another port",
         )
+    elif heard.starts_seconds is not None and heard.starts_seconds <= _STARTS_SECONDS_MAX:
+        yield warn(
+            f"the {program} at {at} is starting: it started {heard.starts_seconds:.0f} s ago",
+            "look again in a minute",
+        )
     else:
         yield fail(
             f"the {program} at {at} is not ready: {heard.text}",
@@ -92,12 +106,25 @@ def _ask(url: str) -> _Heard:
             return _Heard(answer.status, "")
     except HTTPError as error:
         with error:
-            text = error.read(_SHOWN_MAX).decode("utf-8", "replace")
-        return _Heard(error.code, " ".join(text.split()))
+            body = error.read(_READ_MAX)
+        text = body.decode("utf-8", "replace")
+        return _Heard(error.code, " ".join(text.split())[:_SHOWN_MAX], _starts_seconds(body))
     except URLError as error:
         return _Heard(0, f"{error.reason}")
     except (OSError, ValueError) as error:
         return _Heard(0, f"{error}")
+
+
+def _starts_seconds(body: bytes) -> float | None:
+    """Return for how long who answered so has been starting; None: it says nothing of it."""
+    try:
+        found: Any = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(found, dict) or found.get("state") != "starting":
+        return None
+    seconds = found.get("started_seconds")
+    return seconds if isinstance(seconds, float | int) else None
 
 
 def _is_free(host: str, port: int) -> bool:

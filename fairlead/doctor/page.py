@@ -20,6 +20,7 @@ holds the two together.
 ```
 fairlead doctor                          # what the settings say, on this machine
 fairlead doctor --config my.toml -o json # for programs: check, status, says, remedy
+fairlead doctor --checkpoint FOLDER      # that of an engine that was started with it
 fairlead doctor --role client --group G  # may this user do what clients of group G must do?
 ```
 
@@ -27,7 +28,8 @@ It looks at everything that Fairlead needs and says how to mend what is not as i
 nothing, takes no lock and changes nothing, so it may be run beside a live engine at any time. Each
 check has its time and none stops another; all together end within {seconds} s, also with brokers
 that are dead or silent. Run it as the user who runs the engine, with the same settings: what may be
-read, and what Kafka allows, depends on that.
+read, and what Kafka allows, depends on that. An engine that was started with `--checkpoint` has its state there: give
+the doctor the same, or it looks at `engine.checkpoint` of the settings.
 
 | status | meaning |
 |---|---|

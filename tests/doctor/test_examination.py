@@ -3,16 +3,18 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from kafka.errors import KafkaConnectionError
 
+from fairlead.cli.main import main
 from fairlead.doctor import CHECKS, Answer, Status, Surroundings, examine_all
 from fairlead.doctor.answer import fail, ok
 from fairlead.doctor.catalogue import Check, Place
 from fairlead.doctor.page import doctor_page
-from fairlead.errors import RefusedError
+from fairlead.errors import ExitCode, RefusedError
 from fairlead.settings import load_settings
 
 Ask = Callable[[Surroundings], Iterator[Answer]]
@@ -132,3 +134,16 @@ def test_table() -> None:
     assert len(set(names)) == len(names)
     assert all(check.about.endswith(".") and check.fails for check in CHECKS)
     assert next(check for check in CHECKS if check.place is Place.CLUSTER).name == "broker"
+
+
+def test_the_checkpoint_of_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command looks at the folder that the engine was given, as the engine is given it."""
+    alone = [each for each in CHECKS if each.name == "checkpoint"]
+    monkeypatch.setattr("fairlead.doctor.examine_all", partial(examine_all, checks=alone))
+    folder = tmp_path / "staging"
+    with pytest.raises(SystemExit) as ended:
+        main(["doctor", "--checkpoint", str(folder)])
+    assert ended.value.code == ExitCode.OK
+    assert f"{folder} is not there: an engine makes it" in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 import fcntl
 import http.server
+import json
 import os
 import socket
 import threading
@@ -118,6 +119,26 @@ def test_ports(
     ):
         assert answer.status is wanted
         assert words in answer.says
+
+
+@pytest.mark.parametrize(
+    "told, wanted, words",
+    [
+        ({"state": "starting", "started_seconds": 3.204}, Status.WARN, "it started 3 s ago"),
+        ({"state": "starting", "started_seconds": 61}, Status.FAIL, "is not ready"),
+        ({"state": "starting"}, Status.FAIL, "is not ready"),
+        ({"state": "stalled", "started_seconds": 3}, Status.FAIL, "is not ready"),
+    ],
+    ids=["young", "too long", "of an older engine", "stalled"],
+)
+def test_a_start(
+    served: Callable[[int, bytes], int], told: dict[str, Any], wanted: Status, words: str
+) -> None:
+    """Who has just started is not ready yet, which is no failure until it lasts."""
+    # Longer than what is shown of an answer.
+    port = served(503, json.dumps({"ready": False, "reason": "x" * 400, **told}).encode())
+    answer = _only(endpoints.engine_port(_around(metrics__port=port)))
+    assert (answer.status, words in answer.says) == (wanted, True)
 
 
 def test_free_and_mute_ports() -> None:

@@ -58,6 +58,7 @@ def test_start() -> None:
     world.health.committed()
     found = world.health.verdict()
     assert (found.state, found.ready, found.generation) == ("running", True, 3)
+    assert found.started_seconds == 20
     assert found.last_batch_seconds == 0
 
 
