@@ -19,6 +19,7 @@ from fairlead.cli.group_options import ChangeOptions, GroupOptions
 from fairlead.cli.group_work import GroupWork, tell_outcomes, warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.plan_start import live_group
+from fairlead.cli.released_group import refuse_to_end_release
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def apply(file: PlanArgument, *, change: ChangeOptions, shared: GroupOptions) ->
         show_done(saved, [], shared.output)
         return
     planned = _planned(live.picture, saved)
+    refuse_to_end_release(saved.group, work.session.present, saved.changes.rules)
     # Reading all that has taken its time: once more, as late as can be.
     _refuse_if_moved(source, saved)
     outcomes = work.written(changes, change)

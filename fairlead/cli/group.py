@@ -51,6 +51,8 @@ def set_rules(
     *,
     rules: RuleOptions,
     named: NamedOptions,
+    leave_unread: flags.LeaveUnreadFlag = False,
+    released_ok: flags.ReleasedFlag = False,
     presence: PresenceOptions,
     change: ChangeOptions,
     shared: GroupOptions,
@@ -64,7 +66,7 @@ def set_rules(
     work = GroupWork(name, shared)
     present = work.session.present
     wanted = completed(wanted, present.values_of(name), present.rules.strategy)
-    work.apply(wanted, change, presence)
+    work.apply(wanted, change, presence, released_ok=released_ok, leave_unread=leave_unread)
 
 
 @app.command("unset")
@@ -90,6 +92,7 @@ def unset_rules(
     capacity: flags.CapacityGone = None,
     drain: flags.DrainGone = None,
     everything: flags.AllGone = False,
+    released_ok: flags.ReleasedFlag = False,
     change: ChangeOptions,
     shared: GroupOptions,
 ) -> None:
@@ -113,7 +116,7 @@ def unset_rules(
     work = GroupWork(name, shared)
     if everything:
         gone = [replace(each.rule, value=None) for each in work.session.present.of(name).values()]
-    work.apply(gone, change)
+    work.apply(gone, change, released_ok=released_ok)
 
 
 @app.command("show")

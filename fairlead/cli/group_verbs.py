@@ -46,13 +46,15 @@ def drain(
     clients: flags.ClientsArgument,
     *,
     until_empty: flags.UntilEmptyFlag = None,
+    leave_unread: flags.LeaveUnreadFlag = False,
     presence: PresenceOptions,
     change: ChangeOptions,
     shared: GroupOptions,
 ) -> None:
     """Let clients give everything away and stay members that own nothing."""
     work = GroupWork(name, shared)
-    work.apply(_drains(name, clients, lambda client: {"client_id": client}), change, presence)
+    drains = _drains(name, clients, lambda client: {"client_id": client})
+    work.apply(drains, change, presence, leave_unread=leave_unread)
     if until_empty is not None and not change.dry_run:
         wait_until_empty(name, clients, until_empty, work.settings, work.strategies)
 

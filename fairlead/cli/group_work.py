@@ -15,7 +15,9 @@ from fairlead.cli.group_options import (
     PresenceOptions,
 )
 from fairlead.cli.output import write_rows
+from fairlead.cli.released_group import refuse_to_end_release
 from fairlead.cli.rule_words import refusal_of, rule_words, sentence
+from fairlead.cli.unread_queues import require_readers
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from fairlead.control.session import RuleOutcome
     from fairlead.core.records import RuleSet
     from fairlead.core.rules import GroupRules
+    from fairlead.planning.live_group import LiveGroup
 
 __all__ = ["GroupWork", "signature", "tell_outcomes", "warn", "why_silent"]
 
@@ -74,28 +77,38 @@ class GroupWork:
         wanted: Sequence["RuleSet"],
         change: ChangeOptions,
         presence: NewGroupOptions | None = None,
+        *,
+        released_ok: bool = False,
+        leave_unread: bool = False,
     ) -> None:
         """Check the rules, write them unless it is a dry run, and tell what came of them.
 
         ``presence``: whether the group, and clients that rules name, may be unknown; None: whoever
-        is unknown is not looked for, since the rules only go.
+        is unknown is not looked for, since the rules only go. ``released_ok``: a release may end.
+        ``leave_unread``: a drain may leave queues that nobody reads.
         """
         from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_rows
 
         changes, after = self.checked(wanted, change)
-        if presence is not None:
-            self._require_present(changes, presence)
+        rules = [each.rule for each in changes if each.changes]
+        if not released_ok:
+            refuse_to_end_release(self.name, self.session.present, rules)
+        live = None if presence is None else self._require_present(rules, presence)
+        if not leave_unread and live is not None:
+            require_readers(live.picture, rules)
         outcomes = self.written(changes, change)
         write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, self.output)
         self.warn_of(wanted, after)
         tell_outcomes(outcomes, change.wait)
 
-    def _require_present(self, changes: "Sequence[RuleChange]", presence: NewGroupOptions) -> None:
+    def _require_present(
+        self, rules: "Sequence[RuleSet]", presence: NewGroupOptions
+    ) -> "LiveGroup | None":
         from fairlead.cli.presence import require_present
 
-        require_present(
+        return require_present(
             self.name,
-            [each.rule for each in changes if each.changes],
+            rules,
             self.settings,
             self.strategies,
             new_group=presence.new_group,

@@ -79,9 +79,7 @@ class SettingsOptions:
 
         topics = {"kafka.bootstrap": self.bootstrap, "kafka.topic_prefix": self.topic_prefix}
         given = (*(self.config or ()), *files)
-        return examine(
-            profile=self.profile, files=given, overrides={**topics, **(overrides or {})}
-        )
+        return examine(profile=self.profile, files=given, overrides={**topics, **(overrides or {})})
 
 
 def settings_of(

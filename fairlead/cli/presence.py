@@ -31,7 +31,7 @@ def require_present(
     *,
     new_group: bool,
     absent_ok: bool,
-) -> None:
+) -> "LiveGroup | None":
     """Refuse rules of a group that nobody knows, and of clients that are not in their group.
 
     Args:
@@ -41,6 +41,9 @@ def require_present(
         strategies: those that the engine has.
         new_group: the group may be one that nobody knows; its clients are not there yet either.
         absent_ok: clients may be away.
+
+    Returns:
+        The group, if it was looked at and there is one.
 
     Raises:
         UsageError: the group is unknown, or a client is not in it; the message has the nearest.
@@ -53,14 +56,14 @@ def require_present(
     wanted = [rule for rule in rules if rule.value is not None]
     named = [] if absent_ok else _clients_of(wanted)
     if name == ALL_GROUPS or not wanted or (new_group and not named):
-        return
+        return None
     source = KafkaSource(settings.kafka)
     try:
         live = read_live_group(source, name, strategies, settings.engine.tick_ms)
     except UnknownGroupError as error:
         known = error.known | named_groups(source)
         if new_group or name in known:
-            return
+            return None
         raise unknown_group(name, known, source.place, or_else=_NEW_GROUP) from error
     there = _present(live)
     absent = [client_id for client_id in named if client_id not in there]
@@ -71,6 +74,7 @@ def require_present(
             remedy=f"{_nearest(absent[0], there)} A rule for a client that comes later is written "
             "with --absent-ok.",
         )
+    return live
 
 
 def _clients_of(rules: "Iterable[RuleSet]") -> list[str]:

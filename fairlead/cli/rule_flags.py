@@ -194,6 +194,13 @@ NewGroupFlag = Annotated[
 AbsentFlag = Annotated[
     bool, typer.Option("--absent-ok", help="Also for clients that are not in the group now.")
 ]
+ReleasedFlag = Annotated[
+    bool,
+    typer.Option("--released-ok", help="Also if that ends a release to native consumers."),
+]
+LeaveUnreadFlag = Annotated[
+    bool, typer.Option("--leave-unread", help="Also if a drain leaves queues that nobody reads.")
+]
 WaitFlag = Annotated[
     float, typer.Option("--wait", min=0, help="So many seconds for the engine's answer.")
 ]

@@ -13,10 +13,12 @@ from fairlead.control.group_offsets import QueuePlace
 from fairlead.control.rules_in_force import RulesInForce
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import RuleSet
+from fairlead.core.utc_words import utc_words
 
 __all__ = [
     "GroupRelease",
     "ReleasedQueue",
+    "ends_release",
     "foreign_designation",
     "is_released",
     "plan_release",
@@ -96,7 +98,16 @@ class GroupRelease:
 
     def words(self) -> str:
         """Say it in a sentence without a point."""
-        return f"{self.because or 'released to native consumers'}; {self.by} did so"
+        said = self.because or "released to native consumers"
+        return f"{said}; {self.by} did so at {utc_words(self.written_ms)}"
+
+    def way_back(self, group: str) -> str:
+        """Say what to do where clients of Fairlead's are there all the same, without a point."""
+        source = " --from NATIVE" if self.elsewhere else ""
+        return (
+            f"stop the native consumers, then fairlead adopt {group}{source} --apply; or stop "
+            "these clients"
+        )
 
     def document(self) -> dict[str, Any]:
         """Return JSON values."""
@@ -132,6 +143,20 @@ def release_of(present: RulesInForce) -> GroupRelease | None:
         return None
     rule = written.rule
     return GroupRelease(rule.by, rule.because, written.written_ms, _ELSEWHERE in only)
+
+
+def ends_release(present: RulesInForce, rules: Iterable[RuleSet]) -> GroupRelease | None:
+    """Return the release that these rules of its group would end; None: there is none to end.
+
+    They let Fairlead's clients go on from where they were, beside the native consumers.
+    """
+    release = release_of(present)
+    touched = [each for each in rules if (each.rule, each.subject) == (_RULE, ())]
+    if release is None or not touched:
+        return None
+    value = touched[-1].value
+    stays = isinstance(value, Mapping) and _RELEASED in (value.get("only") or ())
+    return None if stays else release
 
 
 def foreign_designation(present: RulesInForce) -> bool:

@@ -13,6 +13,7 @@ from fairlead.core.apply import apply_record
 from fairlead.core.decide import aim_queues
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import MessageQueue, Source
+from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Failure, Rejection
 from fairlead.core.records import Arrival, GroupRecord
 from fairlead.core.routes import readable_queues
@@ -71,6 +72,10 @@ class Forecast:
             for topic in sorted(topics & routes.keys())
             for queue in readable_queues(routes[topic])
         )
+
+    def orphans(self, before: Picture) -> tuple[MessageQueue, ...]:
+        """Return the queues that can be read and belong to nobody, in RocketMQ's order."""
+        return tuple(sorted(self.readable(before) - self.picture.owners.keys(), key=queue_order))
 
     def moved(self, before: Picture) -> tuple[MessageQueue, ...]:
         """Return the queues whose holders are told to stop, and that can still be read."""

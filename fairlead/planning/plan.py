@@ -174,7 +174,7 @@ def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
             _skew(old, old_scales.consumers, scales),
             _skew(new, scales.consumers, scales),
         ),
-        orphans=tuple(sorted(readable - new.keys(), key=queue_order)),
+        orphans=found.orphans(before),
         gone=tuple(sorted(old.keys() - readable, key=queue_order)),
         failures={topic: found.failures[topic] for topic in sorted(found.failures)},
         alarms=found.alarms,

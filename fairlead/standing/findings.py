@@ -75,7 +75,13 @@ class _Look:
     def unassigned(self) -> list[Finding]:
         """Return the queues that nobody holds and nobody gets."""
         problem, text, remedy = "unassigned", "nobody holds it, and nobody gets it", self._nobody
-        if self.paused:
+        release = self.found.release
+        if release is not None:
+            # Whether or not the group is paused, or who is drained.
+            text = f"no client of Fairlead's gets it: {release.words()}"
+            remedy = release.way_back(self.found.name)
+            problem = "paused_unassigned" if self.paused else problem
+        elif self.paused:
             problem, text = "paused_unassigned", f"{text} while the group is paused"
             remedy = f"fairlead group resume {self.found.name}"
         return [

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from fairlead.cli.released_group import refuse_to_end_release
 from fairlead.control.adoption import Uncommitted, plan_adoption
 from fairlead.control.group_offsets import From, QueuePlace
 from fairlead.control.handing_back import (
+    ends_release,
     foreign_designation,
     is_released,
     plan_release,
@@ -17,6 +19,7 @@ from fairlead.control.rule_change import changes_of
 from fairlead.control.rules_in_force import RulesInForce, WrittenRule
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import RuleSet
+from fairlead.errors import RefusedError
 from strategies.registry import STRATEGIES
 
 QUEUE = MessageQueue("orders", "main", 0)
@@ -124,3 +127,29 @@ def test_the_rule_of_a_released_group() -> None:
     own = RuleSet("orders", "designated", (), {"only": ["a"]})
     present.take(WrittenRule(own, 0, 0, 0))
     assert foreign_designation(present)
+
+
+@pytest.mark.parametrize(
+    "rule, ends",
+    [
+        (take_back_rule("orders"), True),
+        (RuleSet("orders", "designated", (), {"only": ["a"]}), True),
+        (release_rule("orders", elsewhere=True), False),
+        (RuleSet("orders", "slots", (), None), False),
+    ],
+    ids=["unset", "another designation", "released again", "another rule"],
+)
+def test_what_ends_a_release(rule: RuleSet, *, ends: bool) -> None:
+    """A rule that lets Fairlead's clients in beside native ones is refused, with the way back."""
+    present = RulesInForce(STRATEGIES)
+    assert ends_release(present, [rule]) is None
+    refuse_to_end_release("orders", present, [rule])
+    present.take(WrittenRule(replace(release_rule("orders"), by="alice"), 0, 0, 0))
+    if not ends:
+        refuse_to_end_release("orders", present, [rule])
+        return
+    with pytest.raises(RefusedError) as refused:
+        refuse_to_end_release("orders", present, [rule])
+    assert "alice did so" in refused.value.message
+    assert "fairlead adopt orders --apply" in refused.value.remedy
+    assert "--released-ok" in refused.value.remedy

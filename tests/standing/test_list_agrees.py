@@ -7,6 +7,7 @@ import pytest
 
 from fairlead.control.handing_back import release_rule
 from fairlead.core.model import MessageQueue, Position
+from fairlead.core.utc_words import utc_words
 from fairlead.standing.verdict import checked
 from tests.engine.client import Client
 from tests.engine.lives import GROUPS, kill, live
@@ -183,11 +184,36 @@ def test_released() -> None:
     assert standing.release.document()["by"] == "alice"
     assert standing.lag is None
     notes = checked(standing, frozenset()).notes
-    assert f"{said}; alice did so" in notes
+    by = f"{said}; alice did so at {utc_words(standing.release.written_ms)}"
+    assert by in notes
     view = view_of(world)
     (listed,) = view.groups()
     assert listed.release == standing.release
     assert listed.lag_messages is None
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_client_of_a_released_group(*, elsewhere: bool, paused: bool) -> None:
+    """Its queues have nobody because native consumers read them, and no rule is to be unset."""
+    world = followers("c1")
+    _all_gone(world)
+    value = release_rule(GROUP, elsewhere=elsewhere).value
+    world.topics.rule(GROUP, "designated", value, by="alice", because="released to the native g")
+    if paused:
+        world.topics.rule(GROUP, "pause", value=True)
+    world.pass_seconds(3)
+    follow(world, "c2")
+    world.pass_seconds(8)
+    problem = "paused_unassigned" if paused else "unassigned"
+    assert _agree(world, GROUP) == (problem,)
+    found = found_in(world)
+    assert {each.problem for each in found} == {problem}
+    ((text, remedy),) = {(each.text, each.remedy) for each in found}
+    assert "released to the native g; alice did so at 20" in text
+    source = " --from NATIVE" if elsewhere else ""
+    assert f"fairlead adopt orders{source} --apply; or stop these clients" in remedy
+    assert "unset" not in remedy
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

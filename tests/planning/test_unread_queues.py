@@ -1,0 +1,81 @@
+"""A drain of the last client that reads a topic is refused; one that others make up for is not."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from fairlead.cli.group_options import ChangeOptions, PresenceOptions
+from fairlead.cli.group_work import GroupWork
+from fairlead.cli.unread_queues import require_readers
+from fairlead.control.rules_in_force import RulesInForce
+from fairlead.core.records import RuleSet
+from fairlead.errors import ExitCode, RefusedError
+from fairlead.planning.unread_queues import left_unread
+from fairlead.settings import load_settings
+from strategies.registry import STRATEGIES
+from tests.engine.world import World
+from tests.planning.live import GROUP, look, rule, set_rules, world_of
+from tests.planning.memory_source import MemorySource
+
+
+def _drains(*client_ids: str) -> list[RuleSet]:
+    return [rule("drain", {"client_id": client_id}) for client_id in client_ids]
+
+
+def _refused(world: World, *client_ids: str) -> str:
+    with pytest.raises(RefusedError) as refused:
+        require_readers(look(world).picture, _drains(*client_ids))
+    assert refused.value.exit_code == ExitCode.REFUSED
+    assert "--leave-unread" in refused.value.remedy
+    return refused.value.message
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_the_last_client(*, paused: bool) -> None:
+    """One of two may be drained; both of them, or the one that is left, may not."""
+    world = world_of("c1", "c2", queues={"orders": 26})
+    if paused:
+        set_rules(world, rule("pause", value=True))
+        world.pass_seconds(3)
+    require_readers(look(world).picture, _drains("c1"))
+    words = "orders: nobody would read 26 queues of orders; nothing is written"
+    assert words in _refused(world, "c1", "c2")
+    set_rules(world, *_drains("c1"))
+    world.pass_seconds(8)
+    assert words in _refused(world, "c2")
+
+
+def test_the_last_of_one_topic() -> None:
+    """Who alone subscribes to a topic is the last that could read it, whoever else is there."""
+    world = world_of("c1", queues={"orders": 4, "payments": 1})
+    world.join("c2", subscribed=("orders",))
+    world.pass_seconds(8)
+    require_readers(look(world).picture, _drains("c2"))
+    assert "nobody would read 1 queue of payments; " in _refused(world, "c1")
+
+
+def test_what_nobody_reads_now() -> None:
+    """What has nobody as it is does not count again, and other rules are not judged."""
+    world = world_of("c1", "c2", queues={"orders": 4})
+    nobody = rule("designated", {"only": ["c9"], "if_nobody": "nobody"})
+    assert left_unread(look(world).picture, [nobody]) == {}
+    set_rules(world, nobody)
+    world.pass_seconds(8)
+    require_readers(look(world).picture, _drains("c1", "c2"))
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_before_anything_is_written(monkeypatch: pytest.MonkeyPatch, *, dry_run: bool) -> None:
+    """Commands on rules look at the live group, in a dry run too, and go on if that is meant."""
+    world = world_of("c1", queues={"orders": 26})
+    source = MemorySource(world.topics)
+    monkeypatch.setattr("fairlead.sources.kafka_source.KafkaSource", lambda _kafka: source)
+    written = []
+    work = object.__new__(GroupWork)
+    work.name, work.settings, work.strategies = GROUP, load_settings(), STRATEGIES
+    work.session = SimpleNamespace(  # type: ignore[assignment]
+        present=RulesInForce(STRATEGIES), write=lambda changes, _wait: written.append(changes)
+    )
+    with pytest.raises(RefusedError, match="26 queues of orders"):
+        work.apply(_drains("c1"), ChangeOptions(dry_run=dry_run), PresenceOptions())
+    assert written == []
