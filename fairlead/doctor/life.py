@@ -7,6 +7,7 @@ from typing import Final
 from fairlead.bridges.kafka.untold_queues import UNTOLD_REMEDY, look_for_untold
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
 from fairlead.doctor.surroundings import Surroundings
+from fairlead.planning.engine_life import NEVER_RAN
 
 __all__ = ["bridge", "clock", "engine"]
 
@@ -24,7 +25,7 @@ def engine(around: Surroundings) -> Iterator[Answer]:
         return
     claimed, ticks = cluster.end("generations"), cluster.ticks.newest
     if claimed == 0:
-        yield warn("no engine has ever run under this prefix", "fairlead run --supervise")
+        yield warn(NEVER_RAN, "fairlead run --supervise")
         return
     if not ticks:
         yield fail(

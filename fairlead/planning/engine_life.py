@@ -15,7 +15,10 @@ from fairlead.durations import duration_words
 from fairlead.engine.seals import is_believed
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["EngineLife", "newest_tick_ms", "tick_generation"]
+__all__ = ["NEVER_RAN", "EngineLife", "newest_tick_ms", "tick_generation"]
+
+NEVER_RAN: Final = "no engine has ever run"
+"""What is said where no generation was ever claimed: every engine claims one before all else."""
 
 _TICKS_SILENT: Final = 5
 
@@ -31,6 +34,7 @@ class EngineLife:
         now_ms: up to when silence counts.
         tick_ms: the period of the ticks.
         patience_ms: for how long nothing at all may come.
+        claimed: the newest generation that a driver has claimed; 0: none.
     """
 
     ticked_ms: int | None
@@ -39,6 +43,12 @@ class EngineLife:
     now_ms: int
     tick_ms: int
     patience_ms: int
+    claimed: int
+
+    @property
+    def never_ran(self) -> bool:
+        """Whether no engine has ever run, as the claims tell; in a part of a log a tick does."""
+        return self.claimed == 0 and self.ticked_ms is None
 
     @property
     def silent(self) -> bool:
@@ -51,9 +61,9 @@ class EngineLife:
 
     @property
     def silent_ms(self) -> int | None:
-        """For how long it has been silent, or longer; None: it is not, or that is not known."""
+        """For how long it has been silent, or longer; None: it is not, never ran, or unknown."""
         from_ms = self.since_ms if self.ticked_ms is None else self.ticked_ms
-        if not self.silent or self.newest_ms is None or from_ms is None:
+        if self.never_ran or not self.silent or self.newest_ms is None or from_ms is None:
             return None
         return max(self.now_ms, self.newest_ms) - from_ms
 
@@ -63,6 +73,8 @@ class EngineLife:
 
     def words(self) -> str:
         """Say since when no engine ticks, or when it did last, without a point."""
+        if self.never_ran:
+            return NEVER_RAN
         if self.newest_ms is None:
             return "no heartbeat was found, of an engine or of a client"
         if self.silent_ms is not None:

@@ -72,6 +72,7 @@ class LiveGroup:
         newest_ms: when the newest heartbeats record of its partition was appended.
         measured_ms: for how long progress was read to know what queues weigh; 0: it was not.
         released: grants that were to be given up and have been.
+        claimed: the newest generation that a driver has claimed; 0: none.
     """
 
     picture: Picture
@@ -81,14 +82,17 @@ class LiveGroup:
     passing: tuple[Passing, ...]
     newest_ms: int | None
     measured_ms: int
-    released: frozenset[Released] = frozenset()
+    released: frozenset[Released]
+    claimed: int
 
     def engine(self, tick_ms: int, now_ms: int) -> EngineLife:
         """Return whether an engine runs, as far as the last lease and margin tell."""
         patience_ms = self.roll.rules.lease_ms + self.roll.rules.margin_ms
         since_ms = None if self.newest_ms is None else self.newest_ms - patience_ms
         ticked_ms, newest_ms = self.roll.ticked_ms, self.newest_ms
-        return EngineLife(ticked_ms, newest_ms, since_ms, now_ms, tick_ms, patience_ms)
+        return EngineLife(
+            ticked_ms, newest_ms, since_ms, now_ms, tick_ms, patience_ms, self.claimed
+        )
 
 
 def read_live_group(
@@ -136,8 +140,17 @@ def read_live_group(
         picture = _weighed(picture, roll)
     calm = _calm(picture, granted, sets)
     passing = tuple(_passing(picture, calm, granted, before))
-    measured_ms = caller.measured_ms
-    return LiveGroup(calm, in_force, roll, sets.told, passing, newest_ms, measured_ms, released)
+    return LiveGroup(
+        calm,
+        in_force,
+        roll,
+        sets.told,
+        passing,
+        newest_ms,
+        caller.measured_ms,
+        released,
+        caller.claimed,
+    )
 
 
 @dataclass(slots=True)

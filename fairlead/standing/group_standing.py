@@ -11,7 +11,7 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import Epoch, MessageQueue, Route
 from fairlead.local.decisions import Decision
-from fairlead.planning.decision_log import claimed_generation, hides_newer
+from fairlead.planning.decision_log import hides_newer
 from fairlead.planning.engine_life import EngineLife, newest_tick_ms
 from fairlead.planning.live_group import LiveGroup, UnknownGroupError, read_live_group
 from fairlead.sources.topic_source import TopicSource
@@ -266,7 +266,7 @@ def read_standing(
     # Heartbeats are read much farther back for this than to call the roll.
     engine = replace(
         live.engine(tick_ms, now_ms),
-        ticked_ms=newest_tick_ms(rows["heartbeats"], claimed_generation(source)),
+        ticked_ms=newest_tick_ms(rows["heartbeats"], live.claimed),
         since_ms=None if live.newest_ms is None else since_ms,
     )
     return GroupStanding(live, heard, past, queues, members, now_ms, engine)

@@ -101,6 +101,7 @@ class Surroundings:
             now_ms=now_ms,
             tick_ms=self.tick_ms,
             patience_ms=rules.lease_ms + rules.margin_ms,
+            claimed=self.generation,
         )
 
     def set_route(self, topic: str, queues: tuple[MessageQueue, ...] | None) -> None:

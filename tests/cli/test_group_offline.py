@@ -59,7 +59,7 @@ def test_offline(command: Command, log: "Log", bootstrap: str, topic: str) -> No
     assert _problems(found) == waits
     found = command("check", done)
     assert (found["verdict"], found["lag"], found["problems"]) == ("nobody", 0, [])
-    assert found["notes"] == ["no heartbeat was found, of an engine or of a client"]
+    assert found["notes"] == ["no engine has ever run"]
     every = command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)
     assert [(each["verdict"], _problems(each)) for each in every["groups"]] == [
         ("problems", waits),

@@ -41,6 +41,12 @@ def set_rules(world: World, *rules: RuleSet) -> None:
         world.topics.append("control", shard_of(GROUP), key, value)
 
 
+def claimed(world: World) -> None:
+    """Let the claim of the engine's generation stand in the log, as every start writes it."""
+    for generation in range(1, world.generation + 1):
+        world.topics.append("generations", 0, None, {"kind": "generation", "number": generation})
+
+
 def look(world: World, group: str = GROUP) -> LiveGroup:
     """Return the group as its topics tell it."""
     return read_live_group(MemorySource(world.topics), group, STRATEGIES, TICK_MS)

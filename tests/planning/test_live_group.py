@@ -17,6 +17,7 @@ from tests.planning.live import (
     GROUP,
     TICK_MS,
     after_of,
+    claimed,
     heard_alone,
     look,
     orders,
@@ -197,6 +198,7 @@ def test_restarted_client() -> None:
 def test_engine_is_out() -> None:
     """A plan says that no engine runs, and what then holds."""
     world = world_of("c1", "c2")
+    claimed(world)
     assert remarks(world) == ()
     heard_alone(world, 7, *world.clients, ticking=False)
     assert remarks(world)[0].startswith("no engine has ticked for 7.1 s; the plan is what an eng")
@@ -210,6 +212,7 @@ def test_engine_is_out() -> None:
 def test_nothing_is_left_of_heartbeats() -> None:
     """When heartbeats are kept no longer than the engine is out, nobody is a member."""
     world = world_of("c1", "c2")
+    claimed(world)
     del world.topics.rows["t.heartbeats", shard_of(GROUP)]
     live = look(world)
     assert (live.picture.members, live.newest_ms) == ({}, None)

@@ -10,8 +10,9 @@ from fairlead.local.decisions import Decision
 from fairlead.standing.findings import standing_findings
 from fairlead.standing.group_standing import GroupStanding
 from fairlead.standing.verdict import checked
+from tests.engine.client import Client
 from tests.engine.world import World
-from tests.planning.live import heard_alone, rule, set_rules, world_of
+from tests.planning.live import GROUP, claimed, heard_alone, remarks, rule, set_rules, world_of
 from tests.standing.looked import (
     deafened,
     follow,
@@ -21,6 +22,7 @@ from tests.standing.looked import (
     started_again,
     stubborn,
 )
+from tests.view.worlds import view_of
 
 
 def _problems(world: World) -> list[tuple[str, str]]:
@@ -77,6 +79,7 @@ def test_a_holder_that_is_gone() -> None:
 def test_an_engine_that_is_silent() -> None:
     """Members heartbeat and no engine ticks: that is wrong although every queue has its owner."""
     world = followers("c1", "c2")
+    claimed(world)
     heard_alone(world, 8, *world.clients, ticking=False)
     (found,) = found_in(world)
     assert (found.problem, found.subject) == ("engine_silent", "engine")
@@ -86,6 +89,23 @@ def test_an_engine_that_is_silent() -> None:
     heard_alone(world, 400, *world.clients, ticking=False)
     assert "no engine has ticked for more than 10 min: " in found_in(world)[0].text
     assert "fairlead run" in found.remedy
+
+
+def test_no_engine_has_ever_run() -> None:
+    """Where nobody has ever claimed a generation no time is told: check, list and plan say so."""
+    world = World(queues={"orders": 4})
+    world.clients = [Client(world.topics, GROUP, "c1")]
+    heard_alone(world, 700, *world.clients, ticking=False)
+    says = "no engine has ever run"
+    (engine,) = [each for each in found_in(world) if each.problem == "engine_silent"]
+    assert engine.text.startswith(f"{says}: ")
+    (listed,) = view_of(world).groups()
+    assert (listed.engine.words(), listed.engine.silent_ms) == (says, None)
+    assert remarks(world)[0].startswith(f"{says}; ")
+    claimed(world)
+    assert found_in(world)[0].text.startswith("no engine has ticked for more than 10 min")
+    (listed,) = view_of(world).groups()
+    assert listed.engine.words().startswith("no engine has ticked for more than ")
 
 
 def test_paused_with_queues_of_nobody() -> None:
