@@ -1,0 +1,35 @@
+"""A liveness probe is answered alike by every process that has one."""
+
+import asyncio
+
+from prometheus_client import CollectorRegistry
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.routing import Route
+
+from fairlead.serve.answers import HeldView
+from fairlead.serve.api import application
+from fairlead.serve.following import Following
+from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.settings import load_settings
+from strategies.registry import STRATEGIES
+from streaming.endpoint import engine_application
+from streaming.health import Health
+
+
+def _alive(app: Starlette) -> bytes:
+    (route,) = [each for each in app.routes if isinstance(each, Route) and each.path == "/healthz"]
+    return bytes(asyncio.run(route.endpoint(Request({"type": "http"}))).body)
+
+
+def test_serve_answers_as_the_engine_does() -> None:
+    """One word for alive, whichever of them is asked."""
+    settings = load_settings()
+
+    def following() -> Following:
+        raise AssertionError("nobody asks how far the topics were read")
+
+    held = HeldView(settings.serve, settings.engine.tick_ms, STRATEGIES)
+    served = application(held, following, ServeMetrics(following), settings.kafka)
+    engine = engine_application(CollectorRegistry(), Health().verdict)
+    assert _alive(served).strip() == _alive(engine).strip() == b'{"state":"alive"}'
