@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from fairlead.control.group_offsets import QueuePlace
 from fairlead.control.rules_in_force import RulesInForce
+from fairlead.core.designation import RELEASED
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import RuleSet
 from fairlead.core.utc_words import utc_words
@@ -28,10 +29,8 @@ __all__ = [
 ]
 
 _RULE: Final = "designated"
-_RELEASED: Final = "(released)"
-"""No client is called so: addresses and names have no brackets."""
 _ELSEWHERE: Final = "(elsewhere)"
-"""Stands beside it where the native group has another name."""
+"""Stands beside `RELEASED` where the native group has another name."""
 
 Verdict = Literal["to_write", "stands", "ahead", "untold"]
 """``stands``: the native group is there already. ``ahead``: it is further, and would read again.
@@ -119,7 +118,7 @@ def release_rule(group: str, *, elsewhere: bool = False) -> RuleSet:
 
     ``elsewhere``: the native group that takes over has another name.
     """
-    only = [_RELEASED, _ELSEWHERE] if elsewhere else [_RELEASED]
+    only = [RELEASED, _ELSEWHERE] if elsewhere else [RELEASED]
     return RuleSet(group, _RULE, (), {"only": only, "if_nobody": "nobody"})
 
 
@@ -139,7 +138,7 @@ def release_of(present: RulesInForce) -> GroupRelease | None:
     if written is None or not isinstance(written.rule.value, Mapping):
         return None
     only = written.rule.value.get("only") or ()
-    if _RELEASED not in only:
+    if RELEASED not in only:
         return None
     rule = written.rule
     return GroupRelease(rule.by, rule.because, written.written_ms, _ELSEWHERE in only)

@@ -21,6 +21,7 @@ from fairlead.core.rule_value import RuleValueError
 __all__ = [
     "ENTRIES_MAX",
     "IF_NOBODY",
+    "RELEASED",
     "Designation",
     "Entries",
     "Sharing",
@@ -37,6 +38,12 @@ DESIGNATIONS_KEPT = 256
 
 IF_NOBODY = ("nobody", "all")
 """Who consumes a topic that no designated member subscribes to; the first is the default."""
+
+RELEASED = "(released)"
+"""The entry that says that the group was handed back to native consumers.
+
+No client is called so: addresses and names have no brackets.
+"""
 
 _NAMES = ("only", "topics", "if_nobody")
 _MEANT_AS_ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}|[0-9]+(?:\.[0-9]+)*/[0-9.]+")
@@ -83,6 +90,11 @@ class Designation:
     topics: frozenset[str] | None
     if_nobody: str
     text: str
+
+    @property
+    def is_release(self) -> bool:
+        """Whether it keeps the group's clients out because native consumers have taken over."""
+        return RELEASED in self.entries.client_ids
 
 
 @dataclass(frozen=True, slots=True)

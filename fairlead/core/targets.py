@@ -32,7 +32,7 @@ from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
 from fairlead.core.overtaking import MUTE_MEMBER, any_mute, has_ordered
 from fairlead.core.retry_topic import own_retry_topic
-from fairlead.core.routes import can_be_read, queue_zones, readable_queues
+from fairlead.core.routes import can_be_read, is_lacking, queue_zones, readable_queues
 from fairlead.core.rules import without_effect
 from fairlead.core.scales import takes_weights
 from fairlead.core.single_rules import drained_of, placement_of
@@ -65,6 +65,7 @@ __all__ = [
     "alarms_of",
     "allocation_text",
     "compute_targets",
+    "outsiders",
     "shared_queues",
 ]
 
@@ -182,6 +183,29 @@ def _possible_owners(draft: Draft) -> dict[str, Member]:
     drained = drained_of(draft.rules.single)
     members = {**absent_members(draft.state), **sharing_members(draft.state)}
     return {name: member for name, member in members.items() if name not in drained}
+
+
+def outsiders(draft: Draft) -> frozenset[str]:
+    """Return the clients that the rule ``designated`` keeps from every topic that they subscribe.
+
+    The group's own retry topic counts once it is there: it is no reason to expect anything before.
+    """
+    if draft.rules.designated is None:
+        return frozenset()
+    state, members = draft.state, _possible_owners(draft)
+    retry = own_retry_topic(state.group)
+    topics = [
+        topic
+        for topic in shared_topics(state)
+        if topic != retry or not is_lacking(state.routes, topic)
+    ]
+    shares, counted = _sharing(draft, members, topics), frozenset(topics)
+    return frozenset(
+        client_id
+        for client_id, member in members.items()
+        if (wanted := member.topics & counted)
+        and not any(shares.allows(topic, client_id) for topic in wanted)
+    )
 
 
 def _sharing(draft: Draft, members: dict[str, Member], topics: list[str]) -> Sharing:

@@ -1,9 +1,9 @@
 """What keeps a member from what it wants, where only the engine knows it: told once, as a notice.
 
-A client learns by itself that nobody has released its queues, or that no engine runs. That its
-group is paused, that a topic does not exist, or that no bridge answers, stands in records that it
-does not read. Decides what a member is told, never who gets what: a function of the state and the
-clock at the end of a step, so that batches without a decision may be cut in any way.
+A client learns by itself that nobody has released its queues, or that no engine runs. That a rule
+keeps it from having any, that a topic does not exist, or that no bridge answers, stands in records
+that it does not read. Decides what a member is told, never who gets what: a function of the state
+and the clock at the end of a step, so that batches without a decision may be cut in any way.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,9 @@ from fairlead.core.outputs import What
 from fairlead.core.records import TopicAbsent
 from fairlead.core.retry_topic import own_retry_topic
 from fairlead.core.routes import is_lacking
-from fairlead.core.state import GroupState
+from fairlead.core.single_rules import drained_of
+from fairlead.core.state import GroupState, Member
+from fairlead.core.targets import outsiders
 from fairlead.core.utc_words import utc_words
 
 __all__ = ["UNANSWERED_MS", "WAITING", "apply_absent", "note_answer", "tell_waiting"]
@@ -34,6 +36,7 @@ time has no answer.
 """
 
 _PAUSE: Final = "pause"
+_DESIGNATED: Final = "designated"
 _CLUSTERS_MAX: Final = 8
 """So many clusters are remembered that lack a topic: each has a bridge of its own."""
 _NAMED_MAX: Final = 3
@@ -119,14 +122,15 @@ def _reasons(draft: Draft) -> dict[MemberKey, _Reason]:
     # It is made with the first message that is sent back: nobody waits for it before.
     lacking.discard(own_retry_topic(state.group))
     silent = _silent(draft)
-    if not (lacking or silent or draft.rules.pause):
+    kept_out = _kept_out(draft, members)
+    if not (lacking or silent or kept_out):
         return {}
-    holding = _holding(state) if draft.rules.pause else frozenset[MemberKey]()
     begins = _without_start(state, silent)
     found: dict[MemberKey, _Reason] = {}
     for client_id, member in members.items():
-        if draft.rules.pause and member.shares and member.key not in holding:
-            found[member.key] = _paused(state)
+        if client_id in kept_out:
+            # Whatever else is lacking, with it the member would have no more.
+            found[member.key] = kept_out[client_id]
             continue
         topics = lacking & member.topics
         # A bridge that has died since may have told of a topic that was made meanwhile.
@@ -138,6 +142,23 @@ def _reasons(draft: Draft) -> dict[MemberKey, _Reason]:
     return found
 
 
+def _kept_out(draft: Draft, members: Mapping[str, Member]) -> dict[str, _Reason]:
+    """Return the clients that hold nothing, and may be given nothing: by which rule."""
+    state, rules = draft.state, draft.rules
+    drained = drained_of(rules.single)
+    if not (rules.pause or drained or rules.designated is not None):
+        return {}
+    holding = _holding(state)
+    idle = sorted(name for name, each in members.items() if each.shares and each.key not in holding)
+    if rules.pause:
+        return dict.fromkeys(idle, _paused(state))
+    found = {name: _drained(state, name) for name in idle if name in drained}
+    if len(found) < len(idle):
+        others, reason = outsiders(draft), _designated(draft)
+        found |= {name: reason for name in idle if name in others}
+    return found
+
+
 def _holding(state: GroupState) -> frozenset[MemberKey]:
     """Return the members that hold a queue, or are promised one."""
     newest = (value.chain[-1] for value in state.queues.values() if value.chain)
@@ -145,14 +166,43 @@ def _holding(state: GroupState) -> frozenset[MemberKey]:
 
 
 def _paused(state: GroupState) -> _Reason:
-    own = state.rules.get(_PAUSE) is not None
-    whose = f"of group {state.group}" if own else "of all groups"
-    group = state.group if own else "'*'"
+    scope, whose, group = _whose(state, _PAUSE)
     words = (
         f"the group is paused by the rule pause {whose}: nothing is shared anew until "
         f"`fairlead group resume {group}`"
     )
-    return _Reason("paused", ("group" if own else "all",), words)
+    return _Reason("paused", (scope,), words)
+
+
+def _drained(state: GroupState, client_id: str) -> _Reason:
+    words = (
+        f"this client is drained by the rule drain of group {state.group}: it is given nothing "
+        f"until `fairlead group undrain {state.group} {client_id}`"
+    )
+    return _Reason("drained", (), words)
+
+
+def _designated(draft: Draft) -> _Reason:
+    designated = draft.rules.designated
+    if designated is not None and designated.is_release:
+        words = (
+            f"group {draft.state.group} is released to native consumers: its clients are given "
+            f"nothing until `fairlead adopt {draft.state.group} --apply`"
+        )
+        return _Reason("designated", ("release",), words)
+    scope, whose, group = _whose(draft.state, _DESIGNATED)
+    words = (
+        f"the rule designated {whose} does not name this client: others alone consume until it is "
+        f"named too, or `fairlead group unset {group} --designated`"
+    )
+    return _Reason("designated", (scope,), words)
+
+
+def _whose(state: GroupState, rule: str) -> tuple[str, str, str]:
+    """Return whose a rule in force is: in one word, in words, and as commands name the group."""
+    if state.rules.get(rule) is not None:
+        return "group", f"of group {state.group}", state.group
+    return "all", "of all groups", "'*'"
 
 
 def _absent(state: GroupState, topics: Iterable[str]) -> _Reason | None:

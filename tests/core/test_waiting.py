@@ -1,8 +1,10 @@
 """Members are told once what keeps them from what they want, where only the engine knows it."""
 
+from fairlead.control.handing_back import release_rule
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice
 from fairlead.core.records import TopicAbsent
 from fairlead.core.waiting import UNANSWERED_MS
+from tests.core.operator import drain
 from tests.core.world import GROUP, World
 
 
@@ -184,6 +186,111 @@ def test_paused() -> None:
     world.run()
     assert [(client, reason) for client, reason, _ in _told(world)] == [("b", None)]
     assert any(isinstance(output, Assignment) and output.add for output in world.outputs)
+
+
+def test_drained() -> None:
+    """A drained client is told as its queues are taken, and how that ends; others are not."""
+    world = World()
+    world.beat("a")
+    world.beat("b")
+    world.publish(2)
+    world.run()
+    drain(world, "b")
+    world.run()
+    words = (
+        "this client is drained by the rule drain of group orders: it is given nothing until "
+        "`fairlead group undrain orders b`"
+    )
+    assert _told(world) == [("b", "drained", words)]
+    _beat_on(world, 3_000, "ab", "orders")
+    assert _told(world) == []
+    world.rule("pause", value=True)
+    world.run()
+    assert [(client, reason) for client, reason, _ in _told(world)] == [("b", "paused")]
+    world.rule("pause", None)
+    world.run()
+    assert [(client, reason) for client, reason, _ in _told(world)] == [("b", "drained")]
+    drain(world, "b", ended=True)
+    world.run()
+    assert [(client, reason) for client, reason, _ in _told(world)] == [("b", None)]
+
+
+def test_drained_before_a_missing_topic() -> None:
+    """That the topic is missing is told once the client would get it."""
+    world = World()
+    drain(world, "a")
+    world.beat("a", topics=("payments",))
+    world.run()
+    assert [reason for _, reason, _ in _told(world)] == ["drained"]
+    _absent(world)
+    world.run()
+    assert _told(world) == []
+    drain(world, "a", ended=True)
+    world.run()
+    assert [reason for _, reason, _ in _told(world)] == ["topic"]
+
+
+def test_designated() -> None:
+    """Who is not named is told by which rule; who is named and finds no queue left is not."""
+    world = World()
+    world.rule("designated", {"only": ["a", "b"]})
+    world.beat("a")
+    world.beat("b")
+    world.beat("c")
+    world.run()
+    told = [("c", "designated")]
+    assert [(client, reason) for client, reason, _ in _told(world)] == told
+    assert _told(world)[0][2] == (
+        "the rule designated of group orders does not name this client: others alone consume until "
+        "it is named too, or `fairlead group unset orders --designated`"
+    )
+    world.rule("designated", {"only": ["a", "b", "x"]})
+    world.publish(1)
+    assert _told(world) == []
+    world.rule("designated", {"only": ["a", "b", "c"]})
+    world.run()
+    assert [(client, reason) for client, reason, _ in _told(world)] == [("c", None)]
+
+
+def test_designated_to_nobody() -> None:
+    """While no named client is there, nobody has the topic, or all have it, as the rule says."""
+    world = World()
+    world.rule("designated", {"only": ["x"]})
+    world.beat("a")
+    world.run()
+    assert [(client, reason) for client, reason, _ in _told(world)] == [("a", "designated")]
+    world.rule("designated", {"only": ["x"], "if_nobody": "all"})
+    world.run()
+    assert [(client, reason) for client, reason, _ in _told(world)] == [("a", None)]
+
+
+def test_designated_for_one_topic() -> None:
+    """A member that may have another topic is not kept out, and its retry topic is none yet."""
+    world = World()
+    retry = "%RETRY%orders"
+    world.rule("designated", {"only": ["a"], "topics": ["orders"]})
+    world.beat("a", topics=("orders", retry))
+    world.beat("b", topics=("orders", retry))
+    world.beat("c", topics=("orders", "payments"))
+    world.run()
+    assert [(client, reason) for client, reason, _ in _told(world)] == [("b", "designated")]
+    world.publish(1, "orders", "payments")
+    assert _told(world) == []
+    world.publish(1, retry)
+    assert [(client, reason) for client, reason, _ in _told(world)] == [("b", None)]
+
+
+def test_released() -> None:
+    """A released group says so, and how it is taken back."""
+    world = World()
+    world.rule("designated", release_rule("orders").value)
+    world.beat("a")
+    world.run()
+    words = (
+        "group orders is released to native consumers: its clients are given nothing until "
+        "`fairlead adopt orders --apply`"
+    )
+    assert _told(world) == [("a", "designated", words)]
 
 
 def test_gone() -> None:

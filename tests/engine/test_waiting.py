@@ -58,6 +58,29 @@ def test_a_life(seed: int) -> None:
     assert str(comparison.difference) == "None"
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_life_under_rules(seed: int) -> None:
+    """Drained, not designated, a new engine, named too: each is told and replayed, in any cut."""
+    world, chance = World(), Random(seed)
+    world.topics.tick(1)
+    world.join("c1")
+    world.topics.rule("orders", "drain", {"client_id": "c1"}, "c1")
+    world.pass_seconds(8, chance)
+    assert [reason for reason, _ in _told(world)] == ["drained"]
+    world.topics.rule("orders", "designated", {"only": ["c2"]})
+    world.topics.rule("orders", "drain", None, "c1")
+    world.pass_seconds(4, chance)
+    assert _told(world)[-1][0] == "designated"
+    kill(world, 10_000, 10_000)
+    world.pass_seconds(4, chance)
+    assert [reason for reason, _ in _told(world)][-2:] == ["designated", "designated"]
+    world.topics.rule("orders", "designated", {"only": ["c*"]})
+    world.pass_seconds(8, chance)
+    assert _told(world)[-1][0] is None
+    comparison = compare_of(world)
+    assert str(comparison.difference) == "None"
+
+
 def test_signs_are_remembered() -> None:
     """Each shard keeps the newest sign of each cluster, of sixteen at most, over its bytes."""
     world = World()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from fairlead_client.model import Queue
 from fairlead_client.session.memory import Memory
@@ -21,12 +22,23 @@ class WaitingKind(StrEnum):
     """No engine has told it yet what it is to have."""
     PAUSED = "paused"
     """Its group is paused: nothing is shared anew."""
+    DRAINED = "drained"
+    """It is drained: it is given nothing."""
+    DESIGNATED = "designated"
+    """Others are designated to consume, or the group is released to native consumers."""
     TOPIC = "topic"
     """A topic that it subscribes to does not exist: a bridge has said so."""
     BRIDGE = "bridge"
     """The engine has asked about a topic that it subscribes to, and no bridge has answered."""
     RELEASE = "release"
     """A queue is promised to it, and whoever had it before has not released it yet."""
+
+
+_TOLD: Final = (
+    *(WaitingKind.PAUSED, WaitingKind.DRAINED, WaitingKind.DESIGNATED),
+    *(WaitingKind.TOPIC, WaitingKind.BRIDGE),
+)
+"""The kinds that an engine tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +83,7 @@ def reason_to_wait(memory: Memory) -> WaitingReason | None:
 
 def _told_kind(reason: str | None) -> WaitingKind:
     """Return the kind of what an engine said; a newer one may know more words."""
-    known = (WaitingKind.PAUSED, WaitingKind.TOPIC, WaitingKind.BRIDGE)
-    return next((kind for kind in known if kind.value == reason), WaitingKind.ASSIGNMENT)
+    return next((kind for kind in _TOLD if kind.value == reason), WaitingKind.ASSIGNMENT)
 
 
 def _gated(memory: Memory) -> list[tuple[Queue, list[str]]]:
