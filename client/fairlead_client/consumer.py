@@ -25,6 +25,7 @@ from fairlead_client.partitioner import partition_of
 from fairlead_client.pull.messages import message_of
 from fairlead_client.pull.tags import TAG_HEADER, filter_at_once
 from fairlead_client.settings import Settings, SettingsArguments
+from fairlead_client.transport.absent_topics import ask_no_more_for_absent
 from fairlead_client.transport.connection import (
     connect,
     data_options,
@@ -382,6 +383,7 @@ class Consumer(Member):
             except KafkaError:
                 if thread.ended.wait(RETRY_SECONDS) or monotonic() > deadline:
                     raise
+        ask_no_more_for_absent(self._kafka)
         # What cannot be looked up now is looked up when the first queue is granted.
         with suppress(KafkaError):
             self._watch_assignments(self._kafka)

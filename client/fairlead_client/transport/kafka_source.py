@@ -21,6 +21,7 @@ from fairlead_client.retry.parking import Parking
 from fairlead_client.session.session import Granted
 from fairlead_client.settings import Settings
 from fairlead_client.topic_names import retried_group
+from fairlead_client.transport.absent_topics import ask_no_more_for_absent
 from fairlead_client.transport.connection import connect, data_options, request_timeout_ms
 from fairlead_client.transport.missing_right import (
     denied_topics,
@@ -190,7 +191,9 @@ class KafkaSource:
         }
         self._at.clear()
         self._paused.clear()
-        return connect(KafkaConsumer, options, known_topics(self._subscribed))
+        consumer = connect(KafkaConsumer, options, known_topics(self._subscribed))
+        ask_no_more_for_absent(consumer)
+        return consumer
 
     def _point(
         self, consumer: KafkaConsumer, asked: Mapping[TopicPartition, tuple[Queue, int]]
