@@ -5,6 +5,7 @@ from typing import Unpack
 
 from fairlead_client.application import Application
 from fairlead_client.callbacks import Callbacks, OnAssigned, OnRevoked
+from fairlead_client.keywords import by_keyword
 from fairlead_client.member import Member
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.observer import Observer
@@ -33,6 +34,7 @@ class Client(Member):
         SettingsError: a setting that cannot work.
     """
 
+    @by_keyword("topics", "group", "bootstrap", "on_assigned", "on_revoked")
     def __init__(
         self,
         *,

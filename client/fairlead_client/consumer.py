@@ -17,6 +17,7 @@ from fairlead_client.application import Application
 from fairlead_client.decoding import decode_key
 from fairlead_client.deliveries import Deliveries
 from fairlead_client.errors import ClientClosedError
+from fairlead_client.keywords import by_keyword
 from fairlead_client.member import Member
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue, Subscription
@@ -73,6 +74,7 @@ class Consumer(Member):
             retry topic: nothing waits here until its messages are due.
     """
 
+    @by_keyword("topics", "group", "bootstrap")
     def __init__(
         self,
         *,

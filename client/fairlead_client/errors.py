@@ -21,6 +21,10 @@ class SettingsError(FairleadClientError, ValueError):
         self.field = field
 
 
+class PositionalArgumentError(SettingsError, TypeError):
+    """An argument has no name, as Kafka's own consumer takes topics; clients take keywords only."""
+
+
 class LifecycleError(FairleadClientError):
     """A call that does not fit the client's state; base of the two below."""
 

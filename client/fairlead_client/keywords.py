@@ -4,15 +4,18 @@ Many who come here bring a configuration of kafka-python or of RocketMQ. For the
 the word that means the same here, or why there is none.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
+from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, Final
+from typing import Any, Final, ParamSpec
 
 from fairlead_client.common_settings import KAFKA_OPTIONS
-from fairlead_client.errors import SettingsError
+from fairlead_client.errors import PositionalArgumentError, SettingsError
 
-__all__ = ["check_keywords"]
+__all__ = ["by_keyword", "check_keywords", "meant_start"]
+
+Arguments = ParamSpec("Arguments")
 
 _BYTES: Final = (
     "there is none: message.key and message.value are bytes; decode them where you use them"
@@ -89,6 +92,52 @@ _STARTS: Final = {
 _STARTING: Final = frozenset({"autooffsetreset", "consumefromwhere"})
 
 
+def by_keyword(
+    *needed: str,
+) -> Callable[[Callable[Arguments, None]], Callable[Arguments, None]]:
+    """Return a decorator of an `__init__` that takes keywords only: others are told their names.
+
+    By itself Python tells how many arguments there are, and none of their names.
+
+    Args:
+        needed: what must be given, the topics first where there are any: who comes from
+            kafka-python gives them without a name.
+
+    Raises:
+        PositionalArgumentError: by what is decorated, for an argument without a name.
+    """
+
+    def decorate(init: Callable[Arguments, None]) -> Callable[Arguments, None]:
+        @wraps(init)
+        def checked(*positional: Arguments.args, **given: Arguments.kwargs) -> None:
+            client, *nameless = positional
+            if nameless:
+                raise PositionalArgumentError(
+                    needed[0],
+                    f"{type(client).__name__} takes arguments by their names only",
+                    f"give {', '.join(_written(name, nameless) for name in needed)}",
+                )
+            init(*positional, **given)
+
+        return checked
+
+    return decorate
+
+
+def _written(name: str, nameless: Sequence[object]) -> str:
+    """Return how an argument is written, the topics as they were given if they were."""
+    if name != "topics":
+        return f"{name}=…"
+    topics = [each for each in nameless if isinstance(each, str)]
+    listed = ", ".join(f'"{topic}"' for topic in topics or ("orders",))
+    return f"topics=[{listed}]"
+
+
+def meant_start(word: object) -> str | None:
+    """Return the value of consume_from that a foreign word means; None: it is no such word."""
+    return _STARTS.get(_letters(str(word)))
+
+
 def check_keywords(
     client: type, given: Mapping[str, Any], settings: type, fetch: Collection[str] = ()
 ) -> None:
@@ -124,7 +173,7 @@ def _remedy(name: str, value: Any, known: Collection[str], fetch: Collection[str
     """Return what to write in place of an argument that is unknown."""
     letters = _letters(name)
     if letters in _STARTING and "consume_from" in known:
-        start = _STARTS.get(_letters(str(value)))
+        start = meant_start(value)
         return f'here it is consume_from="{start or "first_offset"}"' + (
             "" if start else ', "last_offset" or "timestamp"'
         )

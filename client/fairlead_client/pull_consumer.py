@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Final, Unpack
 
 from fairlead_client.errors import ClientClosedError, LifecycleError, SettingsError
+from fairlead_client.keywords import by_keyword
 from fairlead_client.message import Message
 from fairlead_client.model import Queue
 from fairlead_client.observer import Observer
@@ -48,6 +49,7 @@ class PullConsumer(PullMember):
         SettingsError: a setting that cannot work.
     """
 
+    @by_keyword("topics", "group", "bootstrap")
     def __init__(
         self,
         *,

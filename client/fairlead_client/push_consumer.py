@@ -3,6 +3,7 @@
 from typing import Final, Unpack
 
 from fairlead_client.errors import SettingsError
+from fairlead_client.keywords import by_keyword
 from fairlead_client.observer import Observer
 from fairlead_client.pull.consumption import (
     Common,
@@ -64,6 +65,7 @@ class PushConsumer(PullMember):
         SettingsError: a setting that cannot work.
     """
 
+    @by_keyword("topics", "group", "bootstrap", "listener")
     def __init__(
         self,
         *,

@@ -12,7 +12,7 @@ from fairlead_client.common_settings import (
     servers_of,
 )
 from fairlead_client.errors import SettingsError
-from fairlead_client.keywords import check_keywords
+from fairlead_client.keywords import check_keywords, meant_start
 from fairlead_client.model import Subscription
 from fairlead_client.topic_names import TopicNameError, kafka_topic, retry_topic
 
@@ -194,7 +194,9 @@ class Settings:
             ("message_model", MESSAGE_MODELS),
         ):
             if getattr(self, name) not in words:
-                raise SettingsError(name, f"{getattr(self, name)!r} is unknown", f"one of {words}")
+                start = meant_start(getattr(self, name)) if name == "consume_from" else None
+                remedy = f'here it is consume_from="{start}"' if start else f"one of {words}"
+                raise SettingsError(name, f"{getattr(self, name)!r} is unknown", remedy)
         if self.retry_topic and self.message_model == "broadcasting":
             raise SettingsError(
                 "retry_topic",
@@ -217,10 +219,14 @@ def subscriptions_of(
     """Return topics as subscriptions, in order; `sub_version` for those that have none.
 
     Raises:
-        SettingsError: no topics, a topic twice, one that cannot exist, or what Kafka calls a retry
-            topic: that has a name of its own.
+        SettingsError: no list, no topics, a topic twice, one that cannot exist, or what Kafka calls
+            a retry topic: that has a name of its own.
     """
-    if isinstance(topics, str) or not topics:
+    if isinstance(topics, str):
+        # A text is a sequence too: each of its letters would be a topic.
+        problem = f"{topics!r} is a text, and a list is wanted"
+        raise SettingsError("topics", problem, f'give topics=["{topics or "orders"}"]')
+    if not topics:
         raise SettingsError("topics", "names no topic", 'give a list, such as ["orders"]')
     wanted = tuple(
         replace(each, sub_version=each.sub_version or sub_version)

@@ -10,6 +10,7 @@ from fairlead_client.broadcast.broadcast_member import BroadcastMember
 from fairlead_client.broadcast.keeper import BroadcastKeeper
 from fairlead_client.broadcast.offset_file import DEFAULT_FOLDER
 from fairlead_client.consumer import Consumer
+from fairlead_client.keywords import by_keyword
 from fairlead_client.observer import Observer
 from fairlead_client.pull.tags import TAG_HEADER
 from fairlead_client.settings import SettingsArguments
@@ -33,6 +34,7 @@ class BroadcastConsumer(BroadcastMember, Consumer):
         SettingsError: a setting that cannot work.
     """
 
+    @by_keyword("topics", "group", "bootstrap", "client_id")
     def __init__(
         self,
         *,

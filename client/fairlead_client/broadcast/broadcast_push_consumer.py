@@ -7,6 +7,7 @@ from fairlead_client.application import Application
 from fairlead_client.broadcast.broadcast_member import BroadcastMember
 from fairlead_client.broadcast.keeper import BroadcastKeeper
 from fairlead_client.broadcast.offset_file import DEFAULT_FOLDER
+from fairlead_client.keywords import by_keyword
 from fairlead_client.observer import Observer
 from fairlead_client.pull.flow_control import FlowLimits
 from fairlead_client.pull.listener import Listener, QueueListener
@@ -36,6 +37,7 @@ class BroadcastPushConsumer(BroadcastMember, PushConsumer):
         SettingsError: a setting that cannot work.
     """
 
+    @by_keyword("topics", "group", "bootstrap", "client_id", "listener")
     def __init__(
         self,
         *,

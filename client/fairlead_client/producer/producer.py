@@ -16,6 +16,7 @@ from fairlead_client.errors import (
     LifecycleError,
 )
 from fairlead_client.identity import new_identity
+from fairlead_client.keywords import by_keyword
 from fairlead_client.observer import ProducerObserver
 from fairlead_client.producer.broker_health import BrokerHealth, BrokerState
 from fairlead_client.producer.machinery import Machinery, Parts
@@ -47,6 +48,7 @@ class Producer:
         SettingsError: a setting cannot work.
     """
 
+    @by_keyword("bootstrap")
     def __init__(
         self,
         *,

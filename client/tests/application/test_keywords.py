@@ -1,10 +1,12 @@
 """A keyword argument that is unknown is an error that says what it is called here."""
 
+from inspect import Parameter, signature
 from typing import Any
 
 import pytest
 from fairlead_client import (
     BroadcastConsumer,
+    BroadcastPushConsumer,
     Client,
     Consumer,
     Producer,
@@ -91,3 +93,53 @@ def test_missing(missing: str) -> None:
     given = {name: value for name, value in GOOD.items() if name != missing}
     error = _refused(Consumer, **given)
     assert (error.field, f"give {missing}=…" in str(error)) == (missing, True)
+
+
+def _made(kind: type, *positional: object, **given: Any) -> None:
+    """Make a client in a way that type checkers refuse."""
+    kind(*positional, **given)
+
+
+KINDS = [Client, Consumer, PushConsumer, PullConsumer, BroadcastConsumer, BroadcastPushConsumer]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_topics_without_a_name(kind: type) -> None:
+    """Topics as kafka-python takes them are told with their name here, and what else is needed."""
+    with pytest.raises(SettingsError) as caught:
+        _made(kind, "orders", "returns", bootstrap_servers="b:1")
+    assert isinstance(caught.value, TypeError)
+    assert f"{kind.__name__} takes arguments by their names only" in str(caught.value)
+    assert 'give topics=["orders", "returns"], group=…, bootstrap=…' in str(caught.value)
+    with pytest.raises(SettingsError, match=r'give topics=\["orders"\], group='):
+        _made(kind, {"bootstrap.servers": "b:1", "sasl.password": "hunter2"})
+
+
+def test_a_producer_without_names() -> None:
+    """A producer has no topics."""
+    with pytest.raises(SettingsError, match=r"bootstrap: Producer takes .*; give bootstrap=…"):
+        _made(Producer, "b:1")
+
+
+@pytest.mark.parametrize("kind", [*KINDS, Producer])
+def test_signature(kind: type) -> None:
+    """What a client takes is still to be seen, and nothing of it has no name."""
+    parameters = signature(kind).parameters.values()
+    assert {each.kind for each in parameters} == {Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD}
+
+
+@pytest.mark.parametrize("kind", [Client, Consumer, PushConsumer, PullConsumer, BroadcastConsumer])
+@pytest.mark.parametrize(
+    "name, value, remedy",
+    [
+        ("topics", "orders", "'orders' is a text, and a list is wanted; give topics=[\"orders\"]"),
+        ("consume_from", "earliest", 'here it is consume_from="first_offset"'),
+        ("consume_from", "latest", 'here it is consume_from="last_offset"'),
+        ("consume_from", "CONSUME_FROM_TIMESTAMP", 'here it is consume_from="timestamp"'),
+        ("consume_from", "somewhere", "one of ('last_offset', 'first_offset', 'timestamp')"),
+    ],
+)
+def test_values(kind: type, name: str, value: object, remedy: str) -> None:
+    """A value that another library takes is told as it is written here."""
+    error = _refused(kind, **GOOD | {name: value})
+    assert (error.field, remedy in str(error)) == (name, True)
