@@ -154,7 +154,7 @@ def ends_release(present: RulesInForce, rules: Iterable[RuleSet]) -> GroupReleas
     if release is None or not touched:
         return None
     value = touched[-1].value
-    stays = isinstance(value, Mapping) and _RELEASED in (value.get("only") or ())
+    stays = isinstance(value, Mapping) and RELEASED in (value.get("only") or ())
     return None if stays else release
 
 
