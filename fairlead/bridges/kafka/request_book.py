@@ -4,16 +4,25 @@ Requests that ask the same are one. A request whose look-up failed is tried agai
 growing pause, because what makes a look-up fail right after a start (a coordinator still loading, a
 leader not elected) passes faster than the engine asks again. After ``give_up_ms`` without being
 asked again it is dropped.
+
+Whoever may write requests may write any number of them. So those that were asked last are answered
+first, a bounded number in a turn; and of more than are kept the oldest is dropped. Who needs an
+answer asks again, and is then the newest.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Request
 
-__all__ = ["RequestBook"]
+__all__ = ["KEPT_MAX", "TURN_MAX", "RequestBook"]
 
+KEPT_MAX: Final = 10_000
+"""More than an engine asks at once: a thousand groups of ten topics."""
+TURN_MAX: Final = 200
+"""A look-up takes some milliseconds: who asks now waits a second at most for those of a turn."""
 _FIRST_PAUSE_MS = 100
 
 
@@ -43,6 +52,8 @@ class RequestBook:
         self._waiting: dict[_Key, _Waiting] = {}
         self.answered_in_full = 0
         """How many were struck out since the start."""
+        self.dropped = 0
+        """How many were dropped since the start because too many waited."""
 
     @property
     def waiting(self) -> int:
@@ -52,17 +63,24 @@ class RequestBook:
     def add(self, request: Request, *, now_ms: int) -> None:
         """Take a request, due at once; one that asks the same of more queues absorbs it."""
         key = _key(request)
-        earlier = self._waiting.get(key)
+        earlier = self._waiting.pop(key, None)
         if earlier is not None:
             request = _joined(earlier.request, request)
         self._waiting[key] = _Waiting(request, now_ms + self._give_up_ms, now_ms)
+        if len(self._waiting) > KEPT_MAX:
+            del self._waiting[next(iter(self._waiting))]
+            self.dropped += 1
 
     def due(self, *, now_ms: int) -> list[Request]:
-        """Return the requests to try now, the oldest first, after dropping those given up."""
+        """Return the newest of the requests to try now, after dropping those given up.
+
+        Of those that are returned the oldest comes first.
+        """
         self._waiting = {
             key: waiting for key, waiting in self._waiting.items() if waiting.give_up_at_ms > now_ms
         }
-        return [entry.request for entry in self._waiting.values() if entry.next_at_ms <= now_ms]
+        due = [entry.request for entry in self._waiting.values() if entry.next_at_ms <= now_ms]
+        return due[-TURN_MAX:]
 
     def next_at_ms(self) -> int | None:
         """Return when the next request is due, None when none waits."""

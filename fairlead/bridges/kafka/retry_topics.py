@@ -32,6 +32,10 @@ DELAYS: Final = 18
 """The levels of RocketMQ's messageDelayLevel, 1 s to 2 h; a first failure waits level 3, 10 s."""
 RETRY_GROUPS_MAX: Final = 500
 """So many groups have topics of their own; a group that is only invented asks for 19 partitions."""
+_WANTED_MAX: Final = 2_000
+"""So many topics wait to be made; the members of further groups ask again."""
+_TRIES_MAX: Final = 15
+"""A quarter of an hour; whoever still needs the topic asks again."""
 _DEAD_LETTER_QUEUES: Final = 1
 """AbstractSendMessageProcessor.DLQ_NUMS_PER_GROUP."""
 _FIRST_PAUSE_MS: Final = 1_000
@@ -94,7 +98,8 @@ class RetryTopics:
 
         A group that reads the retry topic of another one waits until that group has it.
         """
-        if self._queues and retried_group(topic) == group:
+        is_full = len(self._wanted) >= _WANTED_MAX and topic not in self._wanted
+        if self._queues and retried_group(topic) == group and not is_full:
             self._wanted.setdefault(topic, _Try(group, self._queues, _PAUSE_MS_MAX))
             dead = _Try(group, _DEAD_LETTER_QUEUES, _DEAD_LETTER_PAUSE_MS_MAX)
             self._wanted.setdefault(dead_letter_topic(group), dead)
@@ -208,6 +213,8 @@ class RetryTopics:
                     times=tried.times,
                     error=refused,
                 )
+            if tried.times >= _TRIES_MAX:
+                del self._wanted[topic]
 
 
 def _log_made(topic: str, tried: "_Try") -> None:

@@ -1,15 +1,20 @@
 """Which topics the bridge looks at: those named, those that match a pattern, those asked for.
 
 A topic that was asked for and has no route is forgotten when nobody has asked again for a while, so
-that misspelt topics do not pile up: who waits for a route asks again.
+that misspelt topics do not pile up: who waits for a route asks again. Of more such topics than are
+kept the one that was asked for longest ago is forgotten.
 """
 
 import re
 from collections.abc import Iterable
+from typing import Final
 
 from fairlead.wire.texts import TOPIC
 
-__all__ = ["WatchList"]
+__all__ = ["ASKED_MAX", "WatchList"]
+
+ASKED_MAX: Final = 2_000
+"""All topics of the list are described in one call every two seconds."""
 
 
 class WatchList:
@@ -50,12 +55,15 @@ class WatchList:
             self._matching = frozenset(
                 name
                 for name in names
-                if pattern.fullmatch(name) and TOPIC.allows(name) and not self._is_hidden(name)
+                if pattern.fullmatch(name) and TOPIC.allows(name) and not self.is_hidden(name)
             )
 
     def ask(self, topic: str, *, now_ms: int) -> None:
         """Note that a group asked for this topic now."""
+        self._asked.pop(topic, None)
         self._asked[topic] = now_ms
+        if len(self._asked) > ASKED_MAX:
+            del self._asked[next(iter(self._asked))]
 
     def is_configured(self, topic: str) -> bool:
         """Tell whether the settings, not only a request, put this topic here."""
@@ -73,5 +81,6 @@ class WatchList:
         self._asked = {topic: at for topic, at in self._asked.items() if at >= oldest_ms}
         return sorted({*self._named, *self._matching, *self._asked, *routed})
 
-    def _is_hidden(self, name: str) -> bool:
+    def is_hidden(self, name: str) -> bool:
+        """Tell whether this is one of Fairlead's own topics, which no group shares."""
         return bool(self._hidden_prefix) and name.startswith(self._hidden_prefix)

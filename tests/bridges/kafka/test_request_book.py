@@ -1,6 +1,6 @@
 """Which requests wait, and when they are tried again."""
 
-from fairlead.bridges.kafka.request_book import RequestBook
+from fairlead.bridges.kafka.request_book import KEPT_MAX, TURN_MAX, RequestBook
 from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Request
 
@@ -53,6 +53,26 @@ def test_other_questions() -> None:
     for one in several:
         waiting.add(one, now_ms=0)
     assert waiting.due(now_ms=0) == several
+
+
+def test_a_flood() -> None:
+    """Who asks during a flood is in the next turn, and no flood takes more than its place."""
+    waiting = book()
+    waiting.add(request(group="early"), now_ms=0)
+    for number in range(KEPT_MAX + 100):
+        waiting.add(request(group=f"invented-{number}"), now_ms=0)
+    waiting.add(request(group="late"), now_ms=0)
+    assert (waiting.waiting, waiting.dropped) == (KEPT_MAX, 102)
+    turn = waiting.due(now_ms=0)
+    assert len(turn) == TURN_MAX
+    assert turn[-1].group == "late"
+    # It is asked again, as by an engine, and is the newest then.
+    waiting.add(request(group="early"), now_ms=0)
+    assert waiting.due(now_ms=0)[-1].group == "early"
+    while turn := waiting.due(now_ms=0):
+        for each in turn:
+            waiting.answered(each)
+    assert waiting.waiting == 0
 
 
 def test_growing_pause() -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from fairlead.bridges.kafka.watch_list import WatchList
+from fairlead.bridges.kafka.watch_list import ASKED_MAX, WatchList
 
 FORGET_MS = 1_000
 
@@ -31,11 +31,27 @@ def test_sources() -> None:
     ]
 
 
+def test_a_flood() -> None:
+    """Of too many topics that were asked for the oldest are forgotten, and no others."""
+    watched = watch_list(named=("orders",))
+    watched.ask("early", now_ms=0)
+    for number in range(ASKED_MAX):
+        watched.ask(f"invented-{number}", now_ms=0)
+    watched.ask("invented-0", now_ms=0)
+    watched.ask("late", now_ms=0)
+    looked_at = watched.topics(["routed"], now_ms=0)
+    assert len(looked_at) == ASKED_MAX + 2
+    assert {"orders", "routed", "late", "invented-0"} <= {*looked_at}
+    assert {"early", "invented-1"}.isdisjoint(looked_at)
+
+
 def test_own_topics() -> None:
     """A pattern that matches everything does not match Fairlead's own topics, nor Kafka's."""
     watched = watch_list(".*")
     watched.discover(["orders", "fairlead.routes", "__consumer_offsets"])
     assert watched.topics([], now_ms=0) == ["orders"]
+    assert watched.is_hidden("fairlead.heartbeats")
+    assert not watched.is_hidden("orders")
 
 
 def test_no_prefix() -> None:
