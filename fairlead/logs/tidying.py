@@ -52,6 +52,8 @@ REPEATING: Final[Mapping[str, tuple[str, ...]]] = {
     "look_up_refused": ("error",),
     "write_failed": ("topic",),
     "http_connections_full": (),
+    "requests_dropped": (),
+    "request_for_own_topic": ("topic",),
 }
 """Events that may come with each batch or poll, and the fields by which two are the same."""
 
