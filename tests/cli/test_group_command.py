@@ -215,6 +215,7 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
         ("on_mute", "built in", None, "wait"),
         ("react", "built in", None, "on_change"),
         ("start_policy", "built in", None, "fairlead"),
+        ("retry_topics", "built in", None, "on_failure"),
         ("timing", "own", "alice", "lease_ms=20000"),
         ("timing", "all groups", "conf", "trigger_ms=9000"),
         ("weighing", "built in", None, "by=count over_ms=60000 change_percent=50"),

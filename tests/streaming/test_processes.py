@@ -113,6 +113,8 @@ def _assert_second_is_refused(settings: Settings, folder: Path) -> None:
         assert "is in use by the driver with process id" in two.text()
 
 
+# A kill between two batches, a supervisor, and a newer claim have shorter tests of their own.
+@pytest.mark.slow
 def test_supervised(served: Settings, log: Log, tmp_path: Path) -> None:
     """A driver killed in mid-batch is started again where it was, and gives way to a newer one."""
     with Fleet(served.kafka) as fleet:
