@@ -53,7 +53,6 @@ REPEATING: Final[Mapping[str, tuple[str, ...]]] = {
     "write_failed": ("topic",),
     "http_connections_full": (),
     "requests_dropped": (),
-    "request_for_own_topic": ("topic",),
 }
 """Events that may come with each batch or poll, and the fields by which two are the same."""
 

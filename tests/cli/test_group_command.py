@@ -235,7 +235,7 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
     own = [rule for rule in _rules(log) if rule.group == "orders"]
     assert own[-1] == RuleSet("orders", "timing", (), None, "bob")
     assert [row["from"] for row in command("show", "orders")] == [
-        *("built in",) * 6,
+        *("built in",) * 7,
         *("all groups", "built in", "built in"),
     ]
 

@@ -73,9 +73,6 @@ class RequestAnswerer:
             topic = request.topic
             if self._published.is_foreign(topic) and not self._watched.is_configured(topic):
                 continue
-            if self._watched.is_hidden(topic):
-                log.info("request_for_own_topic", group=request.group, topic=topic)
-                continue
             if request.what == "forgotten":
                 self._retries.forgotten(request.group, now_ms=now_ms)
                 continue

@@ -55,7 +55,7 @@ class WatchList:
             self._matching = frozenset(
                 name
                 for name in names
-                if pattern.fullmatch(name) and TOPIC.allows(name) and not self.is_hidden(name)
+                if pattern.fullmatch(name) and TOPIC.allows(name) and not self._is_hidden(name)
             )
 
     def ask(self, topic: str, *, now_ms: int) -> None:
@@ -81,6 +81,5 @@ class WatchList:
         self._asked = {topic: at for topic, at in self._asked.items() if at >= oldest_ms}
         return sorted({*self._named, *self._matching, *self._asked, *routed})
 
-    def is_hidden(self, name: str) -> bool:
-        """Tell whether this is one of Fairlead's own topics, which no group shares."""
+    def _is_hidden(self, name: str) -> bool:
         return bool(self._hidden_prefix) and name.startswith(self._hidden_prefix)

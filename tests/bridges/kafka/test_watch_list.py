@@ -50,8 +50,6 @@ def test_own_topics() -> None:
     watched = watch_list(".*")
     watched.discover(["orders", "fairlead.routes", "__consumer_offsets"])
     assert watched.topics([], now_ms=0) == ["orders"]
-    assert watched.is_hidden("fairlead.heartbeats")
-    assert not watched.is_hidden("orders")
 
 
 def test_no_prefix() -> None:
