@@ -7,15 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.jars.store import cache_root
-from fairlead.monitoring.prometheus.apt import AptPackage, unpack_all
-from fairlead.monitoring.prometheus.store import ProgramStore
+from fairlead.monitoring.prometheus.apt import AptPackage
+from tests.apt_tree import AptTree, find_in_cache
 from tests.awaiting import LONGEST_SECONDS
 
 __all__ = ["Shell", "ensure_shell"]
@@ -49,29 +48,6 @@ class Shell:
         return done.stdout.splitlines()
 
 
-class _Unpacked:
-    """A shell's package and what it needs, as one tree with the program at its top."""
-
-    def __init__(self, package: AptPackage) -> None:
-        self._package = package
-
-    def waiting(self) -> None:
-        """Say that another process is at it."""
-        self._package.waiting()
-
-    def bring(self, programs: Sequence[str], folder: Path) -> str:
-        """Unpack into a folder; return the file's name without its ending."""
-        with self._package.fetched(folder.parent, whole=True) as files:
-            for file in files:
-                unpack_all(file, folder)
-            for name in programs:
-                (place,) = (path for path in folder.rglob(f"bin/{name}") if path.is_file())
-                (folder / name).symlink_to(place.relative_to(folder))
-            # Fish looks for its settings beside its other data.
-            (folder / "usr" / "etc").symlink_to("../etc")
-            return files[-1].stem
-
-
 def ensure_shell(name: str, say: Callable[[str], None]) -> Shell:
     """Return a shell; one that is not on this machine is fetched with apt, once.
 
@@ -81,11 +57,10 @@ def ensure_shell(name: str, say: Callable[[str], None]) -> Shell:
     found = shutil.which(name)
     if found is not None:
         return Shell(Path(found), "", {})
-    store = ProgramStore(cache_root() / "shells")
-    if store.find(name) is None:
-        store.fill(_Unpacked(AptPackage(name, say, REMEDY)), [name])
-    unpacked = store.find(name)
-    assert unpacked is not None
+    # Fish looks for its settings beside its other data.
+    links = [("usr/etc", "../etc")]
+    package = AptPackage(name, say, REMEDY)
+    unpacked = find_in_cache("shells", name, lambda: AptTree(package, "bin/", links))
     return _as_unpacked(name, unpacked)
 
 

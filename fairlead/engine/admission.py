@@ -77,11 +77,7 @@ class Sender(NamedTuple):
 
 def sender_of(row: RawRecord) -> Sender | None:
     """Return what a record that is not read says of itself at a glance; None: nothing."""
-    try:
-        body = orjson.loads(row.value or b"")
-    except orjson.JSONDecodeError:
-        return None
-    match body:
+    match _glanced(row):
         case {
             "kind": str(kind),
             "group": str(group),
@@ -94,11 +90,7 @@ def sender_of(row: RawRecord) -> Sender | None:
 
 def grant_of(row: RawRecord) -> tuple[MessageQueue, MemberKey, Epoch] | None:
     """Return of which grant a record that is not read says that it ended; None: of none."""
-    try:
-        body = orjson.loads(row.value or b"")
-    except orjson.JSONDecodeError:
-        return None
-    match body:
+    match _glanced(row):
         case {
             "kind": "release",
             "client_id": str(client_id),
@@ -109,6 +101,14 @@ def grant_of(row: RawRecord) -> tuple[MessageQueue, MemberKey, Epoch] | None:
             queue = MessageQueue(topic, broker, number)
             return queue, MemberKey(client_id, incarnation), Epoch(generation, epoch)
     return None
+
+
+def _glanced(row: RawRecord) -> object:
+    """Return the value of a record as it stands there; None: it is no JSON."""
+    try:
+        return orjson.loads(row.value or b"")
+    except orjson.JSONDecodeError:
+        return None
 
 
 @dataclass(slots=True)

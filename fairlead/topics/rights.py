@@ -10,9 +10,10 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
+from fairlead.topics.principal import principal_of
 from fairlead.wire.topics import ALL_TOPICS
 
-__all__ = ["RIGHTS", "Operations", "Rights", "Role", "acl_command", "principal_of"]
+__all__ = ["RIGHTS", "Operations", "Rights", "Role", "acl_command"]
 
 Operations = tuple[str, ...]
 """As kafka-acls.sh calls them; Read and Write let Kafka's users describe a topic or group too."""
@@ -125,12 +126,3 @@ def acl_command(
     for group in groups:
         words += ["--group", f"'{group}'"]
     return " ".join(words)
-
-
-def principal_of(options: Mapping[str, Any]) -> str:
-    """Return what the brokers call this user, if they keep to Kafka's defaults."""
-    if str(options.get("security_protocol", "")).startswith("SASL"):
-        return f"User:{options['sasl_plain_username']}"
-    if options.get("ssl_certfile"):
-        return f"User:<subject of {options['ssl_certfile']}>"
-    return "User:ANONYMOUS"

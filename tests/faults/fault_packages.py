@@ -6,15 +6,14 @@ themselves where it was not run.
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.jars.store import cache_root
-from fairlead.monitoring.prometheus.apt import AptPackage, unpack_all
-from fairlead.monitoring.prometheus.store import ProgramStore
+from fairlead.monitoring.prometheus.apt import AptPackage
+from tests.apt_tree import AptTree, find_in_cache
 
 __all__ = ["Iptables", "ensure_faketime", "ensure_iptables"]
 
@@ -29,27 +28,6 @@ class Iptables:
 
     command: tuple[str, ...]
     variables: Mapping[str, str]
-
-
-class _Tree:
-    """A package and what it needs, as one tree with a link to the file that counts at its top."""
-
-    def __init__(self, package: AptPackage) -> None:
-        self._package = package
-
-    def waiting(self) -> None:
-        """Say that another process is at it."""
-        self._package.waiting()
-
-    def bring(self, programs: Sequence[str], folder: Path) -> str:
-        """Unpack into a folder; return the file's name without its ending."""
-        with self._package.fetched(folder.parent, whole=True) as files:
-            for file in files:
-                unpack_all(file, folder)
-            for name in programs:
-                (place,) = (path for path in folder.rglob(name) if path.is_file())
-                (folder / name).symlink_to(place.relative_to(folder))
-            return files[-1].stem
 
 
 def ensure_faketime(say: Callable[[str], None]) -> Path:
@@ -77,12 +55,7 @@ def ensure_iptables(say: Callable[[str], None]) -> Iptables:
 
 def _ensure(wanted: tuple[str, str], say: Callable[[str], None]) -> Path:
     package, name = wanted
-    store = ProgramStore(cache_root() / "faults")
-    if store.find(name) is None:
-        store.fill(_Tree(AptPackage(package, say, _REMEDY)), [name])
-    found = store.find(name)
-    assert found is not None
-    return found
+    return find_in_cache("faults", name, lambda: AptTree(AptPackage(package, say, _REMEDY)))
 
 
 def main() -> int:

@@ -9,8 +9,9 @@ import pytest
 from fairlead.engine.seals import seal_of
 from fairlead.verify.judgement import Judgement
 from tests.engine.topics import NAMES, PARTITIONS
+from tests.verify.deaf import life_of_the_deaf
 from tests.verify.judged import judged, told_by
-from tests.verify.lives import Body, Life, Writer
+from tests.verify.lives import Life
 
 SECRETS: Final = ("0a" * 32, "0b" * 32)
 FORGED: Final = 1_000_000
@@ -18,25 +19,9 @@ _LONG: Final = 90
 """Seconds; nobody may wait for so long while an engine runs."""
 
 
-class _Deaf(Writer):
-    """A client that heartbeats and obeys no drop."""
-
-    def read(self, record: Body) -> None:
-        """Obey an assignment as far as it adds."""
-        if record["kind"] == "assignment":
-            record = {**record, "drop": []}
-        Writer.read(self, record)
-
-
 def _life() -> Life:
     """A group in the midst of a handover, whose engine has died."""
-    life = Life()
-    deaf = _Deaf(life.world.topics, "orders", "deaf", generation=1, diary=life.diary)
-    deaf.beat()
-    deaf.claim(1)
-    life.world.clients.append(deaf)
-    life.world.pass_seconds(4)
-    life.join("other")
+    life = life_of_the_deaf()
     life.world.pass_seconds(3)
     assert life.world.decisions[-1]["state"]["in_handover"] > 0
     return life

@@ -6,29 +6,14 @@ from typing import Any
 import orjson
 
 from tests.engine.topics import START_MS
+from tests.verify.deaf import life_of_the_deaf
 from tests.verify.judged import judged, ruling_of, told_by
-from tests.verify.lives import Body, Life, Writer
-
-
-class _Deaf(Writer):
-    """A client that heartbeats and obeys no drop."""
-
-    def read(self, record: Body) -> None:
-        """Obey an assignment as far as it adds."""
-        if record["kind"] == "assignment":
-            record = {**record, "drop": []}
-        Writer.read(self, record)
+from tests.verify.lives import Life, Writer
 
 
 def test_stuck_handover(tmp_path: Path) -> None:
     """A drop that nobody answers and no alarm tells of is found, and so is its handover."""
-    life = Life()
-    deaf = _Deaf(life.world.topics, "orders", "deaf", generation=1, diary=life.diary)
-    deaf.beat()
-    deaf.claim(1)
-    life.world.clients.append(deaf)
-    life.world.pass_seconds(4)
-    life.join("other")
+    life = life_of_the_deaf()
     life.world.pass_seconds(75)
     rows = life.rows()
     for at, row in enumerate(rows["decisions", 0]):

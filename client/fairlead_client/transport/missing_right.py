@@ -1,13 +1,13 @@
 """Names a right that the brokers have not given: what is needed, on what, and how it is given."""
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable
 
 from kafka import KafkaConsumer
 from kafka.errors import TopicAuthorizationFailedError
 
 from fairlead_client.errors import NotAllowedError
 from fairlead_client.transport.connection import Cluster
+from fairlead_client.transport.principal import principal_of
 
 DENIED = "TopicAuthorizationFailedError"
 
@@ -31,15 +31,6 @@ def missing_right(
     """
     principal = principal_of(settings.kafka)
     return NotAllowedError(operation, resource, str(error), who=who, principal=principal)
-
-
-def principal_of(options: Mapping[str, Any]) -> str:
-    """Return what the brokers call the user of these options, if they keep to Kafka's defaults."""
-    if str(options.get("security_protocol", "")).startswith("SASL"):
-        return f"User:{options.get('sasl_plain_username') or '<who logs in>'}"
-    if options.get("ssl_certfile"):
-        return f"User:<subject of {options['ssl_certfile']}>"
-    return "User:ANONYMOUS"
 
 
 def hidden_topics(consumer: KafkaConsumer) -> frozenset[str]:

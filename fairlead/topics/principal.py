@@ -1,0 +1,18 @@
+"""As whom the brokers know the user of a connection.
+
+The client, which is installed without the engine, has its twin.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["principal_of"]
+
+
+def principal_of(options: Mapping[str, Any]) -> str:
+    """Return what the brokers call the user of these options, if they keep to Kafka's defaults."""
+    if str(options.get("security_protocol", "")).startswith("SASL"):
+        return f"User:{options.get('sasl_plain_username') or '<who logs in>'}"
+    if options.get("ssl_certfile"):
+        return f"User:<subject of {options['ssl_certfile']}>"
+    return "User:ANONYMOUS"
