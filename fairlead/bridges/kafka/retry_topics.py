@@ -26,16 +26,14 @@ from fairlead.bridges.kafka.retry_removal import (
 )
 from fairlead.bridges.kafka.topic_names import dead_letter_topic, owner_of, retried_group
 
-__all__ = ["DELAYS", "RETRY_GROUPS_MAX", "Maker", "RetryTopics"]
+__all__ = ["DELAYS", "RETRY_GROUPS_MAX", "WANTED_MAX", "Maker", "RetryTopics"]
 
 DELAYS: Final = 18
 """The levels of RocketMQ's messageDelayLevel, 1 s to 2 h; a first failure waits level 3, 10 s."""
 RETRY_GROUPS_MAX: Final = 500
 """So many groups have topics of their own; a group that is only invented asks for 19 partitions."""
-_WANTED_MAX: Final = 2_000
-"""So many topics wait to be made; the members of further groups ask again."""
-_TRIES_MAX: Final = 15
-"""A quarter of an hour; whoever still needs the topic asks again."""
+WANTED_MAX: Final = 2_000
+"""So many topics wait to be made; of more the oldest are dropped, whose members ask again."""
 _DEAD_LETTER_QUEUES: Final = 1
 """AbstractSendMessageProcessor.DLQ_NUMS_PER_GROUP."""
 _FIRST_PAUSE_MS: Final = 1_000
@@ -98,11 +96,12 @@ class RetryTopics:
 
         A group that reads the retry topic of another one waits until that group has it.
         """
-        is_full = len(self._wanted) >= _WANTED_MAX and topic not in self._wanted
-        if self._queues and retried_group(topic) == group and not is_full:
+        if self._queues and retried_group(topic) == group:
             self._wanted.setdefault(topic, _Try(group, self._queues, _PAUSE_MS_MAX))
             dead = _Try(group, _DEAD_LETTER_QUEUES, _DEAD_LETTER_PAUSE_MS_MAX)
             self._wanted.setdefault(dead_letter_topic(group), dead)
+            while len(self._wanted) > WANTED_MAX:
+                del self._wanted[next(iter(self._wanted))]
 
     def note(self, group: str, topic: str) -> None:
         """Note that a group reads a topic: what it sends back must fit into its own topics.
@@ -213,8 +212,6 @@ class RetryTopics:
                     times=tried.times,
                     error=refused,
                 )
-            if tried.times >= _TRIES_MAX:
-                del self._wanted[topic]
 
 
 def _log_made(topic: str, tried: "_Try") -> None:

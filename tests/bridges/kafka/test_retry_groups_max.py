@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import structlog
 
 from fairlead.bridges.kafka.message_limits import MessageLimit
-from fairlead.bridges.kafka.retry_topics import RetryTopics
+from fairlead.bridges.kafka.retry_topics import WANTED_MAX, RetryTopics
 from tests.bridges.kafka.never_forgotten import NeverForgotten
 
 
@@ -60,3 +60,17 @@ def test_groups_that_are_invented() -> None:
     until(retries, lambda: len(cluster.topics) == 1 + 6, 2_000)
     retries.close()
     assert "%RETRY%invented-02" in cluster.topics
+
+
+def test_a_flood() -> None:
+    """Of more topics than may wait the oldest are dropped; who asks last has its own."""
+    cluster = Cluster()
+    retries = RetryTopics(cluster, retry_queue_nums=1, groups_max=WANTED_MAX, remove_after_ms=0)
+    for number in range(WANTED_MAX):
+        retries.want(f"invented-{number}", f"%RETRY%invented-{number}")
+    retries.want("late", "%RETRY%late")
+    until(retries, lambda: "%DLQ%late" in cluster.topics, 0)
+    retries.close()
+    assert len(cluster.topics) == WANTED_MAX
+    assert "%RETRY%late" in cluster.topics
+    assert "%RETRY%invented-0" not in cluster.topics
