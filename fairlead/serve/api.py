@@ -15,12 +15,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from fairlead.control.known_groups import unknown_group
 from fairlead.http.metrics_answer import metrics_answer
 from fairlead.serve.answers import HeldView
+from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
 from fairlead.serve.requests_metrics import ServeMetrics
@@ -38,6 +39,7 @@ def application(
     held: HeldView,
     following: Callable[[], Following],
     metrics: ServeMetrics,
+    streams: EventStreams,
     kafka: KafkaSettings,
 ) -> Starlette:
     """Return the application.
@@ -47,8 +49,9 @@ def application(
         kafka: of which cluster's topics.
         following: how far the topics were read.
         metrics: the numbers of this process and of the groups; requests are counted there.
+        streams: counts the streams of events that are open.
     """
-    answers = _Answers(held, following, metrics, kafka)
+    answers = _Answers(held, following, metrics, streams, kafka)
     return Starlette(
         routes=[
             Route("/", answers.index),
@@ -89,11 +92,13 @@ class _Answers:
         held: HeldView,
         following: Callable[[], Following],
         metrics: ServeMetrics,
+        streams: EventStreams,
         kafka: KafkaSettings,
     ) -> None:
         self._held = held
         self._following = following
         self._metrics = metrics
+        self._streams = streams
         self._of = {"bootstrap": kafka.bootstrap, "topic_prefix": kafka.topic_prefix}
 
     async def index(self, request: Request) -> Response:
@@ -163,27 +168,29 @@ class _Answers:
             return _refusal(400, "Last-Event-ID: it is no offset.", "Leave it out.")
         if await run_in_threadpool(self._held.group, name) is None:
             return await self._unknown(name)
-        return StreamingResponse(
-            self._told(name, after),
-            media_type="text/event-stream",
-            headers={"cache-control": "no-store"},
-        )
+        if self._streams.are_full:
+            return _refusal(
+                503,
+                f"{self._streams.streams_max} streams of events are open, three quarters of all "
+                "connections: there may be no more.",
+                "End some, or raise http.connections.",
+            )
+        return self._streams.answer(self._told(name, after))
 
     async def _told(self, name: str, after: int) -> AsyncIterator[bytes]:
-        with self._metrics.streams.track_inprogress():
-            if after < 0:
-                after = await run_in_threadpool(self._held.newest_offset, name)
-            said = time.monotonic()
-            yield b": connected\n\n"
-            while True:
-                found = await run_in_threadpool(self._held.decisions, name, 0, after)
-                for each in found or ():
-                    after, said = each["at"][2], time.monotonic()
-                    yield b"id: %d\nevent: decision\ndata: %s\n\n" % (after, orjson.dumps(each))
-                if time.monotonic() - said > _ALIVE_S:
-                    said = time.monotonic()
-                    yield b": alive\n\n"
-                await asyncio.sleep(_LOOK_S)
+        if after < 0:
+            after = await run_in_threadpool(self._held.newest_offset, name)
+        said = time.monotonic()
+        yield b": connected\n\n"
+        while True:
+            found = await run_in_threadpool(self._held.decisions, name, 0, after)
+            for each in found or ():
+                after, said = each["at"][2], time.monotonic()
+                yield b"id: %d\nevent: decision\ndata: %s\n\n" % (after, orjson.dumps(each))
+            if time.monotonic() - said > _ALIVE_S:
+                said = time.monotonic()
+                yield b": alive\n\n"
+            await asyncio.sleep(_LOOK_S)
 
     async def _unknown(self, name: str) -> Response:
         known = [each["group"] for each in await run_in_threadpool(self._held.groups)]

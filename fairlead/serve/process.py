@@ -9,6 +9,7 @@ from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.http.server import start_server
 from fairlead.serve.answers import HeldView
 from fairlead.serve.api import application
+from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import TopicFollower
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.offset_poller import OffsetPoller
@@ -36,7 +37,8 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
     )
     metrics = ServeMetrics(lambda: follower.following)
     metrics.registry.register(GroupMetrics(held.snapshot))
-    app = application(held, lambda: follower.following, metrics, settings.kafka)
+    streams = EventStreams(settings.http.connections, metrics.streams)
+    app = application(held, lambda: follower.following, metrics, streams, settings.kafka)
     # The port first: where it is taken, nothing else begins.
     server = start_server(app, settings.serve, "serve", settings.http, on_end=stop.set)
     with ExitStack() as ending:

@@ -17,7 +17,8 @@ class HttpSettings(Section):
             le=10_000,
             description="A server holds so many connections. At one more it closes the one that "
             "has waited longest for its request; where all are being answered, it says 503. Each "
-            "stream of events is a connection, and each takes a file descriptor.",
+            "stream of events is a connection, and three quarters may be streams. Each connection "
+            "takes a file descriptor.",
         ),
     ]
     request_ms: Annotated[

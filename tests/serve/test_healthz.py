@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from fairlead.serve.answers import HeldView
 from fairlead.serve.api import application
+from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import Following
 from fairlead.serve.requests_metrics import ServeMetrics
 from fairlead.settings import load_settings
@@ -30,6 +31,8 @@ def test_serve_answers_as_the_engine_does() -> None:
         raise AssertionError("nobody asks how far the topics were read")
 
     held = HeldView(settings.serve, settings.engine.tick_ms, STRATEGIES)
-    served = application(held, following, ServeMetrics(following), settings.kafka)
+    metrics = ServeMetrics(following)
+    streams = EventStreams(settings.http.connections, metrics.streams)
+    served = application(held, following, metrics, streams, settings.kafka)
     engine = engine_application(CollectorRegistry(), Health().verdict)
     assert _alive(served).strip() == _alive(engine).strip() == b'{"state":"alive"}'

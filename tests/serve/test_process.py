@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetad
 
 from fairlead.broker.ports import free_ports
 from fairlead.wire.topics import TopicNames
+from tests.awaiting import await_seen
 
 WAIT_S = 60.0
 CLIENT = "10.0.0.7@4121#1"
@@ -114,6 +116,7 @@ def test_groups_are_told_over_http(bootstrap: str, topics: TopicNames, tmp_path:
             producer.send(topics.name("decisions"), key=b"orders", value=decision(2, []))
             producer.flush()
             lines = [events.readline() for _ in range(4)]
+        assert_probes_beside_streams(served)
         assert lines[1:3] == [b"id: 1\n", b"event: decision\n"]
         assert json.loads(lines[3].removeprefix(b"data: "))["epoch"] == [3, 2]
         text = served.get("/metrics")[1].decode()
@@ -124,6 +127,27 @@ def test_groups_are_told_over_http(bootstrap: str, topics: TopicNames, tmp_path:
         assert 'fairlead_rebalances_total{group="orders",trigger="client_joined"} 1.0' in text
         served.process.send_signal(signal.SIGTERM)
         assert served.process.wait(WAIT_S) == 0
+
+
+def assert_probes_beside_streams(served: Served) -> None:
+    """As many streams as connections are asked for: the surplus is told so, a probe is answered."""
+    await_seen(
+        lambda: served.get("/metrics")[1],
+        lambda text: b"\nfairlead_sse_clients 0.0\n" in text,
+        what="end of the stream that was closed",
+    )
+    asked = b"GET /api/v1/groups/orders/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with contextlib.ExitStack() as stack:
+        answers = []
+        for _ in range(256):
+            address = ("127.0.0.1", served.port)
+            caller = stack.enter_context(socket.create_connection(address, timeout=WAIT_S))
+            caller.sendall(asked)
+            answers.append(caller.recv(12)[9:])
+        assert Counter(answers) == {b"200": 192, b"503": 64}
+        assert served.get("/healthz")[0] == 200
+        code, body = served.get("/api/v1/groups/orders/events")
+        assert (code, json.loads(body)["remedy"]) == (503, "End some, or raise http.connections.")
 
 
 def test_without_a_cluster_it_says_so_and_lives(tmp_path: Path) -> None:

@@ -1,0 +1,63 @@
+"""The open streams of events: how many there may be, so that others are answered beside them."""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+from prometheus_client import Gauge
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+__all__ = ["EventStreams"]
+
+_OF: Final = 4
+
+
+class EventStreams:
+    """Counts streams of events. All run on the thread of the server's loop.
+
+    A stream holds its connection for as long as its caller likes. Three quarters of the connections
+    may be streams: the rest are for probes, for scrapes and for those who ask once.
+
+    Args:
+        connections_max: so many connections the server holds.
+        shown: how many streams are open.
+    """
+
+    def __init__(self, connections_max: int, shown: Gauge) -> None:
+        self.streams_max: Final = connections_max * (_OF - 1) // _OF
+        self._shown = shown
+        self._open = 0
+
+    @property
+    def are_full(self) -> bool:
+        """Whether no other stream may begin."""
+        return self._open >= self.streams_max
+
+    def answer(self, parts: AsyncIterator[bytes]) -> StreamingResponse:
+        """Return the answer that is one more stream for as long as it is sent."""
+        return _Stream(self, parts)
+
+    def began(self) -> None:
+        """Count a stream that begins."""
+        self._open += 1
+        self._shown.set(self._open)
+
+    def ended(self) -> None:
+        """Count a stream that ended, whoever ended it."""
+        self._open -= 1
+        self._shown.set(self._open)
+
+
+class _Stream(StreamingResponse):
+    def __init__(self, streams: EventStreams, parts: AsyncIterator[bytes]) -> None:
+        headers = {"cache-control": "no-store"}
+        super().__init__(parts, media_type="text/event-stream", headers=headers)
+        self._streams = streams
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Nothing is awaited between the look at ``are_full`` and this.
+        self._streams.began()
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._streams.ended()
