@@ -4,7 +4,7 @@ Strict on what it uses, blind to what it does not know. A record that cannot be 
 that names the field; the reader counts it and goes on.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -14,6 +14,9 @@ from fairlead_client.record_object import record_object
 from fairlead_client.records import Add, Assigned, Assignment, Drop, Notice, Release
 
 PARTS_MAX = 10_000
+INTEGER_MAX: Final = 2**63 - 1
+QUEUE_ID_MAX: Final = 2**31 - 1
+_PAIR: Final = 2
 STATES = ("held", "draining", "gated")
 
 
@@ -171,11 +174,20 @@ def _list(record: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def _pair(value: object, path: str) -> tuple[int, int]:
-    match value:
-        case [int(first), int(second)]:
-            return (first, second)
-        case _:
-            raise MalformedRecordError(path, "is no pair of integers")
+    if not isinstance(value, list) or len(value) != _PAIR:
+        raise MalformedRecordError(path, "is no pair of integers")
+    return (_counted(value[0], f"{path}[0]"), _counted(value[1], f"{path}[1]"))
+
+
+def _counted(value: object, path: str, greatest: int = INTEGER_MAX) -> int:
+    """Return an offset, half of an epoch or a queue's number: what Kafka itself could hold.
+
+    Whoever may write handovers may write any number, and no library seeks to one below 0.
+    """
+    number = _number(value, path)
+    if not 0 <= number <= greatest:
+        raise MalformedRecordError(path, f"{number} is not from 0 to {greatest}")
+    return number
 
 
 def _epoch(value: object, path: str) -> Epoch:
@@ -188,7 +200,7 @@ def _position(value: object, path: str) -> Position:
 
 def _queue(value: object, path: str) -> Queue:
     match value:
-        case [str(topic), str(broker_name), int(queue_id)]:
-            return Queue(topic, broker_name, queue_id)
+        case [str(topic), str(broker_name), queue_id]:
+            return Queue(topic, broker_name, _counted(queue_id, f"{path}[2]", QUEUE_ID_MAX))
         case _:
             raise MalformedRecordError(path, "is no [topic, broker_name, queue_id]")

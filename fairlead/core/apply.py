@@ -19,8 +19,10 @@ from fairlead.core.bounds import (
     doubt,
     is_below_its_base,
     is_beyond,
+    names_no_reset,
     note_bounds,
     refuse_below_base,
+    refuse_reset,
     settle_doubts,
 )
 from fairlead.core.draft import GATE, Draft
@@ -107,14 +109,18 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
 def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
     weigh_when_due(draft, arrival.clock_ms)
     remember_progress(draft, made)
+    is_told_all = draft.state.barrier is None
     for entry in made.queues:
         value = draft.state.queues.get(entry.queue)
-        ended, beyond = None, False
+        ended, beyond, strange = None, False, False
         if value is not None:
             believed = believe_end(value, entry)
-            beyond = entry.epoch > value.void and is_beyond(believed, entry.position)
+            present = entry.epoch > value.void
+            strange = present and is_told_all and names_no_reset(value, entry.position)
+            beyond = present and not strange and is_beyond(believed, entry.position)
             # What is doubted is no position yet, but that its member works is certain.
-            position = value.base if beyond and value.base is not None else entry.position
+            base = value.base if beyond or strange else None
+            position = entry.position if base is None else base
             ended = progress(believed, made.member, entry.epoch, position)
         draft.counts["progress", "applied" if ended else "stale"] += 1
         if ended is None:
@@ -125,7 +131,9 @@ def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
         draft.resolved(entry.queue, ended.grants, ended.queue.base)
         if ended.grants:
             draft.counts[GATE, "by_client"] += 1
-        if beyond:
+        if strange:
+            refuse_reset(draft, arrival, entry, made.member)
+        elif beyond:
             doubt(draft, arrival, entry, made.member)
         settle_doubts(draft, entry.queue)
         measure(draft, arrival.clock_ms, entry)
@@ -140,10 +148,13 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
     position = released.position
     believable = draft.state.barrier is None and released.epoch > value.void
     if position is not None and grant is not None and believable:
-        if is_beyond(value, position):
+        if names_no_reset(value, position):
+            refuse_reset(draft, arrival, released, released.member)
+            position = value.base or position
+        elif is_beyond(value, position):
             doubt(draft, arrival, released, released.member)
             return
-        if is_below_its_base(draft, released):
+        elif is_below_its_base(draft, released):
             refuse_below_base(draft, arrival, released)
     ended: Resolved | None
     if position is None:

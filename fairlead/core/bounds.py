@@ -28,8 +28,10 @@ __all__ = [
     "doubt_adopted",
     "is_below_its_base",
     "is_beyond",
+    "names_no_reset",
     "note_bounds",
     "refuse_below_base",
+    "refuse_reset",
     "settle_doubts",
 ]
 
@@ -52,6 +54,27 @@ def is_beyond(value: QueueState, position: Position) -> bool:
     """Tell whether a position lies beyond everything that is known of the queue."""
     known = [end for end in (value.end, value.base and value.base.offset) if end is not None]
     return bool(known) and position.offset > max(known)
+
+
+def names_no_reset(value: QueueState, position: Position) -> bool:
+    """Tell whether a position counts a reset that nobody has asked the engine for.
+
+    Positions come from grants, so nobody knows of a reset before the engine does. It would stand
+    above everything that is honestly reached, and every reset that an operator asks for.
+    """
+    known = [each.reset for each in (value.base, value.asked) if each is not None]
+    return bool(known) and position.reset > max(known)
+
+
+def refuse_reset(
+    draft: Draft, arrival: Arrival, word: Release | QueueProgress, member: MemberKey
+) -> None:
+    """Refuse the position of a word that counts such a reset; the rest of the word is believed."""
+    value = draft.state.queues[word.queue]
+    assert value.base is not None or value.asked is not None
+    assert word.position is not None
+    detail = f"the reset {word.position.reset} is none that this group was asked for"
+    _tell(draft, arrival.source, member, word.queue, detail)
 
 
 def believe_end(value: QueueState, entry: QueueProgress) -> QueueState:

@@ -96,6 +96,33 @@ def test_an_honest_release_beyond_a_stale_end_is_believed() -> None:
     assert (_alarms(world), _refused(world)) == (set(), [])
 
 
+def test_a_reset_that_nobody_asked_for_is_refused() -> None:
+    """Progress and release that count an invented reset move nothing; a person's reset is followed.
+
+    Else it would stand above all that is honestly reached, and above each reset to come.
+    """
+    world = _owned()
+    held = _epoch(world)
+    world.progress("a", 0, held, 50, end=100)
+    world.progress("a", 0, held, Position(2**62, 3), end=100)
+    world.run()
+    assert (_base(world), _alarms(world)) == (Position(0, 50), {OUT_OF_BOUNDS})
+    assert [reason for reason, _, _ in _refused(world)] == [OUT_OF_BOUNDS]
+    world.progress("a", 0, held, 60, end=100)
+    world.run()
+    assert _base(world) == Position(0, 60)
+    _moving(world)
+    world.release("a", 0, held, Position(2**62, 99))
+    world.run()
+    # That it has stopped is believed, where it stopped is not.
+    assert [add.position for add in world.adds("b")] == [Position(0, 60)]
+    world.reset(0, 7)
+    world.run()
+    base = _base(world)
+    assert base is not None
+    assert (0 < base.reset < 2**62, base.offset) == (True, 7)
+
+
 def test_an_answer_of_before_refuses_nobody() -> None:
     """An answer that was under way when the release was read says nothing against it."""
     world = _owned()

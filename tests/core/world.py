@@ -223,7 +223,7 @@ class World:
         client: str,
         number: int,
         epoch: Epoch,
-        offset: int,
+        offset: int | Position,
         *,
         life: int = 1,
         end: int | None = None,
@@ -231,7 +231,8 @@ class World:
         idle_ms: int | None = None,
     ) -> None:
         """A client tells how far it has come, and perhaps where the queue ends, and how idle."""
-        made = QueueProgress(queue_of(number), epoch, Position(0, offset), end, identity, idle_ms)
+        where = queue_of(number), epoch, position_of(offset)
+        made = QueueProgress(*where, end, identity, idle_ms)
         self.add("heartbeats", Progress(GROUP, key_of(client, life), (made,)))
 
     def claims(

@@ -69,8 +69,13 @@ def scan(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
         if not seen:
             return queue.state
         if released is not None:
-            position = max(gate.base, released)
-            handed = released
+            # Resets are known to the engine first. One that it does not know was made up, and would
+            # hide from it all that is processed here, and every reset to come.
+            if released.reset <= gate.base.reset:
+                position = max(gate.base, released)
+                handed = released
+            else:
+                memory.counts["releases_doubted"] += 1
             break
     return _start(memory, queue, gate, position, handed)
 

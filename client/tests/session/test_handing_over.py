@@ -135,3 +135,17 @@ def test_a_work_that_goes_on_from_before_its_start_says_so(script: "Script") -> 
     script.commit(script.done)
     released = [action for action in script.done if isinstance(action, actions.SendRelease)]
     assert [one.position for one in released] == [Position(0, 25)]
+
+
+def test_a_reset_that_the_engine_does_not_know(script: "Script") -> None:
+    """A release that counts one opens its gate and says nothing of where: the grant does."""
+    from fairlead_client.model import Position
+
+    holder = script.holder("b", 1)
+    script.add(2, Position(4, 30), after=(holder,))
+    script.released(holder, Position(2**62, 150))
+    assert [action for action in script.done if isinstance(action, actions.StartWork)] == []
+    script.commit(script.done)
+    (started,) = [each for each in script.done if isinstance(each, actions.StartWork)]
+    assert started.position == Position(4, 30)
+    assert script.session.counts["releases_doubted"] == 1

@@ -80,6 +80,30 @@ def test_release(examples: dict[str, bytes]) -> None:
     assert read.position is None
 
 
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("position", [1, -5]),
+        ("position", [0, 2**64 - 1]),
+        ("position", [2**63, 0]),
+        ("position", [True, 0]),
+        ("epoch", [1, -1]),
+        ("queue", ["orders", "main", -1]),
+        ("queue", ["orders", "main", 2**31]),
+        ("queue", ["orders", "main", False]),
+    ],
+)
+def test_numbers_that_nothing_counts(
+    examples: dict[str, bytes], field: str, value: list[object]
+) -> None:
+    """Whoever may write handovers may write any number: what no library takes is malformed."""
+    record = json.loads(examples["release"]) | {field: value}
+    with pytest.raises(MalformedRecordError) as caught:
+        decode_release(json.dumps(record).encode())
+    assert caught.value.field is not None
+    assert caught.value.field.startswith(field)
+
+
 def test_generation(examples: dict[str, bytes]) -> None:
     """A claim of a generation is told from anything else."""
     assert is_generation(examples["generation"])

@@ -28,6 +28,11 @@ __all__ = ["ControlTopics"]
 _LIMITS: Final = WireLimits(shards=1)
 """Routes and requests do not depend on the number of shards."""
 
+_READ_S: Final = 2.0
+"""So long requests are read at once: some ten thousand, as many as are kept."""
+_NEXT_MS: Final = 100
+"""How long what is known to be there is waited for."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -130,20 +135,34 @@ class ControlTopics:
     def requests(self, wait_ms: int) -> list[Request]:
         """Return the requests written since, as soon as there is one; wait at most ``wait_ms``.
 
-        A record that is no request is logged and passed over.
+        All up to now, if it does not take too long: what was asked last stands behind all of a
+        flood. A record that is no request is logged and passed over.
 
         Raises:
             KafkaError: the topic cannot be read.
         """
         requests = []
-        for record in self._poll(wait_ms):
-            try:
-                requests.append(decode_request(raw_record(record), _LIMITS))
-                self.figures.requests += 1
-            except WireError as refused:
-                self.figures.refused += 1
-                _log_refused(record, refused)
+        end_s = None
+        while records := self._poll(wait_ms):
+            for record in records:
+                try:
+                    requests.append(decode_request(raw_record(record), _LIMITS))
+                    self.figures.requests += 1
+                except WireError as refused:
+                    self.figures.refused += 1
+                    _log_refused(record, refused)
+            end_s = end_s or time.monotonic() + _READ_S
+            if time.monotonic() > end_s or not self._is_behind():
+                break
+            wait_ms = _NEXT_MS
         return requests
+
+    def _is_behind(self) -> bool:
+        """Tell whether the last fetch has seen requests behind those that were read."""
+        return any(
+            self._consumer.position(each) < (self._consumer.highwater(each) or 0)
+            for each in self._requests
+        )
 
     def write(self, records: Sequence[OutgoingRecord], *, answers: bool = True) -> list[bool]:
         """Write records in their order and tell of each whether the cluster has it.

@@ -17,12 +17,14 @@ import structlog
 from fairlead.bridges.kafka.message_limits import MessageLimit, own_topics
 from fairlead.bridges.kafka.topic_names import owner_of
 
-__all__ = ["CLOSED_BYTES", "REMOVE_AFTER_MS", "Remover", "RetryRemoval"]
+__all__ = ["CLOSED_BYTES", "FORGOTTEN_MAX", "REMOVE_AFTER_MS", "Remover", "RetryRemoval"]
 
 CLOSED_BYTES: Final = 0
 """The max.message.bytes of a closed topic: no batch is so small."""
 REMOVE_AFTER_MS: Final = 3 * 3_600 * 1_000
 """Longer than the longest delay, 2 h: whatever waited in the topic has been due since."""
+FORGOTTEN_MAX: Final = 10_000
+"""Of so many forgotten groups it is remembered that they are; topics of others stay."""
 _LOOKS: Final = 3
 """So often, in the time above, a closed topic that holds something is looked at again."""
 _PAUSE_MS: Final = 10_000
@@ -108,7 +110,8 @@ class RetryRemoval:
         if self._after_ms:
             self._to_open.discard(group)
             self._spoken.discard(group)
-            self._forgotten.setdefault(group, _Forgotten(now_ms, frozenset()))
+            if len(self._forgotten) < FORGOTTEN_MAX:
+                self._forgotten.setdefault(group, _Forgotten(now_ms, frozenset()))
 
     def alive(self, group: str) -> None:
         """Somebody asked for something in the name of this group: its topics are kept."""

@@ -1,7 +1,7 @@
 """What a bridge writes on a real broker, read back; requests; and a bridge run in a thread."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,14 @@ class Ledger:
         for record in encode(request, self.names, Partitions(1, 1)):
             assert record.key is not None
             self.write("requests", record.key, record.value)
+
+    def flood(self, requests: Iterable[Request]) -> None:
+        """Write many requests at once."""
+        topic = self.names.name("requests")
+        for request in requests:
+            for record in encode(request, self.names, Partitions(1, 1)):
+                self._producer.send(topic, key=record.key, value=record.value, partition=0)
+        self._producer.flush(SECONDS_MAX)
 
     def read(self, wait_ms: int = 0) -> None:
         """Take in what was written since."""

@@ -1,0 +1,29 @@
+"""A flood of requests holds nobody up: the bridge reads all of it before it answers, newest first."""
+
+from fairlead.core.outputs import Request
+from tests.bridges.kafka.ledger import Ledger, running
+from tests.bridges.kafka.test_offsets import make_bridge, offsets_request
+
+FORGED = 6_000
+"""More than a bridge reads at once, each with a look-up of its own."""
+TURN_MAX = 1_000
+"""More than it answers in the turn that was under way: some milliseconds each, half a second."""
+TIME_MS = 1_781_000_000_000
+
+
+def test_who_asks_behind_a_flood(ledger: Ledger, bootstrap: str, topic: str) -> None:
+    """A request behind thousands of forged ones is answered before most of them."""
+    asked_for, wanted = f"{topic}-flooded", topic
+    for name in (asked_for, wanted):
+        ledger.make_topic(name, 1)
+    with running(make_bridge(ledger, bootstrap)):
+        ledger.flood(
+            offsets_request(asked_for, 0, group=f"invented-{number}", timestamp_ms=TIME_MS + number)
+            for number in range(FORGED)
+        )
+        ledger.ask(Request("honest", "route", wanted, None, None))
+        ledger.await_route(wanted, 1)
+        ledger.ask(offsets_request(wanted, 0, group="honest"))
+        ledger.await_that(lambda: any(known.group == "honest" for known in ledger.offsets))
+    before = [known.group for known in ledger.offsets].index("honest")
+    assert before < TURN_MAX
