@@ -17,7 +17,7 @@ from fairlead.cli.native_work import (
 )
 from fairlead.cli.offset_rows import reset_answer, tell_resets
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.output import write_rows
+from fairlead.cli.output import write_fitting
 from fairlead.counts import counted
 from fairlead.errors import RefusedError, UsageError
 
@@ -77,7 +77,7 @@ def adopt(
         if apply:
             _refuse_if_ahead(planned, both)
         outcomes = _written(work, both, planned, change) if apply else {}
-        write_rows(
+        write_fitting(
             [_row(each, outcomes.get(index)) for index, each in enumerate(planned)],
             _COLUMNS,
             shared.output,

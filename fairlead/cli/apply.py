@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fairlead.cli import rule_flags as flags
 from fairlead.cli.apply_rows import (
     AppliedPlan,
     came_between,
@@ -19,6 +20,7 @@ from fairlead.cli.group_options import ChangeOptions, GroupOptions
 from fairlead.cli.group_work import GroupWork, tell_outcomes, warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.plan_start import live_group
+from fairlead.cli.presence import require_members
 from fairlead.cli.released_group import refuse_to_end_release
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
@@ -39,7 +41,13 @@ PlanArgument = Annotated[
 
 
 @takes_sets
-def apply(file: PlanArgument, *, change: ChangeOptions, shared: GroupOptions) -> None:
+def apply(
+    file: PlanArgument,
+    *,
+    absent_ok: flags.AbsentFlag = False,
+    change: ChangeOptions,
+    shared: GroupOptions,
+) -> None:
     """Carry a saved plan out: write its rules, and hold what moves against what was planned.
 
     Refused if the group has decided anything since, or if other queues would move by now. A plan
@@ -65,6 +73,9 @@ def apply(file: PlanArgument, *, change: ChangeOptions, shared: GroupOptions) ->
         _refuse_if_unread(source, saved, stands)
         show_done(saved, [], shared.output)
         return
+    if not absent_ok:
+        coming = [each.client_id for each in saved.changes.joins]
+        require_members(live, saved.changes.rules, coming)
     planned = _planned(live.picture, saved)
     refuse_to_end_release(saved.group, work.session.present, saved.changes.rules)
     # Reading all that has taken its time: once more, as late as can be.
@@ -73,6 +84,10 @@ def apply(file: PlanArgument, *, change: ChangeOptions, shared: GroupOptions) ->
     done = AppliedPlan(saved, tuple(outcomes), planned, work.session.topic, dry_run=change.dry_run)
     show_applied(done, shared.output)
     work.warn_of(saved.changes.rules, after)
+    from fairlead.planning.vain_pins import vain_pins
+
+    for text in vain_pins(saved.changes.rules, live.picture.members):
+        warn(text)
     _tell(done, change)
 
 

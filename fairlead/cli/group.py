@@ -19,6 +19,7 @@ from fairlead.cli.group_options import (
 from fairlead.cli.group_work import GroupWork, warn, warn_of_idle
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import write_fitting
+from fairlead.cli.presence import require_known
 from fairlead.cli.rule_words import (
     completed,
     given_rules,
@@ -136,6 +137,8 @@ def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     rows = source.read("control", [shard_of_rules(name, shards)])
     strategies = all_strategies(settings.engine.strategies)
     present = rules_in_force(rows, name, shards, strategies)
+    if not present.of(name):
+        require_known(name, source, strategies, settings.engine.tick_ms)
     table = rule_rows(present, source.names.name("control"))
     write_fitting(table, RULE_COLUMNS, shared.output, prose=("says", "because"))
     for refused in present.refused.values():

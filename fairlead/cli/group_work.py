@@ -15,6 +15,7 @@ from fairlead.cli.group_options import (
     PresenceOptions,
 )
 from fairlead.cli.output import write_rows
+from fairlead.cli.presence import require_known, require_present
 from fairlead.cli.released_group import refuse_to_end_release
 from fairlead.cli.rule_words import refusal_of, rule_words, sentence
 from fairlead.cli.unread_queues import require_readers
@@ -94,18 +95,33 @@ class GroupWork:
         if not released_ok:
             refuse_to_end_release(self.name, self.session.present, rules)
         live = None if presence is None else self._require_present(rules, presence)
+        if presence is None and not rules:
+            self._require_known(wanted)
         if not leave_unread and live is not None:
             require_readers(live.picture, rules)
         outcomes = self.written(changes, change)
         write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, self.output)
         self.warn_of(wanted, after)
+        from fairlead.planning.vain_pins import vain_pins
+
+        for text in () if live is None else vain_pins(rules, live.picture.members):
+            warn(text)
         tell_outcomes(outcomes, change.wait)
+
+    def _require_known(self, wanted: Sequence["RuleSet"]) -> None:
+        """Refuse a group that nobody knows where nothing goes; say that, where it is known."""
+        from fairlead.sources.kafka_source import KafkaSource
+
+        source = KafkaSource(self.settings.kafka)
+        require_known(self.name, source, self.strategies, self.settings.engine.tick_ms)
+        warn(
+            f"{', '.join(map(rule_words, wanted))}: no such rule of {self.name} is there to go; "
+            f"`fairlead group show {self.name}` has those that are"
+        )
 
     def _require_present(
         self, rules: "Sequence[RuleSet]", presence: NewGroupOptions
     ) -> "LiveGroup | None":
-        from fairlead.cli.presence import require_present
-
         return require_present(
             self.name,
             rules,

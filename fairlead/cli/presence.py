@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from fairlead.core.records import RuleSet
     from fairlead.planning.live_group import LiveGroup
     from fairlead.settings import Settings
+    from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["require_present"]
+__all__ = ["require_known", "require_members", "require_present"]
 
 _NEW_GROUP: Final = "A group that is meant to begin gets its rules with --new-group."
 _RULES_OF_A_CLIENT: Final = ("drain", "capacity")
@@ -65,16 +66,54 @@ def require_present(
         if new_group or name in known:
             return None
         raise unknown_group(name, known, source.place, or_else=_NEW_GROUP) from error
+    _refuse_absent(live, named)
+    return live
+
+
+def require_members(
+    live: "LiveGroup", rules: "Iterable[RuleSet]", coming: "Iterable[str]" = ()
+) -> None:
+    """Refuse rules for clients that are not in the group, nor among those that are to come.
+
+    Raises:
+        UsageError: a client is not in it; the message has the nearest.
+    """
+    wanted = [rule for rule in rules if rule.value is not None]
+    expected = frozenset(coming)
+    _refuse_absent(live, [each for each in _clients_of(wanted) if each not in expected])
+
+
+def require_known(
+    name: str, source: "TopicSource", strategies: "Mapping[str, Strategy]", tick_ms: int
+) -> None:
+    """Refuse a group that nobody knows, where a rule goes or is shown; of all groups (``*``) none.
+
+    Raises:
+        UsageError: the group is unknown; the message has the nearest.
+        EnvironmentMissingError: the topics cannot be read.
+    """
+    from fairlead.control.known_groups import named_groups, unknown_group
+    from fairlead.planning.live_group import UnknownGroupError, read_live_group
+
+    known = frozenset({ALL_GROUPS}) if name == ALL_GROUPS else named_groups(source)
+    if name in known:
+        return
+    try:
+        read_live_group(source, name, strategies, tick_ms)
+    except UnknownGroupError as error:
+        raise unknown_group(name, error.known | known, source.place) from error
+
+
+def _refuse_absent(live: "LiveGroup", named: list[str]) -> None:
     there = _present(live)
     absent = [client_id for client_id in named if client_id not in there]
     if absent:
         raise UsageError(
-            f"{', '.join(absent)}: {'is' if len(absent) == 1 else 'are'} not in the group {name}, "
-            f"and nothing is written.",
+            f"{', '.join(absent)}: {'is' if len(absent) == 1 else 'are'} not in the group "
+            f"{live.roll.state.group}, and nothing is written.",
             remedy=f"{_nearest(absent[0], there)} A rule for a client that comes later is written "
             "with --absent-ok.",
         )
-    return live
 
 
 def _clients_of(rules: "Iterable[RuleSet]") -> list[str]:

@@ -16,7 +16,7 @@ from fairlead.cli.native_work import (
     shortened,
 )
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.output import write_rows
+from fairlead.cli.output import write_fitting
 from fairlead.counts import counted
 from fairlead.errors import EnvironmentMissingError, RefusedError, UsageError
 
@@ -80,7 +80,7 @@ def release(
             _refuse_if_ahead(both, planned, rewind=rewind)
         refused = _written(both, planned, rewind=rewind) if apply else {}
         rows = [_row(each, refused, written=apply) for each in planned]
-        write_rows(rows, _COLUMNS, shared.output)
+        write_fitting(rows, _COLUMNS, shared.output)
         _warn_of(planned)
         if apply:
             _look_again(both, planned, refused)
@@ -113,7 +113,7 @@ def _refuse_if_ours_at_work(work: GroupWork, since: str) -> None:
         raise RefusedError(
             f"{work.name}: clients are in Fairlead's group: {shortened(members)}.{since}",
             remedy="Stop them first. One that died is gone when lease, margin and restart grace "
-            f"are over: fairlead group show {work.name}.",
+            f"are over: fairlead group describe {work.name} --members.",
         )
 
 

@@ -136,13 +136,17 @@ def delete_route(
 
 
 def _in_force(topic: str, shared: GroupOptions) -> "Route":
+    from fairlead.control.known_groups import nearest_names
     from fairlead.control.strange_queues import read_routes
 
-    present = read_routes(shared.settings().kafka, {topic}).get(topic)
+    known = read_routes(shared.settings().kafka)
+    present = known.get(topic)
     if present is None:
+        near = nearest_names(topic, known)
+        nearest = f"The nearest that are known: {', '.join(near)}. " if near else ""
         raise VerdictError(
             f"TOPIC: no route of {topic!r} is known.",
-            remedy="Let a bridge publish it, or run: fairlead route put",
+            remedy=f"{nearest}Let a bridge publish it, or run: fairlead route put",
         )
     return present
 

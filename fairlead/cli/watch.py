@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from fairlead.cli import rule_flags as flags
+from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, json_text
 from fairlead.cli.since import since_ms_of
@@ -84,12 +85,30 @@ def watch(
     history_ms = max(now_ms - since_ms, _HISTORY_MS)
     topics = GroupTopics(settings.kafka, name, history_ms)
     followed = GroupWatch(name, topics, settings, history_ms, stop_on_signals())
+    strange = _strange(name, settings)
     until = None if seconds is None else time.monotonic() + seconds
     on_screen = shared.output is OutputFormat.TABLE and sys.stdout.isatty()
     if on_screen and os.environ.get("TERM") != "dumb":
-        _draw(followed, until)
+        _draw(followed, until, strange)
     else:
+        if strange:
+            warn(f"{strange}; what is decided of it from now on is shown")
         _tell(followed, until, None if since is None else since_ms, whole=whole)
+
+
+def _strange(name: str, settings: "Settings") -> str:
+    """Return that nobody knows the group, and which are nearest; "" where it is known."""
+    from fairlead.cli.presence import require_known
+    from fairlead.sources.kafka_source import KafkaSource
+    from streaming.own_strategies import all_strategies
+
+    strategies = all_strategies(settings.engine.strategies)
+    try:
+        require_known(name, KafkaSource(settings.kafka), strategies, settings.engine.tick_ms)
+    except UsageError as error:
+        told = error.message.removeprefix("GROUP: ").rstrip(".")
+        return f"{told} ({error.remedy.partition(';')[0].rstrip('.')})"
+    return ""
 
 
 class GroupWatch:
@@ -213,8 +232,11 @@ def _write(decisions: list[dict[str, Any]], *, whole: bool) -> None:
         typer.echo(json_text(each) if whole else decision_line(each))
 
 
-def _draw(followed: GroupWatch, until: float | None) -> None:
-    """Draw the screen whenever something has come, and once a second."""
+def _draw(followed: GroupWatch, until: float | None, strange: str) -> None:
+    """Draw the screen whenever something has come, and once a second.
+
+    ``strange``: what is to be said of the group as long as nothing is read of it.
+    """
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -229,7 +251,8 @@ def _draw(followed: GroupWatch, until: float | None) -> None:
             feed = [*feed, *decisions][-_FEED_MAX:]
             now = time.monotonic()
             if came or now - drawn > _REDRAW_S:
-                moment = Moment(time.time_ns() // 1_000_000, followed.newest_ms)
+                now_ms = time.time_ns() // 1_000_000
+                moment = Moment(now_ms, followed.newest_ms, strange)
                 columns, lines = shutil.get_terminal_size()
                 shown = screen_lines(
                     followed.group, followed.look(), feed, moment, (columns, lines)

@@ -54,10 +54,14 @@ def decision_line(decision: Mapping[str, Any]) -> str:
 
 
 class Moment(NamedTuple):
-    """When the screen is drawn: the time, and when the newest record was appended; 0: none was."""
+    """When the screen is drawn: the time, and when the newest record was appended; 0: none was.
+
+    ``strange``: that nobody knew the group at the beginning.
+    """
 
     now_ms: int
     newest_ms: int
+    strange: str = ""
 
 
 def screen_lines(
@@ -96,7 +100,7 @@ def _head(group: str, found: "GroupView | None", moment: Moment) -> Iterable[tup
     quiet = " (nothing comes: no engine and no client, or the brokers are gone)"
     yield group, f"last record {last}{quiet if newest_ms and silent_ms > _SILENT_MS else ''}"
     if found is None:
-        yield "", "no record of it was read"
+        yield "", moment.strange or "no record of it was read"
         return
     said = found.summary
     yield "phase", f"{said.phase}: {PHASES.get(said.phase, 'of a newer engine')}"

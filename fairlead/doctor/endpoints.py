@@ -78,7 +78,7 @@ def _port(host: str, port: int, program: str, key: str) -> Iterator[Answer]:
     if heard.status == _OK:
         yield ok(f"the {program} at {at} is ready")
     elif heard.status == 0 and _is_free(host, port):
-        yield ok(f"nothing listens at {at}: no {program} runs on this machine, and it may start")
+        yield ok(f"nothing listens at {at}: no {program} with this port, and one may start")
     elif heard.status in (0, _NOT_FOUND):
         yield fail(
             f"something else has {at} ({heard.text or heard.status})",

@@ -14,6 +14,7 @@ from fairlead.planning.even_share import EvenShare, even_share
 from fairlead.planning.forecast import forecast
 from fairlead.planning.picture import Picture
 from fairlead.planning.skew import Scales, Skew, scales_of, skew_of
+from fairlead.planning.vain_pins import vain_pins
 
 __all__ = ["Change", "MemberPlan", "Passing", "Plan", "plan"]
 
@@ -181,6 +182,7 @@ def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
         remarks=(
             *found.notes,
             *_strangers(records, after.members, readable),
+            *vain_pins(records, after.members),
             *_unrouted(before, after),
             *_delays(records, found.rules),
         ),

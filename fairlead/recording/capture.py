@@ -85,10 +85,8 @@ def capture(plan: Capture, say: Said = lambda _: None) -> RecordingFolder:
         UsageError: the folder holds something.
     """
     names = TopicNames(plan.kafka.topic_prefix)
-    numbers = {
-        topic: range(partitions_of(plan.kafka, topic))
-        for topic in (*(names.name(suffix) for suffix in _ORDER), *plan.sources)
-    }
+    numbers = {topic: range(partitions_of(plan.kafka, topic)) for topic in map(names.name, _ORDER)}
+    numbers |= {topic: _source_partitions(plan.kafka, topic) for topic in plan.sources}
     order = list(_ORDER)
     for suffix in CLIENT_TOPICS:
         topic = names.name(suffix)
@@ -127,6 +125,22 @@ def capture(plan: Capture, say: Said = lambda _: None) -> RecordingFolder:
         )
     )
     return open_recording(plan.folder)
+
+
+def _source_partitions(kafka: KafkaSettings, topic: str) -> range:
+    """Return the partitions of a topic with messages.
+
+    Raises:
+        EnvironmentMissingError: it is not there.
+    """
+    try:
+        return range(partitions_of(kafka, topic))
+    except EnvironmentMissingError as error:
+        raise EnvironmentMissingError(
+            f"--source: {error.message}",
+            remedy="Name a topic with messages as the cluster has it; the group's clients "
+            "subscribe to it.",
+        ) from error
 
 
 def _record_topic(

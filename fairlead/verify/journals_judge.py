@@ -1,8 +1,10 @@
 """S1, and what journals add to S2, S3 and S5: who really worked on what, from when to when."""
 
+from collections.abc import Set as AbstractSet
+
 from fairlead.verify.docket import Docket, Evidence
 from fairlead.verify.eras import Eras
-from fairlead.verify.history import History
+from fairlead.verify.history import GrantKey, History
 from fairlead.verify.overlaps import find_overlaps
 from fairlead.verify.reads import Reads, count_reads
 from fairlead.verify.tenures import Tenure, Tenures
@@ -65,7 +67,11 @@ def _judge_owners(tenures: Tenures, docket: Docket, unsafe: UnsafeGrants) -> Non
 
 
 def _judge_unwritten(history: History, tenures: Tenures, docket: Docket) -> None:
-    """Judge the dead that wrote no line: by the topics they had not worked yet, or it is lost."""
+    """Judge work of which there is no journal: who says nothing is no owner in anybody's eyes.
+
+    Of the dead that wrote no line the topics tell whether they had worked. Who lives has a line for
+    each grant under which it told that it got on.
+    """
     written = {tenure.key for found in tenures.by_queue.values() for tenure in found}
     for death in tenures.unwritten:
         client_id = death.client_id
@@ -85,6 +91,33 @@ def _judge_unwritten(history: History, tenures: Tenures, docket: Docket) -> None
             f"the journals prove nothing here: {client_id} was killed, and worked on {first.queue}"
             f" under {first.epoch}, of which there is no journal",
             Evidence(place, f"its progress: {first.offset}"),
+        )
+    if history.journals:
+        _judge_silent(history, written, {death.client_id for death in tenures.unwritten}, docket)
+
+
+def _judge_silent(
+    history: History, written: AbstractSet[GrantKey], dead: AbstractSet[str], docket: Docket
+) -> None:
+    """Judge grants under which a client got on, by its own progress, and that no journal has."""
+    begun: dict[GrantKey, int] = {}
+    told: set[GrantKey] = set()
+    for report in history.progress:
+        key = report.queue, report.client_id, report.epoch
+        if key in written or key in told or report.client_id in dead:
+            continue
+        first = begun.setdefault(key, report.offset)
+        if report.offset <= first:
+            continue
+        told.add(key)
+        docket.find(
+            "S1",
+            f"the journals prove nothing here: {report.client_id} worked on {report.queue} under"
+            f" {report.epoch}, of which there is no journal",
+            Evidence(
+                f"{report.source[0]}/{report.source[1]}@{report.source_offset}",
+                f"its progress: {report.offset}, {first} before",
+            ),
         )
 
 

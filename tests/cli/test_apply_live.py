@@ -159,6 +159,11 @@ def test_refused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     _, text = group.run("apply", str(other), code=no)
     assert "planned to stay, now c2 → c1" in text
 
+    group.run("plan", group.name, "--drain", "c11", "--save", str(other))
+    _, text = group.run("apply", str(other), code=ExitCode.USAGE)
+    assert "c11: is not in the group refused, and nothing is written" in text
+    assert "The nearest of its members: c1, c2" in text
+
     group.join("c1", "c2", "c3")
     _, text = group.run("apply", str(saved), code=no)
     assert "client_joined c3" in text

@@ -280,6 +280,8 @@ def test_pause_of_all_groups(command: Command, log: Log) -> None:
     """A group cannot be resumed out of the pause of all groups, which is said with the way out."""
     command("pause", "*", "--wait", "0", code=ExitCode.ENVIRONMENT)
     assert len(log.records("control")) == SHARDS
+    strategy = ("--strategy", "AVG", "--wait", "0")
+    command("set", "orders", *MEANT, *strategy, code=ExitCode.ENVIRONMENT)
     (row,) = command("resume", "orders", "--wait", "0")
     assert row["answer"] == "unchanged"
     assert "every group is paused, and so is this one until: fairlead group resume" in command.text
@@ -316,6 +318,8 @@ def test_all_groups(command: Command, log: Log) -> None:
     command("set", "*", "--slots", "group", "--wait", "1", code=ExitCode.ENVIRONMENT)
     assert sorted(record.partition for record in log.records("control")) == list(range(SHARDS))
     assert "conf/ has slots in [group_defaults]" in command.text
+    strategy = ("--strategy", "AVG", "--wait", "0")
+    command("set", "payments", *MEANT, *strategy, code=ExitCode.ENVIRONMENT)
     rows = command("show", "payments")
     assert ("slots", "all groups", "group") in [
         (row["rule"], row["from"], row["says"]) for row in rows

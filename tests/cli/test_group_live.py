@@ -215,6 +215,14 @@ def test_paused_and_restarted(engine: Engine) -> None:
     rows, text = group.run("drain", "c", "--until-empty", "60", code=ExitCode.USAGE)
     assert "c: is not in the group paused, and nothing is written" in text
     assert "The nearest of its members: c1, c2, c3" in text
+    rows, text = group.run("undrain", "c")
+    assert rows[0]["answer"] == "unchanged"
+    assert "drain of c: no such rule of paused is there to go" in text
+    for words in (["resume"], ["undrain", "c1"], ["unset", "--pause"], ["show"]):
+        word, *more = words
+        _, text = Group(engine, "pausde").run(word, *more, code=ExitCode.USAGE)
+        assert "there is no group pausde" in text
+        assert "paused" in text
     rows, _ = group.run("drain", "c1", "--until-empty", "60")
     assert first.held == {}
     decided = group.decision_of(rows[0]["at"][0])

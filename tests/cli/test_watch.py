@@ -84,6 +84,8 @@ def test_when_nothing_comes() -> None:
         "orders  last record none yet",
         "no record of it was read",
     ]
+    strange = "there is no group orders (The nearest is order)"
+    assert screen_lines(GROUP, None, [], Moment(0, 0, strange), (80, 24))[1].strip() == strange
 
 
 def test_a_decision_in_a_line() -> None:
@@ -116,6 +118,7 @@ def test_lines_where_there_is_no_terminal(bootstrap: str, topics: TopicNames) ->
     assert process.stderr is not None
     producer = KafkaProducer(bootstrap_servers=bootstrap)
     try:
+        assert "there is no group orders" in process.stderr.readline()
         assert process.stderr.readline() == "watching orders\n"
         now_ms = time.time_ns() // 1_000_000
         for number in (41, 42):

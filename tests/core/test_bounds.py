@@ -97,10 +97,8 @@ def test_an_honest_release_beyond_a_stale_end_is_believed() -> None:
 
 
 def test_a_reset_that_nobody_asked_for_is_refused() -> None:
-    """Progress and release that count an invented reset move nothing; a person's reset is followed.
-
-    Else it would stand above all that is honestly reached, and above each reset to come.
-    """
+    """Progress and release that count an invented reset move nothing; a real one is followed."""
+    # Else it would stand above all that is honestly reached, and above each reset to come.
     world = _owned()
     held = _epoch(world)
     world.progress("a", 0, held, 50, end=100)

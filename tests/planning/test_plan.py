@@ -223,6 +223,16 @@ def test_strangers(tmp_path: Path) -> None:
     assert "note: the rule drain of x" in shown(tmp_path, *strange)
 
 
+def test_a_pin_in_vain(tmp_path: Path) -> None:
+    """A pin to a member that does not read the topic is told: it does nothing."""
+    members = ["a", {"client_id": "b", "topics": ["bills"]}]
+    topics = {"orders": {"main": 6}, "bills": {"main": 2}}
+    group = {**GROUP, "members": members, "topics": topics, "strategy": "STICKY"}
+    found = planned(tmp_path, "--pin", "orders/main/0=b", "--pin", "bills/main/0=b", group=group)
+    (remark,) = found["remarks"]
+    assert remark.startswith("the rule pin of orders/main/0: b does not subscribe to orders")
+
+
 def test_unset(tmp_path: Path) -> None:
     """A rule can be taken away, and what it kept away comes back."""
     rules = [

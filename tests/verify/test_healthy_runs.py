@@ -140,6 +140,30 @@ def _journal_lost(case: Case) -> Case:
     return replace(case, history=replace(case.history, journals=journals, steps=steps))
 
 
+def _living_journal_lost(case: Case) -> Case:
+    journals = [each for each in case.history.journals if each.client_id != "z"]
+    assert len(journals) < len(case.history.journals)
+    return replace(case, history=replace(case.history, journals=journals))
+
+
+def _tenure_lost(case: Case) -> Case:
+    """A client that lives wrote nothing of one of its grants."""
+    process, lost = next(
+        (process, tenure)
+        for process, journal in enumerate(case.history.journals)
+        for found in case.tenures.by_queue.values()
+        for tenure in found
+        if tenure.client_id == journal.client_id and len(tenure.consumed) > 10
+    )
+
+    def edit(record: JournalRecord) -> list[JournalRecord]:
+        ended_ns = lost.end_ns or record.t_ns
+        of_it = record.queue == lost.queue and lost.begin_ns <= record.t_ns <= ended_ns
+        return [] if of_it else [record]
+
+    return case.lines(process, edit)
+
+
 TWINS: Final[dict[str, tuple[str, Callable[[Case], Case], str]]] = {
     "nobody died": ("restarted", _nobody_died, "S1"),
     "died after its successor began": ("restarted", _died_late, "S1"),
@@ -152,6 +176,8 @@ TWINS: Final[dict[str, tuple[str, Callable[[Case], Case], str]]] = {
     "what was sent back is nowhere": ("sending-back", _nothing_passed, "S1"),
     "a committed batch is released below": ("batches", _all_committed, "S5"),
     "the journal of a worker is lost": ("early", _journal_lost, "S1"),
+    "the journal of who lives is lost": ("back-and-forth", _living_journal_lost, "S1"),
+    "a grant has no line": ("back-and-forth", _tenure_lost, "S1"),
 }
 
 

@@ -1,4 +1,4 @@
-"""A flood of requests holds nobody up: the bridge reads all of it before it answers, newest first."""
+"""A flood of requests holds nobody up: all of it is read before the newest is answered first."""
 
 from fairlead.core.outputs import Request
 from tests.bridges.kafka.ledger import Ledger, running
