@@ -5,6 +5,7 @@ reads ten topics one after the other would wait for that ten times.
 """
 
 import contextlib
+import threading
 import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, Self
@@ -69,7 +70,7 @@ class TopicReader:
         self._kafka = kafka
         self._idle: list[KafkaConsumer] = []
         self._known: set[str] = set()
-        weakref.finalize(self, _close, self._idle)
+        weakref.finalize(self, _close_elsewhere, self._idle)
 
     def __enter__(self) -> Self:
         return self
@@ -261,6 +262,18 @@ class TopicReader:
 def _close(consumers: list[KafkaConsumer]) -> None:
     while consumers:
         consumers.pop().close()
+
+
+def _close_elsewhere(consumers: list[KafkaConsumer]) -> None:
+    """Close them on a thread of its own: readers are also collected on the library's own thread.
+
+    There it refuses to close anything.
+    """
+    if consumers:
+        closing = threading.Thread(target=_close, args=(consumers,), name="reader-close")
+        # At the end of the interpreter no thread begins any more, and the connections end with it.
+        with contextlib.suppress(RuntimeError):
+            closing.start()
 
 
 def _assign(consumer: KafkaConsumer, begins: Mapping[TopicPartition, int]) -> None:
