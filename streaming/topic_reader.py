@@ -269,8 +269,14 @@ def _close_elsewhere(consumers: list[KafkaConsumer]) -> None:
 
     There it refuses to close anything.
     """
+
+    def close() -> None:
+        # Nobody has this reader any more who could act on what its closing says.
+        with contextlib.suppress(Exception):
+            _close(consumers)
+
     if consumers:
-        closing = threading.Thread(target=_close, args=(consumers,), name="reader-close")
+        closing = threading.Thread(target=close, name="reader-close", daemon=True)
         # At the end of the interpreter no thread begins any more, and the connections end with it.
         with contextlib.suppress(RuntimeError):
             closing.start()
