@@ -70,7 +70,7 @@ class TopicReader:
         self._kafka = kafka
         self._idle: list[KafkaConsumer] = []
         self._known: set[str] = set()
-        weakref.finalize(self, _close_elsewhere, self._idle)
+        weakref.finalize(self, _close_collected, self._idle)
 
     def __enter__(self) -> Self:
         return self
@@ -264,22 +264,22 @@ def _close(consumers: list[KafkaConsumer]) -> None:
         consumers.pop().close()
 
 
-def _close_elsewhere(consumers: list[KafkaConsumer]) -> None:
-    """Close them on a thread of its own: readers are also collected on the library's own thread.
+def _close_collected(consumers: list[KafkaConsumer]) -> None:
+    """Close them where nobody refers to their reader any more.
 
-    There it refuses to close anything.
+    That may be found out on the library's own thread, on which it refuses to close anything; so
+    only the main thread, which is also there at the end of the process, closes by itself.
     """
+    if not consumers or threading.current_thread() is threading.main_thread():
+        _close(consumers)
+        return
 
     def close() -> None:
         # Nobody has this reader any more who could act on what its closing says.
         with contextlib.suppress(Exception):
             _close(consumers)
 
-    if consumers:
-        closing = threading.Thread(target=close, name="reader-close", daemon=True)
-        # At the end of the interpreter no thread begins any more, and the connections end with it.
-        with contextlib.suppress(RuntimeError):
-            closing.start()
+    threading.Thread(target=close, name="reader-close", daemon=True).start()
 
 
 def _assign(consumer: KafkaConsumer, begins: Mapping[TopicPartition, int]) -> None:

@@ -83,11 +83,7 @@ def apply(
     outcomes = work.written(changes, change)
     done = AppliedPlan(saved, tuple(outcomes), planned, work.session.topic, dry_run=change.dry_run)
     show_applied(done, shared.output)
-    work.warn_of(saved.changes.rules, after)
-    from fairlead.planning.vain_pins import vain_pins
-
-    for text in vain_pins(saved.changes.rules, live.picture.members):
-        warn(text)
+    work.warn_of(saved.changes.rules, after, live)
     _tell(done, change)
 
 

@@ -101,11 +101,7 @@ class GroupWork:
             require_readers(live.picture, rules)
         outcomes = self.written(changes, change)
         write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, self.output)
-        self.warn_of(wanted, after)
-        from fairlead.planning.vain_pins import vain_pins
-
-        for text in () if live is None else vain_pins(rules, live.picture.members):
-            warn(text)
+        self.warn_of(wanted, after, live)
         tell_outcomes(outcomes, change.wait)
 
     def _require_known(self, wanted: Sequence["RuleSet"]) -> None:
@@ -171,9 +167,15 @@ class GroupWork:
             for each in changes
         ]
 
-    def warn_of(self, wanted: Sequence["RuleSet"], after: "RulesInForce") -> None:
-        """Say which rules do nothing now, and which conf/ sets back."""
+    def warn_of(
+        self, wanted: Sequence["RuleSet"], after: "RulesInForce", live: "LiveGroup | None"
+    ) -> None:
+        """Say which rules do nothing now, and which conf/ sets back; ``live``: who is there."""
+        from fairlead.planning.vain_pins import vain_pins
+
         warn_of_idle(after)
+        for text in () if live is None else vain_pins(wanted, live.picture.members):
+            warn(text)
         self._warn_of_strange(wanted)
         self._warn_of_conf(wanted)
 

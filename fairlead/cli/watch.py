@@ -1,11 +1,12 @@
 """``fairlead watch``: a group as it changes, on a terminal or as lines."""
 
+import functools
 import os
 import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -85,15 +86,13 @@ def watch(
     history_ms = max(now_ms - since_ms, _HISTORY_MS)
     topics = GroupTopics(settings.kafka, name, history_ms)
     followed = GroupWatch(name, topics, settings, history_ms, stop_on_signals())
-    strange = _strange(name, settings)
+    strange = functools.partial(_strange, name, settings)
     until = None if seconds is None else time.monotonic() + seconds
     on_screen = shared.output is OutputFormat.TABLE and sys.stdout.isatty()
     if on_screen and os.environ.get("TERM") != "dumb":
         _draw(followed, until, strange)
     else:
-        if strange:
-            warn(f"{strange}; what is decided of it from now on is shown")
-        _tell(followed, until, None if since is None else since_ms, whole=whole)
+        _tell(followed, until, None if since is None else since_ms, strange, whole=whole)
 
 
 def _strange(name: str, settings: "Settings") -> str:
@@ -188,11 +187,20 @@ class GroupWatch:
         return [each.document() for each in found]
 
 
-def _tell(followed: GroupWatch, until: float | None, since_ms: int | None, *, whole: bool) -> None:
+def _tell(
+    followed: GroupWatch,
+    until: float | None,
+    since_ms: int | None,
+    strange: Callable[[], str],
+    *,
+    whole: bool,
+) -> None:
     """Write a line for each decision from a time on; None: from now on."""
     begun = False
     for _, decisions in followed.changes():
         if not begun:
+            if followed.look() is None and (told_of := strange()):
+                warn(f"{told_of}; what is decided of it from now on is shown")
             typer.echo(f"watching {followed.group}", err=True)
         told = decisions if begun else [each for each in decisions if _is_since(each, since_ms)]
         _write(told, whole=whole)
@@ -232,11 +240,8 @@ def _write(decisions: list[dict[str, Any]], *, whole: bool) -> None:
         typer.echo(json_text(each) if whole else decision_line(each))
 
 
-def _draw(followed: GroupWatch, until: float | None, strange: str) -> None:
-    """Draw the screen whenever something has come, and once a second.
-
-    ``strange``: what is to be said of the group as long as nothing is read of it.
-    """
+def _draw(followed: GroupWatch, until: float | None, strange: Callable[[], str]) -> None:
+    """Draw the screen whenever something has come, and once a second."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -244,7 +249,7 @@ def _draw(followed: GroupWatch, until: float | None, strange: str) -> None:
     from fairlead.cli.watch_screen import Moment, screen_lines
 
     feed: list[dict[str, Any]] = []
-    drawn = 0.0
+    drawn, told_of = 0.0, None
     with Live(console=Console(highlight=False), screen=True, auto_refresh=False) as live:
         live.update(Text(f"{followed.group}: reading the topics…"), refresh=True)
         for came, decisions in followed.changes():
@@ -252,11 +257,12 @@ def _draw(followed: GroupWatch, until: float | None, strange: str) -> None:
             now = time.monotonic()
             if came or now - drawn > _REDRAW_S:
                 now_ms = time.time_ns() // 1_000_000
-                moment = Moment(now_ms, followed.newest_ms, strange)
+                found = followed.look()
+                if told_of is None:
+                    told_of = strange() if found is None else ""
+                moment = Moment(now_ms, followed.newest_ms, told_of)
                 columns, lines = shutil.get_terminal_size()
-                shown = screen_lines(
-                    followed.group, followed.look(), feed, moment, (columns, lines)
-                )
+                shown = screen_lines(followed.group, found, feed, moment, (columns, lines))
                 screen = Text("\n".join(shown), no_wrap=True)
                 screen.highlight_words(_UNDER_WAY, "yellow")
                 screen.highlight_words(_NOBODY, "red")

@@ -16,10 +16,10 @@ from fairlead.core.barrier import (
 )
 from fairlead.core.bounds import (
     believe_end,
+    counts_unknown_reset,
     doubt,
     is_below_its_base,
     is_beyond,
-    names_no_reset,
     note_bounds,
     refuse_below_base,
     refuse_reset,
@@ -116,7 +116,7 @@ def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
         if value is not None:
             believed = believe_end(value, entry)
             present = entry.epoch > value.void
-            strange = present and is_told_all and names_no_reset(value, entry.position)
+            strange = present and is_told_all and counts_unknown_reset(value, entry.position)
             beyond = present and not strange and is_beyond(believed, entry.position)
             # What is doubted is no position yet, but that its member works is certain.
             base = value.base if beyond or strange else None
@@ -148,7 +148,7 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
     position = released.position
     believable = draft.state.barrier is None and released.epoch > value.void
     if position is not None and grant is not None and believable:
-        if names_no_reset(value, position):
+        if counts_unknown_reset(value, position):
             refuse_reset(draft, arrival, released, released.member)
             position = value.base or position
         elif is_beyond(value, position):

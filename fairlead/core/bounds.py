@@ -24,11 +24,11 @@ from fairlead.core.state import RESET, Doubt, DoubtKind, Grant, QueueState, Spok
 __all__ = [
     "OUT_OF_BOUNDS",
     "believe_end",
+    "counts_unknown_reset",
     "doubt",
     "doubt_adopted",
     "is_below_its_base",
     "is_beyond",
-    "names_no_reset",
     "note_bounds",
     "refuse_below_base",
     "refuse_reset",
@@ -56,7 +56,7 @@ def is_beyond(value: QueueState, position: Position) -> bool:
     return bool(known) and position.offset > max(known)
 
 
-def names_no_reset(value: QueueState, position: Position) -> bool:
+def counts_unknown_reset(value: QueueState, position: Position) -> bool:
     """Tell whether a position counts a reset that nobody has asked the engine for.
 
     Positions come from grants, so nobody knows of a reset before the engine does. It would stand

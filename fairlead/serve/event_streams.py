@@ -1,15 +1,12 @@
 """The open streams of events: how many there may be, so that others are answered beside them."""
 
 from collections.abc import AsyncIterator
-from typing import Final
 
 from prometheus_client import Gauge
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 __all__ = ["EventStreams"]
-
-_OF: Final = 4
 
 
 class EventStreams:
@@ -24,7 +21,7 @@ class EventStreams:
     """
 
     def __init__(self, connections_max: int, shown: Gauge) -> None:
-        self.streams_max: Final = connections_max * (_OF - 1) // _OF
+        self.streams_max = connections_max * 3 // 4
         self._shown = shown
         self._open = 0
 

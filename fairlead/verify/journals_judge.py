@@ -4,7 +4,7 @@ from collections.abc import Set as AbstractSet
 
 from fairlead.verify.docket import Docket, Evidence
 from fairlead.verify.eras import Eras
-from fairlead.verify.history import GrantKey, History
+from fairlead.verify.history import GrantKey, History, ProgressReport
 from fairlead.verify.overlaps import find_overlaps
 from fairlead.verify.reads import Reads, count_reads
 from fairlead.verify.tenures import Tenure, Tenures
@@ -85,12 +85,11 @@ def _judge_unwritten(history: History, tenures: Tenures, docket: Docket) -> None
             docket.excuse("S1", f"{client_id} was killed before its first line: it is not judged")
             continue
         first = lost[0]
-        place = f"{first.source[0]}/{first.source[1]}@{first.source_offset}"
         docket.find(
             "S1",
             f"the journals prove nothing here: {client_id} was killed, and worked on {first.queue}"
             f" under {first.epoch}, of which there is no journal",
-            Evidence(place, f"its progress: {first.offset}"),
+            Evidence(_place(first), f"its progress: {first.offset}"),
         )
     if history.journals:
         _judge_silent(history, written, {death.client_id for death in tenures.unwritten}, docket)
@@ -114,10 +113,7 @@ def _judge_silent(
             "S1",
             f"the journals prove nothing here: {report.client_id} worked on {report.queue} under"
             f" {report.epoch}, of which there is no journal",
-            Evidence(
-                f"{report.source[0]}/{report.source[1]}@{report.source_offset}",
-                f"its progress: {report.offset}, {first} before",
-            ),
+            Evidence(_place(report), f"its progress: {report.offset}, {first} before"),
         )
 
 
@@ -182,6 +178,10 @@ def _judge_reads(history: History, tenures: Tenures, reads: Reads, docket: Docke
         docket.find("S5", f"{queue}: {number} messages were never processed, the first is {first}")
     for forged in reads.forged:
         docket.find("S5", forged)
+
+
+def _place(report: ProgressReport) -> str:
+    return f"{report.source[0]}/{report.source[1]}@{report.source_offset}"
 
 
 def _start(tenure: Tenure) -> Evidence:

@@ -105,9 +105,7 @@ class RequestAnswerer:
         found = self._routes.refresh(sorted(due), now_ms=now_ms, requested=lacking)
         for topic, asked in due.items():
             for begin in range(0, len(asked), _TOGETHER):
-                if topic in found:
-                    together = asked[begin : begin + _TOGETHER]
-                    self._answer_topic(together, found[topic], now_ms)
+                self._answer_topic(asked[begin : begin + _TOGETHER], found[topic], now_ms)
                 if time.monotonic() > end_s:
                     return
 
