@@ -113,12 +113,13 @@ def library_options(kafka: KafkaSettings) -> dict[str, Any]:
     Raises:
         UsageError: a file with a secret cannot be read, or is empty.
     """
-    from kafka.net.compat import KafkaNetClient  # noqa: PLC0415 - settings are read without it
+    # Settings are read without kafka-python.
+    from fairlead.silent_brokers import network_client  # noqa: PLC0415 - loads kafka-python
 
     options = application_options(kafka)
     # What makes connections knows these two, and consumers, producers and admin clients do not.
     setup = {name: options.pop(name) for name in _OF_CONNECTIONS}
-    return {**options, "kafka_client": partial(KafkaNetClient, **setup)}
+    return {**options, "kafka_client": partial(network_client, **setup)}
 
 
 def application_options(kafka: KafkaSettings) -> dict[str, Any]:

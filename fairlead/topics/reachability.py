@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.silent_brokers import silent_last
 from fairlead.topics.connection_fault import Contact, Fault, first_contact
 
 __all__ = ["connection_error", "require_reachable"]
@@ -36,7 +37,7 @@ def require_reachable(options: Mapping[str, Any]) -> None:
     who = _who(options)
     if who in _taken:
         return
-    contact = first_contact(options)
+    contact = _contact(options)
     if contact.taken:
         _taken.add(who)
     error = _error(contact)
@@ -49,16 +50,24 @@ def connection_error(options: Mapping[str, Any]) -> EnvironmentMissingError | No
 
     A password that was changed, or a certificate whose time ended, shows itself only now.
     """
-    contact = first_contact(options)
+    contact = _contact(options)
     if not contact.taken:
         _taken.discard(_who(options))
     return _error(contact)
 
 
+def _contact(options: Mapping[str, Any]) -> Contact:
+    servers = silent_last(_servers(options))
+    return first_contact({**options, "bootstrap_servers": servers})
+
+
+def _servers(options: Mapping[str, Any]) -> list[str]:
+    given = options["bootstrap_servers"]
+    return given.split(",") if isinstance(given, str) else [*given]
+
+
 def _who(options: Mapping[str, Any]) -> tuple[str, ...]:
-    servers = options["bootstrap_servers"]
-    joined = servers if isinstance(servers, str) else ",".join(servers)
-    return (joined, *(str(options.get(name, "")) for name in _IDENTITY))
+    return (",".join(_servers(options)), *(str(options.get(name, "")) for name in _IDENTITY))
 
 
 def _error(contact: Contact) -> EnvironmentMissingError | None:

@@ -6,6 +6,7 @@ from tests.tidy.source_tree import ROOT
 
 TWINS = (
     ("fairlead/topics/connection_fault.py", "client/fairlead_client/transport/connection_fault.py"),
+    ("fairlead/silent_brokers.py", "client/fairlead_client/transport/silent_brokers.py"),
     ("fairlead/topics/principal.py", "client/fairlead_client/transport/principal.py"),
 )
 

@@ -14,12 +14,16 @@ from typing import Any, Protocol, TypeVar
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError, UnknownTopicOrPartitionError
 from kafka.net.compat import KafkaNetClient
-from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
 from fairlead_client.errors import BrokerConnectionError
 from fairlead_client.transport.connection_fault import first_contact
 from fairlead_client.transport.redaction import redact_credentials
+from fairlead_client.transport.silent_brokers import (
+    ConnectionManager,
+    network_client,
+    silent_last,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +69,7 @@ def connection_options(settings: Cluster, client_id: str) -> dict[str, Any]:
         # All of it may go to one broker that is frozen: then another one is tried.
         "bootstrap_timeout_ms": max(1_000, min(2 * answer_ms, settings.lease_ms // 2)),
         "request_timeout_ms": answer_ms,
-        "kafka_client": partial(KafkaNetClient, **_setup_limits(settings, answer_ms)),
+        "kafka_client": partial(network_client, **_setup_limits(settings, answer_ms)),
         "allow_auto_create_topics": False,
         "metrics_enabled": False,
         **{name: value for name, value in settings.kafka.items() if name not in _OF_CONNECTIONS},
@@ -154,7 +158,7 @@ def connect(
     def knowing(**config: Any) -> KafkaNetClient:
         given = {**config, **options["kafka_client"].keywords}
         net = NetworkSelector(**given)
-        manager = KafkaConnectionManager(net, **given)
+        manager = ConnectionManager(net, **given)
         made.append(KafkaNetClient(net, manager, **given))
         # First, or whoever asks for topics would begin it, without an end in time.
         manager.bootstrap_async(given["bootstrap_timeout_ms"])
@@ -182,7 +186,8 @@ def raise_fault(options: Mapping[str, Any], error: KafkaError) -> None:
     Raises:
         BrokerConnectionError: the brokers take no connection, for a reason that has a name.
     """
-    fault = first_contact(options).fault
+    servers = silent_last(options["bootstrap_servers"])
+    fault = first_contact({**options, "bootstrap_servers": servers}).fault
     if fault is not None:
         raise BrokerConnectionError(*fault) from error
 

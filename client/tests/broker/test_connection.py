@@ -16,10 +16,10 @@ from fairlead_client.transport.connection import (
     partition_count,
     producer_options,
 )
+from fairlead_client.transport.silent_brokers import ConnectionManager
 from fairlead_client.transport.topics import Topics
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError
-from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
 from tests.awaiting import await_seen
@@ -40,10 +40,10 @@ def test_a_cluster_is_asked_for_no_other_topics(
     managers: list[Any] = []
 
     def watched(*given: Any, **options: Any) -> Any:
-        managers.append(KafkaConnectionManager(*given, **options))
+        managers.append(ConnectionManager(*given, **options))
         return managers[-1]
 
-    monkeypatch.setattr(connection, "KafkaConnectionManager", watched)
+    monkeypatch.setattr(connection, "ConnectionManager", watched)
     topics = Topics(engine.prefix)
     options = options_of(settings_of(engine.bootstrap, engine.prefix), "watched")
     made = connect(kind, options, [topics.assignments])
@@ -61,7 +61,7 @@ def test_the_first_answer_is_awaited(engine: Any, monkeypatch: pytest.MonkeyPatc
     awaited = Event()
 
     def answered_late(*given: Any, **options: Any) -> Any:
-        manager = KafkaConnectionManager(*given, **options)
+        manager = ConnectionManager(*given, **options)
         update, bootstrap = manager.cluster.update_metadata, manager.bootstrap
 
         def update_late(answer: Any) -> None:
@@ -88,7 +88,7 @@ def test_the_first_answer_is_awaited(engine: Any, monkeypatch: pytest.MonkeyPatc
         net.start = start_and_wait
         return net
 
-    monkeypatch.setattr(connection, "KafkaConnectionManager", answered_late)
+    monkeypatch.setattr(connection, "ConnectionManager", answered_late)
     monkeypatch.setattr(connection, "NetworkSelector", with_early_versions)
     topics = Topics(engine.prefix)
     options = consumer_options(settings_of(engine.bootstrap, engine.prefix), "watched")

@@ -1,0 +1,95 @@
+"""A broker that accepts connections and says nothing costs a client a part of its time, once."""
+
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fairlead_client.settings import Settings
+from fairlead_client.transport import silent_brokers
+from fairlead_client.transport.connection import connect, consumer_options, request_timeout_ms
+from fairlead_client.transport.silent_brokers import Address, is_silent, silent_last
+from kafka import KafkaConsumer
+
+
+@pytest.fixture
+def frozen() -> Iterator[socket.socket]:
+    """A socket whose connections the kernel accepts and nobody serves, as those of a frozen one."""
+    silent_brokers._silent.clear()  # noqa: SLF001 - what other tests left
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(64)
+        yield listening
+    silent_brokers._silent.clear()  # noqa: SLF001
+
+
+def _address(frozen: socket.socket) -> Address:
+    return Address(*frozen.getsockname())
+
+
+def _server(frozen: socket.socket) -> str:
+    return "{}:{}".format(*frozen.getsockname())
+
+
+def _connections(frozen: socket.socket) -> int:
+    frozen.settimeout(0)
+    count = 0
+    while True:
+        try:
+            frozen.accept()[0].close()
+        except BlockingIOError:
+            return count
+        count += 1
+
+
+def _settings(engine: Any, *silent: str) -> Settings:
+    servers = ",".join([*silent, engine.bootstrap])
+    return Settings(bootstrap=servers, prefix=engine.prefix, group="orders", topics=["orders"])
+
+
+def _connect(settings: Settings) -> float:
+    options = consumer_options(settings, "waiting")
+    begun = time.monotonic()
+    connect(KafkaConsumer, options, [f"{settings.prefix}assignments"]).close()
+    return time.monotonic() - begun
+
+
+def test_another_server_is_asked_within_the_time_for_the_first(
+    engine: Any, frozen: socket.socket
+) -> None:
+    """Whichever is asked first, the start succeeds; a silent one has a part of the time only."""
+    settings = _settings(engine, _server(frozen))
+    limit = request_timeout_ms(settings) / 1_000
+    waited = 0
+    for _ in range(10):
+        silent_brokers._silent.clear()  # noqa: SLF001 - every one is the first of its process
+        seconds = _connect(settings)
+        met = _connections(frozen)
+        waited += met > 0
+        assert met <= 1
+        assert met == 0 or seconds >= limit / 2
+    assert waited > 0
+
+
+def test_the_next_connections_of_the_process_do_not_ask_it_again(
+    engine: Any, frozen: socket.socket
+) -> None:
+    """Who was silent once is asked last."""
+    settings = _settings(engine, _server(frozen))
+    while not is_silent(_address(frozen)):
+        _connect(settings)
+    assert _connections(frozen) == 1
+    for _ in range(10):
+        _connect(settings)
+    assert _connections(frozen) == 0
+    assert silent_last([_server(frozen), engine.bootstrap]) == [engine.bootstrap, _server(frozen)]
+
+
+def test_a_broker_that_answers_again_is_as_good_as_the_others(engine: Any) -> None:
+    """Where all were silent all are asked, and an answer ends it."""
+    host, _, port = engine.bootstrap.rpartition(":")
+    address = Address(host, int(port))
+    silent_brokers._silent[address] = time.monotonic() + 60  # noqa: SLF001 - as after a failure
+    _connect(_settings(engine))
+    assert not is_silent(address)

@@ -1,0 +1,130 @@
+"""Goes around brokers that said nothing lately, for every Kafka client of this process.
+
+A frozen broker accepts connections and says nothing. kafka-python picks a server by chance for its
+first question, lets it have all of the time there is, and so do the connections made after it.
+Here a server has a part of that time, and one that was silent is asked after all others.
+`fairlead_client.transport.silent_brokers` does the same in the client.
+"""
+
+import time
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from kafka.cluster import ClusterMetadata
+from kafka.net.compat import KafkaNetClient
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
+
+REMEMBERED_SECONDS: Final = 30.0
+"""For so long a broker is asked last. Wrong by then, it costs one more wait; its queues' records
+are read from it all the time, whatever stands here."""
+
+_silent: dict["Address", float] = {}
+"""Until when, in seconds of the monotonic clock, whom to ask last."""
+
+
+class Address(NamedTuple):
+    """Where a broker listens."""
+
+    host: str
+    port: int
+
+
+def is_silent(address: Address) -> bool:
+    """Whether a connection there failed lately, and none was made since."""
+    return _silent.get(address, 0.0) > time.monotonic()
+
+
+def silent_last(servers: Iterable[str]) -> list[str]:
+    """Return servers, each as ``host:port``, with those that were silent behind the others."""
+    return sorted(servers, key=lambda server: is_silent(_address(server)))
+
+
+def _address(server: str) -> Address:
+    host, _, port = server.strip().rpartition(":")
+    return Address(host.strip("[]"), int(port) if port.isdecimal() else 0)
+
+
+class _Cluster(ClusterMetadata):  # type: ignore[misc]  # kafka-python has no types
+    """kafka-python's, where nobody who needs a first server is given a silent one."""
+
+    def bootstrap_brokers(self) -> list[Any]:
+        servers: list[Any] = super().bootstrap_brokers()
+        return [one for one in servers if not is_silent(_place(one))] or servers
+
+
+class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-python has no types
+    """kafka-python's connections, with the silent brokers asked last."""
+
+    def __init__(self, net: NetworkSelector, **config: Any) -> None:
+        super().__init__(net, **config)
+        given = ("bootstrap_servers", "metadata_max_age_ms", "client_dns_lookup")
+        self.cluster = _Cluster(**{name: self.config[name] for name in given})
+        self.cluster.attach(self)
+
+    def get_connection(self, node_id: Any, timeout_ms: float | None = None, **how: Any) -> Any:
+        """Connect as the library does; a first server has half of the time to connect.
+
+        It has all of it when it was silent before: then it may only be slow.
+        """
+        known = node_id in self._conns
+        first = self.cluster.is_bootstrap(node_id) and not self._last(node_id)
+        if timeout_ms is not None and first:
+            timeout_ms = min(timeout_ms, self.config["socket_connection_setup_timeout_ms"] / 2)
+        connection = super().get_connection(node_id, timeout_ms, **how)
+        if not known:
+            # Also of a connection that was good for a while: an answer may never have come.
+            connection.close_future.add_errback(lambda _: self._note(node_id))
+        return connection
+
+    def least_loaded_node(self) -> Any:
+        """Return whom to ask what anybody knows: of those that answer, who has least to do."""
+        found = super().least_loaded_node()
+        if not self._last(found):
+            return found
+        others = [
+            broker.node_id
+            for broker in self.cluster.brokers()
+            if not is_silent(_place(broker)) and self.connection_delay(broker.node_id) == 0
+        ]
+        return min(others, key=self._unanswered, default=found)
+
+    def update_backoff(self, node_id: Any) -> Any:
+        """Count a failure, and remember it for the other clients of this process."""
+        self._note(node_id)
+        return super().update_backoff(node_id)
+
+    def reset_backoff(self, node_id: Any) -> None:
+        """Count a success: the broker took a connection and answered."""
+        address = self._place_of(node_id)
+        if address is not None:
+            _silent.pop(address, None)
+        super().reset_backoff(node_id)
+
+    def _note(self, node_id: Any) -> None:
+        address = self._place_of(node_id)
+        if address is not None and not self.closed:
+            _silent[address] = time.monotonic() + REMEMBERED_SECONDS
+
+    def _last(self, node_id: Any) -> bool:
+        address = self._place_of(node_id)
+        return address is not None and is_silent(address)
+
+    def _place_of(self, node_id: Any) -> Address | None:
+        # The library counts failures of other things too, by names that are no nodes.
+        broker = self.cluster.broker_metadata(node_id)
+        return None if broker is None else _place(broker)
+
+    def _unanswered(self, node_id: Any) -> int:
+        connection = self._conns.get(node_id)
+        return 0 if connection is None else len(connection.in_flight_requests)
+
+
+def _place(broker: Any) -> Address:
+    return Address(broker.host, broker.port)
+
+
+def network_client(**config: Any) -> KafkaNetClient:
+    """Return what kafka-python's clients speak through; give it to them as ``kafka_client``."""
+    net = NetworkSelector(**config)
+    return KafkaNetClient(net, ConnectionManager(net, **config), **config)
