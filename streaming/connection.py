@@ -35,5 +35,26 @@ def spark_options(kafka: KafkaSettings, engine: EngineSettings) -> dict[str, str
     Raises:
         UsageError: a file with a secret, a certificate or its key cannot be read.
     """
-    options = java_options(kafka) | {"request.timeout.ms": str(engine.request_timeout_ms)}
+    wait_ms = str(engine.request_timeout_ms)
+    waits = {
+        # The queue of a frozen broker is soon full of connections nobody takes. While one to it is
+        # being made, Kafka's library asks no other broker who leads.
+        "socket.connection.setup.timeout.ms": wait_ms,
+        "socket.connection.setup.timeout.max.ms": wait_ms,
+        "request.timeout.ms": wait_ms,
+    }
+    options = java_options(kafka) | waits
     return {f"kafka.{name}": value for name, value in options.items()}
+
+
+def sink_options(kafka: KafkaSettings, engine: EngineSettings) -> dict[str, str]:
+    """Return the options of Spark's Kafka sink alone.
+
+    Its producer sends seldom, and would go by what it learned before a broker froze: it asks again
+    by itself, so that its first record after an outage goes to who leads by then.
+
+    Raises:
+        UsageError: a file with a secret, a certificate or its key cannot be read.
+    """
+    age_ms = str(engine.metadata_max_age_ms)
+    return spark_options(kafka, engine) | {"kafka.metadata.max.age.ms": age_ms}

@@ -36,7 +36,7 @@ from streaming.beginning import (
 from streaming.checkpoint import Checkpoint, Layout, Offsets, check_layout
 from streaming.clock import Ticker
 from streaming.cluster import ClusterFacts, PartitionGuard, prepare_topics, read_cluster
-from streaming.connection import spark_options
+from streaming.connection import sink_options
 from streaming.damage import copies_of
 from streaming.ending import Ending, cause_of_end, java_causes, quietly
 from streaming.endpoint import answering
@@ -351,7 +351,7 @@ class Run:
     ) -> QueryPlan:
         options = {
             name: value
-            for name, value in spark_options(self._settings.kafka, self._settings.engine).items()
+            for name, value in sink_options(self._settings.kafka, self._settings.engine).items()
             if name != "kafka.bootstrap.servers"
         }
         sink = self._options.sink or KafkaSink(self._settings.kafka.bootstrap, options)

@@ -27,7 +27,7 @@ from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import Settings, load_settings
 from fairlead.wire.topics import TopicNames
 from sinks import OUTPUT_SCHEMA, KafkaSink
-from streaming.connection import client_options, spark_options
+from streaming.connection import client_options, sink_options
 from streaming.keys import shard_keys
 from streaming.session import build_session
 from streaming.shards import KEY_COLUMN, OUTPUT_COLUMNS, STATE_SCHEMA, assign_shards
@@ -82,7 +82,7 @@ def _run_batches(session: SparkSession, settings: Settings, checkpoint: Path) ->
     keys = shard_keys(settings.topics.heartbeats_partitions, settings.engine.shuffle_partitions)
     rows = read_input(session, settings.kafka, settings.engine)
     written = _echo(assign_shards(rows, names, keys), names.name("rejects"))
-    sink = KafkaSink(settings.kafka.bootstrap, spark_options(settings.kafka, settings.engine))
+    sink = KafkaSink(settings.kafka.bootstrap, sink_options(settings.kafka, settings.engine))
     query = (
         sink.writer(written)
         .outputMode("append")

@@ -127,9 +127,9 @@ class EngineSettings(Section):
         Field(
             ge=500,
             le=120_000,
-            description="Source and sink wait so long for an answer of a broker. Two or three such "
-            "waits follow one another when a broker freezes, so it is less than "
-            "kafka.connection.request_timeout_ms. More for links below 10 Mbit/s.",
+            description="Source and sink wait so long for a connection to a broker, and as long "
+            "for an answer. Two or three such waits follow one another when a broker freezes, so it is "
+            "less than kafka.connection.request_timeout_ms. More for links below 10 Mbit/s.",
         ),
     ]
     offsets_timeout_ms: Annotated[
@@ -140,6 +140,16 @@ class EngineSettings(Section):
             description="Each batch asks the brokers where the input ends. After so long without "
             "an answer it asks again through a new connection: the library itself would wait for "
             "a broker that is no longer there. At least engine.request_timeout_ms.",
+        ),
+    ]
+    metadata_max_age_ms: Annotated[
+        int,
+        Field(
+            ge=100,
+            le=300_000,
+            description="The sink asks again after so long who leads which partition. Its first "
+            "record after an outage would else go to a broker that no longer answers, and wait for "
+            "it.",
         ),
     ]
     java_heap: Annotated[JavaHeap, Field(description="The heap of Spark's JVM, such as 512m.")]

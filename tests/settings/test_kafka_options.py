@@ -20,7 +20,7 @@ from fairlead.settings.kafka_options import (
 )
 from fairlead.settings.kafka_refusals import refusal_of
 from fairlead.settings.known_keys import known_keys
-from streaming.connection import client_options, spark_options
+from streaming.connection import client_options, sink_options, spark_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -103,8 +103,27 @@ def test_java(whole: KafkaSettings, spark: "SparkSession") -> None:
         "org.apache.kafka.common.security.scram.ScramLoginModule required "
         'username="fairlead" password="hunter2\\"\\\\;";'
     )
-    told = spark_options(whole, load_settings().engine)
+    engine = load_settings().engine
+    told = spark_options(whole, engine)
     assert {name.removeprefix("kafka.") for name in told} == {*options, "request.timeout.ms"}
+
+
+def test_waits_of_spark() -> None:
+    """A connection may take no longer than an answer; the sink alone asks often who leads."""
+    settings = load_settings()
+    told = spark_options(settings.kafka, settings.engine)
+    for name in (
+        "request.timeout.ms",
+        "socket.connection.setup.timeout.ms",
+        "socket.connection.setup.timeout.max.ms",
+    ):
+        assert told[f"kafka.{name}"] == str(settings.engine.request_timeout_ms)
+    age_ms = str(settings.engine.metadata_max_age_ms)
+    assert sink_options(settings.kafka, settings.engine) == {
+        **told,
+        "kafka.metadata.max.age.ms": age_ms,
+    }
+    assert "kafka.metadata.max.age.ms" not in told
 
 
 def test_by_default() -> None:
