@@ -128,8 +128,8 @@ class EngineSettings(Section):
             ge=500,
             le=120_000,
             description="Source and sink wait so long for a connection to a broker, and as long "
-            "for an answer. Two or three such waits follow one another when a broker freezes, so it is "
-            "less than kafka.connection.request_timeout_ms. More for links below 10 Mbit/s.",
+            "for an answer. Two or three such waits follow one another when a broker freezes, so "
+            "it is less than kafka.connection.request_timeout_ms. More for links below 10 Mbit/s.",
         ),
     ]
     offsets_timeout_ms: Annotated[
