@@ -113,7 +113,6 @@ def library_options(kafka: KafkaSettings) -> dict[str, Any]:
     Raises:
         UsageError: a file with a secret cannot be read, or is empty.
     """
-    # Settings are read without kafka-python.
     from fairlead.silent_brokers import network_client  # noqa: PLC0415 - loads kafka-python
 
     options = application_options(kafka)

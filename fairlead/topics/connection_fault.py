@@ -100,7 +100,7 @@ def first_contact(options: Mapping[str, Any], seconds: float = STEP_SECONDS_MAX)
     refused: list[str] = []
     fault: Fault | None = None
     silent = False
-    for server in _servers(config["bootstrap_servers"]):
+    for server in servers_of(config["bootstrap_servers"]):
         try:
             place = _place(server)
             with _Steps(place, config, seconds) as steps:
@@ -118,7 +118,8 @@ def first_contact(options: Mapping[str, Any], seconds: float = STEP_SECONDS_MAX)
     )
 
 
-def _servers(given: Any) -> list[str]:
+def servers_of(given: Any) -> list[str]:
+    """Return what kafka-python takes as ``bootstrap_servers`` one by one."""
     return given.split(",") if isinstance(given, str) else [*given]
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.silent_brokers import silent_last
-from fairlead.topics.connection_fault import Contact, Fault, first_contact
+from fairlead.topics.connection_fault import Contact, Fault, first_contact, servers_of
 
 __all__ = ["connection_error", "require_reachable"]
 
@@ -57,17 +57,13 @@ def connection_error(options: Mapping[str, Any]) -> EnvironmentMissingError | No
 
 
 def _contact(options: Mapping[str, Any]) -> Contact:
-    servers = silent_last(_servers(options))
+    servers = silent_last(servers_of(options["bootstrap_servers"]))
     return first_contact({**options, "bootstrap_servers": servers})
 
 
-def _servers(options: Mapping[str, Any]) -> list[str]:
-    given = options["bootstrap_servers"]
-    return given.split(",") if isinstance(given, str) else [*given]
-
-
 def _who(options: Mapping[str, Any]) -> tuple[str, ...]:
-    return (",".join(_servers(options)), *(str(options.get(name, "")) for name in _IDENTITY))
+    servers = servers_of(options["bootstrap_servers"])
+    return (",".join(servers), *(str(options.get(name, "")) for name in _IDENTITY))
 
 
 def _error(contact: Contact) -> EnvironmentMissingError | None:

@@ -19,11 +19,7 @@ from kafka.net.selector import NetworkSelector
 from fairlead_client.errors import BrokerConnectionError
 from fairlead_client.transport.connection_fault import first_contact
 from fairlead_client.transport.redaction import redact_credentials
-from fairlead_client.transport.silent_brokers import (
-    ConnectionManager,
-    network_client,
-    silent_last,
-)
+from fairlead_client.transport.silent_brokers import ConnectionManager, network_client, silent_last
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +62,7 @@ def connection_options(settings: Cluster, client_id: str) -> dict[str, Any]:
     answer_ms = request_timeout_ms(settings)
     return {
         "reconnect_backoff_max_ms": 1_000,
-        # All of it may go to one broker that is frozen: then another one is tried.
+        # Time for several servers, one after the other: some may be frozen.
         "bootstrap_timeout_ms": max(1_000, min(2 * answer_ms, settings.lease_ms // 2)),
         "request_timeout_ms": answer_ms,
         "kafka_client": partial(network_client, **_setup_limits(settings, answer_ms)),
