@@ -16,8 +16,8 @@ export FAIRLEAD_JAVA := $(JAVA)
 unexport PYTHONDONTWRITEBYTECODE
 IMAGE ?= fairlead:$(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' fairlead/__init__.py)
 PYTEST_ARGS ?=
-# Four on two cores: tests with a broker, and those of whole systems, wait half of their time.
-FOUR_AT_ONCE := -n 4 --dist loadgroup --no-loadscope-reorder
+# Three on two cores: tests with a broker wait half of their time, and a fourth makes all of them late.
+AT_ONCE := -n 3 --dist loadgroup --no-loadscope-reorder
 DEMO_ARGS ?=
 BENCH_ARGS ?=
 EXPLORE_ARGS ?=
@@ -84,7 +84,7 @@ prepared: java $(STAMP)
 
 test: prepared ## set-up, checks, then every test but the slow ones
 	@$(say) "pytest: pure, Spark and broker tests"
-	@$(BIN)/python -m pytest $(FOUR_AT_ONCE) -m "not slow" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(AT_ONCE) -m "not slow" $(PYTEST_ARGS)
 
 test-fast: $(STAMP) ## the pure tests: no JVM, seconds
 	@$(BIN)/python -m pytest -m "not spark and not broker and not java and not slow" $(PYTEST_ARGS)
@@ -93,7 +93,7 @@ test-long: prepared ## every test, the slow ones included
 	@$(say) "libfaketime and iptables: for long trials of clocks and networks, fetched once with apt, without root"
 	@$(BIN)/python -m tests.faults.fault_packages || $(say) "without them: those trials fail"
 	@$(say) "pytest: all"
-	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest $(FOUR_AT_ONCE) $(PYTEST_ARGS)
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest $(AT_ONCE) $(PYTEST_ARGS)
 
 fuzz: prepared ## hostile records of every kind at a running system: FUZZ_SEED= repeats, FUZZ_ROUNDS= lengthens
 	@FUZZ_SEED="$(FUZZ_SEED)" FUZZ_ROUNDS="$(FUZZ_ROUNDS)" $(BIN)/python -m pytest -s -k "short or mutation" tests/fuzz $(PYTEST_ARGS)

@@ -19,7 +19,7 @@ from fairlead import __version__
 from fairlead.core.records import DriverSettings, Generation
 from fairlead.errors import EnvironmentMissingError, SupersededError
 from fairlead.settings import KafkaSettings
-from fairlead.topics import Role, TopicConsumer, cluster_error, require_reachable
+from fairlead.topics import Role, TopicConsumer, cluster_error, position_of, require_reachable
 from fairlead.wire.encode import encode_generation
 from fairlead.wire.topics import TopicNames
 from streaming.connection import REQUEST_TIMEOUT_MS, client_options
@@ -144,7 +144,7 @@ class GenerationWatch:
                 for records in consumer.poll(timeout_ms=_POLL_MS).values():
                     newest: int = records[-1].offset + 1
                     return newest
-                if consumer.position(partition) >= end:
+                if position_of(consumer, partition) >= end:
                     self.followed.set()
         finally:
             consumer.close()

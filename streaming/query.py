@@ -100,6 +100,8 @@ def shard_context(plan: QueryPlan) -> ShardContext:
             switch_ms=settings.groups.switch_ms,
             groups_max=settings.groups.max_groups,
             new_groups_per_second=settings.groups.new_groups_per_second,
+            heartbeat_bytes_per_second=settings.groups.heartbeat_bytes_per_second,
+            state_bytes=settings.groups.state_bytes,
         ),
         shard=0,
         partitions=Partitions(plan.layout.shards, plan.layout.assignments_partitions),

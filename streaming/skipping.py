@@ -18,7 +18,7 @@ from kafka import TopicPartition
 from fairlead import __version__
 from fairlead.errors import RefusedError, UsageError
 from fairlead.settings import KafkaSettings
-from fairlead.topics import UnreadableBatch
+from fairlead.topics import UnreadableBatch, position_of
 from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
@@ -145,7 +145,7 @@ def tell_suspects(kafka: KafkaSettings, checkpoint: Checkpoint) -> None:
         for place in places:
             consumer.seek(place, begins[place])
         for _ in range(_POLLS_MAX):
-            if all(consumer.position(place) >= end for place, end in places.items()):
+            if all(position_of(consumer, place) >= end for place, end in places.items()):
                 break
             consumer.poll(timeout_ms=_POLL_MS)
     for batch in suspects:

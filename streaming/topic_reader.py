@@ -16,7 +16,14 @@ from kafka.errors import KafkaError, KafkaTimeoutError
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import KafkaSettings
-from fairlead.topics import Role, TopicConsumer, cluster_error, require_reachable, require_rights
+from fairlead.topics import (
+    Role,
+    TopicConsumer,
+    cluster_error,
+    position_of,
+    require_reachable,
+    require_rights,
+)
 from streaming.connection import REQUEST_TIMEOUT_MS, client_options
 
 __all__ = ["TopicReader", "consumer_of", "unreadable"]
@@ -146,7 +153,7 @@ class TopicReader:
                 if idle > _IDLE_POLLS_MAX:
                     raise unreadable(self._kafka, topic, "it stopped to answer")
                 # By position and not by record: the last offsets of a compacted topic may be empty.
-                while left and consumer.position(left[-1]) >= ends[left[-1]]:
+                while left and position_of(consumer, left[-1]) >= ends[left[-1]]:
                     left.pop()
                 for records in batches.values():
                     yield from records
@@ -306,10 +313,10 @@ def _newest_from(
 ) -> ConsumerRecord | None:
     _assign(consumer, {place: begin})
     newest, idle = None, 0
-    while (reached := consumer.position(place)) < end:
+    while (reached := position_of(consumer, place)) < end:
         for records in consumer.poll(timeout_ms=_POLL_MS).values():
             newest = records[-1]
-        idle = 0 if consumer.position(place) > reached else idle + 1
+        idle = 0 if position_of(consumer, place) > reached else idle + 1
         if idle > _IDLE_POLLS_MAX:
             raise KafkaTimeoutError("it stopped to answer")
     return newest
@@ -327,7 +334,7 @@ def _read_offsets(
         records = consumer.poll(timeout_ms=_POLL_MS).get(partition, ())
         yield from (record for record in records if record.offset in wanted)
         # By position and not by record: an offset of a compacted topic may be empty.
-        reached = consumer.position(partition)
+        reached = position_of(consumer, partition)
         idle = 0 if reached > left[0] else idle + 1
         if idle > _IDLE_POLLS_MAX:
             raise KafkaTimeoutError("it stopped to answer")

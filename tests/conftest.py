@@ -5,7 +5,7 @@ import sys
 
 import pytest
 import structlog
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
     "tests.fixtures.kafka",
@@ -15,11 +15,19 @@ pytest_plugins = [
 ]
 
 # A failing random example is worth keeping; a slow machine is no failure.
+SLOW = [HealthCheck.too_slow]
 settings.register_profile(
-    "fixed", derandomize=True, max_examples=40, deadline=None, print_blob=True
+    "fixed",
+    derandomize=True,
+    max_examples=40,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=SLOW,
 )
 settings.register_profile("long", settings.get_profile("fixed"), max_examples=200)
-settings.register_profile("fresh", max_examples=1_000, deadline=None, print_blob=True)
+settings.register_profile(
+    "fresh", max_examples=1_000, deadline=None, print_blob=True, suppress_health_check=SLOW
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -25,7 +25,6 @@ from fairlead_client.errors import (
     StartFailedError,
     UnlistedTransitionError,
 )
-from fairlead_client.library_log import LIBRARY_LOG as _LIBRARY_LOG  # noqa: F401 - is set up
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Position, Progress, Queue, Subscription
 from fairlead_client.observer import Observer, ProducerObserver

@@ -5,7 +5,7 @@ from typing import Unpack
 
 from fairlead_client.application import Application
 from fairlead_client.callbacks import Callbacks, OnAssigned, OnRevoked
-from fairlead_client.keywords import by_keyword
+from fairlead_client.keywords import by_keyword, check_function
 from fairlead_client.member import Member
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.observer import Observer
@@ -44,9 +44,10 @@ class Client(Member):
         observer: Observer | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> None:
-        super().__init__(
-            Settings.of(type(self), settings), offset_store=offset_store, observer=observer
-        )
+        chosen = Settings.of(type(self), settings)
+        check_function(type(self), "on_assigned", on_assigned, "f(queue, offset)")
+        check_function(type(self), "on_revoked", on_revoked, "f(queue)")
+        super().__init__(chosen, offset_store=offset_store, observer=observer)
         self._callbacks = Callbacks(on_assigned, on_revoked, self._observer)
 
     def processed(

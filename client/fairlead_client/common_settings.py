@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from ipaddress import ip_address
 from typing import Any, Final
 
 from fairlead_client.errors import SettingsError
+from fairlead_client.setting_types import check_type
 from fairlead_client.topic_names import GROUP
 
+_PORT_MAX: Final = 65_535
 PRINTABLE: Final = re.compile(r"[!-~]{1,255}")
 KAFKA_OPTIONS: Final = frozenset(
     {
@@ -44,8 +48,14 @@ def check_who(
     Raises:
         SettingsError: names the first setting that cannot work.
     """
-    if not servers_of(bootstrap):
+    for server in () if isinstance(bootstrap, str) else bootstrap:
+        check_type("bootstrap", server, str)
+    servers = servers_of(bootstrap)
+    if not servers:
         raise SettingsError("bootstrap", "names no server", 'give "host:port"')
+    for server in servers:
+        if not _is_server(server):
+            raise SettingsError("bootstrap", f"{server!r} is no server", 'give "host:port"')
     if not GROUP.fullmatch(group):
         raise SettingsError("group", f"{group!r} is no group", "1-120 of A-Za-z0-9_%|.-")
     if client_id is not None and not PRINTABLE.fullmatch(client_id):
@@ -54,6 +64,17 @@ def check_who(
             f"{client_id!r} is no client id",
             f"1-255 printable ASCII characters without space{unique}",
         )
+
+
+def _is_server(text: str) -> bool:
+    """Tell whether a text is a host or an address, with a port or without, as Kafka writes it."""
+    place = text.rpartition("://")[2]
+    with suppress(ValueError):
+        return bool(ip_address(place))
+    host, colon, port = place.rpartition(":")
+    if not colon or place.endswith("]"):
+        return bool(place)
+    return bool(host) and port.isdecimal() and 0 < int(port) <= _PORT_MAX
 
 
 def check_options(field: str, given: Mapping[str, Any], known: Collection[str]) -> None:

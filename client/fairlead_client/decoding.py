@@ -16,6 +16,8 @@ from fairlead_client.records import Add, Assigned, Assignment, Drop, Notice, Rel
 PARTS_MAX = 10_000
 INTEGER_MAX: Final = 2**63 - 1
 QUEUE_ID_MAX: Final = 2**31 - 1
+NAME_MAX: Final = 255
+"""So long a client id may be; groups, topics and brokers have shorter names."""
 _PAIR: Final = 2
 STATES = ("held", "draining", "gated")
 
@@ -27,7 +29,7 @@ def decode_assignment(value: bytes) -> Assignment | Notice | None:
         MalformedRecordError: a field is missing or has a wrong type.
     """
     record = record_object(value)
-    kind = _text(record, "kind")
+    kind = _name(record, "kind")
     if kind == "assignment":
         return _assignment(record)
     return _notice(record) if kind == "notice" else None
@@ -40,13 +42,13 @@ def decode_release(value: bytes) -> Release | None:
         MalformedRecordError: a field is missing or has a wrong type.
     """
     record = record_object(value)
-    if _text(record, "kind") != "release":
+    if _name(record, "kind") != "release":
         return None
     epoch = _epoch(record.get("epoch"), "epoch")
-    holder = Holder(_text(record, "client_id"), _text(record, "incarnation"), epoch)
+    holder = Holder(_name(record, "client_id"), _name(record, "incarnation"), epoch)
     position = record.get("position")
     return Release(
-        _text(record, "group"),
+        _name(record, "group"),
         _queue(record.get("queue"), "queue"),
         holder,
         None if position is None else _position(position, "position"),
@@ -81,9 +83,9 @@ def _assignment(record: dict[str, Any]) -> Assignment:
     if not 0 <= part < parts <= PARTS_MAX:
         raise MalformedRecordError("part", f"{part} of {parts}")
     return Assignment(
-        group=_text(record, "group"),
-        client_id=_text(record, "client_id"),
-        incarnation=_text(record, "incarnation"),
+        group=_name(record, "group"),
+        client_id=_name(record, "client_id"),
+        incarnation=_name(record, "incarnation"),
         generation=_number(record.get("generation"), "generation"),
         epoch=_epoch(record.get("epoch"), "epoch"),
         part=part,
@@ -121,8 +123,8 @@ def _add(entry: dict[str, Any], path: str) -> Add:
         _position(entry.get("position"), f"{path}.position"),
         tuple(
             Holder(
-                _text(holder, "client_id"),
-                _text(holder, "incarnation"),
+                _name(holder, "client_id"),
+                _name(holder, "incarnation"),
                 _epoch(holder.get("epoch"), f"{path}.after.epoch"),
             )
             for holder in _list(entry, "after")
@@ -136,11 +138,11 @@ def _notice(record: dict[str, Any]) -> Notice:
     if winner is not None and not isinstance(winner, dict):
         raise MalformedRecordError("winner", "is no object")
     return Notice(
-        group=_text(record, "group"),
-        client_id=_text(record, "client_id"),
-        incarnation=_text(record, "incarnation"),
+        group=_name(record, "group"),
+        client_id=_name(record, "client_id"),
+        incarnation=_name(record, "incarnation"),
         generation=_number(record.get("generation"), "generation"),
-        code=_text(record, "code"),
+        code=_name(record, "code"),
         message=_text(record, "message"),
         winner=None
         if winner is None
@@ -154,6 +156,17 @@ def _text(record: dict[str, Any], name: str) -> str:
     if not isinstance(value, str):
         raise MalformedRecordError(name, "is missing or no text")
     return value
+
+
+def _name(record: dict[str, Any], name: str) -> str:
+    """Return a text that is kept: no longer than a client id may be, whoever wrote it."""
+    return _short(_text(record, name), name)
+
+
+def _short(text: str, path: str) -> str:
+    if len(text) > NAME_MAX:
+        raise MalformedRecordError(path, f"it has {len(text)} characters, more than {NAME_MAX}")
+    return text
 
 
 def _optional_text(record: dict[str, Any], name: str) -> str | None:
@@ -201,6 +214,10 @@ def _position(value: object, path: str) -> Position:
 def _queue(value: object, path: str) -> Queue:
     match value:
         case [str(topic), str(broker_name), queue_id]:
-            return Queue(topic, broker_name, _counted(queue_id, f"{path}[2]", QUEUE_ID_MAX))
+            return Queue(
+                _short(topic, f"{path}[0]"),
+                _short(broker_name, f"{path}[1]"),
+                _counted(queue_id, f"{path}[2]", QUEUE_ID_MAX),
+            )
         case _:
             raise MalformedRecordError(path, "is no [topic, broker_name, queue_id]")

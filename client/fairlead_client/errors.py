@@ -4,6 +4,8 @@ from typing import Final
 
 from kafka.errors import KafkaConnectionError, KafkaError
 
+_QUOTED_MAX: Final = 300
+
 
 class FairleadClientError(Exception):
     """Any error of this library; catch it to catch them all."""
@@ -141,7 +143,9 @@ class MalformedRecordError(FairleadClientError):
     """
 
     def __init__(self, field: str, problem: str) -> None:
-        super().__init__(f"{field}: {problem}")
+        # It may quote what stands in the record, and goes into a log.
+        shown = problem if len(problem) <= _QUOTED_MAX else f"{problem[:_QUOTED_MAX]}…"
+        super().__init__(f"{field}: {shown}")
         self.field = field
 
 

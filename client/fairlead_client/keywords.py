@@ -13,7 +13,7 @@ from typing import Any, Final, ParamSpec
 from fairlead_client.common_settings import KAFKA_OPTIONS
 from fairlead_client.errors import PositionalArgumentError, SettingsError
 
-__all__ = ["by_keyword", "check_keywords", "meant_start"]
+__all__ = ["by_keyword", "check_function", "check_keywords", "meant_start"]
 
 Arguments = ParamSpec("Arguments")
 
@@ -105,9 +105,18 @@ def by_keyword(
 
     Raises:
         PositionalArgumentError: by what is decorated, for an argument without a name.
+
+    What `__init__` itself needs and nobody gave is `Parameter.empty` there, so that it is told
+    with the settings, by `check_function`, and not by Python.
     """
 
     def decorate(init: Callable[Arguments, None]) -> Callable[Arguments, None]:
+        own = [
+            each.name
+            for each in signature(init).parameters.values()
+            if each.kind is Parameter.KEYWORD_ONLY and each.default is Parameter.empty
+        ]
+
         @wraps(init)
         def checked(*positional: Arguments.args, **given: Arguments.kwargs) -> None:
             client, *nameless = positional
@@ -117,6 +126,8 @@ def by_keyword(
                     f"{type(client).__name__} takes arguments by their names only",
                     f"give {', '.join(_written(name, nameless) for name in needed)}",
                 )
+            for name in own:
+                given.setdefault(name, Parameter.empty)
             init(*positional, **given)
 
         return checked
@@ -167,6 +178,25 @@ def check_keywords(
     for name in sorted(settings.__required_keys__):  # type: ignore[attr-defined]
         if name not in given:
             raise SettingsError(name, f"{client.__name__} needs it", f"give {name}=…")
+
+
+def check_function(client: type, name: str, value: object, call: str) -> None:
+    """Check that an argument is a function, or whatever else can be called.
+
+    Args:
+        client: the class that takes it.
+        name: its name.
+        value: what was given; `Parameter.empty`: nothing was, and it is needed.
+        call: how it is called.
+
+    Raises:
+        SettingsError: it is missing, or cannot be called.
+    """
+    if value is Parameter.empty:
+        raise SettingsError(name, f"{client.__name__} needs it", f"give {name}=…, called as {call}")
+    if not callable(value):
+        problem = f"{value!r} is no function"
+        raise SettingsError(name, problem, f"give a function that is called as {call}")
 
 
 def _remedy(name: str, value: Any, known: Collection[str], fetch: Collection[str]) -> str:

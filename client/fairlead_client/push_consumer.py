@@ -3,7 +3,7 @@
 from typing import Final, Unpack
 
 from fairlead_client.errors import SettingsError
-from fairlead_client.keywords import by_keyword
+from fairlead_client.keywords import by_keyword, check_function
 from fairlead_client.observer import Observer
 from fairlead_client.pull.consumption import (
     Common,
@@ -27,6 +27,7 @@ from fairlead_client.pull.pull_member import PullMember
 from fairlead_client.pull.tags import TAG_HEADER
 from fairlead_client.retry.redelivery import BY_DEFAULT, reconsume_limit
 from fairlead_client.session.events import LeaveRequested
+from fairlead_client.setting_types import check_type
 from fairlead_client.settings import Settings, SettingsArguments
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.send_back import KafkaFailedMessages
@@ -89,6 +90,7 @@ class PushConsumer(PullMember):
         sends_back = failed_messages is None and self.MESSAGE_MODEL == "clustering"
         settings.setdefault("retry_topic", sends_back)
         chosen = Settings.of(type(self), settings, message_model=self.MESSAGE_MODEL)
+        check_function(type(self), "listener", listener, "f(messages, context)")
         super().__init__(
             chosen,
             ahead=True,
@@ -158,5 +160,6 @@ class PushConsumer(PullMember):
 
 
 def _check(name: str, value: int, least: int) -> None:
+    check_type(name, value, int)
     if value < least:
         raise SettingsError(name, f"{value} is too few", f"{least} or more")

@@ -14,7 +14,8 @@ from fairlead_client.common_settings import (
 from fairlead_client.errors import SettingsError
 from fairlead_client.keywords import check_keywords, meant_start
 from fairlead_client.model import Subscription
-from fairlead_client.topic_names import TopicNameError, kafka_topic, retry_topic
+from fairlead_client.setting_types import check_type, check_types
+from fairlead_client.topic_names import RESERVED, TopicNameError, kafka_topic, retry_topic
 
 TOPIC: Final = re.compile(r"[A-Za-z0-9_%|.\-]{1,249}")
 LEASE_MS: Final = (1_000, 600_000)
@@ -113,6 +114,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Check what can be checked without a connection."""
+        check_types(self)
         self._check_names()
         self._check_times()
         self._check_words()
@@ -219,13 +221,15 @@ def subscriptions_of(
     """Return topics as subscriptions, in order; `sub_version` for those that have none.
 
     Raises:
-        SettingsError: no list, no topics, a topic twice, one that cannot exist, or what Kafka calls
-            a retry topic: that has a name of its own.
+        SettingsError: no list, no topics, a topic twice, one that cannot exist, one that brokers
+            keep for themselves, or what Kafka calls a retry topic: that has a name of its own.
     """
     if isinstance(topics, str):
         # A text is a sequence too: each of its letters would be a topic.
         problem = f"{topics!r} is a text, and a list is wanted"
         raise SettingsError("topics", problem, f'give topics=["{topics or "orders"}"]')
+    for topic in topics:
+        check_type("topics", topic, str, Subscription)
     if not topics:
         raise SettingsError("topics", "names no topic", 'give a list, such as ["orders"]')
     wanted = tuple(
@@ -238,6 +242,9 @@ def subscriptions_of(
             raise SettingsError(
                 "topics", f"{subscription.topic!r} is no topic", "1-249 of A-Za-z0-9_%|.-"
             )
+        if subscription.topic in RESERVED:
+            problem = f"{subscription.topic!r} is a topic that brokers keep for themselves"
+            raise SettingsError("topics", problem, "leave it out: no group shares it")
         try:
             kafka_topic(subscription.topic)
         except TopicNameError as error:

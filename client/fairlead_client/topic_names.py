@@ -22,6 +22,15 @@ DEAD_LETTER_PREFIX: Final = "%DLQ%"
 PREFIXES: Final = (RETRY_PREFIX, DEAD_LETTER_PREFIX)
 GROUP: Final = re.compile(r"[A-Za-z0-9_%|.\-]{1,120}")
 """What a group may be called."""
+RESERVED: Final = frozenset(
+    {
+        ".", "..", "__cluster_metadata", "__consumer_offsets", "__share_group_state",
+        "__transaction_state", "OFFSET_MOVED_EVENT", "RMQ_SYS_TRANS_HALF_TOPIC",
+        "RMQ_SYS_TRANS_OP_HALF_TOPIC", "SCHEDULE_TOPIC_XXXX", "SELF_TEST_TOPIC", "TBW102",
+        "TRANS_CHECK_MAX_TIME_TOPIC",
+    }
+)  # fmt: skip
+"""Topics that brokers keep for themselves: an engine refuses a heartbeat that names one."""
 ESCAPES: Final = {"_": "__", "%": "_-", ".": "_d", "|": "_b"}
 ESCAPED: Final = {escape: character for character, escape in ESCAPES.items()}
 

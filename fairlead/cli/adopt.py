@@ -126,6 +126,7 @@ def _refuse_if_anybody_is_at_work(work: GroupWork, both: BothGroups) -> None:
 def _plan(both: BothGroups, uncommitted: "Uncommitted | None", wait: float) -> "list[AdoptedQueue]":
     from fairlead.control.adoption import plan_adoption
 
+    both.require_commits()
     places = both.places(ask_seconds=wait)
     planned = plan_adoption(places, both.native.positions(places), uncommitted)
     if all(each.native is None for each in planned):

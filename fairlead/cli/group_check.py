@@ -104,6 +104,8 @@ def _check_one(
         untold = untold_topics(standing.routes, settings)
         standing = replace(standing, absent=absent, untold=untold)
     found = checked(standing, told_odd(source, group))
+    if shared.dump is None and standing.waits_for_bridge:
+        found = _with_bridges(found, standing, _bridges(source, settings))
     for note in found.notes:
         warn(note)
     if output is not OutputFormat.TABLE:
@@ -118,6 +120,18 @@ def _check_one(
         )
     if output is OutputFormat.TABLE:
         typer.echo(f"{group}: nothing found; {_who(standing)}")
+
+
+def _with_bridges(found: "Verdict", standing: "GroupStanding", bridges: "Bridges") -> "Verdict":
+    """Add to a verdict what is wrong with the bridges that the group waits for."""
+    from fairlead.planning.findings import Finding
+
+    concerning = bridges.about({*standing.unrouted, *standing.routes})
+    told = (
+        Finding(row["problem"], row["for"], row["says"], row["do"]) for row in concerning.rows()
+    )
+    stopped = (each.words() for each in concerning.stopped)
+    return replace(found, findings=(*found.findings, *told), notes=(*found.notes, *stopped))
 
 
 def _who(standing: "GroupStanding") -> str:

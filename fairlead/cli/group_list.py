@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import typer
 
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.output import OutputFormat, write_fitting, write_rows
+from fairlead.cli.output import OutputFormat, write_fitting, write_line, write_rows
 from fairlead.cli.served_view import LOOPBACK, NobodyServesError, ask_serve, other_topics
 from fairlead.cli.source_options import SourceOptions
 from fairlead.durations import duration_words, since_words
@@ -80,7 +80,7 @@ def list_groups(
         write_fitting(rows, COLUMNS, shared.output, prose=("problem",), fewer=_NARROW)
         for line in (engine_line(found), *bridge_lines(bridges)):
             if line is not None:
-                typer.echo(line)
+                write_line(line)
     else:
         write_rows(chosen, (), shared.output)
 

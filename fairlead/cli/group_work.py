@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from fairlead.cli.group_options import (
     ChangeOptions,
     GroupOptions,
     NewGroupOptions,
     PresenceOptions,
 )
-from fairlead.cli.output import write_rows
+from fairlead.cli.output import write_line, write_rows
 from fairlead.cli.presence import require_known, require_present
 from fairlead.cli.released_group import refuse_to_end_release
 from fairlead.cli.rule_words import refusal_of, rule_words, sentence
@@ -37,7 +35,7 @@ _NOTE_MAX = 255
 
 def warn(text: str) -> None:
     """Say what else there is to know; it changes no exit code."""
-    typer.echo(f"warning: {text}", err=True)
+    write_line(f"warning: {text}", err=True)
 
 
 def warn_of_idle(found: "RulesInForce") -> None:

@@ -2,11 +2,13 @@
 
 import importlib
 import inspect
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import typer
 import typer.core
 import typer.main
+from typer._click.exceptions import UsageError as ClickUsageError
 
 from fairlead.cli.commands import COMMANDS
 
@@ -28,10 +30,27 @@ class LazyGroup(typer.core.TyperGroup):
         self, ctx: "Context", args: list[str]
     ) -> "tuple[str | None, Command | None, list[str]]":
         """Return the command that is about to run, imported now."""
-        name, placeholder, rest = super().resolve_command(ctx, args)
+        try:
+            name, placeholder, rest = super().resolve_command(ctx, args)
+        except ClickUsageError as error:
+            verbs = [f"'{group} {args[0]}'" for group in _groups_with(args[0])]
+            if verbs:
+                error.message = f"No such command {args[0]!r}. Did you mean {' or '.join(verbs)}?"
+            raise
         if name is None or placeholder is None:
             return name, placeholder, rest
         return name, load_command(name), rest
+
+
+def _groups_with(verb: str) -> list[str]:
+    """Return the commands that have this verb, as far as they can be imported."""
+    found = []
+    for name, entry in COMMANDS.items():
+        if entry.target.endswith(":app"):
+            with suppress(ImportError):
+                if verb in getattr(load_command(name), "commands", {}):
+                    found.append(name)
+    return found
 
 
 def load_command(name: str) -> "Command":

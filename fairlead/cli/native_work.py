@@ -75,13 +75,27 @@ class BothGroups:
         topics = self.topics or sorted({*self.native.topics(), *offsets.topics()})
         if not topics:
             raise UsageError(
-                f"{self.native.group}: no such group has committed anything, and nobody in "
-                f"{self.name} has subscribed to anything.{self._nearest()}",
-                remedy="Check both names (--from, --to), and --data-bootstrap.",
+                f"{self.native.group}: no such group has committed anything, and no topic of "
+                f"{self.name} is known now.{self._nearest()}",
+                remedy="Check the names of both groups, and --data-bootstrap.",
             )
         if ask_seconds:
             self._ask(topics, ask_seconds)
         return offsets.places(topics, (), ())
+
+    def require_commits(self) -> None:
+        """See that there is a native group that has committed anything.
+
+        Raises:
+            UsageError: there is none; the message has the nearest.
+            EnvironmentMissingError: the cluster does not answer.
+        """
+        if not self.native.topics():
+            raise UsageError(
+                f"{self.native.group}: no such group has committed anything on the cluster with "
+                f"the messages.{self._nearest()}",
+                remedy="Name the native group (--from), or the cluster (--data-bootstrap).",
+            )
 
     def _ask(self, topics: Sequence[str], seconds_max: float) -> None:
         """Ask the bridge for the routes of topics that have none."""

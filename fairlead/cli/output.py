@@ -6,7 +6,8 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Final
+from textwrap import TextWrapper
+from typing import Any, Final, TextIO
 
 import orjson
 import typer
@@ -21,6 +22,7 @@ __all__ = [
     "visible",
     "write_document",
     "write_fitting",
+    "write_line",
     "write_pairs",
     "write_rows",
 ]
@@ -159,6 +161,25 @@ def write_pairs(pairs: Iterable[tuple[str, str]], width: int | None = None) -> N
     typer.echo("\n".join(pair_lines(pairs, _terminal_width() if width is None else width)))
 
 
-def _terminal_width() -> int | None:
+def write_line(text: str, *, err: bool = False, width: int | None = None) -> None:
+    """Write a sentence; on a terminal without room for it it goes on in the next line, indented.
+
+    Args:
+        text: the sentence.
+        err: whether it goes to the standard error.
+        width: of the terminal; None: what it says, and without a terminal all that is needed.
+    """
+    width = _terminal_width(sys.stderr if err else sys.stdout) if width is None else width
+    fold = TextWrapper(
+        width or 0, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    lines = visible(text).split("\n")
+    if width is not None:
+        lines = [part for line in lines for part in fold.wrap(line)]
+    typer.echo("\n".join(lines), err=err)
+
+
+def _terminal_width(stream: TextIO | None = None) -> int | None:
     """Return the width of the terminal; None: the output is none."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    stream = stream or sys.stdout
+    return shutil.get_terminal_size().columns if stream.isatty() else None

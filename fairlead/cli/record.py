@@ -1,7 +1,7 @@
 """`fairlead record`: the topics of a live cluster, written into a folder."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,7 +21,8 @@ def record(
 ) -> None:
     """Write what stands in Fairlead's topics into a folder, for `verify` and `replay`.
 
-    Nothing is written to the cluster. Of a --source only the offsets of its messages are recorded.
+    Nothing is written to the cluster. Of a --source only the offsets of its messages are recorded:
+    whole says so.
     """
     from fairlead.recording.capture import Capture, capture, driver_settings
     from streaming.own_strategies import all_strategies
@@ -30,7 +31,7 @@ def record(
     strategies = all_strategies(settings.engine.strategies)
     plan = Capture(settings.kafka, to, driver_settings(settings, strategies), tuple(source or ()))
     recording = capture(plan, lambda line: typer.echo(line, err=True))
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "topic": recording.manifest.names.name(suffix),
             "partitions": len(parts),
@@ -39,6 +40,16 @@ def record(
             "whole": "yes" if all(part.whole for part in parts.values()) else "no",
         }
         for suffix, parts in recording.manifest.topics.items()
+    ]
+    rows += [
+        {
+            "topic": topic,
+            "partitions": len(parts),
+            "records": sum(last - first + 1 for runs in parts.values() for first, last in runs),
+            "first": min((runs[0][0] for runs in parts.values() if runs), default=None),
+            "whole": "offsets",
+        }
+        for topic, parts in recording.manifest.sources.items()
     ]
     write_rows(rows, ("topic", "partitions", "records", "first", "whole"), output)
     if output is OutputFormat.TABLE:

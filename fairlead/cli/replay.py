@@ -65,6 +65,7 @@ def _document(ready: "Replay", comparison: "Comparison") -> dict[str, Any]:
         "resent": comparison.resent,
         "unwritten": comparison.unwritten,
         "undecided": comparison.undecided,
+        "others": comparison.others,
         "settings_assumed": list(ready.untold),
         "not_compared": [
             {**part._asdict(), "generations": [*part.generations]}
@@ -122,6 +123,7 @@ def _show(document: dict[str, Any]) -> None:
         ("resent", "were written more than once"),
         ("unwritten", "died with their driver"),
         ("undecided", "are the last of their driver, of a batch whose decision was not read"),
+        ("others", "were written by others: members, producers and operators ask bridges too"),
     ):
         if document[name]:
             typer.echo(f"{document[name]:,} records {words}")

@@ -146,7 +146,9 @@ def _in_force(topic: str, shared: GroupOptions) -> "Route":
         nearest = f"The nearest that are known: {', '.join(near)}. " if near else ""
         raise VerdictError(
             f"TOPIC: no route of {topic!r} is known.",
-            remedy=f"{nearest}Let a bridge publish it, or run: fairlead route put",
+            remedy=f"{nearest}A bridge publishes it once a group subscribes to it, or with "
+            f"--topics {topic}: `fairlead group check --all` tells whether one runs. Where there "
+            "is no bridge, run: fairlead route put",
         )
     return present
 

@@ -272,7 +272,10 @@ def _singles(
     for text in singles.get("capacity", ()):
         client_id, sign, number = text.rpartition("=")
         if not sign:
-            raise UsageError(f"--capacity: {text!r} has no number.", remedy="client=2")
+            raise UsageError(
+                f"--capacity: {text!r} has no number.",
+                remedy="Write CLIENT=NUMBER, such as client=2.",
+            )
         yield "capacity", (client_id,), {"client_id": client_id, "capacity": number}
     for client_id in singles.get("drain", ()):
         yield "drain", (client_id,), {"client_id": client_id}
@@ -284,7 +287,7 @@ def _of_queue(rule: str, text: str) -> tuple[tuple[str, ...], str]:
         after = "2.5" if rule == "weight" else "client"
         raise UsageError(
             f"--{rule}: {text!r} names no queue with what it is to have.",
-            remedy=f"orders/main/3={after}",
+            remedy=f"Write TOPIC/BROKER/NUMBER=…, such as orders/main/3={after}.",
         )
     return _subject(found), found.group(4)
 

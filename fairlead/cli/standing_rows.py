@@ -145,7 +145,7 @@ def state_lines(
     """Yield the state of a group: a word, and what is to be said of it."""
     said, now_ms = found.document(), found.now_ms
     yield "group", found.name
-    for_how_long = since_words(found.past.phase_since_ms, now_ms)
+    for_how_long = since_words(found.phase_since_ms, now_ms)
     since = "" if for_how_long is None else f" for {for_how_long}"
     yield "phase", f"{found.phase}{since}: {PHASES.get(found.phase, 'a phase of a newer engine')}"
     if found.release is not None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.output import OutputFormat, write_fitting
 from fairlead.verify.invariants import INVARIANTS
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _WORDS = {"held": "held", "broken": "BROKEN", "not_judged": "not judged"}
 
 def show_judgement(judgement: "Judgement") -> None:
     """Write a judgement to the standard output."""
-    write_rows(
+    write_fitting(
         [
             {
                 "": ruling.number,
@@ -31,12 +31,13 @@ def show_judgement(judgement: "Judgement") -> None:
         ],
         ("", "invariant", "verdict", "looked at"),
         OutputFormat.TABLE,
+        prose=("invariant", "looked at"),
     )
     for ruling in judgement.rulings:
         for line in _findings(ruling):
             typer.echo(line)
     if judgement.recoveries:
-        write_rows(
+        write_fitting(
             [
                 {
                     "fault": each.fault,
@@ -48,6 +49,7 @@ def show_judgement(judgement: "Judgement") -> None:
             ],
             ("fault", "queues", "all owned again", "longest without an owner"),
             OutputFormat.TABLE,
+            prose=("fault",),
         )
     for line in _counts(judgement.counts):
         typer.echo(line)

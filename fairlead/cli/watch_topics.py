@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
+from fairlead.topics import position_of
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
@@ -96,7 +97,7 @@ class GroupTopics:
         open_places = set(places)
         while True:
             polled = consumer.poll(timeout_ms=_POLL_MS)
-            open_places = {each for each in open_places if consumer.position(each) < ends[each]}
+            open_places = {each for each in open_places if position_of(consumer, each) < ends[each]}
             rows = [raw_record(record) for records in polled.values() for record in records]
             yield Polled(rows, not open_places)
 

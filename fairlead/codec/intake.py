@@ -33,6 +33,7 @@ class Intake:
 
     ``level`` is in thousandths of a group, at the clock ``level_ms``: each group that is made adds
     1,000, and it falls with time. ``letters`` tell of groups that were refused in this second.
+    ``large`` is the like for the bytes of large heartbeats, in their thousandths.
     """
 
     second: int = 0
@@ -40,6 +41,8 @@ class Intake:
     letters: int = 0
     level: int = 0
     level_ms: int = 0
+    large: int = 0
+    large_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +74,12 @@ def read_releases(plain: list[Any]) -> ReleaseIntake:
 def plain_intake(intake: Intake) -> list[Any]:
     """Return an intake as plain JSON values."""
     groups = [[group, *intake.groups[group]] for group in sorted(intake.groups)]
-    return [intake.second, groups, intake.letters, intake.level, intake.level_ms]
+    plain = [intake.second, groups, intake.letters, intake.level, intake.level_ms]
+    return [*plain, intake.large, intake.large_ms] if intake.large else plain
 
 
 def read_intake(plain: list[Any]) -> Intake:
     """Return the intake that :func:`plain_intake` wrote."""
-    second, groups, letters, level, level_ms = plain
+    second, groups, letters, level, level_ms, *large = plain
     found = {group: GroupIntake(records, own, told) for group, records, own, told in groups}
-    return Intake(second, found, letters, level, level_ms)
+    return Intake(second, found, letters, level, level_ms, *large)

@@ -70,7 +70,8 @@ class ShardHeader:
     must have been read before that tick counts. ``origin`` says where the state began after a loss,
     ``recovering`` that clients may be working that the shard has not heard of yet. ``intake`` and
     ``released`` are how much came of late, for the quotas. ``bridges`` is what the bridge of each
-    cluster said last of itself: (when, its state).
+    cluster said last of itself: (when, its state). ``group_bytes``: what groups may grow to, since
+    the shard has reached its share of state; 0: it has not.
     """
 
     generation: int = 0
@@ -90,6 +91,7 @@ class ShardHeader:
     intake: Intake = field(default_factory=Intake)
     released: ReleaseIntake = field(default_factory=ReleaseIntake)
     bridges: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    group_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,7 @@ def open_shard(stored: StoredShard) -> OpenShard:
             read_releases(alive_head["released"]) if "released" in alive_head else ReleaseIntake(),
             # Bridges did not tell of themselves at first.
             {name: (at_ms, told) for name, at_ms, told in alive_head.get("bridges", ())},
+            alive_head.get("group_bytes", 0),
         )
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise CodecError("a shard", f"its two columns do not fit each other ({error!r})") from error
@@ -233,6 +236,8 @@ def _pack_liveness(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
         head["released"] = plain_releases(header.released)
     if header.bridges:
         head["bridges"] = [[name, *told] for name, told in sorted(header.bridges.items())]
+    if header.group_bytes:
+        head["group_bytes"] = header.group_bytes
     return _join(head, [slot.liveness for slot in slots], _LIVENESS)
 
 

@@ -93,9 +93,9 @@ class AnswerWatch:
         self._consumer = consumer_of(self._kafka, "answers")
         try:
             self._consumer.assign(self._partitions)
-            self._consumer.seek_to_end()
-            for partition in self._partitions:
-                self._consumer.position(partition)
+            ends = self._consumer.end_offsets(self._partitions)
+            for partition, end in ends.items():
+                self._consumer.seek(partition, end)
         except KafkaError as error:
             self._consumer.close()
             raise self._unreadable(error) from error

@@ -18,6 +18,10 @@ from fairlead.sources.topic_source import TopicSource
 __all__ = ["named_groups", "nearest_names", "unknown_group"]
 
 _NAMED_MAX: Final = 3
+_CHARACTERS_MAX: Final = 2_000_000
+"""Of so many characters of names the letters are counted; of others not even that."""
+_STEPS_MAX: Final = 40_000_000
+"""So many steps comparisons may take at worst: of 5,000 names of 20 characters, or 20 of 120."""
 
 
 def named_groups(source: TopicSource) -> frozenset[str]:
@@ -38,13 +42,24 @@ def named_groups(source: TopicSource) -> frozenset[str]:
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:
     """Return the names of groups or clients that are nearest to one; three at most.
 
-    The nearest stands first; of names that are equally near, the first in the alphabet.
+    The nearest stands first; of names that are equally near, the first in the alphabet. Among many
+    long names they are three near ones: whoever asks waits for half a second or so.
 
     >>> nearest_names("order", ["billing", "orders", "orders-eu", "invoices"])
     ['orders', 'orders-eu', 'invoices']
     """
-    like = {each: difflib.SequenceMatcher(None, each, name).ratio() for each in known}
-    return sorted(like, key=lambda each: (-like[each], each))[:_NAMED_MAX]
+    matcher = difflib.SequenceMatcher(b=name)
+    best: list[tuple[float, str]] = []
+    steps = 0
+    for bound, each in _promising(matcher, known):
+        # A name is at most as near as its bound says, so those that follow are no nearer.
+        full = len(best) == _NAMED_MAX
+        if full and (best[-1] <= (bound, each) or steps > _STEPS_MAX):
+            break
+        steps += len(each) * len(name) * min(len(each), len(name))
+        matcher.set_seq1(each)
+        best = sorted([*best, (-matcher.ratio(), each)])[:_NAMED_MAX]
+    return [each for _, each in best]
 
 
 def unknown_group(group: str, known: Iterable[str], place: str, *, or_else: str = "") -> UsageError:
@@ -66,6 +81,25 @@ def unknown_group(group: str, known: Iterable[str], place: str, *, or_else: str 
         first = f"No group is known there: {elsewhere}, or ask `fairlead doctor` what is missing."
     remedy = f"{first} {or_else}".rstrip()
     return UsageError(f"GROUP: there is no group {group} {place}.", remedy=remedy)
+
+
+def _promising(
+    matcher: "difflib.SequenceMatcher[str]", known: Iterable[str]
+) -> list[tuple[float, str]]:
+    """Return names, each behind minus the most that its ratio may be, the most promising first."""
+    lengths: list[tuple[float, str]] = []
+    for each in set(known):
+        matcher.set_seq1(each)
+        lengths.append((-matcher.real_quick_ratio(), each))
+    letters: list[tuple[float, str]] = []
+    characters = 0
+    for _, each in sorted(lengths):
+        characters += len(each)
+        if characters > _CHARACTERS_MAX:
+            break
+        matcher.set_seq1(each)
+        letters.append((-matcher.quick_ratio(), each))
+    return sorted(letters)
 
 
 def _group_of(key: bytes | None) -> str:

@@ -3,8 +3,10 @@
 Decides what counts as its position: what it committed in the present life of a topic.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, TypeVar
 
 import orjson
 
@@ -15,6 +17,11 @@ from fairlead.control.group_offsets import QueuePlace
 from fairlead.core.model import MessageQueue, Position
 
 __all__ = ["NativeSide"]
+
+_PATIENCE_S: Final = 5.0
+_PAUSE_S: Final = 0.5
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +37,7 @@ class NativeSide:
         Raises:
             EnvironmentMissingError: the cluster does not answer.
         """
-        found = self.data.native_group(self.group)
+        found = _answered(lambda: self.data.native_group(self.group))
         if found is None:
             raise self.data.unanswered(f"it did not say who is in {self.group}")
         return found
@@ -41,7 +48,7 @@ class NativeSide:
         Raises:
             EnvironmentMissingError: the cluster does not answer.
         """
-        found = self.data.committed_topics(self.group)
+        found = _answered(lambda: self.data.committed_topics(self.group))
         if found is None:
             raise self.data.unanswered(f"it did not say what {self.group} committed")
         return found
@@ -85,6 +92,14 @@ class NativeSide:
             refused = self.data.commit(self.group, topic, wanted)
             found.update({place.queue: refused[place.queue.queue_id] for place in of_topic})
         return found
+
+
+def _answered(ask: Callable[[], _Found | None]) -> _Found | None:
+    """Ask again for some seconds: whoever asks a cluster first has the coordinator made."""
+    over_s = time.monotonic() + _PATIENCE_S
+    while (found := ask()) is None and time.monotonic() < over_s:
+        time.sleep(_PAUSE_S)
+    return found
 
 
 def _by_topic(places: Iterable[QueuePlace]) -> dict[str, Sequence[QueuePlace]]:

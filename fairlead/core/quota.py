@@ -14,6 +14,7 @@ __all__ = [
     "BUILT_IN",
     "QUOTA",
     "QUOTA_BOUNDS",
+    "QUOTA_BYTES",
     "QUOTA_GROUPS",
     "QUOTA_MEMBERS",
     "QUOTA_NEW_GROUPS",
@@ -41,6 +42,8 @@ QUOTA_QUEUES: Final = "quota_queues"
 """With this route the group would read more queues than it may."""
 QUOTA_RECORDS: Final = "quota_records"
 """The group wrote more records in this second than it may."""
+QUOTA_BYTES: Final = "quota_bytes"
+"""Large heartbeats came just now of so many bytes that the next ones have to wait."""
 QUOTA_STATE: Final = "quota_state_bytes"
 """What the engine keeps of the group would be more than it may be."""
 
@@ -51,6 +54,7 @@ QUOTA_REASONS: Final = (
     QUOTA_TOPICS,
     QUOTA_QUEUES,
     QUOTA_RECORDS,
+    QUOTA_BYTES,
     QUOTA_STATE,
 )
 """Why a record is refused that asks for more than there is for its sender."""

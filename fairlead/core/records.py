@@ -269,7 +269,7 @@ class DriverSettings:
 
     A replay needs it. ``tick_ms`` is the period of its ticks; ``strategies`` are the names of all
     that it has, sorted; the others as in :class:`fairlead.core.rules.EngineRules`. Of a version
-    that does not tell ``switch_ms``, or how many groups there may be, it is 0.
+    that does not tell ``switch_ms``, or how much there may be of all groups, it is 0.
     """
 
     tick_ms: int
@@ -280,6 +280,8 @@ class DriverSettings:
     switch_ms: int = 0
     groups_max: int = 0
     new_groups_per_second: int = 0
+    heartbeat_bytes_per_second: int = 0
+    state_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,9 @@ class EngineRules:
     ``turn_ms``: how long after one another members stop that hand queues over. ``switch_ms``: so
     long a group waits for the bounds of queues that a route has brought; 0: not at all.
     ``groups_max``: so many groups of all shards may heartbeats make; ``new_groups_per_second``: so
-    many a second. Each shard has its share. 0: any number.
+    many a second; ``heartbeat_bytes_per_second``: so much may large heartbeats be; ``state_bytes``:
+    so much may be kept of all groups. Each shard has its share. 0: any number. ``group_bytes``: a
+    group grows to no more than this, since its shard has reached its share; 0: it has not.
     """
 
     generation: int
@@ -119,6 +121,9 @@ class EngineRules:
     switch_ms: int = 0
     groups_max: int = 0
     new_groups_per_second: int = 0
+    heartbeat_bytes_per_second: int = 0
+    state_bytes: int = 0
+    group_bytes: int = 0
     defaults_change: DefaultsChange | None = None
 
 

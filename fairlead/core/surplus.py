@@ -1,6 +1,7 @@
 """What a group's quota refuses: members, topics and queues beyond it, and state beyond its bytes.
 
-Decides whether a record would make the group greater than its quota allows. A quota bounds what
+Decides whether a record would make the group greater than its quota allows, or than its part of a
+shard that has no more room. A quota bounds what
 comes, never what is there: members, topics and queues that were let in stay, also when the quota is
 lowered. A refused heartbeat counts for the lease of a known member (rule H10).
 
@@ -9,6 +10,7 @@ engine does not know would be a second owner.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from fairlead.core.draft import Draft
 from fairlead.core.model import Route, Subscription
@@ -17,14 +19,28 @@ from fairlead.core.records import Heartbeat
 from fairlead.core.routes import queue_count
 from fairlead.core.state import GroupState, Member
 
-__all__ = ["Surplus", "state_bytes", "surplus_of_beat", "surplus_of_route"]
+__all__ = [
+    "SHARE_REMEDY",
+    "Surplus",
+    "member_bytes",
+    "state_bytes",
+    "surplus_of_beat",
+    "surplus_of_route",
+]
 
 _MEMBER_BYTES = 320
 """What a member takes beside its client id and subscriptions, about."""
 _SUBSCRIPTION_BYTES = 80
 """What a subscription takes beside its texts, about."""
+_TAG_BYTES = 3
+"""What a tag takes beside its text."""
 _QUEUE_BYTES = 90
 """What a queue takes beside its name, about: a grant, a position, a target."""
+SHARE_REMEDY: Final = (
+    "let the groups that have most have fewer members and topics, or raise groups.state_bytes of "
+    "the engine, and engine.java_heap with it"
+)
+"""What to do where as much is kept of all groups as may be."""
 _LIVES_PER_MEMBER = 2
 """Lives of one client id that count as one client: who restarts is not kept out of a full group."""
 
@@ -53,14 +69,10 @@ def surplus_of_beat(draft: Draft, beat: Heartbeat) -> Surplus | None:
             f"the group has its {quota.members} members",
             _remedy("members", "stop clients that are none too many"),
         )
-    grows = member is None or len(beat.subscriptions) > had
-    if grows and not _fits(draft, _beat_bytes(beat)):
-        return (
-            QUOTA_STATE,
-            "group",
-            f"what is kept of the group may be {quota.state_bytes} bytes",
-            _remedy("state_bytes", "let the group have fewer members and topics"),
-        )
+    grown = _beat_bytes(beat) - (0 if member is None else member_bytes(member))
+    part = draft.engine.group_bytes or quota.state_bytes
+    if grown and not _fits(draft, grown, min(part, quota.state_bytes)):
+        return _no_room(part, quota.state_bytes)
     return None
 
 
@@ -82,7 +94,7 @@ def surplus_of_route(draft: Draft, known: Route | None, route: Route) -> Surplus
             f"a group that reads {route.topic} may have {quota.queues} queues, and has {there}",
             _remedy("queues", "let the group read fewer topics"),
         )
-    if not _fits(draft, (brought - before) * (_QUEUE_BYTES + len(route.topic))):
+    if not _fits(draft, (brought - before) * (_QUEUE_BYTES + len(route.topic)), quota.state_bytes):
         return (
             QUOTA_STATE,
             "brokers",
@@ -98,7 +110,7 @@ def state_bytes(state: GroupState) -> int:
     Counted from names and numbers that nothing but a decision changes, so that a replay, which
     reads the records between two decisions at once, comes to the same.
     """
-    members = sum(_member_bytes(member) for member in state.members.values())
+    members = sum(member_bytes(member) for member in state.members.values())
     queues = sum(_QUEUE_BYTES + len(queue.topic) for queue in state.queues)
     return members + queues
 
@@ -115,17 +127,34 @@ def _is_full(draft: Draft, beat: Heartbeat) -> bool:
     return len(draft.client_ids) >= quota.members
 
 
-def _fits(draft: Draft, more: int) -> bool:
-    """Tell whether so many bytes more are within the quota, and count them if they are."""
+def _fits(draft: Draft, more: int, most: int) -> bool:
+    """Tell whether so many bytes more make at most so many, and count them if they do.
+
+    Fewer always do.
+    """
     if draft.state_bytes is None:
         draft.state_bytes = state_bytes(draft.state)
-    if draft.state_bytes + more > draft.rules.quota.state_bytes:
+    if more > 0 and draft.state_bytes + more > most:
         return False
     draft.state_bytes += more
     return True
 
 
-def _member_bytes(member: Member) -> int:
+def _no_room(part: int, quota: int) -> Surplus:
+    """Return the refusal of what makes a group greater than its part of a shard, or its quota."""
+    if part < quota:
+        detail = f"as much is kept of all groups as may be; the part of this group is {part} bytes"
+        return QUOTA_STATE, "group", detail, SHARE_REMEDY
+    return (
+        QUOTA_STATE,
+        "group",
+        f"what is kept of the group may be {quota} bytes",
+        _remedy("state_bytes", "let the group have fewer members and topics"),
+    )
+
+
+def member_bytes(member: Member) -> int:
+    """Return about how many bytes are stored of a member."""
     return _room_of(member.key.client_id, member.subscriptions)
 
 
@@ -134,8 +163,18 @@ def _beat_bytes(beat: Heartbeat) -> int:
 
 
 def _room_of(client_id: str, subscriptions: Sequence[Subscription]) -> int:
-    texts = sum(len(each.topic) + len(each.expression) for each in subscriptions)
-    return _MEMBER_BYTES + len(client_id) + texts + _SUBSCRIPTION_BYTES * len(subscriptions)
+    texts = sum(
+        _size(each.topic)
+        + _size(each.expression)
+        + sum(map(_size, each.tags))
+        + _TAG_BYTES * len(each.tags)
+        for each in subscriptions
+    )
+    return _MEMBER_BYTES + _size(client_id) + texts + _SUBSCRIPTION_BYTES * len(subscriptions)
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
 
 
 def _remedy(field: str, instead: str) -> str:

@@ -87,7 +87,9 @@ def main() -> None:
         **library_options(load_settings().kafka),
         "bootstrap_servers": arguments.bootstrap,
         "acks": "all",
-        "linger_ms": 10,
+        # As many requests as a producer that lingers makes, not one for each message: brokers and
+        # clients share the cores of this machine.
+        "linger_ms": 50,
         "metadata_max_age_ms": _METADATA_AGE_MS,
     }
     producer = KafkaProducer(**options)

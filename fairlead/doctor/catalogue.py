@@ -61,7 +61,7 @@ CHECKS: Final = (
           "one of the connector is missing, or any file is another"),
     Check("archive", Place.MACHINE, 8, machine.archive,
           "The class-data archive for this Java and these jars.", "never"),
-    Check("packages", Place.MACHINE, 10, machine.packages,
+    Check("packages", Place.MACHINE, 5, machine.packages,
           "Whether every Python package that Fairlead needs is there, in a version that fits.",
           "one is missing or does not fit"),
     Check("checkpoint", Place.MACHINE, 3, checkpoint.checkpoint,

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as OutOfTimeError
-from subprocess import TimeoutExpired
 from typing import Final, NamedTuple
 
 from kafka.errors import KafkaError
@@ -48,31 +47,34 @@ def examine_all(
     connection, and not at all if the first of them finds that no broker answers.
     """
     until = time.monotonic() + seconds_max
-    begun = {
-        check.name: (time.monotonic(), _begin(check, around))
-        for check in checks
-        if check.place is Place.MACHINE
-    }
+    begun = {check.name: _begin(check, around) for check in checks if check.place is Place.MACHINE}
     reached = True
     for check in checks:
         if check.place is Place.MACHINE:
-            since, future = begun[check.name]
-            answers = _await(around, check, future, min(since + check.seconds, until))
+            started = begun[check.name]
+            answers = _await(around, check, started, until)
         elif not reached:
             answers = [unknown("the brokers do not answer", f"see: {_FIRST_OF_CLUSTER}")]
         else:
-            answers = _await(
-                around, check, _begin(check, around), min(time.monotonic() + check.seconds, until)
-            )
+            started = _begin(check, around)
+            answers = _await(around, check, started, until)
             if check.name == _FIRST_OF_CLUSTER:
                 reached = all(answer.status is not Status.FAIL for answer in answers)
-            if answers == [_out_of_time(check)]:
+            if not started.answers.done():
                 around.renew_cluster()
         yield from (Examined(check.name, answer) for answer in answers)
 
 
-def _begin(check: Check, around: Surroundings) -> Future[list[Answer]]:
+class _Begun(NamedTuple):
+    """A check under way, with the time when it began."""
+
+    since: float
+    answers: Future[list[Answer]]
+
+
+def _begin(check: Check, around: Surroundings) -> _Begun:
     """Start a check on a thread that ends with the process, should it never end by itself."""
+    since = time.monotonic()
     future: Future[list[Answer]] = Future()
 
     def carry_out() -> None:
@@ -82,16 +84,15 @@ def _begin(check: Check, around: Surroundings) -> Future[list[Answer]]:
             future.set_exception(error)
 
     threading.Thread(target=carry_out, name=f"doctor-{check.name}", daemon=True).start()
-    return future
+    return _Begun(since, future)
 
 
-def _await(
-    around: Surroundings, check: Check, future: Future[list[Answer]], until: float
-) -> list[Answer]:
+def _await(around: Surroundings, check: Check, begun: _Begun, until: float) -> list[Answer]:
+    until = min(begun.since + check.seconds, until)
     try:
-        return future.result(max(0.0, until - time.monotonic()))
-    except (OutOfTimeError, TimeoutExpired):
-        return [_out_of_time(check)]
+        return begun.answers.result(max(0.0, until - time.monotonic()))
+    except OutOfTimeError:
+        return [_out_of_time(check, time.monotonic() - begun.since)]
     except FairleadError as error:
         return [fail(error.message, error.remedy)]
     except KafkaError as error:
@@ -108,7 +109,8 @@ def _await(
         return [fail(f"the check itself broke ({type(error).__name__}: {error})", "report it")]
 
 
-def _out_of_time(check: Check) -> Answer:
-    says = f"no answer within {check.seconds:.0f} s"
+def _out_of_time(check: Check, waited: float) -> Answer:
+    # As long as it was waited for, cut off: never more than what all together took.
+    says = f"no answer within {int(waited * 10) / 10:g} s"
     remedy = "try again; on a busy machine or a slow network this may be all that is wrong"
     return fail(says, remedy) if check.name == _FIRST_OF_CLUSTER else unknown(says, remedy)

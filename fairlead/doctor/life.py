@@ -104,7 +104,7 @@ def bridge(around: Surroundings) -> Iterator[Answer]:
         return
     for each in found.lives:
         if each in found.stopped:
-            yield warn(each.words(), "fairlead bridge kafka, unless it is meant to stand still")
+            yield warn(each.words(), f"{each.command}, unless it is meant to stand still")
         else:
             yield ok(each.words())
 

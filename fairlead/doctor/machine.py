@@ -1,13 +1,13 @@
 """This machine: Java and its heap, jars, Python packages, the settings."""
 
-import importlib.util
+import importlib
 import os
 import re
-import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from fairlead.archive import spark_program
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
@@ -23,7 +23,8 @@ __all__ = ["archive", "heap", "jars", "java", "packages", "settings"]
 _MIB: Final = 1024 * 1024
 _REST_BYTES: Final = 512 * _MIB
 """What the driver's Python, its workers and the JVM itself want beside the heap, at the least."""
-_PIP_SECONDS: Final = 9
+_OWN: Final = ("fairlead", "fairlead-client")
+"""The packages of this project, of which the first needs the second for the demo alone."""
 
 
 def settings(around: Surroundings) -> Iterator[Answer]:
@@ -98,23 +99,50 @@ def archive(_around: Surroundings) -> Iterator[Answer]:
 
 
 def packages(_around: Surroundings) -> Iterator[Answer]:
-    """Let pip say whether every package that Fairlead needs is there, in a version that fits."""
+    """Compare what Fairlead needs, by its own metadata, with the packages that are there.
+
+    Not by a pip of its own: that starts another Python and compares what is installed beside, too.
+    """
     python = ".".join(map(str, sys.version_info[:3]))
-    if importlib.util.find_spec("pip") is None:
-        yield unknown(f"Python {python}; there is no pip here to compare the packages")
+    read = _reader_of_requirements()
+    if read is None:
+        yield unknown(f"Python {python}; packaging is not here, nor pip, to compare the packages")
         return
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "--disable-pip-version-check", "check"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=_PIP_SECONDS,
-    )
-    wrong = [line for line in done.stdout.splitlines() if line.startswith("fairlead")]
+    wrong = [line for name in _OWN for line in _wrong_packages(name, read)]
     for line in wrong:
         yield fail(line, "make setup, or: pip install --require-hashes -r requirements.lock")
     if not wrong:
         yield ok(f"Python {python} in {sys.prefix}, every package in a version that fits")
+
+
+def _reader_of_requirements() -> Callable[[str], Any] | None:
+    """Return what reads a line of requirements: of packaging, or the one that pip brings along."""
+    for name in ("packaging.requirements", "pip._vendor.packaging.requirements"):
+        try:
+            reader: Callable[[str], Any] = importlib.import_module(name).Requirement
+        except ImportError:
+            continue
+        return reader
+    return None
+
+
+def _wrong_packages(name: str, read: Callable[[str], Any]) -> Iterator[str]:
+    """Yield what an installed package needs and does not have; of one that is not here nothing."""
+    try:
+        own = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return
+    for line in own.requires or ():
+        wanted = read(line)
+        if wanted.marker is not None and not wanted.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            there = metadata.version(wanted.name)
+        except metadata.PackageNotFoundError:
+            yield f"{name} {own.version} needs {line}, which is not installed"
+            continue
+        if not wanted.specifier.contains(there, prereleases=True):
+            yield f"{name} {own.version} needs {line}, and {there} is installed"
 
 
 def _memory_bytes() -> int | None:

@@ -27,7 +27,9 @@ fairlead doctor --role client --group G  # may this user do what clients of grou
 It looks at everything that Fairlead needs and says how to mend what is not as it must be. It writes
 nothing, takes no lock and changes nothing, so it may be run beside a live engine at any time. Each
 check has its time and none stops another; all together end within {seconds} s, also with brokers
-that are dead or silent. Run it as the user who runs the engine, with the same settings: what may be
+that are dead or silent. That, and the time in the last line, is counted from the first check on:
+the start of Python and the reading of the settings come before it, for seconds on a busy machine.
+Run it as the user who runs the engine, with the same settings: what may be
 read, and what Kafka allows, depends on that. An engine that was started with `--checkpoint` has its
 state there: give the doctor the same, or it looks at `engine.checkpoint` of the settings.
 

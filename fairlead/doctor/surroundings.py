@@ -19,7 +19,7 @@ from fairlead.core.model import Route
 from fairlead.settings import Problem, Settings, library_options
 from fairlead.sources.kafka_source import KafkaSource
 from fairlead.standing.bridges import Bridges, look_at_bridges
-from fairlead.topics import Role
+from fairlead.topics import Role, position_of
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
 from streaming.connection import client_options
 
@@ -182,7 +182,8 @@ class Cluster:
         records: list[ConsumerRecord] = []
         until = time.monotonic() + seconds
         while time.monotonic() < until and (
-            arrivals is not None or any(consumer.position(each) < ends[each] for each in partitions)
+            arrivals is not None
+            or any(position_of(consumer, each) < ends[each] for each in partitions)
         ):
             for each, batch in consumer.poll(timeout_ms=_POLL_MS).items():
                 records += batch

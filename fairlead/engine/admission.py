@@ -4,9 +4,10 @@ Decides by what the records before it in the partition were, and by the clock of
 place: never by how records are cut into batches, nor by the engine's own pace. So a replay refuses
 the same records, and a backlog is judged by the pace at which it was written.
 
-Three things are counted: groups in all, of which each shard may have its share; groups made of
-late, by a bucket that holds five seconds' worth and empties at the rate of the quota; and the
-records of each group in a second. What is over is not decoded, so that it costs next to nothing.
+Four things are counted: groups in all, of which each shard may have its share; groups made of
+late, and the bytes of large heartbeats, by buckets that hold five seconds' worth and empty at the
+rate of the quota; and the records of each group in a second. What is over is not decoded, so that
+it costs next to nothing.
 
 Releases are counted by their own append time, for their topic does not move the clock: a record's
 second is then its own, wherever a batch is cut.
@@ -23,12 +24,13 @@ import orjson
 
 from fairlead.codec.intake import GroupIntake, Intake, ReleaseIntake
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
-from fairlead.core.quota import QUOTA_GROUPS, QUOTA_NEW_GROUPS
+from fairlead.core.quota import QUOTA_GROUPS, QUOTA_NEW_GROUPS, QUOTA_STATE
 from fairlead.core.rules import EngineRules
 from fairlead.wire.raw import RawRecord
 
 __all__ = [
     "BURST_SECONDS",
+    "LARGE_BYTES",
     "Admission",
     "Sender",
     "SurplusRow",
@@ -43,7 +45,9 @@ LETTERS_PER_SECOND: Final = 10
 """So many dead letters a second tell of groups that were refused; all of them are counted."""
 _SECOND_MS: Final = 1_000
 _GROUP: Final = 1_000
-"""What one group adds to the bucket, in its thousandths."""
+"""What one group adds to the bucket, in its thousandths; and one byte to that of bytes."""
+LARGE_BYTES: Final = 4_096
+"""A heartbeat above this is large: of some forty topics, or of hundreds of tags."""
 
 
 class SurplusRow(NamedTuple):
@@ -137,6 +141,8 @@ class Admission:
     letters: int = field(init=False)
     level: int = field(init=False)
     level_ms: int = field(init=False)
+    large: int = field(init=False)
+    large_ms: int = field(init=False)
     records: dict[str, int] = field(init=False)
     own: dict[tuple[str, int], int] = field(init=False)
     told: set[tuple[str, int]] = field(init=False)
@@ -149,6 +155,7 @@ class Admission:
         before = self.before
         self.second, self.letters = before.second, before.letters
         self.level, self.level_ms = before.level, before.level_ms
+        self.large, self.large_ms = before.large, before.large_ms
         groups = before.groups
         self.records = {group: each.records for group, each in groups.items()}
         self.own = {(group, before.second): each.own for group, each in groups.items() if each.own}
@@ -179,6 +186,8 @@ class Admission:
     def refusal(self, clock_ms: int) -> str | None:
         """Return why no group can be made now; None: one can."""
         self._enter(clock_ms)
+        if self.rules.group_bytes:
+            return QUOTA_STATE
         share = _share(self.rules.groups_max, self.shards)
         if share and self.groups >= share:
             return QUOTA_GROUPS
@@ -193,6 +202,22 @@ class Admission:
             self.level, self.level_ms = self._level_at(clock_ms) + _GROUP, clock_ms
         self.groups += 1
         self.made.add(group)
+
+    def is_too_large(self, row: SurplusRow) -> bool:
+        """Tell whether it is a large heartbeat without room for it; if there is room, count it."""
+        size = len(row.row.value or b"")
+        rate = _share(self.rules.heartbeat_bytes_per_second, self.shards)
+        if not rate or size <= LARGE_BYTES:
+            return False
+        sender = sender_of(row.row)
+        if sender is None or sender.kind != "heartbeat":
+            return False
+        passed_ms = row.clock_ms - self.large_ms
+        level = max(0, self.large - rate * passed_ms) + size * _GROUP
+        if level > rate * BURST_SECONDS * _GROUP:
+            return True
+        self.large, self.large_ms = level, row.clock_ms
+        return False
 
     def may_tell(self) -> bool:
         """Tell whether one more dead letter may say that a group was refused, and count it."""
@@ -236,7 +261,8 @@ class Admission:
             )
             for group, records in self.records.items()
         }
-        return Intake(second, groups, self.letters, self.level, self.level_ms)
+        bucket = self.level, self.level_ms, self.large, self.large_ms
+        return Intake(second, groups, self.letters, *bucket)
 
     def _enter(self, clock_ms: int) -> None:
         second = clock_ms // _SECOND_MS

@@ -4,9 +4,11 @@ A block is what one cut writes to one topic partition. Allowed is: each block in
 beginning of a block again and again, since a batch that is tried again is written from its start;
 and of a block in which a driver died, any beginning or nothing at all.
 
+Where others write too, a record that does not fit may be one of theirs.
+
 All readings are followed at once, each with what it costs: how many records it takes for written
-again and how many for unwritten. The cheapest one that reaches the end is the answer. Blocks come
-one after the other; what no reading can come back to is forgotten.
+again, for unwritten, and for those of others. The cheapest one that reaches the end is the answer.
+Blocks come one after the other; what no reading can come back to is forgotten.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,10 +29,11 @@ class Block(Generic[_Record]):
 
 
 class Aligned(NamedTuple):
-    """The records fit: so many were written again, so many died with their driver."""
+    """The records fit: so many came again, so many died with their driver, so many are others'."""
 
     resent: int
     unwritten: int
+    others: int = 0
 
 
 class Mismatch(NamedTuple):
@@ -52,15 +55,22 @@ class _Place(NamedTuple):
 
 _Readings = dict[_Place, Aligned]
 _ENDED: Final = object()
+_BEHIND_MAX: Final = 16
+"""Where others write too, a reading that is so many blocks behind the furthest is given up."""
 
 
 class Aligner(Generic[_Record]):
     """Reads written records against blocks that become known one after the other.
 
     A record is looked at only when every block that it may belong to is known.
+
+    Args:
+        written: the records.
+        shared: whether others write there too, who may have written any of them.
     """
 
-    def __init__(self, written: Iterable[_Record]) -> None:
+    def __init__(self, written: Iterable[_Record], *, shared: bool = False) -> None:
+        self._shared = shared
         self._written: Iterator[_Record] = iter(written)
         self._next: _Record | object = next(self._written, _ENDED)
         self._at = 0
@@ -104,8 +114,17 @@ class Aligner(Generic[_Record]):
             block = self._blocks.get(place.block)
             if block is not None and block.records[place.record] == self._next:
                 _offer(following, _Place(place.block, place.record + 1), cost)
+            elif self._shared:
+                _offer(following, place, cost._replace(others=cost.others + 1))
         if not following:
             return False
+        if self._shared:
+            furthest = max(following).block
+            following = {
+                place: cost
+                for place, cost in following.items()
+                if place.block >= furthest - _BEHIND_MAX
+            }
         self._readings = self._closed(following)
         self._next = next(self._written, _ENDED)
         self._at += 1
@@ -147,17 +166,17 @@ def _onward(
     """Yield where a reading may go on without another record, and what that costs."""
     size = len(block.records)
     if place.record > 0:
-        yield _Place(place.block, 0), Aligned(cost.resent + place.record, cost.unwritten)
+        yield _Place(place.block, 0), cost._replace(resent=cost.resent + place.record)
     if place.record == size:
         yield _Place(place.block + 1, 0), cost
     elif block.interrupted:
-        lost = Aligned(cost.resent, cost.unwritten + size - place.record)
+        lost = cost._replace(unwritten=cost.unwritten + size - place.record)
         yield _Place(place.block + 1, 0), lost
 
 
 def _offer(readings: _Readings, place: _Place, cost: Aligned) -> bool:
     known = readings.get(place)
-    if known is not None and sum(known) <= sum(cost):
+    if known is not None and (sum(known), known.others) <= (sum(cost), cost.others):
         return False
     readings[place] = cost
     return True

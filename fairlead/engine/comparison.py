@@ -64,8 +64,9 @@ class Comparison:
 
     ``cuts`` and ``generations`` are those recorded, ``records`` those read back. ``resent``
     records were written more than once, ``unwritten`` ones died with their driver, ``undecided``
-    ones are the last of their driver, of a batch whose decision was not read. ``not_compared``:
-    what drivers wrote whose state began where nothing was recorded.
+    ones are the last of their driver, of a batch whose decision was not read. ``others`` asked for
+    something where engines ask too: members, producers, operators. ``not_compared``: what drivers
+    wrote whose state began where nothing was recorded.
     """
 
     cuts: int
@@ -74,6 +75,7 @@ class Comparison:
     resent: int = 0
     unwritten: int = 0
     undecided: int = 0
+    others: int = 0
     difference: Difference | None = None
     not_compared: tuple[NotCompared, ...] = ()
 
@@ -156,6 +158,7 @@ def compare_outputs(
             resent=result.resent + streams.resent,
             unwritten=result.unwritten + streams.unwritten,
             undecided=result.undecided + streams.undecided,
+            others=result.others + streams.others,
         )
     # Of what was not run again nobody knows what was refused.
     known = filter(refused.knows, found.refusals) if left_out else found.refusals

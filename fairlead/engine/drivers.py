@@ -35,6 +35,8 @@ def settings_of(context: ShardContext) -> DriverSettings:
         switch_ms=rules.switch_ms,
         groups_max=rules.groups_max,
         new_groups_per_second=rules.new_groups_per_second,
+        heartbeat_bytes_per_second=rules.heartbeat_bytes_per_second,
+        state_bytes=rules.state_bytes,
     )
 
 
@@ -106,6 +108,8 @@ class Drivers:
             switch_ms=told.switch_ms,
             groups_max=told.groups_max,
             new_groups_per_second=told.new_groups_per_second,
+            heartbeat_bytes_per_second=told.heartbeat_bytes_per_second,
+            state_bytes=told.state_bytes,
         )
         return ShardContext(
             rules=rules,

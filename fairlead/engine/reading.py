@@ -6,13 +6,13 @@ protocol says are refused and counted. It decides nothing about what a record le
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fairlead.codec.quarantine import HeldRow
 from fairlead.codec.shard import OpenShard, ShardHeader
 from fairlead.core.apply import KINDS
 from fairlead.core.outputs import Rejection
-from fairlead.core.quota import QUOTA_BOUNDS
+from fairlead.core.quota import QUOTA_BOUNDS, QUOTA_BYTES
 from fairlead.core.records import (
     ALL_GROUPS,
     BridgeSign,
@@ -85,6 +85,7 @@ class Batch:
     has begun behind records that are gone. ``append_times`` are those of the records, by kind.
     ``surplus`` are records above the quota of each group, not read yet, and ``numbers`` which one
     of its group in its second each read one was, by topic and offset, if not among the first.
+    ``large`` are large heartbeats for which their shard had no room, not read yet.
     ``turned_away`` are records that would have made a group, as far as a dead letter tells of them,
     with the reason. ``bridges`` is what the bridge of each cluster said last of itself: (when, its
     state).
@@ -99,6 +100,7 @@ class Batch:
     defaults: list[Line] = field(default_factory=list)
     beats: dict[str, list[Beat]] = field(default_factory=dict)
     surplus: dict[str, list[SurplusRow]] = field(default_factory=dict)
+    large: dict[str, list[SurplusRow]] = field(default_factory=dict)
     numbers: dict[tuple[str, int], int] = field(default_factory=dict)
     turned_away: list[tuple[RawRecord, str]] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
@@ -162,7 +164,7 @@ def _begin(opened: OpenShard | None, rows: Sequence[RawRecord], context: ShardCo
     slots = {} if opened is None else opened.slots
     control = [row for row in rows if context.topics.suffix(row.topic) == "control"]
     admission = Admission(
-        rules_for_all(header.defaults, context.rules),
+        rules_for_all(header.defaults, replace(context.rules, group_bytes=header.group_bytes)),
         context.partitions.shards,
         slots,
         len(slots),
@@ -238,6 +240,8 @@ def _is_put_aside(batch: Batch, row: RawRecord, clock_ms: int, context: ShardCon
         return False
     if not admission.is_known(group):
         reason = admission.refusal(clock_ms) if context.rules.auto_create else None
+        if reason is None and admission.is_too_large(SurplusRow(row, clock_ms, 1)):
+            reason = QUOTA_BYTES
         if reason is None:
             return False
         batch.counts[f"rejects/{reason}"] += 1
@@ -245,7 +249,16 @@ def _is_put_aside(batch: Batch, row: RawRecord, clock_ms: int, context: ShardCon
         if admission.may_tell():
             batch.turned_away.append((row, reason))
         return True
-    return _is_over(batch, group, SurplusRow(row, clock_ms, admission.number(group, clock_ms)))
+    surplus = SurplusRow(row, clock_ms, admission.number(group, clock_ms))
+    return _is_over(batch, group, surplus) or _is_too_large(batch, group, surplus)
+
+
+def _is_too_large(batch: Batch, group: str, row: SurplusRow) -> bool:
+    """Put a large heartbeat aside if its shard has read as much of such as it may."""
+    if not batch.admission.is_too_large(row):
+        return False
+    batch.large.setdefault(group, []).append(row)
+    return True
 
 
 def _is_release_put_aside(batch: Batch, row: RawRecord, clock_ms: int) -> bool:

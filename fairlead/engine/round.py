@@ -12,8 +12,8 @@ from fairlead.codec.group import decode_group
 from fairlead.codec.shard import GroupSlot, OpenShard, ShardHeader, close_shard
 from fairlead.core.apply import KINDS
 from fairlead.core.outputs import Decision, Output, Rejection
-from fairlead.core.quota import QUOTA_RECORDS
-from fairlead.core.rules import Moment
+from fairlead.core.quota import QUOTA_BYTES, QUOTA_RECORDS
+from fairlead.core.rules import EngineRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.engine.attempt import Attempt, dated
 from fairlead.engine.context import Decided, ShardContext, ShardResult, StepFailure
@@ -31,6 +31,7 @@ from fairlead.engine.outgoing import (
 )
 from fairlead.engine.reading import OVER_QUOTA, UNREADABLE, Batch, Refused, order_of
 from fairlead.engine.settlement import letters_of_turned_away, settle
+from fairlead.engine.state_share import group_bytes
 from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["CLOCK_JUMP", "READ_UNTIL_MS", "Round"]
@@ -51,7 +52,7 @@ class Round:
         self._before = opened.header if opened is not None else ShardHeader()
         self._batch = batch
         self._defaults = dict(self._before.defaults)
-        self._engine = rules_for_all(self._defaults, context.rules)
+        self._engine = self._rules()
         self._moment = Moment(
             batch.clock.clock_ms,
             batch.newest_ms,
@@ -75,6 +76,10 @@ class Round:
         self._counts = Counter(batch.counts)
         # Each group must enter the barrier of a new driver.
         self._everyone = self._before.generation < context.generation
+
+    def _rules(self) -> EngineRules:
+        engine = replace(self._context.rules, group_bytes=self._before.group_bytes)
+        return rules_for_all(self._defaults, engine)
 
     def _marker(self) -> int:
         """Return the newest generation whose marker counts.
@@ -111,13 +116,13 @@ class Round:
         if self._defaults != self._before.defaults:
             accepted = [line for line, refusal in verdicts if refusal is None]
             change = defaults_change(self._engine, accepted)
-            engine = rules_for_all(self._defaults, self._context.rules)
-            self._engine = replace(engine, defaults_change=change)
+            self._engine = replace(self._rules(), defaults_change=change)
             self._everyone = True
 
     def groups(self) -> list[str]:
         """Return the groups that have a record in the batch or are due, sorted."""
-        chosen = {*self._batch.lines, *self._batch.beats, *self._batch.surplus}
+        batch = self._batch
+        chosen = {*batch.lines, *batch.beats, *batch.surplus, *batch.large}
         if self._opened is not None:
             topics = self._batch.routes.keys()
             chosen.update(
@@ -184,6 +189,8 @@ class Round:
         for suffix, number in found.surplus.items():
             self._counts[f"rejects/{QUOTA_RECORDS}"] += number
             self._counts[f"records/{suffix}/{OVER_QUOTA}/refused"] += number
+        self._counts[f"rejects/{QUOTA_BYTES}"] += found.large
+        self._counts[f"records/heartbeats/{OVER_QUOTA}/refused"] += found.large
         for each in found.refused:
             topic = self._context.topics.suffix(each.row.topic)
             self._counts[f"records/{topic}/{UNREADABLE}/refused"] += 1
@@ -235,6 +242,7 @@ class Round:
             intake=self._batch.admission.after(),
             released=self._batch.admission.releases_after(),
             bridges=self._batch.bridges,
+            group_bytes=self._group_bytes(),
         )
         stored = close_shard(
             self._opened, (clock.clock_ms, clock.append_ms or 0), header, self._changes
@@ -254,6 +262,16 @@ class Round:
             tuple(self._decided),
         )
 
+    def _group_bytes(self) -> int:
+        if not self._decided:
+            return self._before.group_bytes
+        shards = self._context.partitions.shards
+        return group_bytes(self._slots(), self._context.rules.state_bytes, shards)
+
+    def _slots(self) -> list[GroupSlot]:
+        before = self._opened.slots if self._opened is not None else {}
+        return [slot for slot in ({**before, **self._changes}).values() if slot is not None]
+
     def _is_recovered(self) -> bool:
         """Tell whether whoever may be working was heard since the marker of this driver."""
         rules, moment = self._engine.defaults, self._moment
@@ -263,10 +281,8 @@ class Round:
 
     def _count_groups(self) -> None:
         """Count the groups of the shard by phase: what they are, not what happened to them."""
-        before = self._opened.slots if self._opened is not None else {}
-        for slot in ({**before, **self._changes}).values():
-            if slot is not None:
-                self._counts[f"groups_now/{slot.phase or 'new'}"] += 1
+        for slot in self._slots():
+            self._counts[f"groups_now/{slot.phase or 'new'}"] += 1
 
 
 def _state_of(slot: GroupSlot | None) -> GroupState | None:

@@ -18,10 +18,17 @@ from typing import Final
 
 from fairlead.core.model import Source
 from fairlead.core.outputs import Rejection
-from fairlead.core.quota import QUOTA_GROUPS, QUOTA_NEW_GROUPS, QUOTA_RECORDS
+from fairlead.core.quota import (
+    QUOTA_BYTES,
+    QUOTA_GROUPS,
+    QUOTA_NEW_GROUPS,
+    QUOTA_RECORDS,
+    QUOTA_STATE,
+)
 from fairlead.core.rules import rules_of
 from fairlead.core.state import GroupState
-from fairlead.engine.admission import Sender, SurplusRow, grant_of, sender_of
+from fairlead.core.surplus import SHARE_REMEDY
+from fairlead.engine.admission import LARGE_BYTES, Sender, SurplusRow, grant_of, sender_of
 from fairlead.engine.context import ShardContext
 from fairlead.engine.late_reading import read_surplus
 from fairlead.engine.line import Beat, Line, raw_of
@@ -41,9 +48,21 @@ _WRITE_LESS: Final = (
     "stop who writes so much, or raise the group's quota: fairlead group set GROUP --quota "
     "records_per_second=NUMBER"
 )
+_SUBSCRIBE_LESS: Final = (
+    "subscribe to fewer topics and tags, or raise groups.heartbeat_bytes_per_second; the next "
+    "heartbeat is tried again"
+)
 _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
     QUOTA_GROUPS: ("clients may make {} groups, each shard its share of them", _WAIT_FOR_GROUPS),
     QUOTA_NEW_GROUPS: ("clients may make {} groups a second, each shard its share of them", _WAIT),
+    QUOTA_BYTES: (
+        f"heartbeats above {LARGE_BYTES} bytes may be {{}} bytes a second, each shard its share",
+        _SUBSCRIBE_LESS,
+    ),
+    QUOTA_STATE: (
+        "no group is made while {} bytes are kept of all groups, each shard its share of them",
+        SHARE_REMEDY,
+    ),
     QUOTA_RECORDS: ("a group may write {} records a second to this topic", _WRITE_LESS),
 }
 """Reason -> detail and remedy."""
@@ -54,13 +73,15 @@ class Settlement:
     """A group's lines, with what was read after all, and what is known of the rest.
 
     ``refused`` were read after all and are not what the protocol says. ``surplus`` is how many of
-    each topic were refused by the quota, ``letters`` are the records that tell of some.
+    each topic were refused by the quota of records, ``large`` how many heartbeats by that of bytes,
+    ``letters`` are the records that tell of some.
     """
 
     lines: list[Line]
     beats: list[Beat] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     surplus: Counter[str] = field(default_factory=Counter)
+    large: int = 0
     letters: list[OutgoingRecord] = field(default_factory=list)
 
 
@@ -90,6 +111,7 @@ def settle(group: str, state: GroupState | None, batch: Batch, context: ShardCon
             found.surplus["releases"] += 1
             if batch.admission.tell_release_once(group, row.append_second):
                 found.letters.append(letter_of(row.row, QUOTA_RECORDS, most, context))
+    _settle_large(group, state, found, batch, context)
     for row in heartbeats:
         sender = sender_of(row.row)
         own = state is not None and sender is not None and _is_members(sender, group, state)
@@ -105,6 +127,27 @@ def settle(group: str, state: GroupState | None, batch: Batch, context: ShardCon
     return found
 
 
+def _settle_large(
+    group: str,
+    state: GroupState | None,
+    found: Settlement,
+    batch: Batch,
+    context: ShardContext,
+) -> None:
+    """Refuse large heartbeats; a member's counts for its lease all the same."""
+    for row in batch.large.get(group, ()):
+        if state is not None and _may_have_unknown_owners(state, context):
+            _read(found, row, batch, context)
+            continue
+        sender = sender_of(row.row)
+        if sender is not None and state is not None and _is_members(sender, group, state):
+            found.beats.append(Beat(sender.member, row.clock_ms))
+        found.large += 1
+        if batch.admission.tell_once(group, row.second):
+            most = context.rules.heartbeat_bytes_per_second
+            found.letters.append(letter_of(row.row, QUOTA_BYTES, most, context))
+
+
 def letters_of_turned_away(
     rows: Sequence[tuple[RawRecord, str]], context: ShardContext
 ) -> list[OutgoingRecord]:
@@ -112,6 +155,8 @@ def letters_of_turned_away(
     quotas = {
         QUOTA_GROUPS: context.rules.groups_max,
         QUOTA_NEW_GROUPS: context.rules.new_groups_per_second,
+        QUOTA_BYTES: context.rules.heartbeat_bytes_per_second,
+        QUOTA_STATE: context.rules.state_bytes,
     }
     return [letter_of(row, reason, quotas[reason], context) for row, reason in rows]
 

@@ -14,9 +14,10 @@ from fairlead.engine.written import (
     Outputs,
     Survey,
     Written,
-    generation_of,
     is_refusal,
+    is_shared,
     shard_of,
+    told_generation,
     undecided,
 )
 from fairlead.wire.raw import OutgoingRecord
@@ -63,7 +64,7 @@ class Streams:
         found: Survey,
         left: frozenset[int],
     ) -> None:
-        self.resent = self.unwritten = self.undecided = 0
+        self.resent = self.unwritten = self.undecided = self.others = 0
         self._outputs, self._shard, self._context = outputs, shard, context
         self._decided = found.decided
         self._overlapping = shard in found.overlapping or bool(left)
@@ -91,7 +92,7 @@ class Streams:
         for place, contents in sorted(blocks.items()):
             stream = self._streams.get(place)
             if stream is None:
-                stream = self._streams[place] = _Stream(Aligner(()), [], [])
+                stream = self._streams[place] = _Stream(Aligner[Content](()), [], [])
             stream.cuts.append(entry.cut)
             mismatch = stream.aligner.expect(Block(contents, entry.interrupted))
             if mismatch is not None:
@@ -105,6 +106,7 @@ class Streams:
             if isinstance(outcome, Aligned):
                 self.resent += outcome.resent
                 self.unwritten += outcome.unwritten
+                self.others += outcome.others
                 continue
             if outcome.block < len(stream.cuts) or not stream.read:
                 return _mismatch(place, stream, outcome)
@@ -115,7 +117,7 @@ class Streams:
         return self._untold.compare(self._written_untold())
 
     def _place_of(self, record: OutgoingRecord | Written) -> _Place:
-        generation = generation_of(record.value) if self._overlapping else _ALL
+        generation = told_generation(record, self._context) if self._overlapping else _ALL
         return _Place(record.topic, record.partition, generation)
 
     def _written(self, topic: str, partition: int) -> Iterator[Written]:
@@ -130,9 +132,11 @@ class Streams:
             for record in self._written(topic, partition):
                 if self._place_of(record).generation != _UNTOLD:
                     continue
-                if self._untold.knows(record) or not undecided(
-                    record, self._context, self._decided
-                ):
+                if self._untold.knows(record):
+                    yield record
+                elif is_shared(topic, self._context):
+                    self.others += 1
+                elif not undecided(record, self._context, self._decided):
                     yield record
                 else:
                     self.undecided += 1
@@ -147,7 +151,8 @@ class Streams:
                     yield Content(record.key, record.value)
             read.clear()
 
-        return _Stream(Aligner(contents()), read, [])
+        shared = is_shared(place.topic, self._context)
+        return _Stream(Aligner(contents(), shared=shared), read, [])
 
 
 def _mismatch(place: _Place, stream: _Stream, where: Mismatch) -> Difference:

@@ -26,9 +26,11 @@ __all__ = [
     "group_of",
     "is_foreign_tick",
     "is_refusal",
+    "is_shared",
     "masked",
     "shard_of",
     "survey",
+    "told_generation",
     "undecided",
 ]
 
@@ -140,9 +142,10 @@ def survey(outputs: Outputs, context: ShardContext) -> Survey:
                 continue
             shard = shard_of(record, context)
             if shard is None:
-                found.foreign = found.foreign or record
+                if not is_shared(topic, context):
+                    found.foreign = found.foreign or record
                 continue
-            _note_generation(found, record, shard)
+            _note_generation(found, record, shard, context)
             if suffix == "decisions" and record.value is not None:
                 _note_decision(found, record, context.partitions.shards)
             elif suffix == "assignments" and (generation := generation_of(record.value)):
@@ -161,8 +164,21 @@ def generation_of(value: bytes | None) -> int:
     return 0 if match is None else int(match[1])
 
 
-def _note_generation(found: Survey, record: Written, shard: int) -> None:
-    generation = generation_of(record.value)
+def is_shared(topic: str, context: ShardContext) -> bool:
+    """Tell whether others than engines write to a topic: members, producers, operators ask too."""
+    return context.topics.suffix(topic) == "requests"
+
+
+def told_generation(record: OutgoingRecord | Written, context: ShardContext) -> int:
+    """Return the generation that a record of an engine tells; 0: it tells none.
+
+    What others write too tells none: they may write any.
+    """
+    return 0 if is_shared(record.topic, context) else generation_of(record.value)
+
+
+def _note_generation(found: Survey, record: Written, shard: int, context: ShardContext) -> None:
+    generation = told_generation(record, context)
     seen = found.generations.setdefault((record.topic, record.partition, shard), set())
     if 0 < generation < max(seen, default=0):
         found.overlapping.add(shard)

@@ -1,17 +1,24 @@
-"""What a connection may cost: uvicorn's own protocol, with bounds on number and time.
+"""What a connection may cost: uvicorn's own protocol, with bounds on number, time and each read.
 
 Uvicorn waits for a request without an end. Its only bound on connections counts those that have
-sent nothing yet, so 1,500 half-sent requests would turn every caller away.
+sent nothing yet, so 1,500 half-sent requests would turn every caller away. And it parses within one
+callback what one read has brought, up to 256 KiB, while nobody else is answered.
 """
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 import h11
 import structlog
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from fairlead.http.heads import HeadParser
+
 __all__ = ["BoundedConnection", "Crowd"]
+
+_READ_BYTES: Final = 16_384
+"""One read takes no more: 240 KiB of short headers would hold up the loop for a quarter second."""
 
 log = structlog.get_logger()
 
@@ -24,11 +31,13 @@ class Crowd:
         connections_max: so many may be open.
         patience_s: a request, or the reading of an answer, may take so long.
         waiting: those whose request is not there yet, the longest wait first.
+        read: what the last read brought; it is taken before the next one.
     """
 
     connections_max: int
     patience_s: float
     waiting: dict["BoundedConnection", None] = field(default_factory=dict)
+    read: bytearray = field(default_factory=lambda: bytearray(_READ_BYTES))
 
 
 class _Timer:
@@ -51,11 +60,20 @@ class _Timer:
             self._handle = None
 
 
-class BoundedConnection(H11Protocol):
-    """A connection that is closed when its caller takes too long, or when others need its place."""
+class BoundedConnection(H11Protocol, asyncio.BufferedProtocol):
+    """A connection that is closed when its caller takes too long, or when others need its place.
+
+    Of a request only the head is parsed.
+    """
 
     crowd: Crowd
     """A server makes a subclass that has its own."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        head_bytes = self.config.h11_max_incomplete_event_size
+        assert head_bytes is not None, "a server sets it"
+        self.conn = HeadParser(h11.SERVER, head_bytes)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request; at one connection too many, close another."""
@@ -66,6 +84,15 @@ class BoundedConnection(H11Protocol):
             log.warning("http_connections_full", connections_max=self.crowd.connections_max)
             next(iter(self.crowd.waiting)).drop()
         self._wait_if_incomplete()
+
+    def get_buffer(self, sizehint: int) -> bytearray:
+        """Return where the next read goes."""
+        del sizehint
+        return self.crowd.read
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take what was read."""
+        self.data_received(bytes(self.crowd.read[:nbytes]))
 
     def data_received(self, data: bytes) -> None:
         """Go on with a request."""
@@ -86,6 +113,7 @@ class BoundedConnection(H11Protocol):
         """Go on with the answer."""
         self._reading.stop()
         super().resume_writing()
+        self._wait_if_incomplete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing more."""
@@ -100,6 +128,9 @@ class BoundedConnection(H11Protocol):
 
     def _wait_if_incomplete(self) -> None:
         """Keep the time since when a request is awaited, whatever has arrived of it meanwhile."""
+        if self.transport.is_closing() and not self._reading.is_running:
+            # It closes when its caller has read what is left, which may be never.
+            self._reading.start(self)
         is_incomplete = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
         if not is_incomplete or self.transport.is_closing():
             self._request.stop()

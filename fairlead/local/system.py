@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
+from kafka import KafkaConsumer, TopicPartition
 from kafka.admin import NewPartitions
 
 from fairlead.broker import EmbeddedKafka
@@ -21,7 +21,13 @@ from fairlead.errors import EnvironmentMissingError
 from fairlead.jars.progress import FetchProgress
 from fairlead.local.child import Child, Killing
 from fairlead.settings import load_settings
-from fairlead.topics import create_topics, topic_specs
+from fairlead.topics import (
+    READY_WAIT_MS,
+    admin_of,
+    create_topics,
+    position_of,
+    topic_specs,
+)
 from streaming.rule_writer import partitions_of_rule, write_rules
 
 BROKER_NAME: Final = "main"
@@ -153,9 +159,9 @@ class LocalSystem:
         report = create_topics(connection, self.plan.prefix, specs)
         self._created += report.created
         wanted = {self.plan.source: {"num_partitions": self.plan.partitions}}
-        with contextlib.closing(KafkaAdminClient(**connection)) as admin:
+        with admin_of(connection) as admin:
             admin.create_topics(wanted)
-            admin.wait_for_topics([self.plan.source])
+            admin.wait_for_topics([self.plan.source], timeout_ms=READY_WAIT_MS)
         self._created.append(self.plan.source)
         self._say(
             f"topics: {len(report.created)} of Fairlead's under {self.plan.prefix}, and"
@@ -163,8 +169,12 @@ class LocalSystem:
         )
 
     def grow(self, partitions: int) -> None:
-        """Add partitions to the source topic, up to this many."""
-        with contextlib.closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
+        """Add partitions to the source topic, up to this many.
+
+        Raises:
+            EnvironmentMissingError: the cluster does not answer, or refuses.
+        """
+        with admin_of({"bootstrap_servers": self.bootstrap}) as admin:
             admin.create_partitions({self.plan.source: NewPartitions(partitions)})
 
     def set_rule(self, group: str, rule: str, value: object) -> None:
@@ -213,7 +223,7 @@ class LocalSystem:
                         f" ends:\n{self.engine.log_tail()}",
                         remedy=f"Read {self.engine.log}.",
                     )
-            self._generations = consumer.position(topic)
+            self._generations = position_of(consumer, topic)
         self._say(f"engine: generation {self._generations} claimed")
         return self._generations
 
@@ -278,7 +288,7 @@ class LocalSystem:
 
     def delete_topics(self) -> None:
         """Delete what this run made on a cluster that outlives it."""
-        with contextlib.closing(KafkaAdminClient(bootstrap_servers=self.bootstrap)) as admin:
+        with admin_of({"bootstrap_servers": self.bootstrap}) as admin:
             admin.delete_topics(self._created)
 
     def settings(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from kafka import KafkaConsumer, TopicPartition
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.topics import position_of
 
 _POLL_MS: Final = 500
 _SILENCE_SECONDS_MAX: Final = 30.0
@@ -68,7 +69,7 @@ def _read(consumer: KafkaConsumer, partitions: list[TopicPartition]) -> list[Sto
     consumer.seek_to_beginning(*partitions)
     found: list[StoredRecord] = []
     heard = time.monotonic()
-    while waiting := [p for p in partitions if consumer.position(p) < ends[p]]:
+    while waiting := [p for p in partitions if position_of(consumer, p) < ends[p]]:
         for partition, records in consumer.poll(timeout_ms=_POLL_MS).items():
             heard = time.monotonic()
             found += [

@@ -81,6 +81,7 @@ def configure_logs(
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
     )
+    handler.addFilter(_says_something)
     root = logging.getLogger()
     for former in [each for each in root.handlers if getattr(each, "is_fairleads", False)]:
         root.removeHandler(former)
@@ -105,6 +106,13 @@ def logs_configured(form: str = "auto", *, secrets: Iterable[str] = ()) -> Itera
         root.handlers[:] = handlers
         root.setLevel(level)
         structlog.configure(**before)
+
+
+def _says_something(record: logging.LogRecord) -> bool:
+    """Tell whether a line of a library is worth one: a refresh that a close cut off is none."""
+    if record.name != "kafka.cluster" or not isinstance(record.args, tuple):
+        return True
+    return all(type(each).__name__ != "Cancelled" for each in record.args)
 
 
 def _renderer(form: Literal["console", "json"], stream: TextIO) -> Processor:

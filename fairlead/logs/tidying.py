@@ -53,6 +53,7 @@ REPEATING: Final[Mapping[str, tuple[str, ...]]] = {
     "write_failed": ("topic",),
     "http_connections_full": (),
     "requests_dropped": (),
+    "requests_not_reached": (),
 }
 """Events that may come with each batch or poll, and the fields by which two are the same."""
 

@@ -1,5 +1,6 @@
 """What the bridges say of themselves in the offsets topic: there, in trouble, stopped, or dead."""
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -48,6 +49,11 @@ class BridgeLife:
             "dead": f"gave its last sign of life at {when}, and did not say that it ends",
         }[self.verdict]
         return f"the bridge of cluster {self.cluster} {did}"
+
+    @property
+    def command(self) -> str:
+        """How it is started: under another name it would tell the same queues as others."""
+        return f"fairlead bridge kafka --cluster-name {shlex.quote(self.cluster)}"
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON tells it."""

@@ -26,6 +26,7 @@ from fairlead.recording.folder import RecordingFolder, open_recording
 from fairlead.recording.manifest import Manifest
 from fairlead.recording.writer import PartitionWriter, RecordingWriter
 from fairlead.settings import KafkaSettings, Settings
+from fairlead.topics import position_of
 from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import CLIENT_TOPICS, TopicNames
 from streaming.reading import partitions_of, read_bounds
@@ -74,6 +75,8 @@ def driver_settings(settings: Settings, strategies: Mapping[str, Strategy]) -> D
         switch_ms=settings.groups.switch_ms,
         groups_max=settings.groups.max_groups,
         new_groups_per_second=settings.groups.new_groups_per_second,
+        heartbeat_bytes_per_second=settings.groups.heartbeat_bytes_per_second,
+        state_bytes=settings.groups.state_bytes,
     )
 
 
@@ -211,7 +214,7 @@ def _poll(
 ) -> None:
     idle = 0
     # By position and not by record: the last offsets of a compacted topic may be empty.
-    while any(consumer.position(partition) < end for partition, end in ends.items()):
+    while any(position_of(consumer, partition) < end for partition, end in ends.items()):
         batches = consumer.poll(timeout_ms=_POLL_MS, max_records=5_000)
         idle = 0 if batches else idle + 1
         if idle > _IDLE_POLLS_MAX:

@@ -13,6 +13,9 @@ import orjson
 from fairlead.core.records import DriverSettings
 from fairlead.recording.errors import RecordingError
 from fairlead.recording.regular_files import NotRegularError, read_regular
+from fairlead.wire.bridge_records import read_driver_settings
+from fairlead.wire.errors import WireError
+from fairlead.wire.fields import Fields, Tally
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import CLIENT_TOPICS, INPUT_TOPICS, OUTPUT_TOPICS, TopicNames
 
@@ -127,6 +130,9 @@ def read_manifest(folder: Path) -> Manifest:
         raise RecordingError(path, detail, "Use the version of fairlead that wrote it.")
     try:
         manifest = _manifest(document)
+    except WireError as error:
+        detail = f"{error.field or 'a field'} cannot be read: {error.detail}; {error.remedy}"
+        raise RecordingError(path, detail) from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         detail = f"it cannot be understood ({type(error).__name__}: {error})"
         raise RecordingError(path, detail) from error
@@ -184,13 +190,12 @@ def file_name(suffix: str, number: int) -> str:
 
 
 def _manifest(document: Mapping[str, Any]) -> Manifest:
-    settings = dict(document["settings"])
     return Manifest(
         prefix=str(document["prefix"]),
         recorded_at_ms=int(document["recorded_at_ms"]),
         version=str(document["version"]),
         running=bool(document["running"]),
-        settings=DriverSettings(**{**settings, "strategies": tuple(settings["strategies"])}),
+        settings=read_driver_settings(Fields(dict(document), Tally())),
         topics={
             suffix: {int(number): PartitionFile(**part) for number, part in parts.items()}
             for suffix, parts in document["topics"].items()

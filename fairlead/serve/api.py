@@ -26,6 +26,7 @@ from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
 from fairlead.serve.requests_metrics import ServeMetrics
 from fairlead.settings import KafkaSettings
+from fairlead.wire.texts import GROUP
 
 __all__ = ["application"]
 
@@ -33,6 +34,8 @@ _LOOK_S: Final = 0.25
 """A stream of events tells what is new at most four times a second."""
 _ALIVE_S: Final = 15.0
 """So often a stream says something, so that proxies keep it."""
+_PLACE: Final = "in the topics that are served"
+_ALL_GROUPS: Final = "`fairlead group list` shows all."
 
 
 def application(
@@ -99,6 +102,7 @@ class _Answers:
         self._following = following
         self._metrics = metrics
         self._streams = streams
+        self._one_search = asyncio.Semaphore(1)
         self._of = {"bootstrap": kafka.bootstrap, "topic_prefix": kafka.topic_prefix}
 
     async def index(self, request: Request) -> Response:
@@ -193,8 +197,12 @@ class _Answers:
             await asyncio.sleep(_LOOK_S)
 
     async def _unknown(self, name: str) -> Response:
-        known = [each["group"] for each in await run_in_threadpool(self._held.groups)]
-        error = await run_in_threadpool(unknown_group, name, known, "in the topics that are served")
+        if not GROUP.allows(name):
+            return _refusal(404, f"GROUP: no group has such a name ({GROUP.words}).", _ALL_GROUPS)
+        # A search may take half a second: those who wait for one take no thread from other answers.
+        async with self._one_search:
+            known = [each["group"] for each in await run_in_threadpool(self._held.groups)]
+            error = await run_in_threadpool(unknown_group, name, known, _PLACE)
         return _refusal(404, error.message, error.remedy)
 
 

@@ -51,7 +51,7 @@ GAUGES: Final = (
     _gauge(
         "group_phase",
         "group phase",
-        "1 for the phase of the group in its newest decision (unknown: there is none to tell).",
+        "1 for the phase of the group in its newest decision (unknown: members await one).",
     ),
     _gauge("group_members", "group", "Client ids that are live and do not leave."),
     _gauge(

@@ -41,13 +41,16 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
     app = application(held, lambda: follower.following, metrics, streams, settings.kafka)
     # The port first: where it is taken, nothing else begins.
     server = start_server(app, settings.serve, "serve", settings.http, on_end=stop.set)
-    with ExitStack() as ending:
-        poller = OffsetPoller(held, data, settings.serve.lag_period_ms)
-        for part in (follower, poller):
-            part.start()
-            ending.callback(part.stop)
-        ending.callback(server.stop)
-        log.info("serving", url=server.url)
-        stop.wait()
-        if not server.is_answering:
-            raise RuntimeError("the HTTP server ended by itself")
+    try:
+        with ExitStack() as ending:
+            poller = OffsetPoller(held, data, settings.serve.lag_period_ms)
+            for part in (follower, poller):
+                part.start()
+                ending.callback(part.stop)
+            ending.callback(server.stop)
+            log.info("serving", url=server.url)
+            stop.wait()
+            if not server.is_answering:
+                raise RuntimeError("the HTTP server ended by itself")
+    finally:
+        log.info("serving_stopped", url=server.url)

@@ -26,8 +26,9 @@ class HttpSettings(Section):
         Field(
             ge=100,
             le=600_000,
-            description="A request must be there after so long, head and body; and whoever does "
-            "not read the answer for so long is cut off. A scrape over a slow link takes a second.",
+            description="A request must be there after so long; one with a body is refused with "
+            "413. Whoever does not read the answer for so long is cut off. A scrape over a slow "
+            "link takes a second.",
         ),
     ]
     head_bytes: Annotated[

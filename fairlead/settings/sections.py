@@ -190,6 +190,24 @@ class GroupsSettings(Section):
             "after a quiet time five seconds' worth at once. 0: any number.",
         ),
     ]
+    heartbeat_bytes_per_second: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=1_000_000_000,
+            description="Heartbeats above 4 KiB may be so much a second, each shard its share; "
+            "after a quiet time five seconds' worth at once. 0: any number.",
+        ),
+    ]
+    state_bytes: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=10_000_000_000,
+            description="Once so much is kept of all groups, each shard its share, a group that "
+            "has more than its part of it grows no further. 0: any number.",
+        ),
+    ]
     evict_after_ms: Annotated[
         int,
         Field(ge=1, le=86_400_000, description="A group without members is forgotten after this."),

@@ -52,13 +52,14 @@ class BridgeSilence:
 
     def row(self, lives: Sequence[BridgeLife]) -> dict[str, Any]:
         """Return it as a row of `group check --all`, with what the bridges say of themselves."""
+        start = lives[0].command if len(lives) == 1 else "fairlead bridge kafka"
         signs = [each.words() for each in lives] or ["no bridge has ever given a sign of life"]
         return {
             "problem": "bridge_silent",
             "for": ", ".join(self.topics),
             "says": "; ".join((self.words(), *signs)),
-            "do": "look whether the bridge runs, and at its log: fairlead bridge kafka --supervise "
-            "starts it again; or fairlead route put, where there is no bridge",
+            "do": f"look whether the bridge runs, and at its log: {start} --supervise starts it "
+            "again; or fairlead route put, where there is no bridge",
         }
 
 

@@ -52,6 +52,11 @@ class Bridges:
         """Leave out what is asked about topics that do not exist."""
         return self if self.silence is None else replace(self, silence=self.silence.without(absent))
 
+    def about(self, topics: Collection[str]) -> "Bridges":
+        """Leave out what is asked for others alone than who is concerned by these topics."""
+        asked = self.silence is not None and not {*self.silence.topics}.isdisjoint(topics)
+        return self if asked else replace(self, silence=None)
+
     def rows(self) -> list[dict[str, Any]]:
         """Return each thing that is wrong as a row of `group check --all`, the worst first."""
         rows = [] if self.silence is None else [self.silence.row(self.lives)]
@@ -62,7 +67,8 @@ class Bridges:
                     "problem": "bridge_dead" if dead else "bridge_look_ups_fail",
                     "for": each.cluster,
                     "says": f"{each.words()}: routes stay as they are, new topics and groups wait",
-                    "do": "start it: fairlead bridge kafka --supervise starts it again when it dies"
+                    "do": f"start it with the options that it had: {each.command} --supervise "
+                    "starts it again when it dies"
                     if dead
                     else "look whether its data cluster answers, and at the bridge's log",
                 }

@@ -123,7 +123,7 @@ class _Look:
     def signs(self) -> Signs:
         """Return what can be seen of it."""
         found, newest = self.found, self.found.newest
-        since_ms = found.past.phase_since_ms
+        since_ms = found.phase_since_ms
         return Signs(
             rules=found.live.roll.rules,
             engine_silent=found.engine.silent,

@@ -10,10 +10,12 @@ from fairlead.control.known_groups import named_groups
 from fairlead.core.allocation import Strategy
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import Epoch, MessageQueue, Route
+from fairlead.counts import counted
 from fairlead.local.decisions import Decision
 from fairlead.planning.decision_log import hides_newer
 from fairlead.planning.engine_life import EngineLife, newest_tick_ms
 from fairlead.planning.live_group import LiveGroup, UnknownGroupError, read_live_group
+from fairlead.planning.phase import phase_of
 from fairlead.sources.topic_source import TopicSource
 from fairlead.standing.heard import Heard, Place, hear
 from fairlead.standing.member_standing import MemberStanding, member_standings
@@ -85,12 +87,20 @@ class GroupStanding:
 
     @property
     def phase(self) -> str:
-        """The word of docs/protocol.md §3.14; from what is seen where no decision was read."""
-        if self.newest is not None:
-            return self.newest.phase
-        if not self.live.roll.state.members:
-            return "empty"
-        return "handing_over" if any(each.passing for each in self.queues) else "stable"
+        """The word of docs/protocol.md §3.14, or ``unknown``: a decision is awaited."""
+        return phase_of(
+            None if self.newest is None else self.newest.phase,
+            awaited=any(each.unplaced for each in self.members),
+            passing=any(each.passing for each in self.queues),
+            members=bool(self.live.roll.state.members),
+        )
+
+    @property
+    def phase_since_ms(self) -> int | None:
+        """When the group came into its phase; None: before what was read, or none can tell."""
+        newest = self.newest
+        decided = newest is not None and newest.phase == self.phase
+        return self.past.phase_since_ms if decided else None
 
     @property
     def sharing(self) -> tuple[MemberStanding, ...]:
@@ -127,6 +137,9 @@ class GroupStanding:
         unassigned = sum(each.unassigned for each in self.queues)
         if unassigned:
             yield f"{unassigned} without an owner"
+        unplaced = sum(each.unplaced for each in self.members)
+        if unplaced:
+            yield f"{counted(unplaced, 'member')} not placed by any decision yet"
         if not passing and not unassigned and self.phase in _TRANSIENT:
             yield f"the group is {self.phase}"
 
@@ -155,6 +168,12 @@ class GroupStanding:
         return tuple(topic for topic in shared_topics(state) if topic not in state.routes)
 
     @property
+    def waits_for_bridge(self) -> bool:
+        """Whether it lacks what only a bridge tells: a route, or where queues begin."""
+        asking = self.phase in ("waiting_for_route", "waiting_for_offsets")
+        return asking or any(topic not in self.absent for topic in self.unrouted)
+
+    @property
     def routes(self) -> Mapping[str, Route]:
         """The routes of the topics that are subscribed to."""
         state = self.live.picture.state
@@ -175,7 +194,7 @@ class GroupStanding:
             "group": self.name,
             "as_of_ms": self.now_ms,
             "phase": self.phase,
-            "phase_since_ms": self.past.phase_since_ms,
+            "phase_since_ms": self.phase_since_ms,
             "strategy": rules.strategy,
             "mode": rules.mode,
             "model": max(models, key=lambda model: models[model]) if models else None,

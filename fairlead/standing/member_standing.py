@@ -61,6 +61,12 @@ class MemberStanding:
     behind: bool
 
     @property
+    def unplaced(self) -> bool:
+        """Whether it heartbeats to share, and no decision has told it anything yet."""
+        sharing = ("consumes", "idle", "drained", "not_designated")
+        return self.told is None and self.role in sharing
+
+    @property
     def live(self) -> bool:
         """Whether it heartbeats."""
         return self.role not in ("awaited", "silent")

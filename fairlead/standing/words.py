@@ -39,11 +39,12 @@ PHASES: Final[Mapping[str, str]] = {
     "recovering": "the engine lost its state: it waits until it knows who is working",
     "settling": "joins and leaves are gathered into one decision (settle_ms)",
     "stable": "nothing is on its way",
+    "unknown": "members are heard that no decision has placed yet: one is awaited",
     "waiting_for_clients": "queues are kept for clients that restart (restart_grace_ms)",
     "waiting_for_offsets": "a bridge has to tell where queues begin",
     "waiting_for_route": "a bridge has to tell the route of a topic",
 }
-"""What each phase of docs/protocol.md §3.14 means."""
+"""What each phase of docs/protocol.md §3.14 means, and `fairlead.planning.phase`'s own."""
 
 
 def cause_words(cause: Mapping[str, Any]) -> str:

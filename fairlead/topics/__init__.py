@@ -2,8 +2,10 @@
 
 from fairlead.topics.creation import (
     BROKERS_CHOICE,
+    READY_WAIT_MS,
     TopicDifference,
     TopicReport,
+    admin_of,
     configs_of,
     create_topics,
     differences_of,
@@ -11,6 +13,7 @@ from fairlead.topics.creation import (
 )
 from fairlead.topics.missing_rights import cluster_error, lack_words, lacking, require_rights
 from fairlead.topics.reachability import connection_error, require_reachable
+from fairlead.topics.reading_position import UNKNOWN_POSITION, position_of
 from fairlead.topics.rights import RIGHTS, Role, acl_command
 from fairlead.topics.specification import MESSAGE_BYTES_MAX, TopicSpec, topic_specs
 from fairlead.topics.topic_consumer import TopicConsumer
@@ -20,7 +23,9 @@ __all__ = [
     "BATCHES_PASSED_OVER",
     "BROKERS_CHOICE",
     "MESSAGE_BYTES_MAX",
+    "READY_WAIT_MS",
     "RIGHTS",
+    "UNKNOWN_POSITION",
     "Role",
     "TopicConsumer",
     "TopicDifference",
@@ -28,6 +33,7 @@ __all__ = [
     "TopicSpec",
     "UnreadableBatch",
     "acl_command",
+    "admin_of",
     "cluster_error",
     "configs_of",
     "connection_error",
@@ -36,6 +42,7 @@ __all__ = [
     "inspect_topics",
     "lack_words",
     "lacking",
+    "position_of",
     "require_reachable",
     "require_rights",
     "topic_specs",

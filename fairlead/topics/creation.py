@@ -18,6 +18,8 @@ from fairlead.topics.reachability import require_reachable
 from fairlead.topics.specification import ESSENTIAL_SETTINGS, TopicSpec
 
 BROKERS_CHOICE: Final = -1
+READY_WAIT_MS: Final = 60_000
+"""How long topics that were just made are waited for: a busy broker knew one only after 10 s."""
 _REPLICAS_FOR_TWO_IN_SYNC: Final = 3
 _REMEDY: Final = "Allow this user Create on the cluster, or make the topics as another user."
 
@@ -78,7 +80,7 @@ def create_topics(
     Raises:
         EnvironmentMissingError: the cluster does not answer, or refuses to make a topic.
     """
-    with _admin(connection) as admin:
+    with admin_of(connection) as admin:
         before = _described(admin, prefix, specs)
         absent = [spec for spec in specs if prefix + spec.suffix not in before]
         created = _create(admin, prefix, absent, replication_factor)
@@ -98,12 +100,17 @@ def inspect_topics(
     Raises:
         EnvironmentMissingError: the cluster does not answer.
     """
-    with _admin(connection) as admin:
+    with admin_of(connection) as admin:
         return _compare(admin, prefix, specs, replication_factor)
 
 
 @contextlib.contextmanager
-def _admin(connection: Mapping[str, Any]) -> Iterator[KafkaAdminClient]:
+def admin_of(connection: Mapping[str, Any]) -> Iterator[KafkaAdminClient]:
+    """Ask something of a cluster; whatever it does not answer is told with its cause.
+
+    Raises:
+        EnvironmentMissingError: the cluster does not answer, or refuses.
+    """
     require_reachable(connection)
     try:
         with contextlib.closing(KafkaAdminClient(**connection)) as admin:
@@ -138,7 +145,7 @@ def _create(
                 f" ({topic['error_message']}).",
                 remedy=_REMEDY,
             )
-    admin.wait_for_topics(list(wanted))
+    admin.wait_for_topics(list(wanted), timeout_ms=READY_WAIT_MS)
     return tuple(created)
 
 

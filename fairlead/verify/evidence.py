@@ -1,6 +1,7 @@
 """Collects the history of a run from where it was written: journals and topics, nobody's memory."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import orjson
 
@@ -40,12 +41,14 @@ def history_of(
         RecordingError: the recording is damaged.
         ValueError: a record of Fairlead's own topics cannot be understood.
     """
+    granted = tuple(grants(recording.all_rows("assignments"), group))
     return History(
         journals=journals,
         steps=tuple(steps),
         source=source,
         decisions=tuple(_decisions(recording.all_rows("decisions"), group)),
-        grants=frozenset(grants(recording.all_rows("assignments"), group)),
+        grants=frozenset((each.queue, each.client_id, each.epoch) for each in granted),
+        lives={(each.queue, each.epoch): each.life for each in granted if each.life is not None},
         progress=tuple(progress_reports(recording.all_rows("heartbeats"), group)),
     )
 
@@ -91,8 +94,17 @@ def progress_reports(records: Rows, group: str) -> Iterator[ProgressReport]:
             raise ValueError(f"progress record: {error!r} in {record.value[:200]!r}") from error
 
 
-def grants(records: Rows, group: str) -> Iterator[tuple[Queue, str, Epoch]]:
-    """Yield every add of every assignment record of the group: queue, client and epoch.
+class Grant(NamedTuple):
+    """A grant as its client was told it; ``life``: the identity of its topic, None if not told."""
+
+    queue: Queue
+    client_id: str
+    epoch: Epoch
+    life: str | None
+
+
+def grants(records: Rows, group: str) -> Iterator[Grant]:
+    """Yield every add of every assignment record of the group.
 
     Raises:
         ValueError: an assignment record cannot be understood.
@@ -105,7 +117,8 @@ def grants(records: Rows, group: str) -> Iterator[tuple[Queue, str, Epoch]]:
             if fields["kind"] != "assignment" or fields["group"] != group:
                 continue
             for entry in fields["add"]:
-                yield Queue(*entry["queue"]), fields["client_id"], Epoch(*entry["epoch"])
+                queue, epoch = Queue(*entry["queue"]), Epoch(*entry["epoch"])
+                yield Grant(queue, fields["client_id"], epoch, entry.get("identity"))
         except (KeyError, TypeError) as error:
             raise ValueError(f"assignment record: {error!r} in {record.value[:200]!r}") from error
 

@@ -195,14 +195,13 @@ class GroupFacts:
         """Work was reported: whoever works on a grant proves that all older ones have ended."""
         for entry in record.queues:
             grant = self._grant(record.member, entry.queue, entry.epoch)
-            accepted = grant is not None and grant.resolved is None
-            self._count("progress", accepted=accepted)
+            self._count("progress", row, grant)
             report = Report(entry.position, row, identity=entry.identity)
             if grant is not None and (grant.worked is None or report.position > grant.worked[0]):
                 self._compare(grant, worked=report)
             self.positions.grow(entry, report)
             self.positions.reach(entry.queue, entry.epoch, report, grant)
-            if grant is not None and accepted:
+            if grant is not None and grant.resolved is None:
                 self._supersede(grant, row, "works under a newer grant")
 
     def release(self, record: Release, row: RawRecord) -> None:
@@ -212,7 +211,7 @@ class GroupFacts:
             self._promise(member, record.last_started, row)
         grant = self._grant(record.member, record.queue, record.epoch)
         accepted = grant is not None and grant.resolved is None
-        self._count("release", accepted=accepted)
+        self._count("release", row, grant)
         if record.position is not None:
             report = Report(record.position, row, identity=record.identity)
             self.positions.reach(record.queue, record.epoch, report, grant)
@@ -311,7 +310,13 @@ class GroupFacts:
                 self.early.setdefault((grant.queue, grant.epoch), EarlyWork(grant, newer, row))
             grant.end(evidence_of(row, f"{newer.client_id} {says}"), self.clock.clock_ms)
 
-    def _count(self, kind: str, *, accepted: bool) -> None:
+    def _count(self, kind: str, row: RawRecord, grant: GrantFacts | None) -> None:
+        """Count a report; one is stale that was told of no grant, or behind its grant's end.
+
+        Up to a decision all releases are read before all progress, which may be minutes older.
+        """
+        ended_ms = None if grant is None else grant.resolved_ms
+        accepted = grant is not None and (ended_ms is None or row.append_ms <= ended_ms)
         name = f"{kind}/{'accepted' if accepted else 'stale'}"
         self.counts[name] = self.counts.get(name, 0) + 1
 

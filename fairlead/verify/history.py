@@ -125,7 +125,7 @@ class Journal:
     Attributes: client_id: who wrote it. records: the lines understood. faults: lines that could
         not be understood. The last line of a killed process may be cut off in
             the middle; that is no fault. pid: its process id; None: it did not say. opened_ns: when
-            it began to write; None: it did not say.
+            it began to write; None: it did not say. cut_off: its last line ends in the middle.
     """
 
     client_id: str
@@ -133,6 +133,7 @@ class Journal:
     faults: Sequence[str] = ()
     pid: int | None = None
     opened_ns: int | None = None
+    cut_off: bool = False
 
     @property
     def begun_ns(self) -> int | None:
@@ -227,6 +228,7 @@ class History:
             where it is not known.
         decisions: of the group, in the order of the topic.
         grants: every add that the engine ever sent: queue, client, epoch.
+        lives: of which life of its topic a grant is, by its identity; what was not told is absent.
         progress: every progress entry of the group.
     """
 
@@ -235,4 +237,5 @@ class History:
     source: Mapping[Queue, Mapping[int, int | None]] = field(default_factory=dict)
     decisions: Sequence[Decision] = ()
     grants: frozenset[GrantKey] = frozenset()
+    lives: Mapping[tuple[Queue, Epoch], str] = field(default_factory=dict)
     progress: Sequence[ProgressReport] = ()

@@ -159,6 +159,7 @@ def read_journal(path: Path) -> list[Journal]:
             found = found or [_Reading(path.stem)]
             if complete:
                 found[-1].faults.append(f"{path.name} line {number}: {error}")
+            found[-1].cut_off = not complete
     return [each.journal() for each in found or [_Reading(path.stem)]]
 
 
@@ -171,10 +172,13 @@ class _Reading:
     opened_ns: int | None = None
     records: list[JournalRecord] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+    cut_off: bool = False
 
     def journal(self) -> Journal:
         records, faults = tuple(self.records), tuple(self.faults)
-        return Journal(self.client_id, records, faults, self.pid, self.opened_ns)
+        return Journal(
+            self.client_id, records, faults, self.pid, self.opened_ns, cut_off=self.cut_off
+        )
 
 
 def _opened(fields: LineFields) -> tuple[str, int | None, int | None]:

@@ -3,8 +3,8 @@
 from collections.abc import Set as AbstractSet
 
 from fairlead.verify.docket import Docket, Evidence
-from fairlead.verify.eras import Eras
-from fairlead.verify.history import GrantKey, History, ProgressReport
+from fairlead.verify.eras import Era, Eras
+from fairlead.verify.history import ClientKilled, GrantKey, History, ProgressReport
 from fairlead.verify.overlaps import find_overlaps
 from fairlead.verify.reads import Reads, count_reads
 from fairlead.verify.tenures import Tenure, Tenures
@@ -22,11 +22,11 @@ def judge_journals(history: History, tenures: Tenures, docket: Docket) -> dict[s
         docket: takes what is found.
     """
     unsafe = UnsafeGrants(history.decisions)
-    _judge_owners(tenures, docket, unsafe)
+    _judge_owners(history, tenures, docket, unsafe)
     _judge_unwritten(history, tenures, docket)
     _judge_starts(history, tenures, docket)
     reads = count_reads(history, tenures, unsafe)
-    holes = _judge_holes(tenures, Eras(history.decisions, tenures), docket)
+    holes = _judge_holes(tenures, Eras(history, tenures), docket)
     _judge_reads(history, tenures, reads, docket)
     found = [tenure for queue in tenures.by_queue.values() for tenure in queue]
     return {
@@ -45,7 +45,7 @@ def judge_journals(history: History, tenures: Tenures, docket: Docket) -> dict[s
     }
 
 
-def _judge_owners(tenures: Tenures, docket: Docket, unsafe: UnsafeGrants) -> None:
+def _judge_owners(history: History, tenures: Tenures, docket: Docket, unsafe: UnsafeGrants) -> None:
     docket.look("S1", "tenures", sum(len(found) for found in tenures.by_queue.values()))
     for overlap in find_overlaps(tenures):
         if unsafe.excuse(overlap.earlier, overlap.later):
@@ -62,8 +62,32 @@ def _judge_owners(tenures: Tenures, docket: Docket, unsafe: UnsafeGrants) -> Non
                 for owner, line in zip(owners, overlap.slice(), strict=True)
             ),
         )
+    worked = {each.client_id for each in history.journals if each.records}
+    for unknown in sorted(worked - _granted(history)):
+        docket.find(
+            "S1",
+            f"the journals prove nothing here: no grant is of a client {unknown!r}; a file without"
+            " a line of kind opened is of the client that its name says",
+        )
     for flaw in tenures.flaws:
         docket.find("S1", f"the journals prove nothing here: {flaw}")
+
+
+def _early_death(history: History, death: ClientKilled, granted: AbstractSet[str]) -> str:
+    """Say of whom the fault log tells a death that no journal has."""
+    who = death.client_id
+    text = f"{who} was killed before its first line: it is not judged"
+    if who not in granted:
+        return f"{text} (nothing was ever granted to a client of this id)"
+    pids = sorted({each.pid for each in history.journals if each.client_id == who and each.pid})
+    if death.pid is not None and pids:
+        return f"{text} (as pid {death.pid}, and its journals are of {', '.join(map(str, pids))})"
+    return text
+
+
+def _granted(history: History) -> set[str]:
+    """Return the ids of the clients to which anything was granted."""
+    return {client_id for _, client_id, _ in history.grants}
 
 
 def _judge_unwritten(history: History, tenures: Tenures, docket: Docket) -> None:
@@ -73,6 +97,7 @@ def _judge_unwritten(history: History, tenures: Tenures, docket: Docket) -> None
     each grant under which it told that it got on.
     """
     written = {tenure.key for found in tenures.by_queue.values() for tenure in found}
+    granted = _granted(history)
     for death in tenures.unwritten:
         client_id = death.client_id
         lost = [
@@ -82,7 +107,7 @@ def _judge_unwritten(history: History, tenures: Tenures, docket: Docket) -> None
             and (report.queue, client_id, report.epoch) not in written
         ]
         if not lost:
-            docket.excuse("S1", f"{client_id} was killed before its first line: it is not judged")
+            docket.excuse("S1", _early_death(history, death, granted))
             continue
         first = lost[0]
         docket.find(
@@ -141,13 +166,13 @@ def _judge_holes(tenures: Tenures, eras: Eras, docket: Docket) -> int:
     holes = 0
     for queue, found in sorted(tenures.by_queue.items()):
         done: int | None = None
-        reset = 0
+        era = Era(0, 0)
         for tenure in found:
             if tenure.ending == "unowned":
                 continue
             docket.look("S5", "starts in journals")
-            if eras.reset_of(tenure) > reset:
-                reset, done = eras.reset_of(tenure), eras.begin(tenure)
+            if eras.of(tenure) > era:
+                era, done = eras.of(tenure), eras.begin(tenure)
             if done is not None and tenure.start_offset > done:
                 holes += 1
                 text = f"{queue}: {tenure.start_offset - done} messages from {done} on were skipped"

@@ -4,7 +4,7 @@ A message may be read a second time for two reasons only. Its first reader was k
 lease, and the engine had not read that far when it granted the queue anew. Or its first reader
 released the queue below it, for an earlier message was not finished: it had failed, or was one of a
 batch that nobody committed. Everything else is a message read twice on a clean move. An operator's
-reset begins a reading of its own.
+reset begins a reading of its own, and so does a topic that was made anew.
 """
 
 from collections import Counter
@@ -72,13 +72,13 @@ def count_reads(history: History, tenures: Tenures, unsafe: UnsafeGrants | None 
         unsafe: the grants whose marks excuse second readings; None: no mark does.
     """
     readings = _readings(tenures)
-    bounds, eras = _Bounds(history, tenures), Eras(history.decisions, tenures)
+    bounds, eras = _Bounds(history, tenures), Eras(history, tenures)
     clean: list[str] = []
     excess: list[str] = []
     excused: Counter[GrantKey] = Counter()
     beside = lapsed = early = 0
     for first, second in _repeats(readings):
-        if eras.reset_of(first.tenure) != eras.reset_of(second.tenure):
+        if eras.of(first.tenure) != eras.of(second.tenure):
             continue
         ended = first.tenure if second.tenure is not first.tenure else None
         dead = ended is not None and ended.ending in ("killed", "lapsed")
@@ -94,8 +94,9 @@ def count_reads(history: History, tenures: Tenures, unsafe: UnsafeGrants | None 
             excess.append(f"{_describe_repeat(first, second)}; the engine knew of {read}")
         else:
             clean.append(_describe_repeat(first, second))
+    present = _readings(tenures, eras)
     processed = {
-        queue: offsets.keys() & readings.get(queue, {}).keys()
+        queue: offsets.keys() & present.get(queue, {}).keys()
         for queue, offsets in history.source.items()
     }
     return Reads(
@@ -111,7 +112,7 @@ def count_reads(history: History, tenures: Tenures, unsafe: UnsafeGrants | None 
         unsafe_repeats=beside,
         lapsed_repeats=lapsed,
         early_repeats=early,
-        forged=tuple(_forged(history, readings)),
+        forged=tuple(_forged(history, present)),
         killed=tuple(_killed_clients(tenures, bounds, excused)),
     )
 
@@ -122,12 +123,18 @@ def _released_below(tenure: Tenure, message: Consumed) -> bool:
     return tenure.stopped_early and stop is not None and message.offset >= stop
 
 
-def _readings(tenures: Tenures) -> dict[Queue, dict[int, list[_Reading]]]:
-    """Per queue and offset, who processed it, in the order of time."""
+def _readings(tenures: Tenures, eras: Eras | None = None) -> dict[Queue, dict[int, list[_Reading]]]:
+    """Per queue and offset, who processed it, in the order of time.
+
+    With ``eras`` without what stood in a topic before it was made anew: its source does not hold it
+    any more.
+    """
     readings: dict[Queue, dict[int, list[_Reading]]] = {}
     for queue, queue_tenures in tenures.by_queue.items():
         offsets = readings.setdefault(queue, {})
         for tenure in queue_tenures:
+            if eras is not None and eras.is_of_an_older_life(tenure):
+                continue
             for message in tenure.consumed:
                 offsets.setdefault(message.offset, []).append(_Reading(message, tenure))
         for found in offsets.values():

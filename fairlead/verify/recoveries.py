@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
 
 from fairlead.verify.history import (
     ClientFrozen,
@@ -9,6 +11,7 @@ from fairlead.verify.history import (
     Closing,
     EngineKilled,
     Fault,
+    Queue,
     StepBegun,
     StepRecord,
 )
@@ -44,16 +47,18 @@ def recoveries(steps: Sequence[StepRecord], tenures: Tenures) -> tuple[Recovery,
     found = []
     for index, (begin_ns, name) in enumerate(marks):
         end_ns = marks[index + 1][0] if index + 1 < len(marks) else closing
-        own = [gap for gap in gaps if begin_ns <= gap[0] and (end_ns is None or gap[0] < end_ns)]
-        ends = [end for _, end in own]
-        lengths = [end - begin for begin, end in own if end is not None]
+        own = [
+            gap for gap in gaps if begin_ns <= gap.begin_ns < (inf if end_ns is None else end_ns)
+        ]
+        ends = [gap.end_ns for gap in own]
+        lengths = [gap.end_ns - gap.begin_ns for gap in own if gap.end_ns is not None]
         never = any(end is None for end in ends)
         last = max((end for end in ends if end is not None), default=begin_ns)
         found.append(
             Recovery(
                 name,
                 begin_ns,
-                len(own),
+                len({gap.queue for gap in own}),
                 None if never else (last - begin_ns) / 1e6,
                 max(lengths, default=0) / 1e6,
             )
@@ -78,16 +83,23 @@ def _marks(steps: Sequence[StepRecord]) -> Iterator[tuple[int, str]]:
                 pass
 
 
-def _gaps(tenures: Tenures, closing: int | None) -> Iterator[tuple[int, int | None]]:
-    """Yield when a queue had no owner any more, and when it had one again (None: never)."""
-    for found in tenures.by_queue.values():
+class _Gap(NamedTuple):
+    """When a queue had no owner any more, and when it had one again (None: never)."""
+
+    queue: Queue
+    begin_ns: int
+    end_ns: int | None
+
+
+def _gaps(tenures: Tenures, closing: int | None) -> Iterator[_Gap]:
+    for queue, found in tenures.by_queue.items():
         reached: int | None = None
         for tenure in found:
             if reached is not None and tenure.begin_ns > reached:
-                yield reached, tenure.begin_ns
+                yield _Gap(queue, reached, tenure.begin_ns)
             if tenure.end_ns is None:
                 reached = None
                 break
             reached = max(reached or 0, tenure.end_ns)
         if reached is not None and (closing is None or reached < closing):
-            yield reached, None
+            yield _Gap(queue, reached, None)

@@ -83,6 +83,7 @@ def judge_replay(
         "resent": comparison.resent,
         "unwritten": comparison.unwritten,
         "undecided": comparison.undecided,
+        "requests_of_others": comparison.others,
         "state_bytes_max": states.bytes_max,
     }
 

@@ -220,6 +220,12 @@ def _flaws_of_stop(tenure: Tenure) -> Iterable[str]:
         yield f"{who}, but worked on up to {tenure.frontier}"
 
 
+def _line(record: JournalRecord) -> str:
+    """Name a line of a journal."""
+    kind, offset = type(record).__name__.lower(), record.offset
+    return f"{kind} {record.queue}@{offset} at {record.t_ns} ns"
+
+
 class _JournalReader:
     """Reads one process's records in order."""
 
@@ -228,15 +234,19 @@ class _JournalReader:
         self.flaws: list[str] = []
         self._client_id = life.journal.client_id
         self._death = life.death
+        self._cut_off = life.journal.cut_off
         self._open: dict[Queue, Tenure] = {}
         self._newest_ns = 0
 
     def read(self, record: JournalRecord) -> None:
         if record.t_ns < self._newest_ns:
-            self.flaws.append(f"time runs backwards at {record}")
+            self.flaws.append(f"time runs backwards at {_line(record)}")
         self._newest_ns = max(self._newest_ns, record.t_ns)
         if self._death is not None and record.t_ns > self._death.dead_ns:
-            self.flaws.append(f"a record after the client's death: {record}")
+            self.flaws.append(
+                f"a record after the client's death: {_line(record)}, and the kernel reported its "
+                f"end at {self._death.dead_ns} ns (is it the right process, and of one clock?)"
+            )
         match record:
             case Start():
                 self._start(record)
@@ -256,6 +266,7 @@ class _JournalReader:
             else:
                 self.flaws.append(
                     f"{queue} under {tenure.epoch} was never stopped, and no death is on record"
+                    + (" (the last line of its journal is cut off)" if self._cut_off else "")
                 )
 
     def _start(self, record: Start) -> None:

@@ -22,6 +22,7 @@ from fairlead.verify.docket import Docket
 from fairlead.verify.facts import ShardFacts, order_of
 from fairlead.verify.grant_facts import GrantFacts
 from fairlead.verify.group_facts import GroupFacts
+from fairlead.verify.member_facts import MemberFacts
 from fairlead.verify.told import ALL, Told, ToldAdd, read_told
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import INPUT_TOPICS
@@ -174,7 +175,7 @@ class Walk:
         # The driver before had read the same rows when it died.
         self._meet_orphans(shard, audit.cut.generation, judges)
         group = shard.facts.group(audit.group)
-        counts.lapses += sum(1 for _ in shard.facts.lapse(group))
+        counts.lapses += _deaths(shard.facts.lapse(group))
         adds = self.told.take(audit)
         step = Step(audit, adds, shard.facts, group, shard.whole, behind)
         for judge in judges:
@@ -236,11 +237,16 @@ class Walk:
             if partition_of_group(key.group, shards) == shard.number
         )
         for add in self.told.left_over(groups, generation):
-            self.counts.lapses += sum(1 for _ in shard.facts.lapse(shard.facts.group(add.group)))
+            self.counts.lapses += _deaths(shard.facts.lapse(shard.facts.group(add.group)))
             for judge in judges:
                 judge.orphan(add, shard.facts)
             shard.facts.group(add.group).issue(_grant(add), add.generation)
             self.counts.orphans += 1
+
+
+def _deaths(lapsed: Iterable[MemberFacts]) -> int:
+    """Count those that were silent without having left."""
+    return sum(not member.left for member in lapsed)
 
 
 def _grant(add: ToldAdd) -> GrantFacts:

@@ -1,6 +1,6 @@
 """Everything that is known of one group, and how it is looked at."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -8,6 +8,7 @@ from fairlead.control.handing_back import GroupRelease, release_of
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.rules import GroupRules
+from fairlead.planning.phase import phase_of
 from fairlead.planning.problems import problems_of
 from fairlead.view.decided import Decided, Decision
 from fairlead.view.decision_part import Part
@@ -16,7 +17,7 @@ from fairlead.view.holds import Holds, holds_of
 from fairlead.view.measured import Measured, Report
 from fairlead.view.members import Heard, Members, Roll
 from fairlead.view.signs import signs_of
-from fairlead.view.summary import UNKNOWN_PHASE, GroupSummary, LastRebalance
+from fairlead.view.summary import GroupSummary, LastRebalance
 from fairlead.view.surroundings import Surroundings
 from fairlead.view.told import Told
 from fairlead.view.watch import Watch
@@ -42,6 +43,8 @@ class GroupFold:
     released: dict[MessageQueue, dict[Epoch, int]] = field(default_factory=dict)
     touched_ms: int = 0
     native_ms: int = 0
+    vouched: bool = False
+    """Whether somebody else than clients has told of it: an engine, a bridge or an operator."""
     _holds: Holds | None = None
     _standing: Standing | None = None
     _structure: int = 0
@@ -195,18 +198,14 @@ class GroupFold:
         return [topic for topic in roll.topics if topic in routes or topic in granted]
 
     def _phase(self, roll: Roll, holds: Holds, settled: list[bool | None]) -> str:
-        """Return where the group stands, by its newest decision.
-
-        Decisions are not kept for ever: of a group that has none any more the sets of its members
-        tell as much as that it is empty, stable or handing over.
-        """
-        if self.decided.newest is not None:
-            return self.decided.newest.phase
-        if None in settled:
-            return UNKNOWN_PHASE
-        if holds.draining or holds.gated:
-            return "handing_over"
-        return "stable" if roll.members else "empty"
+        """Return where the group stands."""
+        newest = self.decided.newest
+        return phase_of(
+            None if newest is None else newest.phase,
+            awaited=None in settled,
+            passing=bool(holds.draining or holds.gated),
+            members=bool(roll.members),
+        )
 
     def decisions(self, history_ms: int) -> Iterator[Decision]:
         """Yield the decisions that are remembered, oldest first."""
@@ -313,8 +312,9 @@ class GroupFold:
     def is_over(self, oldest_ms: int) -> bool:
         """Tell whether nothing was heard of the group since, and nothing is left of it.
 
-        Messages that it has not read are left of it: it is the group that somebody looks for. A
-        group that the engine forgot and that never had a queue was mistyped, most likely.
+        Messages that it has not read are left of it: it is the group that somebody looks for. Not
+        where clients alone told of it: any group may be invented. A group that the engine forgot
+        and that never had a queue was mistyped, most likely.
         """
         if self._is_forgotten() and not self.decided.tenures:
             return not self.measured.is_behind()
@@ -323,11 +323,28 @@ class GroupFold:
         newest = self.decided.newest
         decided_ms = 0 if newest is None else newest.append_ms
         heard = max(decided_ms, self.members.newest_ms) >= oldest_ms
-        return not heard and not self.measured.is_behind()
+        return not heard and not (self.vouched and self.measured.is_behind())
 
     def _is_forgotten(self) -> bool:
         newest = self.decided.newest
         return newest is not None and "group_evicted" in newest.triggers
+
+    def has_by_others(self, queue: MessageQueue) -> bool:
+        """Tell whether somebody else than clients tells that the group reads this queue."""
+        if not self.vouched:
+            return False
+        if self.around.is_routed(queue) or queue in self.decided.tenures:
+            return True
+        measure = self.measured.queues.get(queue)
+        return measure is not None and measure.vouched
+
+    def forget_queues(self, queues: Collection[MessageQueue]) -> None:
+        """Forget what clients have told of some queues."""
+        self.measured.forget_queues(queues)
+        for queue in queues:
+            self.released.pop(queue, None)
+            self.watch.released.pop(queue, None)
+        self.changed()
 
     def sweep(self, oldest_ms: int) -> None:
         """Forget what nobody asks for any more."""

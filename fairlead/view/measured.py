@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.core.records import Reset
 from fairlead.view.end_history import EndHistory, Reached
-from fairlead.view.reading import epoch_of, integer_of, position_of, queue_of, text_of
+from fairlead.view.reading import epoch_of, integer_of, name_of, position_of, queue_of
 from fairlead.view.topic_behind import Behind, Lag, TopicBehind
 
 __all__ = ["Measure", "Measured", "Report", "progress_of"]
@@ -43,7 +43,7 @@ def _report(entry: Mapping[str, Any]) -> Report:
         epoch_of(entry["epoch"]),
         position_of(entry["position"]),
         None if end is None else integer_of(end),
-        None if identity is None else text_of(identity),
+        None if identity is None else name_of(identity),
         None if idle_ms is None else integer_of(idle_ms),
     )
 
@@ -63,6 +63,7 @@ class Measure:
         ends: where the end was, as progress tells it.
         bounds: where it was when a bridge was asked.
         topic: how far behind the group is, at this ``slot``.
+        vouched: whether a bridge, an operator or the data cluster told of it.
     """
 
     position: Position | None = None
@@ -76,6 +77,7 @@ class Measure:
     bounds: EndHistory = field(default_factory=EndHistory)
     topic: TopicBehind = field(default_factory=TopicBehind)
     slot: int = -1
+    vouched: bool = False
 
     def take(self, report: Report, append_ms: int) -> bool:
         """Take in where somebody was; return whether it is of the newest life of the topic."""
@@ -204,12 +206,14 @@ class Measured:
     def take_native(self, report: Report, append_ms: int) -> None:
         """Take in where the native consumers of a released group are in a queue."""
         found = self._of(report.queue)
+        found.vouched = True
         found.take_native(report, append_ms)
         found.date(self.polled.get(report.queue))
 
     def take_bounds(self, report: Report, append_ms: int) -> None:
         """Take in what a bridge was asked for."""
         found = self._of(report.queue)
+        found.vouched = True
         found.take_bounds(report, append_ms)
         found.date(self.polled.get(report.queue))
 
@@ -225,6 +229,7 @@ class Measured:
         ``offset``: of its control record. One for another life of the topic is never followed.
         """
         found = self._of(reset.queue)
+        found.vouched = True
         if None not in (found.identity, reset.identity) and found.identity != reset.identity:
             return
         position = Position(offset + 1, reset.offset)
@@ -259,6 +264,15 @@ class Measured:
     def is_behind(self) -> bool:
         """Tell whether there is anything that the group has not read, as far as is known."""
         return any(found.messages for each in self.topics.values() if (found := each.all()))
+
+    def forget_queues(self, queues: Iterable[MessageQueue]) -> None:
+        """Forget some queues, whatever was told of them."""
+        for queue in queues:
+            measure = self.queues.pop(queue, None)
+            if measure is not None:
+                measure.topic.free(measure.slot)
+        left = {queue.topic for queue in self.queues}
+        self.topics = {name: each for name, each in self.topics.items() if name in left}
 
     def forget(self, topics: Iterable[str], oldest_ms: int) -> None:
         """Forget the topics that are none of these, and of which nothing was told since."""

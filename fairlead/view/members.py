@@ -11,8 +11,19 @@ from fairlead.core.ordering import java_order
 from fairlead.core.rules import GroupRules
 from fairlead.core.single_rules import drained_of
 from fairlead.core.state import Member, Trait, TraitValue
-from fairlead.view.reading import NO_RECORD, epoch_of, integer_of, member_of, text_of, words_of
-from fairlead.wire.member_records import LEASE_MS_MAX
+from fairlead.core.surplus import member_bytes
+from fairlead.view.memory_share import MemoryShare
+from fairlead.view.reading import (
+    NO_RECORD,
+    boolean_of,
+    epoch_of,
+    integer_of,
+    member_of,
+    name_of,
+    text_of,
+    words_of,
+)
+from fairlead.wire.member_records import EXPRESSION_TYPES, LEASE_MS_MAX
 from fairlead.wire.texts import TOPIC
 
 __all__ = ["EVERYTHING_MS", "Heard", "Members", "Roll"]
@@ -20,7 +31,15 @@ __all__ = ["EVERYTHING_MS", "Heard", "Members", "Roll"]
 EVERYTHING_MS: Final = LEASE_MS_MAX + 60_000
 """Who has been silent for longer than any lease is forgotten, unless nobody was heard since."""
 
+_QUOTAS_KEPT: Final = 4
+"""So many times a group's quota are kept of it: a member's lives of the last minutes are in it."""
+_TAG_BYTES: Final = 60
+"""What a tag takes in memory beside what an engine counts for it."""
+_LOOK_MS: Final = 1_000
+"""So long of the log passes until it is looked again who may be forgotten to make room."""
+
 _SUBSCRIPTIONS: Final = "subscriptions"
+_SUBSCRIPTION: Final = ("topic", "expression_type", "expression", "sub_version")
 _PROFILE: Final = (
     *("consume_type", "message_model", "consume_from", "consume_timestamp_ms", "ordered"),
     *("language", "version", "address", "zone", "capacity", "lease_ms"),
@@ -74,6 +93,7 @@ class Roll:
 class Members:
     """Everybody of one group who was heard within the longest lease, and who was heard last."""
 
+    share: MemoryShare = field(default_factory=MemoryShare)
     heard: dict[MemberKey, Heard] = field(default_factory=dict)
     newest_ms: int = 0
     _roll: Roll | None = None
@@ -81,11 +101,18 @@ class Members:
     _live: frozenset[MemberKey] = frozenset()
     _until_ms: int = 0
     """Up to this time of the clock nobody of the live lapses, if nobody is heard either."""
+    _bytes: int = 0
+    """About what is kept of all that were heard."""
+    _looked_ms: int = 0
+    """When it was looked last who may be forgotten to make room."""
 
-    def take_heartbeat(self, body: Mapping[str, Any], append_ms: int, clock_ms: int) -> bool:
+    def take_heartbeat(
+        self, body: Mapping[str, Any], append_ms: int, clock_ms: int, rules: GroupRules
+    ) -> bool:
         """Take in a heartbeat; return whether its member says that it holds something else.
 
-        One that can be read in part keeps its member alive, no more.
+        One that can be read in part keeps its member alive, no more. So does one that says more
+        than there is room for; whoever is new then is passed over, as the engine refuses it.
 
         Raises:
             ValueError, KeyError, TypeError: it names no member.
@@ -98,7 +125,7 @@ class Members:
             if key not in self._live:
                 self._roll = None
         try:
-            return self._take(key, known, body, append_ms, clock_ms)
+            return self._take(key, known, body, append_ms, clock_ms, rules=rules)
         except NO_RECORD:
             return False
 
@@ -109,18 +136,24 @@ class Members:
         body: Mapping[str, Any],
         append_ms: int,
         clock_ms: int,
+        *,
+        rules: GroupRules,
     ) -> bool:
-        digest = int(text_of(body["digest"]), 16)
+        digest = int(name_of(body["digest"]), 16)
         applied = body["applied"]
         epoch = None if applied is None else epoch_of(applied)
-        said = (*[body[name] for name in _PROFILE], body["process"], body[_SUBSCRIPTIONS])
+        said = _said(body)
         if known is None:
             member = _member(key, body, clock_ms)
+            if not self._takes(_room_of(member), clock_ms, rules):
+                return False
             self.heard[key] = Heard(append_ms, clock_ms, digest, append_ms, epoch, member, said)
             self._roll = None
             return True
         if known.said != said:
             fresh = _member(key, body, known.member.joined_ms)
+            if not self._takes(_room_of(fresh) - _room_of(known.member), clock_ms, rules, new=0):
+                return False
             known.member = replace(fresh, leaving=known.member.leaving)
             known.said = said
             self._roll = None
@@ -129,6 +162,39 @@ class Members:
             return False
         known.digest, known.digest_ms = digest, append_ms
         return True
+
+    def _takes(self, more: int, clock_ms: int, rules: GroupRules, new: int = 1) -> bool:
+        """Tell whether there is room for so many bytes more, and count them if there is."""
+        quota = rules.quota
+
+        def fits() -> bool:
+            return more <= 0 or (
+                len(self.heard) + new <= _QUOTAS_KEPT * quota.members
+                and self._bytes + more <= _QUOTAS_KEPT * quota.state_bytes
+                and self.share.has_room(self._bytes, more)
+            )
+
+        if not fits() and clock_ms >= self._looked_ms + _LOOK_MS:
+            # Whoever has lapsed goes first.
+            self._looked_ms = clock_ms
+            self._keep({k: h for k, h in self.heard.items() if self.is_live(h, clock_ms, rules)})
+        if not fits():
+            return False
+        self._count(self._bytes + more)
+        return True
+
+    def _keep(self, heard: dict[MemberKey, Heard]) -> None:
+        self.heard = heard
+        self._count(sum(_room_of(each.member) for each in heard.values()))
+        self._roll = None
+
+    def _count(self, kept: int) -> None:
+        self.share.used += kept - self._bytes
+        self._bytes = kept
+
+    def forget_all(self) -> None:
+        """Forget everybody: the group is forgotten."""
+        self._keep({})
 
     def take_leave(self, body: Mapping[str, Any]) -> None:
         """Take in that a member leaves.
@@ -146,10 +212,7 @@ class Members:
         oldest_ms = clock_ms - EVERYTHING_MS
         if all(heard.seen_ms >= oldest_ms for heard in self.heard.values()):
             return
-        self.heard = {
-            key: heard for key, heard in self.heard.items() if self._counts(heard, clock_ms)
-        }
-        self._roll = None
+        self._keep(self.remembered(clock_ms))
 
     def _counts(self, heard: Heard, clock_ms: int) -> bool:
         if heard.seen_ms >= clock_ms - EVERYTHING_MS:
@@ -217,6 +280,24 @@ def _disagree(members: Mapping[str, Member]) -> bool:
     return False
 
 
+def _said(body: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what a heartbeat says of its member, and nothing beside that."""
+    process = body["process"]
+    return (
+        *[body[name] for name in _PROFILE],
+        *[process[name] for name in ("start_ms", "uuid", "incarnations")],
+        *[
+            (*[each[name] for name in _SUBSCRIPTION], tuple(each["tags"]))
+            for each in body[_SUBSCRIPTIONS]
+        ],
+    )
+
+
+def _room_of(member: Member) -> int:
+    """Return about how many bytes of memory a member takes."""
+    return member_bytes(member) + _TAG_BYTES * sum(len(each.tags) for each in member.subscriptions)
+
+
 def _topic(value: object) -> str:
     """Return the name of a topic: it is told as a label, so it is none but what may be one."""
     topic = text_of(value)
@@ -225,26 +306,32 @@ def _topic(value: object) -> str:
     return topic
 
 
+def _expression_type(value: object) -> str:
+    if value not in EXPRESSION_TYPES:
+        raise ValueError("no type of an expression")
+    return text_of(value)
+
+
 def _member(key: MemberKey, body: Mapping[str, Any], joined_ms: int) -> Member:
     process = body["process"]
     zone, timestamp_ms = body["zone"], body["consume_timestamp_ms"]
     profile = MemberProfile(
-        consume_type=text_of(body["consume_type"]),
-        message_model=text_of(body["message_model"]),
-        consume_from=text_of(body["consume_from"]),
+        consume_type=name_of(body["consume_type"]),
+        message_model=name_of(body["message_model"]),
+        consume_from=name_of(body["consume_from"]),
         consume_timestamp_ms=None if timestamp_ms is None else integer_of(timestamp_ms),
-        ordered=body["ordered"] is True,
-        language=text_of(body["language"]),
-        version=text_of(body["version"]),
-        address=text_of(body["address"]),
-        zone=None if zone is None else text_of(zone),
+        ordered=boolean_of(body["ordered"]),
+        language=name_of(body["language"]),
+        version=name_of(body["version"]),
+        address=name_of(body["address"]),
+        zone=None if zone is None else name_of(zone),
         capacity=integer_of(body["capacity"]),
         lease_ms=min(integer_of(body["lease_ms"]), LEASE_MS_MAX),
     )
     subscriptions = tuple(
         Subscription(
             _topic(each["topic"]),
-            text_of(each["expression_type"]),
+            _expression_type(each["expression_type"]),
             text_of(each["expression"]),
             words_of(each["tags"]),
             integer_of(each["sub_version"]),
@@ -253,7 +340,7 @@ def _member(key: MemberKey, body: Mapping[str, Any], joined_ms: int) -> Member:
     )
     return Member(
         key,
-        Process(integer_of(process["start_ms"]), text_of(process["uuid"])),
+        Process(integer_of(process["start_ms"]), name_of(process["uuid"])),
         integer_of(process["incarnations"]),
         profile,
         subscriptions,

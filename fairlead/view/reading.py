@@ -5,7 +5,7 @@ orjson, and of its fields only those that are shown are looked at.
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -16,9 +16,11 @@ __all__ = [
     "NO_RECORD",
     "Place",
     "body_of",
+    "boolean_of",
     "epoch_of",
     "integer_of",
     "member_of",
+    "name_of",
     "position_of",
     "queue_of",
     "text_of",
@@ -27,6 +29,9 @@ __all__ = [
 
 NO_RECORD = (KeyError, TypeError, ValueError, IndexError, AttributeError)
 """What reading a value raises that is not what the protocol says."""
+
+_NAME_MAX: Final = 255
+"""The engine refuses longer ones: of a client, a topic or a broker."""
 
 
 class Place(NamedTuple):
@@ -56,11 +61,26 @@ def text_of(value: object) -> str:
     return value
 
 
+def name_of(value: object) -> str:
+    """Return a text that is no longer than any name may be; ValueError if it is none."""
+    name = text_of(value)
+    if len(name) > _NAME_MAX:
+        raise ValueError("no name is so long")
+    return name
+
+
 def words_of(value: object) -> tuple[str, ...]:
     """Return a list of texts; ValueError if it is none."""
     if type(value) is not list or not all(type(word) is str for word in value):
         raise ValueError("no list of texts")
     return tuple(value)
+
+
+def boolean_of(value: object) -> bool:
+    """Return a truth value; ValueError if it is none."""
+    if type(value) is not bool:
+        raise ValueError("no truth value")
+    return value
 
 
 def integer_of(value: object) -> int:
@@ -85,9 +105,9 @@ def position_of(value: Any) -> Position:
 def queue_of(value: Any) -> MessageQueue:
     """Return a queue from ``[topic, broker_name, queue_id]``; ValueError if it is none."""
     topic, broker_name, queue_id = value
-    return MessageQueue(text_of(topic), text_of(broker_name), integer_of(queue_id))
+    return MessageQueue(name_of(topic), name_of(broker_name), integer_of(queue_id))
 
 
 def member_of(body: Mapping[str, Any]) -> MemberKey:
     """Return whom a record names; ValueError if it names nobody."""
-    return MemberKey(text_of(body["client_id"]), text_of(body["incarnation"]))
+    return MemberKey(name_of(body["client_id"]), name_of(body["incarnation"]))

@@ -8,10 +8,7 @@ from fairlead.core.model import Epoch
 from fairlead.planning.engine_life import EngineLife
 from fairlead.planning.problems import other_alarms
 
-__all__ = ["UNKNOWN_PHASE", "GroupSummary", "LastRebalance"]
-
-UNKNOWN_PHASE = "unknown"
-"""The phase of a group of which no decision was read, and none can be told from its sets."""
+__all__ = ["GroupSummary", "LastRebalance"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,8 @@ class GroupSummary:
 
     Attributes:
         group: its name.
-        phase: a word of docs/protocol.md §3.14, of the newest decision; ``unknown``: none was read.
+        phase: a word of docs/protocol.md §3.14, of the newest decision; ``unknown``: one is
+            awaited, since members are heard that none has placed.
         strategy: in force.
         mode: ``cooperative`` or ``eager``.
         model: ``clustering`` or ``broadcasting``.

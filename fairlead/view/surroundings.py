@@ -10,6 +10,7 @@ from fairlead.engine.seals import is_believed
 from fairlead.planning.engine_life import EngineLife, tick_generation
 from fairlead.view.append_times import AppendTimes
 from fairlead.view.end_history import EndHistory
+from fairlead.view.memory_share import MemoryShare
 from fairlead.view.ruled import Ruled
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
@@ -37,6 +38,7 @@ class Surroundings:
         generation: the newest that was claimed; 0: none.
         as_of_ms: the newest append time that was read.
         structure: changed whenever a route did.
+        share: how much is kept of the members of all groups.
     """
 
     ruled: Ruled
@@ -51,6 +53,8 @@ class Surroundings:
     generation: int = 0
     as_of_ms: int = 0
     structure: int = 0
+    share: MemoryShare = field(default_factory=MemoryShare)
+    _routed: dict[str, frozenset[MessageQueue]] = field(default_factory=dict)
 
     def read(self, row: RawRecord) -> None:
         """Take note of when a record was appended."""
@@ -104,13 +108,19 @@ class Surroundings:
             claimed=self.generation,
         )
 
+    def is_routed(self, queue: MessageQueue) -> bool:
+        """Tell whether a route has this queue."""
+        return queue in self._routed.get(queue.topic, ())
+
     def set_route(self, topic: str, queues: tuple[MessageQueue, ...] | None) -> None:
         """Take in the route of a topic; None: it was deleted."""
         self.structure += 1
         if queues is None:
             self.routes.pop(topic, None)
+            self._routed.pop(topic, None)
         else:
             self.routes[topic] = queues
+            self._routed[topic] = frozenset(queues)
 
     def take_ends(
         self, at_ms: int, ends: Mapping[MessageQueue, int], identities: Mapping[str, str]

@@ -50,7 +50,7 @@ class Behind(NamedTuple):
 class TopicBehind:
     """The queues of one topic, each in a place of its own."""
 
-    __slots__ = ("_earlier", "_known", "_messages", "_since")
+    __slots__ = ("_earlier", "_free", "_known", "_messages", "_since")
 
     def __init__(self) -> None:
         """Begin without queues."""
@@ -58,14 +58,22 @@ class TopicBehind:
         self._since = array("q")
         self._earlier = bytearray()
         self._known = bytearray()
+        self._free: list[int] = []
 
     def new_place(self) -> int:
         """Return the place of a queue of which nothing is known yet."""
+        if self._free:
+            return self._free.pop()
         self._messages.append(0)
         self._since.append(_NEVER)
         self._earlier.append(False)
         self._known.append(False)
         return len(self._known) - 1
+
+    def free(self, place: int) -> None:
+        """Forget a queue: its place is another's."""
+        self.put(place, None)
+        self._free.append(place)
 
     def put(self, place: int, behind: Behind | None) -> None:
         """Take in how far behind a queue is; None: that is not known."""

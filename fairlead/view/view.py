@@ -1,7 +1,7 @@
 """All groups at once: raw records go in, in any order of topics, and come out as groups."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import MessageQueue, Position
@@ -15,12 +15,14 @@ from fairlead.view.figures import GroupFigures
 from fairlead.view.group_fold import GroupFold
 from fairlead.view.group_view import GroupView
 from fairlead.view.happened import Happened
+from fairlead.view.known_groups import KnownGroups
 from fairlead.view.look import look_at
-from fairlead.view.measured import Measured, Report, progress_of
+from fairlead.view.measured import Report, progress_of
 from fairlead.view.reading import (
     body_of,
     epoch_of,
     integer_of,
+    name_of,
     position_of,
     queue_of,
     text_of,
@@ -30,12 +32,9 @@ from fairlead.view.snapshot import Snapshot
 from fairlead.view.summary import GroupSummary
 from fairlead.view.surroundings import Surroundings
 from fairlead.view.told import part_of
-from fairlead.view.watch import Watch
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
-from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import Partitions, RawRecord
-from fairlead.wire.texts import GROUP
 from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
 
@@ -72,11 +71,10 @@ class View:
             tick_ms: the period of the engine's ticks.
             strategies: those that the engine has.
         """
-        self._shards = partitions.shards
         self._limits = WireLimits(partitions.shards)
         self._history_ms = history_ms
         self._around = Surroundings(Ruled(strategies, partitions.shards), tick_ms)
-        self._groups: dict[str, GroupFold] = {}
+        self._groups = KnownGroups(self._around)
         readers: Mapping[str, Callable[[RawRecord], None]] = {
             "heartbeats": self._take_heartbeat,
             "releases": self._take_release,
@@ -88,15 +86,21 @@ class View:
             "decisions": self._take_decision,
         }
         self._readers = {names.name(suffix): reader for suffix, reader in readers.items()}
+        self._bytes_max = {
+            names.name(suffix): self._limits.bytes_max(suffix)
+            for suffix in ("heartbeats", "releases")
+        }
         self._bridges = BridgeSigns()
         self._swept_ms = 0
-        self._stirred: set[str] = set()
-        self.happened = Happened()
-        """What has happened since :meth:`follow`."""
         self.passed_over = 0
         """How many rows were no record of the protocol."""
         self.failed = 0
         """How often a group could not be looked through; 0 unless something is wrong here."""
+
+    @property
+    def happened(self) -> Happened:
+        """What has happened since :meth:`follow`."""
+        return self._groups.happened
 
     @property
     def as_of_ms(self) -> int:
@@ -121,6 +125,7 @@ class View:
                 continue
             around.read(row)
             try:
+                self._refuse_if_too_big(row)
                 reader(row)
             except Exception:  # noqa: BLE001 - no record of one group may blind all of them
                 self.passed_over += 1
@@ -129,6 +134,12 @@ class View:
         if around.as_of_ms - self._swept_ms >= _SWEEP_MS:
             self._sweep()
 
+    def _refuse_if_too_big(self, row: RawRecord) -> None:
+        """Raise ValueError for a record of a client that the engine refuses for its size."""
+        most = self._bytes_max.get(row.topic)
+        if most is not None and len(row.value or b"") > most:
+            raise ValueError("it is too big")
+
     def follow(self, happened: Happened | None = None) -> None:
         """Count what is read from now on: what stood in the topics has been read.
 
@@ -136,19 +147,17 @@ class View:
             happened: counts to go on with, of a view before this one.
         """
         if happened is not None:
-            self.happened = happened
-            for group in self._groups.values():
-                group.watch.happened = happened
+            self._groups.count_on(happened)
         self.happened.following = True
 
     def _look_out(self) -> None:
-        for name in list(self._stirred):
+        for name in list(self._groups.stirred):
             if not self._is_under_way(name):
-                self._stirred.discard(name)
+                self._groups.stirred.discard(name)
 
     def _is_under_way(self, name: str) -> bool:
         """Notice what has come to its end in a group; return whether anything is under way."""
-        group = self._groups.get(name)
+        group = self._groups.by_name.get(name)
         try:
             return group is not None and group.look_out()
         except Exception:  # noqa: BLE001 - what is wrong with one group is so for it alone
@@ -174,11 +183,11 @@ class View:
         """
         self._around.as_of_ms = max(self._around.as_of_ms, at_ms)
         self._around.take_ends(at_ms, ends, identities)
-        for each in self._groups.values():
+        for each in self._groups.by_name.values():
             each.measured.take_lives(identities, at_ms)
             each.measured.date(ends)
         for name, positions in committed.items():
-            group = self._groups.get(name)
+            group = self._groups.by_name.get(name)
             for queue, position in positions.items() if group is not None else ():
                 assert group is not None, "there is a group"
                 identity = identities.get(queue.topic)
@@ -232,14 +241,14 @@ class View:
 
     def group(self, name: str, now_ms: int | None = None) -> GroupView | None:
         """Return one group in full; None: there is none of this name. ``now_ms``: as `groups`."""
-        found = self._groups.get(name)
+        found = self._groups.by_name.get(name)
         if found is None or found.is_over(self._oldest_ms):
             return None
         return look_at(found, self._history_ms, now_ms)
 
     def decisions(self, name: str) -> tuple[Decision, ...] | None:
         """Return what is remembered of a group's decisions, oldest first; None: no such group."""
-        found = self._groups.get(name)
+        found = self._groups.by_name.get(name)
         if found is None or found.is_over(self._oldest_ms):
             return None
         return tuple(found.decisions(self._history_ms))
@@ -250,13 +259,13 @@ class View:
 
     def _known(self) -> list[GroupFold]:
         oldest_ms = self._oldest_ms
-        groups = (self._groups[name] for name in sorted(self._groups))
+        groups = (self._groups.by_name[name] for name in sorted(self._groups.by_name))
         return [group for group in groups if not group.is_over(oldest_ms)]
 
     def _sweep(self) -> None:
         self._swept_ms, oldest_ms = self._around.as_of_ms, self._oldest_ms
         self._around.forget_ends_before(oldest_ms)
-        for name, group in list(self._groups.items()):
+        for name, group in list(self._groups.by_name.items()):
             try:
                 group.sweep(oldest_ms)
                 over = group.touched_ms < oldest_ms and group.is_over(oldest_ms)
@@ -264,31 +273,7 @@ class View:
                 self.failed += 1
                 continue
             if over:
-                del self._groups[name]
-                self.happened.forget(name)
-
-    def _group(self, name: object, row: RawRecord) -> GroupFold:
-        """Return a group, which there is from now on."""
-        group = text_of(name)
-        found = self._groups.get(group)
-        if found is None:
-            if not GROUP.allows(group):
-                raise ValueError("no name of a group")
-            found = self._groups[group] = GroupFold(
-                group,
-                self._around,
-                Watch(group, self.happened),
-                Measured(self._around.polled),
-            )
-        found.touched_ms = max(found.touched_ms, row.append_ms)
-        return found
-
-    def _sender(self, body: Mapping[str, Any], row: RawRecord) -> GroupFold:
-        """Return the group of a record that stands in the partition of its group."""
-        name = text_of(body["group"])
-        if partition_of_group(name, self._shards) != row.partition:
-            raise ValueError("it stands in another partition than its group's")
-        return self._group(name, row)
+                self._groups.forget(name)
 
     def _take_heartbeat(self, row: RawRecord) -> None:
         clock_ms = self._around.beat(row)
@@ -297,14 +282,16 @@ class View:
         body = body_of(row.value)
         kind = body["kind"]
         if kind == "heartbeat":
-            group = self._sender(body, row)
-            if group.members.take_heartbeat(body, row.append_ms, clock_ms):
+            group = self._groups.of_sender(body, row)
+            if group.members.take_heartbeat(body, row.append_ms, clock_ms, group.rules):
                 group.changed()
         elif kind == "progress":
             reports = progress_of(body)
-            self._sender(body, row).take_progress(reports, row.append_ms)
+            group = self._groups.of_sender(body, row)
+            group.take_progress(reports, row.append_ms)
+            self._groups.meet(group, (report.queue for report in reports))
         elif kind == "leave":
-            self._sender(body, row).members.take_leave(body)
+            self._groups.of_sender(body, row).members.take_leave(body)
 
     def _take_release(self, row: RawRecord) -> None:
         if row.value is None:
@@ -315,19 +302,23 @@ class View:
             queue_of(body["queue"]),
             epoch_of(body["epoch"]),
             None if position is None else position_of(position),
-            identity=None if identity is None else text_of(identity),
+            identity=None if identity is None else name_of(identity),
         )
-        self._sender(body, row).take_release(report, row.append_ms)
-        self._stirred.add(text_of(body["group"]))
+        group = self._groups.of_sender(body, row)
+        group.take_release(report, row.append_ms)
+        self._groups.meet(group, [report.queue])
+        self._groups.stirred.add(text_of(body["group"]))
 
     def _take_rule(self, row: RawRecord) -> None:
         name = self._around.ruled.take(row)
         if name is not None:
-            self._group(name, row)
+            self._groups.told(name, row)
             return
         reset = decode("control", row, self._limits)
         if isinstance(reset, Reset):
-            self._group(reset.group, row).measured.take_reset(reset, row.offset, row.append_ms)
+            self._groups.told(reset.group, row).measured.take_reset(
+                reset, row.offset, row.append_ms
+            )
 
     def _take_route(self, row: RawRecord) -> None:
         changed = decode("routes", row, self._limits)
@@ -356,7 +347,7 @@ class View:
             )
             for each in body["queues"]
         ]
-        group = self._group(body["group"], row)
+        group = self._groups.told(body["group"], row)
         for report in reports:
             group.measured.take_bounds(report, row.append_ms)
         group.changed()
@@ -369,16 +360,16 @@ class View:
         if row.value is None:
             name, member, number = member_part(row.key or b"")
             if number is not None:
-                group = self._group(name, row)
+                group = self._groups.told(name, row)
                 group.told.remove(member, number)
                 group.changed()
             return
         body = body_of(row.value)
-        group = self._group(body["group"], row)
+        group = self._groups.told(body["group"], row)
         if body["kind"] == "assignment":
             group.told.take(part_of(body))
             group.changed()
-            self._stirred.add(group.name)
+            self._groups.stirred.add(group.name)
         elif body["kind"] == "notice":
             group.watch.take_notice(body)
 
@@ -386,6 +377,6 @@ class View:
         if row.value is None:
             return
         name, part = read_part(row)
-        group = self._group(name, row)
+        group = self._groups.told(name, row)
         group.take_decision(part)
-        self._stirred.add(name)
+        self._groups.stirred.add(name)

@@ -18,7 +18,7 @@ from fairlead.core.records import (
     TopicAbsent,
 )
 from fairlead.wire.fields import Fields
-from fairlead.wire.limits import ROUTE_QUEUES_MAX
+from fairlead.wire.limits import REQUEST_QUEUES_MAX, ROUTE_QUEUES_MAX
 from fairlead.wire.texts import (
     ADDRESS,
     BROKER_ID,
@@ -36,6 +36,7 @@ from fairlead.wire.values import bad_value, duplicate, inconsistent
 
 __all__ = [
     "read_absent",
+    "read_driver_settings",
     "read_generation",
     "read_offsets",
     "read_request",
@@ -71,7 +72,7 @@ _GENERATION_OPTIONAL = ("settings", "seals")
 _SETTINGS = frozenset(
     (
         *("tick_ms", "auto_create", "evict_after_ms", "chain_cap", "strategies", "switch_ms"),
-        *("groups_max", "new_groups_per_second"),
+        *("groups_max", "new_groups_per_second", "heartbeat_bytes_per_second", "state_bytes"),
     )
 )
 
@@ -203,6 +204,14 @@ def read_sign(fields: Fields) -> BridgeSign:
 def read_request(fields: Fields) -> Request:
     """Read what bridges are asked for, or told, by the engine, a client or a producer."""
     fields.known(_REQUEST)
+    queues = fields.body.get("queues")
+    # Before each is looked at: whoever may write requests shall not keep bridges busy with them.
+    if type(queues) is list and len(queues) > REQUEST_QUEUES_MAX:
+        raise inconsistent(
+            "queues",
+            f"there are more than {REQUEST_QUEUES_MAX}",
+            "send null for all queues of the topic, or several records",
+        )
     return Request(
         group=fields.text("group", GROUP),
         what=_WHAT[fields.word("what", tuple(_WHAT))],
@@ -225,8 +234,11 @@ def read_generation(fields: Fields) -> Generation:
 
 
 def _driver_settings(fields: Fields) -> DriverSettings | None:
-    if fields.body.get("settings") is None:
-        return None
+    return None if fields.body.get("settings") is None else read_driver_settings(fields)
+
+
+def read_driver_settings(fields: Fields) -> DriverSettings:
+    """Read what a driver runs its shards under, from the field ``settings`` of an object."""
     told = fields.object("settings", _SETTINGS)
     return DriverSettings(
         tick_ms=told.integer("tick_ms", 1),
@@ -237,6 +249,8 @@ def _driver_settings(fields: Fields) -> DriverSettings | None:
         switch_ms=_told_since(told, "switch_ms"),
         groups_max=_told_since(told, "groups_max"),
         new_groups_per_second=_told_since(told, "new_groups_per_second"),
+        heartbeat_bytes_per_second=_told_since(told, "heartbeat_bytes_per_second"),
+        state_bytes=_told_since(told, "state_bytes"),
     )
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "PARTS_MAX",
     "QUEUE_ID_MAX",
     "RECORD_BYTES_MAX",
+    "REQUEST_QUEUES_MAX",
     "ROUTE_QUEUES_MAX",
     "TIME_MS_MAX",
     "TIME_MS_MIN",
@@ -30,6 +31,8 @@ HEARTBEATS_BYTES_MAX = 64 * 1024
 RECORD_BYTES_MAX = 512 * 1024
 KEY_BYTES_MAX = 2048
 QUEUE_ID_MAX = 2**31 - 1
+REQUEST_QUEUES_MAX = 1_024
+"""An engine asks about 126 queues in a record at most; null asks about all of a topic."""
 ROUTE_QUEUES_MAX = 100_000
 PARTS_MAX = 1024
 TIME_MS_MIN = 10**12

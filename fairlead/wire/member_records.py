@@ -37,6 +37,7 @@ from fairlead.wire.texts import (
 from fairlead.wire.values import duplicate, inconsistent
 
 __all__ = [
+    "EXPRESSION_TYPES",
     "read_claims",
     "read_heartbeat",
     "read_leave",
@@ -77,7 +78,7 @@ _FIRST_TICK = frozenset(("control_end", "input_lost", "secret"))
 _CONSUME_TYPES = ("push", "pull")
 _MESSAGE_MODELS = ("clustering", "broadcasting")
 _CONSUME_FROM = ("last_offset", "first_offset", "timestamp")
-_EXPRESSION_TYPES = ("tag", "sql92")
+EXPRESSION_TYPES = ("tag", "sql92")
 _CLAIM_STATES = ("running", "final")
 
 
@@ -129,7 +130,7 @@ def _subscriptions(fields: Fields) -> tuple[Subscription, ...]:
     subscriptions = tuple(
         Subscription(
             topic=entry.text("topic", TOPIC),
-            expression_type=entry.word("expression_type", _EXPRESSION_TYPES),
+            expression_type=entry.word("expression_type", EXPRESSION_TYPES),
             expression=entry.text("expression", EXPRESSION),
             tags=entry.texts("tags", TAG),
             sub_version=entry.integer("sub_version"),

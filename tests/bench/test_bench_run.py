@@ -54,7 +54,8 @@ def test_small(tmp_path: Path) -> None:
         assert change["queues"] >= 1
         assert change["decisions"] >= 1
     assert document["starts"] == {}
-    assert document["batches"]["total"]["n"] > 3
+    # One for each change at least: a slow machine has what follows in the same one.
+    assert document["batches"]["total"]["n"] >= 2
     assert document["gaps"]["n"] >= 2
     assert document["engine_at_rest_cpu"] > 0
     # Beside it, in the same run, the same under RocketMQ's strategy: more queues move.

@@ -14,6 +14,7 @@ from fairlead.broker.ports import is_listening
 from fairlead.broker.readiness import nodes_seen_by
 from fairlead.broker.state import write_state
 from fairlead.errors import EnvironmentMissingError, RefusedError, UsageError
+from tests.fixtures.kafka_topics import make_topic
 
 pytestmark = pytest.mark.broker
 
@@ -23,9 +24,7 @@ def _port(cluster: EmbeddedKafka) -> int:
 
 
 def _create(bootstrap: str, topic: str) -> None:
-    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
-        admin.create_topics({topic: {"num_partitions": 1, "replication_factor": 1}})
-        admin.wait_for_topics([topic])
+    make_topic(bootstrap, topic)
 
 
 def _send(bootstrap: str, topic: str, values: list[bytes]) -> None:

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kafka import KafkaAdminClient
-
 from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.settings import Settings, load_settings
 from fairlead.topics import create_topics, topic_specs
 from tests.bridges.kafka.ledger import running
 from tests.bridges.kafka.test_offsets import fill
 from tests.fixtures.kafka import FEW_PARTITIONS
+from tests.fixtures.kafka_topics import make_topic
 from tests.streaming.log import Log
 from tests.streaming.running import job
 
@@ -59,9 +58,7 @@ def live_system(
     )
     topic = f"orders-{name}"
     create_topics(place, settings.kafka.topic_prefix, topic_specs(settings.topics))
-    with contextlib.closing(KafkaAdminClient(**place)) as admin:
-        admin.create_topics({topic: {"num_partitions": queues, "replication_factor": 1}})
-        admin.wait_for_topics([topic])
+    make_topic(bootstrap, topic, partitions=queues)
     if messages:
         fill(bootstrap, topic, 0, [NOW_MS + number for number in range(messages)])
     with contextlib.ExitStack() as stack:

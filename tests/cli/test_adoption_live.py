@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from fairlead_client import Consumer
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.structs import OffsetAndMetadata
 
 from fairlead.cli.main import main
@@ -16,6 +16,7 @@ from fairlead.errors import ExitCode
 from tests.awaiting import SECONDS, await_seen
 from tests.cli.live_system import LiveSystem, live_system
 from tests.cli.printed import document_of
+from tests.fixtures.kafka_topics import make_topic
 from tests.streaming.log import body_of
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ def test_nothing_to_take_over(system: LiveSystem, capsys: pytest.CaptureFixture[
     _, text = story.run("adopt", code=ExitCode.USAGE)
     assert f"{story.native}: no such group has committed anything" in text
     _, text = story.run("adopt", "--topic", system.topic, code=ExitCode.USAGE)
-    assert f"it has committed nothing in {system.topic}" in text
+    assert f"{story.native}: no such group has committed anything" in text
     _, text = story.run("adopt", "--uncommitted", "middle", code=ExitCode.USAGE)
     assert "--uncommitted: 'middle' is neither." in text
     flags = ("--topic", system.topic, "--apply")
@@ -273,9 +274,7 @@ def test_asks_for_the_route(system: LiveSystem, capsys: pytest.CaptureFixture[st
     """A topic that nobody has asked for is no obstacle: the bridge is asked for its route."""
     story, topic = Story(system, "{}-unasked", capsys), f"unasked-{uuid.uuid4().hex[:8]}"
     bootstrap = system.settings.kafka.bootstrap
-    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
-        admin.create_topics({topic: {"num_partitions": 2, "replication_factor": 1}})
-        admin.wait_for_topics([topic])
+    make_topic(bootstrap, topic, partitions=2)
     consumer = KafkaConsumer(
         bootstrap_servers=bootstrap, group_id=story.native, enable_auto_commit=False
     )
@@ -285,3 +284,5 @@ def test_asks_for_the_route(system: LiveSystem, capsys: pytest.CaptureFixture[st
     rows, text = story.run("adopt")
     assert f"no route of {topic} is known: the bridge is asked for it" in text
     assert [(row["native"], row["begins_at"]) for row in rows] == [(0, 0), (None, None)]
+    _, text = story.run("adopt", "--topic", system.topic, code=ExitCode.USAGE)
+    assert f"it has committed nothing in {system.topic}" in text

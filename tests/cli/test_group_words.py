@@ -156,6 +156,10 @@ def test_subject() -> None:
     [
         (["set", "or ders", "--slots", "group"], "GROUP: 'or ders' is none"),
         (["set", "orders", "--pin", "orders"], "--pin: 'orders' names no queue"),
+        (
+            ["set", "orders", "--pin", "orders/3=c"],
+            "Write TOPIC/BROKER/NUMBER=…, such as orders/ma",
+        ),
         (["unset", "orders", "--weight", "orders"], "--weight: 'orders' is no queue"),
     ],
 )

@@ -77,6 +77,8 @@ def test_function(capsys: pytest.CaptureFixture[str]) -> None:
     "arguments, words",
     [
         (["faling"], "Did you mean 'failing'?"),
+        (["resume", "orders"], "Did you mean 'group resume'?"),
+        (["start"], "Did you mean 'broker start'?"),
         (["single", "--cuont", "1"], "No such option"),
         (["single", "--count", "x"], "Invalid value"),
     ],

@@ -1,10 +1,12 @@
 """How results are written."""
 
+import io
 import json
+import sys
 
 import pytest
 
-from fairlead.cli.output import OutputFormat, queues_text, write_rows
+from fairlead.cli.output import OutputFormat, queues_text, write_line, write_rows
 
 LONG_ID = "10.0.0.7@4121#" + "x" * 200
 ROWS = [
@@ -18,6 +20,31 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     """JSON is one document with every field of every row."""
     write_rows(ROWS, COLUMNS, OutputFormat.JSON)
     assert json.loads(capsys.readouterr().out) == ROWS
+
+
+SENTENCE = (
+    "engine: no engine has ticked for 2 min, by this machine's clock: owners go on, nothing is "
+    "decided (fairlead run)"
+)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("err", [False, True])
+def test_a_sentence_on_a_terminal(monkeypatch: pytest.MonkeyPatch, *, err: bool) -> None:
+    """It goes on in the next line where the terminal ends; written to a file it is one line."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for kind, lines in ((_Terminal, 2), (io.StringIO, 1)):
+        stream = kind()
+        monkeypatch.setattr(sys, "stderr" if err else "stdout", stream)
+        write_line(SENTENCE, err=err)
+        found = stream.getvalue().splitlines()
+        assert len(found) == lines
+        assert " ".join(line.strip() for line in found) == SENTENCE
+        assert lines == 1 or max(map(len, found)) <= 80
 
 
 def test_jsonl(capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,6 +84,16 @@ def test_the_life_of_a_route(command: Command, log: "Log", told: Path) -> None:
     assert last.route.identity == anew["identity"]
 
 
+def test_a_name_mistyped(command: Command, told: Path) -> None:
+    """Whoever mistypes a topic is told which names are near; where none is known, no name is."""
+    command("show", "order", code=ExitCode.VERDICT_NEGATIVE)
+    assert "nearest" not in command.text
+    command("put", "orders", str(told))
+    command("show", "order", code=ExitCode.VERDICT_NEGATIVE)
+    assert "TOPIC: no route of 'order' is known" in command.text
+    assert "The nearest that are known: orders." in command.text
+
+
 def test_an_identity_of_ones_own(command: Command, told: Path) -> None:
     """Whoever made the topic anew says so: the route is written although nothing else changed."""
     command("put", "orders", str(told), "--identity", "life-1")

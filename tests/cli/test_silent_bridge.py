@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaProducer
 
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.outputs import Request
@@ -19,6 +19,8 @@ from fairlead.wire.encode_bridge import encode_route, encode_sign
 from fairlead.wire.raw import OutgoingRecord, Partitions
 from streaming.record_writer import write_records
 from tests.cli.command import Command
+from tests.engine.client import Client
+from tests.fixtures.kafka_topics import make_topic
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames
@@ -39,9 +41,7 @@ def test_silent_bridge(
 ) -> None:
     """Requests that nobody answers are told by check --all, with since when and what to do."""
     asked = f"{topics.prefix}asked"
-    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
-        admin.create_topics({asked: {"num_partitions": 1, "replication_factor": 1}})
-        admin.wait_for_topics([asked])
+    make_topic(bootstrap, asked)
     with contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
         for topic, age_s in ((asked, 60), (f"{asked}-not", 50), (asked, 5)):
             (record,) = encode(Request("orders", "route", topic, None, None), topics, ONE)
@@ -66,7 +66,7 @@ def test_silent_bridge(
 
 
 def test_dead_bridge(
-    command: Command, settings: Settings, topics: "TopicNames", bootstrap: str
+    command: Command, log: "Log", settings: Settings, topics: "TopicNames", bootstrap: str
 ) -> None:
     """A bridge that died while nobody asked is a finding; one that was stopped is a warning."""
     broker = RouteBroker("main", 6, 1, 1)
@@ -83,6 +83,22 @@ def test_dead_bridge(
     assert "gave its last sign of life at" in found["bridge"]["says"]
     assert "the bridge is dead" in command.text
     assert [each["state"] for each in found["bridges"]] == ["dead"]
+    # A group that waits for this bridge is told of it too; one that lacks nothing is not.
+    for group, topic in (("waits", f"{topics.prefix}new"), ("calm", "orders")):
+        make_topic(bootstrap, topic) if group == "waits" else None
+        Client(log, group, "c1", subscribed=(topic,)).beat()  # type: ignore[arg-type]
+    one = command("check", "waits", code=ExitCode.VERDICT_NEGATIVE)
+    (dead,) = [each for each in one["problems"] if each["problem"] == "bridge_dead"]
+    # How long ago that was has changed since.
+    assert {**dead, "says": ""} == {**found["bridge"], "says": ""}
+    assert "gave its last sign of life at" in dead["says"]
+    calm = command("check", "calm", code=ExitCode.VERDICT_NEGATIVE)
+    assert {each["problem"] for each in calm["problems"]} == {"engine_silent"}
     write_records(settings.kafka, [encode_sign(replace(sign, state="stopped"), topics)])
-    assert command("check", "--all")["bridge"] is None
-    assert "warning: the bridge of cluster main was stopped at" in command.text
+    assert command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)["bridge"] is None
+    said = "warning: the bridge of cluster main was stopped at"
+    assert said in command.text
+    one = command("check", "waits", code=ExitCode.VERDICT_NEGATIVE)
+    assert "bridge_dead" not in {each["problem"] for each in one["problems"]}
+    assert said in command.text
+    assert said.removeprefix("warning: ") in str(one["notes"])

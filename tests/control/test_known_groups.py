@@ -1,8 +1,11 @@
 """How an unknown group is refused: with what is near, and what to do next."""
 
+import difflib
+import time
+
 import pytest
 
-from fairlead.control.known_groups import unknown_group
+from fairlead.control.known_groups import nearest_names, unknown_group
 
 
 @pytest.mark.parametrize(
@@ -29,3 +32,25 @@ def test_what_else_helps() -> None:
     """A command that could begin a group says so behind the rest."""
     error = unknown_group("oders", ["orders"], "at a", or_else="Begin it with --new-group.")
     assert error.remedy.endswith("--dump). Begin it with --new-group.")
+
+
+@pytest.mark.parametrize("name", ["order-0137x", "bilings-eu", "orders", "x", "PAYMENTS_eu.42"])
+def test_nearest_of_many(name: str) -> None:
+    """They are those that a comparison with every name finds, in its order."""
+    words = ("orders", "billing", "payments", "stock-eu")
+    known = [f"{words[number % 4]}-{number * 37 % 1_000:04}" for number in range(1_000)]
+    like = {each: difflib.SequenceMatcher(None, each, name).ratio() for each in known}
+    assert nearest_names(name, known) == sorted(like, key=lambda each: (-like[each], each))[:3]
+
+
+@pytest.mark.parametrize(
+    "name, known",
+    [("|" * 4_800, "|"), ("|" * 120, "|"), ("ab" * 60, "ab|"), ("a" * 60 + "b" * 60, "ba")],
+    ids=["longest", "alike", "pieces", "letters"],
+)
+def test_nearest_of_long_names(name: str, known: str) -> None:
+    """Of 10,000 names, long and hard to compare, three near ones are there in a bounded time."""
+    names = [(known * 200)[:194] + f"{number:06}" for number in range(10_000)]
+    begun = time.thread_time()
+    assert len(nearest_names(name, names)) == 3
+    assert time.thread_time() - begun < 6, "without a bound these take 9 s and more"

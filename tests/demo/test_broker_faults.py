@@ -16,7 +16,7 @@ from fairlead.demo.verdict import Check
 from tests.demo.recorded import SMALL, sound_history
 
 BUSY_SECONDS_MAX = 30.0
-"""For a run beside three others on two cores. It tells a wait of a library, 60 s, all the same."""
+"""For a run beside two others on two cores. It tells a wait of a library, 60 s, all the same."""
 
 
 def _outages(*seconds: float) -> list[Outage]:
@@ -55,9 +55,20 @@ def test_living_clients_are_not_taken_for_dead() -> None:
     checks = judge(sound_history(), SMALL, outages=[*_outages(1.0), lost]).checks
     (check,) = [each for each in checks if each.name == "living clients taken for dead"]
     assert (check.measured, check.passed) == ("2", False)
-    assert check.findings == ("broker 2 leader-freeze: c1, c2",)
+    assert check.findings == ("broker 2 leader-freeze, others led after 6.0 s: c1, c2",)
     sound = judge(sound_history(), SMALL, outages=_outages(1.0))
     assert all(check.passed for check in sound.checks)
+
+
+def test_leases_end_where_nobody_leads() -> None:
+    """Where others led later than a lease lasts, no heartbeat could be written: that is told."""
+    late = Outage(BrokerFault.LEADER_KILL, 2, 0, 12_001, 12_500, expired=("c1", "c2"))
+    judged = judge(sound_history(), SMALL, outages=[late])
+    (check,) = [each for each in judged.checks if each.name == "living clients taken for dead"]
+    assert (check.measured, check.passed) == ("0", True)
+    assert check.findings == ("broker 2 leader-kill, others led after 12.0 s: c1, c2",)
+    in_time = replace(late, leaders_ms=12_000)
+    assert not judge(sound_history(), SMALL, outages=[in_time]).passed
 
 
 def test_each_fault_is_judged_by_itself() -> None:

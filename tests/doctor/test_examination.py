@@ -118,8 +118,14 @@ def test_all_in_time(around: Surroundings) -> None:
     found = list(examine_all(around, checks, seconds_max=0.5))
     never.set()
     assert time.monotonic() - begun < 5
+    took = time.monotonic() - begun
     assert {each.answer.status for each in found} == {Status.UNKNOWN}
     assert len(found) == len(checks)
+    waited = [
+        float(each.answer.says.removeprefix("no answer within ").removesuffix(" s"))
+        for each in found
+    ]
+    assert max(waited) <= took, "a row tells of more time than there was"
 
 
 def test_page() -> None:

@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from fairlead.doctor import Answer, Status, Surroundings, endpoints, machine
 from fairlead.doctor.checkpoint import checkpoint, checkpoint_topics
 from fairlead.settings import Problem, load_settings
-from tests.awaiting import SECONDS, ended
+from tests.awaiting import ended
 
 
 def _around(**overrides: Any) -> Surroundings:
@@ -59,9 +60,41 @@ def test_jars(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The packages that are installed here fit; a busy machine is given time to look at them."""
-    monkeypatch.setattr(machine, "_PIP_SECONDS", SECONDS)
+    """The packages that are installed here fit, which takes no other process to find out."""
+    monkeypatch.setattr("subprocess.Popen", None)
     assert _only(machine.packages(_around())).status is Status.OK
+
+
+class _Package:
+    version = "1.0"
+    requires = (
+        "pytest>=1", "pytest<1", "no-such-package>=2", "other ; extra == 'demo'",
+        "third ; python_version < '3'",
+    )  # fmt: skip
+
+
+def test_packages_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each that is missing or of another version is named; what only an extra wants is not."""
+    monkeypatch.setattr(machine, "_OWN", ("fairlead",))
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _name: _Package)
+    versions = {"pytest": "9.1"}
+
+    def version(name: str) -> str:
+        if name not in versions:
+            raise PackageNotFoundError(name)
+        return versions[name]
+
+    monkeypatch.setattr("importlib.metadata.version", version)
+    assert [(each.status, each.says) for each in machine.packages(_around())] == [
+        (Status.FAIL, "fairlead 1.0 needs pytest<1, and 9.1 is installed"),
+        (Status.FAIL, "fairlead 1.0 needs no-such-package>=2, which is not installed"),
+    ]
+    monkeypatch.setattr("importlib.import_module", _nothing_to_import)
+    assert _only(machine.packages(_around())).status is Status.UNKNOWN
+
+
+def _nothing_to_import(name: str) -> None:
+    raise ImportError(name)
 
 
 def test_settings() -> None:

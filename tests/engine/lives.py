@@ -1,9 +1,11 @@
 """Lives of a world that are replayed: clients come and go, drivers die, records are refused."""
 
+from dataclasses import replace
 from functools import partial
 from random import Random
 
 from fairlead.engine.comparison import Comparison, Written, compare
+from fairlead.engine.context import ShardContext
 from fairlead.engine.recorded_log import Recording
 from tests.engine.topics import NAMES
 from tests.engine.world import World, context_of
@@ -71,3 +73,13 @@ def compare_of(world: World, written: list[Written] | None = None) -> Comparison
 def decisions_of(world: World) -> list[bytes]:
     """Return the decision records."""
     return [record.value or b"" for record in written_of(world) if record.topic == DECISIONS]
+
+
+def replayed(world: World) -> Comparison:
+    """Replay a world under the rules that its present driver has, whichever generation ran."""
+
+    def context(shard: int, generation: int) -> ShardContext:
+        present = world.context(shard)
+        return replace(present, rules=replace(present.rules, generation=generation))
+
+    return compare(recording_of(world), written_of(world), context)

@@ -10,9 +10,9 @@ def _blocks(text: str) -> list[Block[str]]:
     return [Block(word.rstrip("!"), word.endswith("!")) for word in text.split()]
 
 
-def _align(blocks: str, written: str) -> Aligned | Mismatch:
+def _align(blocks: str, written: str, *, shared: bool = False) -> Aligned | Mismatch:
     """Return how written letters are read as the blocks, or where they cannot be."""
-    aligner = Aligner(written)
+    aligner = Aligner(written, shared=shared)
     for block in _blocks(blocks):
         mismatch = aligner.expect(block)
         if mismatch is not None:
@@ -44,6 +44,41 @@ def _align(blocks: str, written: str) -> Aligned | Mismatch:
 def test_allowed(blocks: str, written: str, resent: int, unwritten: int) -> None:
     """The cheapest reading is found, with what it takes for resent and for unwritten."""
     assert _align(blocks, written) == Aligned(resent, unwritten)
+
+
+@pytest.mark.parametrize(
+    "blocks, written, resent, unwritten, others",
+    [
+        ("", "xx", 0, 0, 2),
+        ("ab cd", "xabxcxdx", 0, 0, 4),
+        # Others write what the engine writes too.
+        ("ab c", "abac", 0, 0, 1),
+        ("ab cd", "acbcd", 0, 0, 1),
+        ("a b", "aab", 1, 0, 0),
+        ("ab! cd", "xcd", 0, 2, 1),
+        ("ab cd", "abxabcd", 2, 0, 1),
+    ],
+)
+def test_where_others_write(
+    blocks: str, written: str, resent: int, unwritten: int, others: int
+) -> None:
+    """What does not fit is of others; all that is expected must be there all the same."""
+    assert _align(blocks, written, shared=True) == Aligned(resent, unwritten, others)
+
+
+@pytest.mark.parametrize("blocks, written", [("ab", "xax"), ("ab cd", "abd"), ("a b", "ba")])
+def test_lacking_where_others_write(blocks: str, written: str) -> None:
+    """A record that is not there, or not in its order, is missed."""
+    assert isinstance(_align(blocks, written, shared=True), Mismatch)
+
+
+def test_readings_of_a_long_log() -> None:
+    """Where others write without end, what is far behind is forgotten."""
+    aligner = Aligner("ax" * 1_000, shared=True)
+    for _ in range(1_000):
+        assert aligner.expect(Block("a", interrupted=False)) is None
+        assert len(aligner._blocks) < 40  # noqa: SLF001 - what it holds is the point
+    assert aligner.finish() == Aligned(0, 0, 1_000)
 
 
 @pytest.mark.parametrize(

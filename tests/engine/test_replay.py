@@ -16,6 +16,7 @@ from fairlead.engine import attempt
 from fairlead.engine.comparison import Written, compare
 from fairlead.engine.recorded_log import Recording
 from fairlead.engine.replay import ReplayError, cuts_of, replay_shard
+from fairlead.engine.written import WrittenInMemory, survey
 from fairlead.wire.raw import RawRecord
 from tests.engine.lives import (
     DECISIONS,
@@ -202,7 +203,7 @@ def test_a_forged_reject(world: World) -> None:
 
 @pytest.mark.parametrize(
     "suffix, key",
-    [("assignments", b"[]"), ("assignments", b"{"), ("requests", b"\xff"), ("requests", None)],
+    [("assignments", b"[]"), ("assignments", b"{"), ("decisions", b"\xff"), ("assignments", None)],
 )
 def test_a_foreign_record(world: World, suffix: str, key: bytes | None) -> None:
     """A record that names no group, or a group that was told nothing, is a difference."""
@@ -211,6 +212,45 @@ def test_a_foreign_record(world: World, suffix: str, key: bytes | None) -> None:
     assert difference is not None
     assert (difference.topic, difference.offset) == (stranger.topic, 99_999)
     assert difference.expected is None
+
+
+def test_requests_of_others(world: World) -> None:
+    """Members, producers and operators ask bridges as well: what they write accuses no engine."""
+    written = written_of(world)
+    requests = NAMES.name("requests")
+    own = [record for record in written if record.topic == requests]
+    assert own
+    group = (own[0].key or b"").decode()
+    asked = b'{"v":1,"kind":"request","group":"%s","what":"retry","generation":9}' % group.encode()
+    others = [
+        Written(requests, 0, -1, own[0].key, asked),
+        Written(requests, 0, own[-1].offset + 1, b"producers", asked),
+        Written(requests, 0, own[-1].offset + 2, None, b"{}"),
+        Written(requests, 0, own[-1].offset + 3, b"\xff", b"\xff"),
+        own[0]._replace(offset=own[-1].offset + 4),
+    ]
+    result = compare_of(world, [*written, *others])
+    assert result.same, result.difference
+    assert result.resent + result.others == 4
+    lost = [record for record in written if record is not own[-1]]
+    difference = compare_of(world, [*lost, *others[:-1]]).difference
+    assert difference is not None
+    assert (difference.topic, difference.got) == (requests, None)
+
+
+def test_a_generation_that_others_write(world: World) -> None:
+    """Who may write requests may name generations: no drivers are seen side by side for it."""
+    written = written_of(world)
+    requests = NAMES.name("requests")
+    own = [record for record in written if record.topic == requests]
+    forged = [
+        Written(requests, 0, own[-1].offset + 1 + at, own[0].key, b'{"generation":%d}' % generation)
+        for at, generation in enumerate((9, 5))
+    ]
+    context = context_of(0, 1)
+    before = survey(WrittenInMemory(written), context)
+    after = survey(WrittenInMemory([*written, *forged]), context)
+    assert (after.overlapping, after.generations) == (before.overlapping, before.generations)
 
 
 def test_a_missing_decision(world: World) -> None:

@@ -71,7 +71,6 @@ def frozen(stage: Stage, chance: random.Random) -> None:
         short, long, longest = chance.sample(quick.members(), 3)
         stage.may_expire(trial, long, longest)
         quick.take_in_hand(long)
-        owned = quick.queues_of(longest)
         with quick.frozen(longest, stage.log, lapses=True) as three_leases:
             with (
                 quick.frozen(long, stage.log, lapses=True) as more_than_one,
@@ -83,7 +82,7 @@ def frozen(stage: Stage, chance: random.Random) -> None:
             # What was in hand is left to whoever has the queue now.
             quick.fleet.resume(long)
             three_leases.hold(3 * LEASE_SECONDS)
-            assert longest not in {quick.owner(queue) for queue in owned}
+            quick.await_floor(lambda floor: not floor.queues_of(longest), "others at its queues")
         with stage.phase(trial, "back"):
             pass
 

@@ -15,7 +15,7 @@ import orjson
 
 from fairlead.local.decisions import Decision, DecisionReader
 from fairlead.local.topic_content import StoredRecord
-from fairlead.verify.eras import Eras
+from fairlead.verify.eras import Era, Eras
 from fairlead.verify.evidence import grants, progress_reports
 from fairlead.verify.history import ClientKilled, History, Queue
 from fairlead.verify.journal import read_journal
@@ -69,14 +69,16 @@ def judge(evidence: Evidence, trial: Trial) -> Judgement:
     """Return the verdict on one group in one trial."""
     tenures = evidence.tenures
     decisions = list(_decisions(evidence))
+    granted = list(grants(evidence.records("assignments"), evidence.group))
     history = History(
         source=evidence.source,
         decisions=decisions,
-        grants=frozenset(grants(evidence.records("assignments"), evidence.group)),
+        grants=frozenset(each[:3] for each in granted),
+        lives={(each.queue, each.epoch): each.life for each in granted if each.life is not None},
         progress=tuple(progress_reports(evidence.records("heartbeats"), evidence.group)),
     )
     overlaps = set_aside(tenures, marked_unsafe(decisions))
-    reads, eras = count_reads(history, tenures), Eras(decisions, tenures)
+    reads, eras = count_reads(history, tenures), Eras(history, tenures)
     expired = tuple(_expired(evidence, trial))
     faults = [
         *(f"two owners: {' | '.join(overlap.slice())}" for overlap in find_overlaps(tenures)),
@@ -196,14 +198,15 @@ def missed(
 def _beside_their_reset(tenures: Tenures, eras: Eras) -> Iterator[str]:
     """Yield every first start behind a reset that is not where the operator wanted it."""
     for found in tenures.by_queue.values():
-        newest = 0
+        newest = Era(0, 0)
         for tenure in found:
-            if eras.reset_of(tenure) > newest and tenure.start_offset != eras.begin(tenure):
+            era, begin = eras.of(tenure), eras.begin(tenure)
+            if begin is not None and era > newest and tenure.start_offset != begin:
                 yield (
-                    f"{tenure.queue} was reset to {eras.begin(tenure)}, and {tenure.client_id}"
+                    f"{tenure.queue} was reset to {begin}, and {tenure.client_id}"
                     f" started at {tenure.start_offset}"
                 )
-            newest = eras.reset_of(tenure)
+            newest = era
 
 
 def falling_epochs(tenures: Tenures) -> Iterator[str]:

@@ -8,14 +8,16 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry, Counter
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from uvicorn.server import ServerState
 
 from fairlead.http.server import HttpServer, start_server
 from fairlead.settings import HttpSettings, MetricsSettings, load_settings
@@ -126,11 +128,7 @@ def _is_open(caller: socket.socket) -> bool:
         return False
 
 
-@pytest.mark.parametrize(
-    "half",
-    [b"", HALF, b"POST /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\nhalf"],
-    ids=["nothing", "head", "body"],
-)
+@pytest.mark.parametrize("half", [b"", HALF], ids=["nothing", "head"])
 def test_slow_request(half: bytes) -> None:
     """A request that is not whole in time is cut off, also one that goes on byte by byte."""
     with _engine(request_ms=500) as server, _caller(server, half) as caller:
@@ -180,6 +178,33 @@ def test_unread_answer() -> None:
         assert told.wait(20)
 
 
+def test_unread_last_answer() -> None:
+    """Whoever does not read the end of the last answer is cut off, however little it is."""
+
+    async def page(request: Request) -> Response:
+        del request
+        return Response(b"x" * 20_000)
+
+    asked = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    with (
+        _running(Starlette(routes=[Route("/", page)]), request_ms=2_000) as server,
+        _caller(server) as caller,
+    ):
+        state = server._server.server_state  # noqa: SLF001 - what it has not sent yet
+        (connection,) = await_seen(lambda: state.connections, what="connection")
+        count = 0
+        while not connection.transport.get_write_buffer_size():
+            caller.sendall(asked + b"\r\n")
+            count += 1
+            await_seen(partial(_has_answered, state, count), what="answer", pause=0.001)
+        caller.sendall(asked + b"Connection: close\r\n\r\n")
+        await_seen(lambda: not state.connections, what="end of the connection", seconds=20)
+
+
+def _has_answered(state: ServerState, count: int) -> bool:
+    return state.total_requests >= count
+
+
 def test_kept_connection() -> None:
     """A connection serves one request after another, and the time of each begins anew."""
     with _engine(request_ms=1_000) as server, _caller(server) as caller:
@@ -210,6 +235,77 @@ def test_long_head_at_once() -> None:
                 answer = _answer(caller)
             assert answer.startswith(b"HTTP/1.1 400 ")
             assert b"http.head_bytes" in answer
+
+
+def test_long_head_in_one_read() -> None:
+    """However much has come before the loop reads it, a head that is too long is cut short."""
+    held, freed = threading.Event(), threading.Event()
+
+    async def hold(request: Request) -> StreamingResponse:
+        del request
+        held.set()
+        # It blocks the loop, as the work for others may.
+        freed.wait(20)
+        return StreamingResponse(iter(()))
+
+    head = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"a:\r\n" * 12_000 + b"\r\n"
+    with (
+        _running(Starlette(routes=[Route("/", hold)])) as server,
+        _caller(server) as caller,
+        _caller(server, b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
+    ):
+        assert held.wait(20)
+        caller.sendall(head)
+        freed.set()
+        answer = _answer(caller)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    # What was parsed whole is refused in JSON, with the setting.
+    assert b"http.head_bytes" not in answer
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"Content-Length: 99\r\n\r\nhalf",
+        b"Content-Length: 4\r\n\r\nbody",
+        b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n",
+        b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"Expect: 100-continue\r\nContent-Length: 4\r\n\r\n",
+    ],
+    ids=["half", "whole", "chunk", "chunks", "expecting"],
+)
+def test_body(body: bytes) -> None:
+    """A request with a body is refused and its connection closed; one before it is answered."""
+    asked = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n" + body
+    with _engine() as server, _caller(server, WHOLE + asked + WHOLE) as caller:
+        answer = _answer(caller)
+    first, refused = answer.split(b"HTTP/1.1 ")[1:]
+    assert first.startswith(b"200 ")
+    assert refused.startswith(b"413 ")
+    assert b"connection: close" in refused
+    assert b"Transfer-Encoding" in refused
+
+
+def test_no_body() -> None:
+    """A length of 0 is no body, and the connection serves what follows."""
+    asked = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 00\r\n\r\n"
+    last = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    with _engine() as server, _caller(server, asked * 2 + WHOLE + last) as caller:
+        assert _answer(caller).count(b"HTTP/1.1 200 ") == 4
+
+
+def test_chunks_of_a_byte() -> None:
+    """Bodies of 100,000 chunks cost no time of the processor: nothing of them is parsed."""
+    head = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunks = b"1\r\na\r\n" * 100_000
+    with _engine() as server:
+        begun = time.process_time()
+        for _ in range(5):
+            with _caller(server) as caller:
+                with contextlib.suppress(ConnectionError):
+                    caller.sendall(head + chunks)
+                _answer(caller)
+        assert time.process_time() - begun < 4, "parsed, they take 6 s and more"
 
 
 def test_two_ends_of_a_body() -> None:
@@ -246,6 +342,26 @@ def test_all_are_answered() -> None:
             assert busy.recv(100).startswith(b"HTTP/1.1 200 ")
         with _caller(server, asked) as caller:
             assert _answer(caller).startswith(b"HTTP/1.1 503 ")
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        b"application/openmetrics-text;version=\xff,",
+        b"text/plain;version=x",
+        b"application/openmetrics-text;version=1.x;escaping=y",
+        b"text/plain;version=1." + b"9" * 5_000,
+    ],
+    ids=["byte", "letter", "part", "digits"],
+)
+def test_unreadable_accept(accept: bytes) -> None:
+    """A scrape that wants a version which is no number gets the plain format."""
+    asked = b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAccept: "
+    with _engine() as server, _caller(server, asked + accept + b"\r\n\r\n") as caller:
+        answer = _answer(caller)
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert b"content-type: text/plain; version=0.0.4" in answer
+    assert b"fairlead_one_total 0.0" in answer
 
 
 def test_foreign_name() -> None:

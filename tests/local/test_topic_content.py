@@ -4,19 +4,18 @@ import contextlib
 from collections.abc import Iterator
 
 import pytest
-from kafka import KafkaAdminClient, KafkaProducer
+from kafka import KafkaProducer
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.local.topic_content import read_to_end
+from tests.fixtures.kafka_topics import make_topic
 
 
 @pytest.fixture
 def topic(bootstrap: str, topic_prefix: str) -> str:
     """A topic of three partitions."""
     name = f"{topic_prefix}orders"
-    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
-        admin.create_topics({name: {"num_partitions": 3}})
-        admin.wait_for_topics([name])
+    make_topic(bootstrap, name, partitions=3)
     return name
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 import structlog
+from kafka.errors import Cancelled
 
 from fairlead.logs import configure_logs, log_form, logs_configured
 
@@ -48,6 +49,19 @@ def _provoked(stream: io.StringIO, form: str) -> str:
     # Connections that other tests left open may say something meanwhile.
     lines = stream.getvalue().splitlines(keepends=True)
     return "".join(line for line in lines if "kafka.cluster" not in line)
+
+
+def test_a_refresh_that_a_close_cut_off() -> None:
+    """Of kafka-python's failed look-ups those are left out that somebody cancelled."""
+    stream = io.StringIO()
+    configure_logs("json", stream=stream)
+    library = logging.getLogger("kafka.cluster")
+    library.error("Metadata refresh: failed %s", Cancelled())
+    library.error("Metadata refresh: failed %s", ConnectionError("refused"))
+    library.error("no arguments")
+    events = [orjson.loads(line)["event"] for line in stream.getvalue().splitlines()]
+    assert "Metadata refresh: failed Cancelled" not in events
+    assert {"Metadata refresh: failed refused", "no arguments"} <= {*events}
 
 
 def test_json() -> None:

@@ -42,6 +42,10 @@ FAULTS: Final = {
 SCALED: Final = {
     # The alert's five minutes are ten seconds here, and the lease of the killed is thirteen.
     Fired("LagGrowing", "gone"),
+    # The alert's two minutes are four seconds, and the first decision on a new group may take them.
+    Fired("QueuesUnassigned", "mixed"),
+    # Five minutes are ten seconds, and a busy machine takes as long to put a twin in its place.
+    Fired("NotConverged", "twins"),
 }
 """What may fire besides, only because the alerts' durations are scaled and the leases are not."""
 STALLED: Final = Fired("EngineStalled")

@@ -142,6 +142,24 @@ def test_numbers_of_the_manifest(folder: Path, numbers: dict[str, object]) -> No
         list(open_recording(folder).rows("heartbeats", 0))
 
 
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("strategies", [{"a": 1}]),
+        ("tick_ms", "x"),
+        ("tick_ms", -1),
+        ("tick_ms", 1e300),
+        ("chain_cap", "1"),
+        ("auto_create", 1),
+    ],
+)
+def test_settings_of_the_manifest(folder: Path, name: str, value: object) -> None:
+    """What a driver ran its shards under is read as strictly as in the driver's own claim."""
+    _edit(folder, lambda document: document["settings"].update({name: value}))
+    with pytest.raises(RecordingError, match=rf"settings\.{name}.* cannot be read"):
+        open_recording(folder)
+
+
 def test_partition_far_away(folder: Path) -> None:
     """A partition with an enormous number costs nothing to refuse."""
 

@@ -99,7 +99,7 @@ def _consumer(domain: Domain) -> Consumer:
         topics=[domain.messages],
         lease_ms=6_000,
         heartbeat_ms=1_500,
-        start_timeout_ms=2_500,
+        start_timeout_ms=10_000,
     )
 
 
@@ -149,11 +149,11 @@ def _names_it(
             Producer(**domain.client(role)) as producer,
             pytest.raises(NoRouteError, match=words) as alone,
         ):
-            producer.send(OutgoingMessage("nobody-knows-it", b"value"), timeout_ms=1_500)
+            producer.send(OutgoingMessage("nobody-knows-it", b"value"), timeout_ms=4_000)
         assert isinstance(alone.value.__cause__, NotAllowedError)
     elif role is Role.PRODUCER:
         with pytest.raises(StartFailedError, match=words):
-            Producer(**domain.client(role), start_timeout_ms=1_500).start()
+            Producer(**domain.client(role), start_timeout_ms=4_000).start()
     else:
         who = role.partition(",")[0]
         # Of a topic that may not be seen, nothing is known to be allowed.

@@ -187,7 +187,6 @@ def test_topics_made_anew_are_read_from_their_first(
             connection = {"bootstrap_servers": kafka.bootstrap}
             specs = topic_specs(load_settings(overrides=FEW_PARTITIONS).topics)
             create_topics(connection, topics.prefix, specs, 1)
-            admin.wait_for_topics([name])
         for number in range(3):
             producer.send(name, key=b"k", value=b"new %d" % number, partition=0)
         producer.flush()

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
+from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 
 from fairlead.broker.ports import free_ports
 from fairlead.wire.topics import TopicNames
 from tests.awaiting import await_seen
+from tests.fixtures.kafka_topics import make_topic
 
 WAIT_S = 60.0
 CLIENT = "10.0.0.7@4121#1"
@@ -170,6 +171,18 @@ def test_without_a_cluster_it_says_so_and_lives(tmp_path: Path) -> None:
         assert (found["ready"], found["groups"]) == (False, [])
 
 
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
+def test_last_line(asked: signal.Signals, tmp_path: Path) -> None:
+    """Whoever asks it to end finds as the last line of its log that it did."""
+    with serving(tmp_path, "127.0.0.1:1", "fairlead.", "FAIRLEAD__LOG__FORM=json") as served:
+        served.wait("/healthz", 200)
+        served.process.send_signal(asked)
+        assert served.process.wait(WAIT_S) == 0
+    lines = [json.loads(line) for line in (tmp_path / "serve.log").read_bytes().splitlines()]
+    (begun,) = (line for line in lines if line["event"] == "serving")
+    assert (lines[-1]["event"], lines[-1]["url"]) == ("serving_stopped", begun["url"])
+
+
 def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:
     """Two on one port: the second ends with the code of the environment and names the setting."""
     with serving(tmp_path, "127.0.0.1:1", "fairlead.") as served:
@@ -187,9 +200,7 @@ def test_lag_of_a_group_without_members_is_asked_for(
     """Nobody heartbeats: its commits and the ends of its topic tell how far it is behind."""
     source = f"{topics.prefix}source"
     group = f"{topics.prefix}orders"
-    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
-        admin.create_topics({source: {"num_partitions": 2}})
-        admin.wait_for_topics([source])
+    make_topic(bootstrap, source, partitions=2)
     place = TopicPartition(source, 0)
     consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False)
     with contextlib.closing(consumer):

@@ -46,15 +46,13 @@ def _records(topics: tuple[str, str]) -> list[Row]:
 
 
 def _kafka(bootstrap: str, prefix: str) -> SinkUnderTest:
-    from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
+    from kafka import KafkaConsumer, TopicPartition
 
     from sinks import KafkaSink
+    from tests.fixtures.kafka_topics import make_topic
 
     topics = (f"{prefix}first", f"{prefix}second")
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    admin.create_topics({topic: {"num_partitions": 3} for topic in topics})
-    admin.wait_for_topics(list(topics))
-    admin.close()
+    make_topic(bootstrap, *topics, partitions=3)
 
     def read() -> list[Row]:
         consumer = KafkaConsumer(bootstrap_servers=bootstrap)

@@ -49,8 +49,21 @@ def test_dead_while_nobody_asks(topics: Topics) -> None:
     (row,) = _look(topics, 1).rows()
     assert (row["problem"], row["for"]) == ("bridge_dead", "main")
     assert "gave its last sign of life at 2026-06-09 10:13:20 UTC" in row["says"]
+    # Under another name it would tell the same queues as those of another cluster.
+    assert "fairlead bridge kafka --cluster-name main --supervise" in row["do"]
     (row,) = _look(topics, 5 * HOUR_MS).rows()
     assert row["problem"] == "bridge_dead"
+
+
+def test_about_some_topics(topics: Topics) -> None:
+    """Who looks at one group is told of a silent bridge if what is asked is its own."""
+    _sign(topics)
+    topics.now_ms += 2_000
+    _ask(topics, "nowhere")
+    found = _look(topics, 31_000)
+    assert [row["problem"] for row in found.rows()] == ["bridge_silent", "bridge_dead"]
+    assert found.about({"orders", "nowhere"}) == found
+    assert [row["problem"] for row in found.about({"orders"}).rows()] == ["bridge_dead"]
 
 
 def test_stopped(topics: Topics) -> None:

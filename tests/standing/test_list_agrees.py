@@ -46,6 +46,39 @@ def test_forged_ticks() -> None:
     assert _agree(world, GROUP) == ()
 
 
+def _phases(world: World) -> set[str]:
+    """Return what the list and a look at the group call its phase."""
+    (listed,) = view_of(world).groups()
+    found = standing_of(world)
+    assert listed.converged == found.document()["converged"]
+    return {listed.phase, found.phase}
+
+
+def test_members_that_await_a_decision() -> None:
+    """Members that no decision has placed make the phase unknown, whatever was decided before."""
+    world = World(queues={"orders": 6})
+    follow(world, "c1")
+    assert _phases(world) == {"unknown"}
+    assert "unassigned" in _agree(world, GROUP)
+    world.pass_seconds(8)
+    assert _phases(world) == {"stable"}
+    follow(world, "c2")
+    assert _phases(world) == {"unknown"}
+    world.pass_seconds(8)
+    for client in world.clients:
+        client.work(7)
+        client.leave()
+    world.pass_seconds(3)
+    assert _phases(world) == {"empty"}
+    world.clients.clear()
+    follow(world, "c3")
+    heard_alone(world, 20, *world.clients, ticking=False)
+    assert _phases(world) == {"unknown"}
+    said = standing_of(world).document()
+    assert (said["members"], said["converged"], said["phase_since_ms"]) == (1, False, None)
+    assert said["behind"] == ["1 member not placed by any decision yet"]
+
+
 def _calm(world: World) -> None:
     world.pass_seconds(1)
 

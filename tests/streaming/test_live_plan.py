@@ -1,6 +1,5 @@
 """`fairlead plan` of a live group, held against what the real job then decides."""
 
-import contextlib
 import json
 import uuid
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from tests.awaiting import await_seen
 from tests.bridges.kafka.test_offsets import commit
 from tests.engine.client import Client
 from tests.engine.topics import route
+from tests.fixtures.kafka_topics import make_topic
 from tests.streaming.fleet import Fleet
 from tests.streaming.log import SHARDS, Log, body_of
 from tests.streaming.running import job
@@ -169,9 +169,7 @@ def test_it_has_commits_alone(settings: Settings, log: Log, tmp_path: Path) -> N
     """A group of commits, or of rules, alone is planned too; what it reads may have to be given."""
     group, topic = f"native-{uuid.uuid4().hex[:8]}", f"t-{uuid.uuid4().hex[:8]}"
     log.append("routes", orjson.dumps({"v": 1, **route(topic, 3)}), topic.encode())
-    with contextlib.closing(KafkaAdminClient(bootstrap_servers=settings.kafka.bootstrap)) as admin:
-        admin.create_topics({topic: {"num_partitions": 3, "replication_factor": 1}})
-        admin.wait_for_topics([topic])
+    make_topic(settings.kafka.bootstrap, topic, partitions=3)
     commit(settings.kafka.bootstrap, group, topic, {0: (0, "")})
     saved = str(tmp_path / "plan.json")
     plan = run_plan(settings, group, "--join", "c1", "--save", saved)

@@ -46,6 +46,17 @@ def test_module_names() -> None:
     assert [named(path) for path in python_files() if path.stem in EMPTY_NAMES] == []
 
 
+def test_positions() -> None:
+    """Only one piece asks kafka-python for a position, which is None where an order is expected."""
+    asked = re.compile(r"consumer\.position\(")
+    found = [
+        named(path)
+        for path in python_files("fairlead", "streaming", "sinks", "benchmarks")
+        if asked.search(path.read_text(encoding="utf-8"))
+    ]
+    assert found == ["fairlead/topics/reading_position.py"]
+
+
 def test_headings() -> None:
     """A markdown file has one title."""
     pages = [path for path in text_files() if path.suffix == ".md"]

@@ -11,6 +11,8 @@ __all__ = ["Polled", "read_to_ends"]
 
 Polled = Mapping[TopicPartition, list[ConsumerRecord]]
 _POLL_MS = 200
+_ENDS_MS = 60_000
+"""A broker that has just started again can be slow; the library asks twice within this."""
 
 
 def read_to_ends(consumer: KafkaConsumer, take: Callable[[Polled], object]) -> None:
@@ -23,7 +25,7 @@ def read_to_ends(consumer: KafkaConsumer, take: Callable[[Polled], object]) -> N
     Raises:
         TimeoutError: the broker did not give everything in time; tells what is left.
     """
-    ends = consumer.end_offsets(list(consumer.assignment()))
+    ends = consumer.end_offsets(list(consumer.assignment()), timeout_ms=_ENDS_MS)
 
     def left() -> dict[TopicPartition, tuple[int, int]]:
         places = {place: (consumer.position(place), end) for place, end in ends.items()}

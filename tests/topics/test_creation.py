@@ -11,6 +11,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import TopicsSettings, load_settings
 from fairlead.topics import (
+    READY_WAIT_MS,
     TopicDifference,
     create_topics,
     inspect_topics,
@@ -89,7 +90,7 @@ def test_a_topic_made_by_hand_differs_in_its_dates_and_its_cleanup(
     admin = KafkaAdminClient(**connection)
     bare = {"num_partitions": defaults.heartbeats_partitions, "replication_factor": 1}
     admin.create_topics({f"{topic_prefix}control": bare})
-    admin.wait_for_topics([f"{topic_prefix}control"])
+    admin.wait_for_topics([f"{topic_prefix}control"], timeout_ms=READY_WAIT_MS)
     admin.close()
     found = create_topics(connection, topic_prefix, topic_specs(defaults), 1).differences
     essential = {one.setting: one.found for one in found if one.essential}

@@ -60,6 +60,7 @@ class Scene:
     progress: list[tuple[str, Epoch, int]] = field(default_factory=list)
     grants: list[tuple[str, Epoch, int]] = field(default_factory=list)
     source: Iterable[int] = ()
+    lives: dict[Epoch, str] = field(default_factory=dict)
 
     def write(self, client_id: str, *records: JournalRecord, pid: int | None = None) -> "Scene":
         """A process writes a journal; what it starts was granted."""
@@ -83,6 +84,7 @@ class Scene:
             source={QUEUE: dict.fromkeys(self.source)} if self.source else {},
             decisions=decisions,
             grants=frozenset((QUEUE, client_id, epoch) for client_id, epoch, _ in self.grants),
+            lives={(QUEUE, epoch): life for epoch, life in self.lives.items()},
             progress=tuple(
                 ProgressReport(SOURCE, 1, client_id, QUEUE, epoch, offset)
                 for client_id, epoch, offset in self.progress

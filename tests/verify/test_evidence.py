@@ -1,10 +1,12 @@
 """What the judge reads of the topics, record by record."""
 
+import json
+
 import orjson
 import pytest
 
 from fairlead.local.topic_content import StoredRecord, TopicContent
-from fairlead.verify.evidence import grants, progress_reports, source_content
+from fairlead.verify.evidence import Grant, grants, progress_reports, source_content
 from fairlead.verify.history import Epoch, ProgressReport
 from tests.demo.recorded import queue
 
@@ -79,8 +81,13 @@ def test_grants() -> None:
     """Adds to members of the group are grants; drops, whole sets, notices and nulls are not."""
     notice = {"v": 1, "kind": "notice", "group": "demo", "client_id": "c1"}
     other = {**ASSIGNMENT, "group": "other"}
-    records = [_stored(orjson.dumps(record)) for record in (notice, other, ASSIGNMENT)]
-    assert list(grants([*records, _stored(None)], "demo")) == [(queue(2), "c1", Epoch(3, 41))]
+    told = json.loads(json.dumps(ASSIGNMENT))
+    told["add"][0]["identity"] = "life-1"
+    records = [_stored(orjson.dumps(record)) for record in (notice, other, ASSIGNMENT, told)]
+    assert list(grants([*records, _stored(None)], "demo")) == [
+        Grant(queue(2), "c1", Epoch(3, 41), None),
+        Grant(queue(2), "c1", Epoch(3, 41), "life-1"),
+    ]
 
 
 def test_grants_incomplete() -> None:

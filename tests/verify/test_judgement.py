@@ -53,6 +53,8 @@ def test_sound(life: Life, tmp_path: Path) -> None:
     assert counts["rejects"] == {"not_json": 1}
     assert (counts["duplicates_clean"], counts["holes"]) == (0, 0)
     assert 0 < counts["duplicates_killed"] <= counts["duplicates_killed_at_most"]
+    # Those that left were silent too, and did not die.
+    assert counts["lapses"] == 1
     (killed,) = judgement.recoveries
     assert killed.fault == "client-8 killed"
     assert killed.recovered_ms is not None

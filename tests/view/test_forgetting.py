@@ -38,7 +38,7 @@ def test_polled_ends_of_a_topic_that_is_gone() -> None:
     """Ends and releases of a topic that is gone are forgotten after the length of the history."""
     followed = Followed(world_of("c1"))
     view, world = followed.view, followed.world
-    group = view._groups[GROUP]  # noqa: SLF001 - nothing else shows what is kept
+    group = view._groups.by_name[GROUP]  # noqa: SLF001 - nothing else shows what is kept
     view.take_offsets(view.as_of_ms, {GONE: 7}, {}, {"gone": "life"})
     group.take_release(Report(GONE, Epoch(1, 1)), view.as_of_ms)
     around = view._around  # noqa: SLF001 - nothing else shows what is kept

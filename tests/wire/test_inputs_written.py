@@ -32,6 +32,7 @@ from fairlead.wire.encode import (
 from fairlead.wire.encode_bridge import encode_offsets, encode_route
 from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.errors import WireError
+from fairlead.wire.limits import REQUEST_QUEUES_MAX
 from fairlead.wire.raw import OutgoingRecord, Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 from tests.wire.page import labelled, validator
@@ -70,8 +71,18 @@ def test_settings_of_a_driver() -> None:
     ignored: dict[str, int] = {}
     claim = decode("generations", raw_of(body), LIMITS, ignored)
     assert isinstance(claim, Generation)
-    strategies = ("AVG", "MINE")
-    assert claim.settings == DriverSettings(1_000, True, 600_000, 1, strategies, 2_000, 5_000, 20)  # noqa: FBT003
+    assert claim.settings == DriverSettings(
+        tick_ms=1_000,
+        auto_create=True,
+        evict_after_ms=600_000,
+        chain_cap=1,
+        strategies=("AVG", "MINE"),
+        switch_ms=2_000,
+        groups_max=5_000,
+        new_groups_per_second=20,
+        heartbeat_bytes_per_second=4_000_000,
+        state_bytes=32_000_000,
+    )
     assert ignored == {}
     assert encode_generation(claim, NAMES).value == orjson.dumps(body)
     assert _decoded("generation", Generation).settings is None
@@ -122,6 +133,15 @@ def test_request() -> None:
     assert decode_request(_as_read(outgoing), LIMITS) == request
     with pytest.raises(WireError, match="null_value"):
         decode_request(raw("requests", None), LIMITS)
+    less = {name: value for name, value in example("request").items() if name != "queues"}
+    with pytest.raises(WireError, match="queues"):
+        decode_request(raw("requests", orjson.dumps(less)), LIMITS)
+    most = [["orders", "main", number] for number in range(REQUEST_QUEUES_MAX)]
+    whole = orjson.dumps(example("request", queues=most))
+    assert len(decode_request(raw("requests", whole), LIMITS).queues or ()) == REQUEST_QUEUES_MAX
+    more = orjson.dumps(example("request", queues=[*most, ["orders", "main", 0]]))
+    with pytest.raises(WireError, match="there are more than 1024"):
+        decode_request(raw("requests", more), LIMITS)
 
 
 @pytest.mark.parametrize(

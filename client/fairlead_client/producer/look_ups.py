@@ -21,7 +21,7 @@ LOOK_UPS_MAX: Final = 4
 THREAD_NAME: Final = "fairlead-producer-look-up"
 _TURN: Final = "other topics were looked up before it"
 _ROUTE: Final = "its route was asked for"
-_DATA_PLANE: Final = "the data plane was asked for it"
+_DATA_PLANE: Final = "the data plane does not know it, or does not answer"
 
 
 Lack = Callable[[], NotAllowedError | None]

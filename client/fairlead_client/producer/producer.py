@@ -16,7 +16,7 @@ from fairlead_client.errors import (
     LifecycleError,
 )
 from fairlead_client.identity import new_identity
-from fairlead_client.keywords import by_keyword
+from fairlead_client.keywords import by_keyword, check_function
 from fairlead_client.observer import ProducerObserver
 from fairlead_client.producer.broker_health import BrokerHealth, BrokerState
 from fairlead_client.producer.machinery import Machinery, Parts
@@ -57,6 +57,8 @@ class Producer:
         **settings: Unpack[ProducerArguments],
     ) -> None:
         self._settings = ProducerSettings.of(type(self), settings)
+        if make_sender is not None:
+            check_function(type(self), "make_sender", make_sender, "f(settings, client_id)")
         self.client_id = new_identity(self._settings.client_id).client_id
         observer = observer or ProducerObserver()
         self._selector = _selector(self._settings)

@@ -13,6 +13,7 @@ from fairlead_client.common_settings import (
 from fairlead_client.errors import SettingsError
 from fairlead_client.keywords import check_keywords
 from fairlead_client.producer.latency_table import TABLE_4, TABLE_5, LatencyTable
+from fairlead_client.setting_types import check_types
 
 DEFAULT_GROUP: Final = "DEFAULT_PRODUCER"
 """RocketMQ's default producer group."""
@@ -79,6 +80,7 @@ class ProducerSettings:
 
     def __post_init__(self) -> None:
         """Check what can be checked without a connection."""
+        check_types(self)
         check_who(self.bootstrap, self.group, self.client_id)
         if self.retries < 0:
             raise SettingsError("retries", f"{self.retries} is no number", "0 or more")

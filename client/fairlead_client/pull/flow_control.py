@@ -11,6 +11,7 @@ from fairlead_client.errors import SettingsError
 from fairlead_client.model import Queue
 from fairlead_client.pull.process_queue import ProcessQueue
 from fairlead_client.retry.delay_level import LEVELS
+from fairlead_client.setting_types import check_types
 from fairlead_client.topic_names import RETRY_PREFIX
 
 logger = logging.getLogger(__name__)
@@ -53,6 +54,7 @@ class FlowLimits:
 
     def __post_init__(self) -> None:
         """Check each."""
+        check_types(self)
         for name in self.__slots__:
             value = getattr(self, name)
             if value is not None and value < 1:

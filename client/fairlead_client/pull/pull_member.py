@@ -8,6 +8,7 @@ from typing import Final
 from fairlead_client.application import Application
 from fairlead_client.clock import now_ms
 from fairlead_client.errors import RouteError
+from fairlead_client.keywords import check_function
 from fairlead_client.member import Member
 from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.observer import Observer
@@ -62,6 +63,9 @@ class PullMember(Member):
         offset_store: OffsetStore | None,
         observer: Observer | None,
     ) -> None:
+        if message_queue_changed is not None:
+            call = "f(topic, all, mine)"
+            check_function(type(self), "message_queue_changed", message_queue_changed, call)
         super().__init__(settings, offset_store=offset_store, observer=observer)
         self._flow = FlowControl(flow_limits or FlowLimits(), ordered=settings.ordered)
         self._delays = Delays("fairlead-delays")

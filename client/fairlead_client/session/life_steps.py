@@ -4,6 +4,8 @@ Handlers of the session half of the transition table. Each takes the session's m
 and returns the session's next state; the machine checks that the table lists it.
 """
 
+from typing import Final
+
 from fairlead_client.errors import DuplicateClientIdError
 from fairlead_client.session.actions import (
     NewIncarnationNeeded,
@@ -30,6 +32,9 @@ from fairlead_client.session.events import (
 from fairlead_client.session.memory import OWNED, Memory
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
+REFUSALS: Final = frozenset({"wrong_partition", "rejected", "unsupported"})
+"""Codes of the notices that a record of this client was rejected."""
+
 
 def ignore(memory: Memory, _event: object) -> SessionState:
     """The event has no meaning any more, or not yet."""
@@ -52,7 +57,7 @@ def start(memory: Memory, event: Started) -> SessionState:
     memory.sequence = 0
     memory.decision_asked = None
     memory.applied = None
-    memory.told_waiting = None
+    memory.told_waiting = memory.refusal = None
     memory.queues.clear()
     memory.pending.clear()
     memory.parts.clear()
@@ -273,6 +278,8 @@ def read_notice(memory: Memory, event: NoticeRead) -> SessionState:
     if notice.code == "waiting":
         memory.told_waiting = None if notice.reason is None else notice
         return memory.state
+    if notice.code in REFUSALS:
+        memory.refusal, memory.refused_ms = notice, memory.now_ms
     if notice.code != "duplicate_client_id":
         memory.actions.append(ReportNotice(notice.code, notice.message))
         return memory.state

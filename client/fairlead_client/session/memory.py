@@ -134,6 +134,9 @@ class Memory:
     applied: Epoch | None = None
     told_waiting: Notice | None = None
     """Why it waits, as the engine has said in its newest generation; None: it has said nothing."""
+    refusal: Notice | None = None
+    """The newest notice that a record of it was rejected, read at `refused_ms`; None: none was."""
+    refused_ms: int = 0
     queues: dict[Queue, QueueMemory] = field(default_factory=dict)
     parts: PartAssembler = field(default_factory=PartAssembler)
     pending: dict[tuple[Queue, Epoch], PendingRelease] = field(default_factory=dict)

@@ -26,6 +26,8 @@ class WaitingKind(StrEnum):
     """It is drained: it is given nothing."""
     DESIGNATED = "designated"
     """Others are designated to consume, or the group is released to native consumers."""
+    REJECTED = "rejected"
+    """An engine has just rejected what it sent: of a client that has nothing, its heartbeat."""
     TOPIC = "topic"
     """A topic that it subscribes to does not exist: a bridge has said so."""
     BRIDGE = "bridge"
@@ -68,16 +70,28 @@ def reason_to_wait(memory: Memory) -> WaitingReason | None:
             WaitingKind.ENGINE,
             "no engine has ever run on these topics: start `fairlead run`, or check the prefix",
         )
-    told = memory.told_waiting
-    # Each engine says it anew: what the one before has said may be over.
-    if told is not None and told.generation >= memory.generation:
-        return WaitingReason(_told_kind(told.reason), told.message)
+    told = _told(memory)
+    if told is not None:
+        return told
     if memory.applied is None:
         return WaitingReason(
             WaitingKind.ASSIGNMENT,
             f"no engine has told it its queues yet: `fairlead group check {group}` says whether "
             "one ticks",
         )
+    return None
+
+
+def _told(memory: Memory) -> WaitingReason | None:
+    """Return what an engine has said; each says it anew: what the one before said may be over."""
+    refusal, told, generation = memory.refusal, memory.told_waiting, memory.generation
+    # Each heartbeat that is rejected is told: where none was for a lease they are taken.
+    fresh = memory.now_ms - memory.refused_ms <= memory.settings.lease_ms
+    if refusal is not None and refusal.generation >= generation and fresh and not memory.queues:
+        words = f"the engine rejects its heartbeats: {refusal.message}"
+        return WaitingReason(WaitingKind.REJECTED, words)
+    if told is not None and told.generation >= generation:
+        return WaitingReason(_told_kind(told.reason), told.message)
     return None
 
 

@@ -60,8 +60,7 @@ class KafkaSender:
     Args:
         settings: where the messages go.
         client_id: what the connection is called.
-        attempt_timeout_ms: how long an attempt may take which others may follow; so long a look-up
-            may take too.
+        attempt_timeout_ms: how long an attempt may take which others may follow.
         longest_attempt_ms: how long any attempt may take.
         max_message_bytes: the longest value.
 
@@ -103,7 +102,7 @@ class KafkaSender:
         return self._cluster.partitions_for_topic(kafka_topic(topic)) is not None
 
     def learn(self, topic: str, timeout_ms: int, queues: int | None = None) -> None:
-        """Ask for the topic's partitions; wait for an attempt's time, and no longer than is given.
+        """Ask for the topic's partitions; wait for as long as is given, for no other can help.
 
         A topic that is not there is made, with the brokers' default number of copies.
 
@@ -116,7 +115,7 @@ class KafkaSender:
             if queues is not None:
                 self._create(name, queues, timeout_ms)
             # One more, for kafka-python cuts a wait down to whole ones: it ends no sooner.
-            left_ms = min(max(0, ends_ms - now_ms()), self._attempt_timeout_ms) + 1
+            left_ms = max(0, ends_ms - now_ms()) + 1
             self._producer._wait_on_metadata(name, left_ms)  # noqa: SLF001 - partitions_for in time
             if queues is not None:
                 self._await_leaders(name, ends_ms)

@@ -171,7 +171,8 @@ class Reader(Thread):
                 self.records += 1
                 try:
                     found = list(self._events(partition.topic, record))
-                except MalformedRecordError as error:
+                except (MalformedRecordError, RecursionError) as error:
+                    # Whatever it is, the records behind it are read.
                     self.malformed += 1
                     logger.warning(
                         "ignored %s-%d@%d: %s",

@@ -21,6 +21,12 @@ OWN: dict[type, dict[str, Any]] = {
     PushConsumer: {"listener": lambda _messages, _context: None},
     BroadcastConsumer: {"client_id": "a"},
 }
+FUNCTIONS: dict[type, dict[str, Any]] = {
+    Client: OWN[Client],
+    PushConsumer: OWN[PushConsumer],
+    BroadcastPushConsumer: OWN[PushConsumer],
+}
+"""The functions that a kind of client needs."""
 
 
 def _refused(kind: type, **given: Any) -> SettingsError:
@@ -95,6 +101,54 @@ def test_missing(missing: str) -> None:
     assert (error.field, f"give {missing}=…" in str(error)) == (missing, True)
 
 
+@pytest.mark.parametrize("value", ["x", 1, None])
+@pytest.mark.parametrize(
+    "kind, name, call",
+    [
+        (PushConsumer, "listener", "f(messages, context)"),
+        (BroadcastPushConsumer, "listener", "f(messages, context)"),
+        (Client, "on_assigned", "f(queue, offset)"),
+        (Client, "on_revoked", "f(queue)"),
+        (PushConsumer, "message_queue_changed", "f(topic, all, mine)"),
+        (PullConsumer, "message_queue_changed", "f(topic, all, mine)"),
+        (Producer, "make_sender", "f(settings, client_id)"),
+    ],
+)
+def test_no_function(kind: type, name: str, call: str, value: object) -> None:
+    """What cannot be called is refused at once, and not when it would be called."""
+    good: dict[str, Any] = {"bootstrap": "b:1"} if kind is Producer else GOOD
+    good = {**good, **FUNCTIONS.get(kind, {}), "client_id": "a"}
+    if value is None and name not in good:
+        return  # Nobody needs it.
+    with pytest.raises(SettingsError) as caught:
+        _made(kind, **{**good, name: value})
+    assert caught.value.field == name
+    said = f"{value!r} is no function; give a function that is called as {call}"
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "kind, name",
+    [
+        (PushConsumer, "listener"),
+        (BroadcastPushConsumer, "listener"),
+        (Client, "on_assigned"),
+        (Client, "on_revoked"),
+    ],
+)
+def test_missing_function(kind: type, name: str) -> None:
+    """A function that a client cannot do without is named as a setting is that is missing."""
+    given = {**GOOD, **FUNCTIONS[kind], "client_id": "a"}
+    del given[name]
+    with pytest.raises(SettingsError) as caught:
+        _made(kind, **given)
+    assert caught.value.field == name
+    assert f"{kind.__name__} needs it; give {name}=…, called as f(" in str(caught.value)
+    del given["bootstrap"]
+    with pytest.raises(SettingsError, match="bootstrap"):
+        _made(kind, **given)
+
+
 def _made(kind: type, *positional: object, **given: Any) -> None:
     """Make a client in a way that type checkers refuse."""
     kind(*positional, **given)
@@ -143,3 +197,15 @@ def test_values(kind: type, name: str, value: object, remedy: str) -> None:
     """A value that another library takes is told as it is written here."""
     error = _refused(kind, **GOOD | {name: value})
     assert (error.field, remedy in str(error)) == (name, True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_topics_of_the_brokers(kind: type) -> None:
+    """A topic that brokers keep for themselves is refused at once, also when it is added later."""
+    given = {**GOOD, **FUNCTIONS.get(kind, {}), "client_id": "a"}
+    for topic in ("__consumer_offsets", "TBW102"):
+        with pytest.raises(SettingsError, match="keep for themselves; leave it out"):
+            kind(**given | {"topics": ["orders", topic]})
+        with pytest.raises(SettingsError, match="keep for themselves; leave it out"):
+            kind(**given).subscribe(["orders", topic])
+    kind(**given | {"topics": ["__consumer_offsets-2", "tbw102"]})

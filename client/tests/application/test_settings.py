@@ -18,6 +18,34 @@ GOOD: dict[str, Any] = {"bootstrap": "b:1", "group": "orders", "topics": ["order
     "field, value",
     [
         ("bootstrap", " , "),
+        ("bootstrap", "b:port"),
+        ("bootstrap", "good:1, b:70000"),
+        ("bootstrap", ["good:1", ":9092"]),
+        ("bootstrap", None),
+        ("bootstrap", b"b:1"),
+        ("bootstrap", [("b", 1)]),
+        ("capacity", "9" * 5_000),
+        ("group", None),
+        ("topics", None),
+        ("topics", ["orders", None]),
+        ("topics", [b"orders"]),
+        ("prefix", None),
+        ("client_id", 5),
+        ("heartbeat_ms", "3000"),
+        ("lease_ms", "15s"),
+        ("lease_ms", 15e3),
+        ("lease_ms", None),
+        ("progress_ms", True),
+        ("drain_deadline_ms", "1"),
+        ("ordered", "false"),
+        ("retry_topic", 1),
+        ("zone", 3),
+        ("capacity", "2"),
+        ("commit_offsets", None),
+        ("start_timeout_ms", "5"),
+        ("kafka", [("sasl_plain_password", "hunter2")]),
+        ("fetch", None),
+        ("kafka", "hunter2"),
         ("group", ""),
         ("group", "a b"),
         ("group", "x" * 121),
@@ -25,6 +53,8 @@ GOOD: dict[str, Any] = {"bootstrap": "b:1", "group": "orders", "topics": ["order
         ("topics", "orders"),
         ("topics", ["orders", "orders"]),
         ("topics", ["or ders"]),
+        ("topics", ["__consumer_offsets"]),
+        ("topics", ["orders", Subscription("TBW102")]),
         ("client_id", "with space"),
         ("client_id", ""),
         ("heartbeat_ms", 5_001),
@@ -49,6 +79,32 @@ def test_bad(field: str, value: object) -> None:
         Settings(**(GOOD | {field: value}))
     assert caught.value.field == field
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "field, value, remedy",
+    [
+        ("lease_ms", "15000", "give lease_ms=15000, without quotes"),
+        ("heartbeat_ms", "3s", "a whole number, such as heartbeat_ms=3"),
+        ("ordered", "false", "give ordered=True or ordered=False"),
+        ("drain_deadline_ms", 1.5, "drain_deadline_ms=3, or None"),
+        ("group", None, 'group="'),
+    ],
+)
+def test_a_value_of_another_type(field: str, value: object, remedy: str) -> None:
+    """What the environment gives is text: the refusal says what is given instead."""
+    with pytest.raises(SettingsError, match=f"^{field}: ") as caught:
+        Settings(**(GOOD | {field: value}))
+    assert remedy in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "bootstrap",
+    ["b", "b:9092", "::1", "[::1]", "[::1]:9092", "10.0.0.1", "SASL_SSL://b:9093", ("a:1", "b:2")],
+)
+def test_servers(bootstrap: Any) -> None:
+    """Whatever Kafka's clients take for a server is one here."""
+    assert Settings(**(GOOD | {"bootstrap": bootstrap})).bootstrap_servers
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,7 @@ def test_topic_made_by_the_default_route(
     topic = f"{topic_prefix}made"
     with (
         Producer(bootstrap=bootstrap, prefix=topic_prefix) as wary,
-        pytest.raises(SendFailedError, match=r"0 attempts .* looking up topic .*(Unknown|Timeout)"),
+        pytest.raises(SendFailedError, match=r"0 attempts .* looking up topic .*does not know it"),
     ):
         wary.send(OutgoingMessage(topic, b"x"))
     with Producer(bootstrap=bootstrap, prefix=topic_prefix, create_topics=True) as producer:

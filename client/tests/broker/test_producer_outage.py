@@ -28,7 +28,7 @@ pytestmark = pytest.mark.broker
 AFTER_MS = 3_000
 """So long after its budget a message ends at the latest; each look-up by itself takes longer.
 
-It is ten times what it takes: these tests share two cores with three others of their kind.
+It is ten times what it takes: these tests share two cores with two others of their kind.
 """
 
 
@@ -128,6 +128,20 @@ def test_what_the_sender_asks(fragile: "EmbeddedKafka", queues: int | None) -> N
         assert caught.value.fault is Fault.UNREACHABLE
     finally:
         fragile.resume()
+        sender.close(1_000)
+
+
+def test_a_slow_answer(fragile: "EmbeddedKafka") -> None:
+    """A topic is waited for with all the time of its message: no attempt has begun by then."""
+    settings = ProducerSettings(bootstrap=fragile.bootstrap, prefix=PREFIX)
+    # No broker answers within such an attempt's time.
+    sender = KafkaSender(
+        settings, "slow", attempt_timeout_ms=0, longest_attempt_ms=5_000, max_message_bytes=1_000
+    )
+    try:
+        sender.learn("orders", WAIT_SECONDS * 1_000)
+        assert sender.knows("orders")
+    finally:
         sender.close(1_000)
 
 

@@ -1,10 +1,12 @@
 """The line that RocketMQ's clients write: per topic, when what the client is to have changed."""
 
 import logging
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.model import Position, Queue
 from fairlead_client.rebalance_log import RebalanceLog
 from fairlead_client.records import Add, Assigned, Drop
 
@@ -114,9 +116,24 @@ def test_broadcasting(told: Told, caplog: pytest.LogCaptureFixture) -> None:
     assert line.endswith("messageModel=BROADCASTING")
 
 
-def test_nobody_listens(capsys: pytest.CaptureFixture[str]) -> None:
-    """A library chooses no place for its lines: an application that sets up no log has none."""
-    library = logging.getLogger("fairlead_client")
-    assert any(isinstance(handler, logging.NullHandler) for handler in library.handlers)
-    RebalanceLog(GROUP, "me").shared([QUEUE], Epoch(1, 1))
-    assert capsys.readouterr() == ("", "")
+UNCONFIGURED = """
+from fairlead_client.model import Epoch, Queue
+from fairlead_client.rebalance_log import RebalanceLog
+from fairlead_client.session.waiting import WaitingKind, WaitingReason
+from fairlead_client.waiting import WaitingLog
+
+RebalanceLog("orders", "me").shared([Queue("orders", "main", 0)], Epoch(1, 1))
+log, reason = WaitingLog("orders", "me"), WaitingReason(WaitingKind.TOPIC, "ordrs is not there")
+for now_ms in range(0, 130_000, 500):
+    log.look(reason, now_ms, now_ms)
+"""
+
+
+def test_an_application_without_a_log() -> None:
+    """Who sets up no log sees what is wrong on the standard error, and nothing else."""
+    ran = subprocess.run(
+        [sys.executable, "-c", UNCONFIGURED], capture_output=True, text=True, check=True, timeout=60
+    )
+    words = "me of orders waits for topic since {} s: ordrs is not there"
+    assert ran.stderr.splitlines() == [words.format(seconds) for seconds in (5, 65, 125)]
+    assert ran.stdout == ""

@@ -49,9 +49,25 @@ def test_few_per_queue() -> None:
 
 def test_queues(monkeypatch: pytest.MonkeyPatch) -> None:
     """The queue of which nothing was read for longest is forgotten first."""
-    monkeypatch.setattr(seen_releases, "QUEUES_MAX", 2)
+    monkeypatch.setattr(seen_releases, "RELEASES_MAX", 2)
     seen = SeenReleases()
     for queue_id in (1, 2, 1, 3):
         seen.remember(release(1, 0, queue_id))
     found = [seen.find(QUEUE._replace(queue_id=queue_id), holder(1))[0] for queue_id in (1, 2, 3)]
     assert found == [True, False, True]
+
+
+def test_not_more_than_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many holders queues have, no more releases are kept than the bound."""
+    monkeypatch.setattr(seen_releases, "RELEASES_MAX", 20)
+    seen = SeenReleases()
+    for number in range(200):
+        seen.remember(release(number, number, queue_id=number // 6))
+    kept = [
+        (number, queue_id)
+        for number in range(200)
+        for queue_id in range(40)
+        if seen.find(QUEUE._replace(queue_id=queue_id), holder(number))[0]
+    ]
+    assert 10 < len(kept) <= 20
+    assert kept[-1] == (199, 199 // 6)

@@ -97,6 +97,40 @@ def test_told_in_another_life(script: "Script") -> None:
     assert _waits(script)[0] == "assignment"
 
 
+@pytest.mark.parametrize("code", ["rejected", "wrong_partition", "unsupported"])
+def test_rejected(scripts: "Callable[..., Script]", code: str) -> None:
+    """A client that has nothing says why its heartbeats are rejected, as long as they are."""
+    script = scripts(lease_ms=10_000)
+    script.run()
+    script.notice(code, message="bad_value at subscriptions[0].topic: no topic; correct it")
+    said = "bad_value at subscriptions[0].topic: no topic; correct it"
+    assert _waits(script) == ("rejected", f"the engine rejects its heartbeats: {said}")
+    script.live(10_000)
+    assert _waits(script)[0] == "rejected"
+    script.live(100)
+    assert _waits(script)[0] == "assignment"
+
+
+def test_rejected_at_work(script: "Script") -> None:
+    """A client that has a queue waits for nothing, whatever else of it was rejected."""
+    script.add(1)
+    script.notice("rejected")
+    assert script.session.waiting is None
+
+
+def test_rejected_before(script: "Script") -> None:
+    """A later engine has to say it anew, and a new incarnation was never rejected."""
+    script.notice("rejected")
+    script.feed(events.GenerationRead(script.generation + 1))
+    assert _waits(script)[0] == "assignment"
+    script.generation += 1
+    script.notice("rejected")
+    assert _waits(script)[0] == "rejected"
+    script.wait(10_000)
+    script.run("me-2")
+    assert _waits(script)[0] == "assignment"
+
+
 def test_release(script: "Script") -> None:
     """A promised queue names those who have not released it, and nobody once they have."""
     script.add(3, after=(script.holder("c1", 1), script.holder("c2", 2)))

@@ -1,6 +1,7 @@
 """The client reads what the protocol shows, and names what is wrong with anything else."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from fairlead_client.errors import MalformedRecordError
 from fairlead_client.model import Epoch, Holder, Position, Queue
 from fairlead_client.partitioner import partition_of
 from fairlead_client.records import Add, Assigned, Assignment, Drop, Notice
+from fairlead_client.routes.route_record import decode_route_record
 from fairlead_client.session.digest import digest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +57,22 @@ def test_notice_without_winner(examples: dict[str, bytes]) -> None:
     notice = decode_assignment(json.dumps(record).encode())
     assert isinstance(notice, Notice)
     assert (notice.winner, notice.reason) == (None, None)
+
+
+@pytest.mark.parametrize("depth", [900, 1_010, 1_023, 5_000])
+def test_a_record_that_is_nested_a_thousand_times(examples: dict[str, bytes], depth: int) -> None:
+    """Wherever it is nested, it is malformed and no error of Python's: the next ones are read."""
+    nested = b"[" * depth + b"]" * depth
+    readers = (decode_assignment, decode_release, is_generation, decode_route_record)
+    for example in ("assignment", "notice", "release"):
+        for name in json.loads(examples[example]):
+            text = json.dumps(json.loads(examples[example]) | {name: "HERE"}).encode()
+            for read in readers:
+                with suppress(MalformedRecordError):
+                    read(text.replace(b'"HERE"', nested))
+    version = b'{"v":' + nested + b',"kind":"release"}'
+    with pytest.raises(MalformedRecordError):
+        decode_release(version)
 
 
 @pytest.mark.parametrize("reason", ["topic", None])
@@ -102,6 +120,24 @@ def test_numbers_that_nothing_counts(
         decode_release(json.dumps(record).encode())
     assert caught.value.field is not None
     assert caught.value.field.startswith(field)
+
+
+@pytest.mark.parametrize("field", ["group", "client_id", "incarnation", "topic", "broker"])
+def test_names_without_end(examples: dict[str, bytes], field: str) -> None:
+    """Whoever may write handovers may write names of a megabyte: none is kept, or logged whole."""
+    body, name = json.loads(examples["release"]), "x" * 100_000
+    if field in body:
+        body[field] = name
+    else:
+        body["queue"][0 if field == "topic" else 1] = name
+    with pytest.raises(MalformedRecordError) as refused:
+        decode_release(json.dumps(body).encode())
+    assert len(str(refused.value)) < 400
+    with pytest.raises(MalformedRecordError, match="bytes, more than"):
+        decode_release(json.dumps(body | {"more": "x" * 500_000}).encode())
+    with pytest.raises(MalformedRecordError) as refused:
+        decode_release(json.dumps(body | {"v": name}).encode())
+    assert len(str(refused.value)) < 400
 
 
 def test_generation(examples: dict[str, bytes]) -> None:

@@ -209,11 +209,15 @@ class KafkaBridge:
             due_ms = work.requests.next_at_ms()
             wake_ms = next_look_ms if due_ms is None else min(next_look_ms, due_ms)
             wait_ms = max(0, min(wake_ms - _now_ms(), _STOP_LOOK_MS))
-            dropped = work.requests.dropped
+            dropped, not_reached = work.requests.dropped, work.requests.not_reached
             work.answerer.take(self._control.requests(wait_ms), now_ms=_now_ms())
             if work.requests.dropped > dropped:
                 log.warning("requests_dropped", dropped=work.requests.dropped - dropped)
             work.answerer.answer_due(now_ms=_now_ms())
+            if work.requests.not_reached > not_reached:
+                log.warning(
+                    "requests_not_reached", requests=work.requests.not_reached - not_reached
+                )
             self.figures.answered = work.requests.answered_in_full
             self.figures.waiting = work.requests.waiting
             work.retries.work(now_ms=_now_ms())

@@ -15,7 +15,7 @@ from fairlead.bridges.kafka.figures import BridgeFigures
 from fairlead.core.outputs import Request
 from fairlead.core.records import RouteChanged
 from fairlead.errors import EnvironmentMissingError
-from fairlead.topics import Role, cluster_error, require_rights
+from fairlead.topics import Role, cluster_error, position_of, require_rights
 from fairlead.topics.topic_consumer import TopicConsumer
 from fairlead.wire.decode import decode, decode_request
 from fairlead.wire.errors import WireError
@@ -30,6 +30,8 @@ _LIMITS: Final = WireLimits(shards=1)
 
 _READ_S: Final = 2.0
 """So long requests are read at once: some ten thousand, as many as are kept."""
+_POLLED_MAX: Final = 50
+"""After so many the time is looked at: of the largest requests one takes some milliseconds."""
 _NEXT_MS: Final = 100
 """How long what is known to be there is waited for."""
 
@@ -69,6 +71,7 @@ class ControlTopics:
                 group_id=None,
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
+                max_poll_records=_POLLED_MAX,
             )
             opened.callback(self._consumer.close, autocommit=False)
             self._producer = KafkaProducer(
@@ -109,11 +112,11 @@ class ControlTopics:
             ends = self._consumer.end_offsets(self._routes)
             self._consumer.assign(self._routes)
             self._consumer.seek_to_beginning(*self._routes)
-            while any(self._consumer.position(one) < end for one, end in ends.items()):
-                before = [self._consumer.position(one) for one in self._routes]
+            while any(position_of(self._consumer, one) < end for one, end in ends.items()):
+                before = [position_of(self._consumer, one) for one in self._routes]
                 # A poll that goes nowhere although there is something means an outage.
                 yield from self._readable_routes(self._poll(self._timeout_ms))
-                if before == [self._consumer.position(one) for one in self._routes]:
+                if before == [position_of(self._consumer, one) for one in self._routes]:
                     raise KafkaTimeoutError(f"nothing came within {self._timeout_ms} ms")
 
     def follow_requests(self, look_back_ms: int) -> None:
@@ -160,7 +163,7 @@ class ControlTopics:
     def _is_behind(self) -> bool:
         """Tell whether the last fetch has seen requests behind those that were read."""
         return any(
-            self._consumer.position(each) < (self._consumer.highwater(each) or 0)
+            position_of(self._consumer, each) < (self._consumer.highwater(each) or 0)
             for each in self._requests
         )
 

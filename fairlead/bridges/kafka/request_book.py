@@ -7,20 +7,25 @@ asked again it is dropped.
 
 Whoever may write requests may write any number of them. So those that were asked last are answered
 first, a bounded number in a turn; and of more than are kept the oldest is dropped. Who needs an
-answer asks again, and is then the newest.
+answer asks again, and is then the newest. A request that names too many queues, or would have the
+book hold too many, asks about all of its topic instead: that is short, and answers them too.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Request
 
-__all__ = ["KEPT_MAX", "TURN_MAX", "RequestBook"]
+__all__ = ["KEPT_MAX", "QUEUES_ALL_MAX", "QUEUES_MAX", "TURN_MAX", "RequestBook"]
 
 KEPT_MAX: Final = 10_000
 """More than an engine asks at once: a thousand groups of ten topics."""
+QUEUES_MAX: Final = 4_096
+"""A request for more queues than these asks about the whole topic."""
+QUEUES_ALL_MAX: Final = 200_000
+"""So many queues all requests together may name."""
 TURN_MAX: Final = 200
 """A look-up takes some milliseconds: who asks now waits a second at most for those of a turn."""
 _FIRST_PAUSE_MS = 100
@@ -33,6 +38,7 @@ class _Waiting:
     next_at_ms: int
     pause_ms: int = _FIRST_PAUSE_MS
     told_absent: bool = False
+    tried: bool = False
 
 
 _Key = tuple[str, str, str, int | None]
@@ -50,10 +56,14 @@ class RequestBook:
         self._pause_ms_max = pause_ms_max
         self._give_up_ms = give_up_ms
         self._waiting: dict[_Key, _Waiting] = {}
+        self._queues = 0
+        """How many queues those that wait name."""
         self.answered_in_full = 0
         """How many were struck out since the start."""
         self.dropped = 0
         """How many were dropped since the start because too many waited."""
+        self.not_reached = 0
+        """How many were given up since the start although nobody had looked them up."""
 
     @property
     def waiting(self) -> int:
@@ -63,12 +73,16 @@ class RequestBook:
     def add(self, request: Request, *, now_ms: int) -> None:
         """Take a request, due at once; one that asks the same of more queues absorbs it."""
         key = _key(request)
-        earlier = self._waiting.pop(key, None)
+        earlier = self._strike(key)
         if earlier is not None:
             request = _joined(earlier.request, request)
+        named = _named(request)
+        if named > QUEUES_MAX or self._queues + named > QUEUES_ALL_MAX:
+            request = replace(request, queues=None)
         self._waiting[key] = _Waiting(request, now_ms + self._give_up_ms, now_ms)
+        self._queues += _named(request)
         if len(self._waiting) > KEPT_MAX:
-            del self._waiting[next(iter(self._waiting))]
+            self._strike(next(iter(self._waiting)))
             self.dropped += 1
 
     def due(self, *, now_ms: int) -> list[Request]:
@@ -76,9 +90,11 @@ class RequestBook:
 
         Of those that are returned the oldest comes first.
         """
-        self._waiting = {
-            key: waiting for key, waiting in self._waiting.items() if waiting.give_up_at_ms > now_ms
-        }
+        for key in [
+            key for key, waiting in self._waiting.items() if waiting.give_up_at_ms <= now_ms
+        ]:
+            given_up = self._strike(key)
+            self.not_reached += given_up is not None and not given_up.tried
         due = [entry.request for entry in self._waiting.values() if entry.next_at_ms <= now_ms]
         return due[-TURN_MAX:]
 
@@ -88,7 +104,7 @@ class RequestBook:
 
     def answered(self, request: Request) -> None:
         """Strike out a request that was answered in full, or that nobody can answer."""
-        if self._waiting.pop(_key(request), None) is not None:
+        if self._strike(_key(request)) is not None:
             self.answered_in_full += 1
 
     def is_told_absent(self, request: Request) -> bool:
@@ -109,16 +125,22 @@ class RequestBook:
         waiting = self._waiting.get(_key(request))
         if waiting is None:
             return
+        waiting.tried = True
         if left is not None:
-            waiting.request = Request(
-                request.group,
-                request.what,
-                request.topic,
-                tuple(sorted(left)),
-                request.consume_timestamp_ms,
-            )
+            self._queues -= _named(waiting.request)
+            rest = tuple(sorted(left))
+            fits = self._queues + len(rest) <= QUEUES_ALL_MAX
+            waiting.request = replace(request, queues=rest if fits else None)
+            self._queues += _named(waiting.request)
         waiting.next_at_ms = now_ms + waiting.pause_ms
         waiting.pause_ms = min(2 * waiting.pause_ms, self._pause_ms_max)
+
+    def _strike(self, key: _Key) -> _Waiting | None:
+        """Take a request out; None: there is none."""
+        waiting = self._waiting.pop(key, None)
+        if waiting is not None:
+            self._queues -= _named(waiting.request)
+        return waiting
 
 
 def _key(request: Request) -> _Key:
@@ -131,4 +153,8 @@ def _joined(one: Request, other: Request) -> Request:
         queues = None
     else:
         queues = tuple(sorted({*one.queues, *other.queues}))
-    return Request(one.group, one.what, one.topic, queues, one.consume_timestamp_ms)
+    return replace(one, queues=queues)
+
+
+def _named(request: Request) -> int:
+    return len(request.queues or ())

@@ -32,8 +32,10 @@ SETTLED: dict[str, Any] = {
     "heartbeat_sent_ms": 0,
     "progress_at_ms": 0,
     "commit_at_ms": FOREVER_MS,
+    "refusal": None,
+    "refused_ms": 0,
 }
-"""Fields of a session's memory that are times, or are only sent along, and their one value."""
+"""Fields of a session's memory that are times, or only sent along or told, and their one value."""
 
 SETTLED_OF_QUEUES: dict[str, Any] = {
     "drain_since_ms": 0,

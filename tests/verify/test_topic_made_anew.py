@@ -1,0 +1,138 @@
+"""A topic that is deleted and made anew has other messages under the same offsets."""
+
+import pytest
+
+from fairlead.verify.eras import Eras
+from fairlead.verify.history import ClientKilled, Decision, History, Journal, Move
+from fairlead.verify.tenures import read_tenures
+from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, THIRD, Scene, done, start, stop
+
+LIVES = {FIRST: "old", SECOND: "new", THIRD: "new"}
+
+
+def made_anew(*, again: range = range(2, 4), last: int = 4, lives: bool = True) -> Scene:
+    """A and B read the old life up to 6, then the new one: A up to 2, and B the rest up to 4."""
+    scene = Scene(source=range(4), lives=LIVES if lives else {})
+    scene.write(
+        "a",
+        start(FIRST, 0, 10),
+        *done(*range(7), t=15),
+        stop(FIRST, 7, 20),
+        start(SECOND, 0, 30),
+        *done(0, 1, t=35),
+        stop(SECOND, 2, 40),
+    )
+    scene.write("b", start(THIRD, again.start, 50), *done(*again, t=55), stop(THIRD, last, 60))
+    return scene
+
+
+def test_healthy() -> None:
+    """Each message is read once in its life; what the source lost with the topic is not missed."""
+    broken, told, counts = made_anew().judge()
+    assert broken == (), told
+    assert (counts["duplicates_clean"], counts["holes"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "scene, words",
+    [
+        (made_anew(again=range(1, 4)), "read twice"),
+        (made_anew(again=range(3, 4)), "1 messages from 2 on were skipped"),
+        (made_anew(again=range(2, 3), last=3), "1 messages were never processed, the first is"),
+        (made_anew(again=range(2, 5), last=5), "the source does not hold it"),
+        (made_anew(lives=False), "read twice"),
+    ],
+    ids=["read twice", "skipped", "never read", "not there", "the same life"],
+)
+def test_violations(scene: Scene, words: str) -> None:
+    """What goes wrong within a life is found as ever."""
+    broken, told, _ = scene.judge()
+    assert broken == ("S5",), told
+    assert words in told
+
+
+def test_a_life_that_comes_back() -> None:
+    """No topic is the one before again: what hides behind such a word is found all the same."""
+    scene = made_anew()
+    scene.lives = {FIRST: "old", SECOND: "new", THIRD: "old"}
+    broken, told, _ = scene.judge()
+    assert broken == ("S5",), told
+    assert "read twice" in told
+
+
+def test_a_grant_that_does_not_tell_its_life() -> None:
+    """It goes on in the life of the grant before it."""
+    scene = made_anew()
+    scene.lives = {FIRST: "old", SECOND: "new"}
+    broken, told, _ = scene.judge()
+    assert broken == (), told
+
+
+def test_a_reset_in_a_life_that_is_not_told() -> None:
+    """A grant that follows a reset, and does not tell its life, begins an era all the same."""
+    scene = made_anew()
+    moves = [
+        Move(QUEUE, "granted", client, epoch, 0, "release", reset)
+        for client, epoch, reset in (("a", FIRST, 0), ("a", SECOND, 0), ("b", THIRD, 7))
+    ]
+    decisions = tuple(
+        Decision("g", move.epoch, 1, (), (move,), "stable", settled=True, read={}) for move in moves
+    )
+    lives = {(QUEUE, FIRST): "old", (QUEUE, SECOND): "new"}
+    tenures = read_tenures(scene.journals, ())
+    eras = Eras(History(decisions=decisions, lives=lives), tenures)
+    assert [eras.of(tenure) for tenure in tenures.by_queue[QUEUE]] == [(0, 0), (1, 0), (1, 7)]
+
+
+def test_a_hole_in_the_old_life() -> None:
+    """A start behind what was read is a hole in whichever life."""
+    scene = Scene(lives=LIVES)
+    scene.write("a", start(FIRST, 0, 10), *done(0, t=15), stop(FIRST, 1, 20))
+    epoch = FIRST._replace(number=0)
+    scene.lives = {epoch: "old"} | LIVES
+    scene.write("c", start(epoch, 3, 5), stop(epoch, 3, 6))
+    scene.write("b", start(SECOND, 0, 50), stop(SECOND, 0, 60))
+    broken, told, _ = scene.judge()
+    assert "S5" not in broken, told
+    scene.write("b", start(THIRD, 4, 70), stop(THIRD, 4, 80))
+    broken, told, _ = scene.judge()
+    assert "4 messages from 0 on were skipped" in told
+
+
+def test_a_line_behind_a_death_is_named() -> None:
+    """The line is told as people write queues, and whether it is the right process is asked."""
+    scene = Scene(steps=[ClientKilled("a", 29, 30, 7)])
+    scene.write("a", start(FIRST, 0, 10), *done(3, t=40), pid=7)
+    _, told, _ = scene.judge()
+    assert "death: consumed orders/main/0@3 at 40 ns" in told
+    assert "Queue(" not in told
+
+
+def test_a_file_that_does_not_say_whose_it_is() -> None:
+    """A client to which nothing was granted is named, with what its file may lack."""
+    scene = made_anew()
+    scene.journals.append(Journal("a-1", scene.journals[0].records))
+    broken, told, _ = scene.judge()
+    assert "S1" in broken
+    assert "no grant is of a client 'a-1'; a file without a line of kind opened" in told
+
+
+def test_whose_death_it_may_be() -> None:
+    """Of a death that no journal has it is told what does not fit: the id, or the process."""
+    scene = made_anew()
+    scene.journals[0] = Journal("a", scene.journals[0].records, (), 7, 9)
+    scene.steps += [ClientKilled("nobody", 70, 71), ClientKilled("a", 5, 6, 8)]
+    broken, told, _ = scene.judge()
+    assert broken == (), told
+    assert "nobody was killed before its first line: it is not judged (nothing was ever" in told
+    assert "a was killed before its first line: it is not judged (as pid 8, and its" in told
+
+
+def test_a_last_line_that_is_cut_off() -> None:
+    """Who lives has whole lines: that the last one is cut off is told with what it leaves open."""
+    scene = made_anew()
+    records = scene.journals[1].records[:-1]
+    scene.journals[1] = Journal("b", records, (), None, 49, cut_off=True)
+    broken, told, _ = scene.judge()
+    assert broken == ("S1",)
+    assert "no death is on record (the last line of its journal is cut off)" in told
