@@ -26,10 +26,10 @@ from fairlead.codec.intake import GroupIntake, Intake, ReleaseIntake
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.quota import QUOTA_GROUPS, QUOTA_NEW_GROUPS, QUOTA_STATE
 from fairlead.core.rules import EngineRules
+from fairlead.engine.leaky_bucket import LeakyBucket
 from fairlead.wire.raw import RawRecord
 
 __all__ = [
-    "BURST_SECONDS",
     "LARGE_BYTES",
     "Admission",
     "Sender",
@@ -39,13 +39,9 @@ __all__ = [
     "sender_of",
 ]
 
-BURST_SECONDS: Final = 5
-"""So many seconds' worth of new groups may come at once after a quiet time."""
 LETTERS_PER_SECOND: Final = 10
 """So many dead letters a second tell of groups that were refused; all of them are counted."""
 _SECOND_MS: Final = 1_000
-_GROUP: Final = 1_000
-"""What one group adds to the bucket, in its thousandths; and one byte to that of bytes."""
 LARGE_BYTES: Final = 4_096
 """A heartbeat above this is large: of some forty topics, or of hundreds of tags."""
 
@@ -139,10 +135,8 @@ class Admission:
     made: set[str] = field(default_factory=set)
     second: int = field(init=False)
     letters: int = field(init=False)
-    level: int = field(init=False)
-    level_ms: int = field(init=False)
-    large: int = field(init=False)
-    large_ms: int = field(init=False)
+    new_groups: LeakyBucket = field(init=False)
+    large_bytes: LeakyBucket = field(init=False)
     records: dict[str, int] = field(init=False)
     own: dict[tuple[str, int], int] = field(init=False)
     told: set[tuple[str, int]] = field(init=False)
@@ -154,8 +148,8 @@ class Admission:
         """Begin where the batch before ended."""
         before = self.before
         self.second, self.letters = before.second, before.letters
-        self.level, self.level_ms = before.level, before.level_ms
-        self.large, self.large_ms = before.large, before.large_ms
+        self.new_groups = LeakyBucket(before.level, before.level_ms)
+        self.large_bytes = LeakyBucket(before.large, before.large_ms)
         groups = before.groups
         self.records = {group: each.records for group, each in groups.items()}
         self.own = {(group, before.second): each.own for group, each in groups.items() if each.own}
@@ -191,15 +185,15 @@ class Admission:
         share = _share(self.rules.groups_max, self.shards)
         if share and self.groups >= share:
             return QUOTA_GROUPS
-        rate = _share(self.rules.new_groups_per_second, self.shards)
-        if rate and self._level_at(clock_ms) + _GROUP > rate * BURST_SECONDS * _GROUP:
+        rate = self._new_groups_per_second
+        if rate and not self.new_groups.has_room(1, rate, clock_ms):
             return QUOTA_NEW_GROUPS
         return None
 
     def make(self, group: str, clock_ms: int, *, counted: bool) -> None:
         """Note a group that is made by a record which was read; ``counted``: against its pace."""
         if counted:
-            self.level, self.level_ms = self._level_at(clock_ms) + _GROUP, clock_ms
+            self.new_groups.add(1, self._new_groups_per_second, clock_ms)
         self.groups += 1
         self.made.add(group)
 
@@ -212,11 +206,9 @@ class Admission:
         sender = sender_of(row.row)
         if sender is None or sender.kind != "heartbeat":
             return False
-        passed_ms = row.clock_ms - self.large_ms
-        level = max(0, self.large - rate * passed_ms) + size * _GROUP
-        if level > rate * BURST_SECONDS * _GROUP:
+        if not self.large_bytes.has_room(size, rate, row.clock_ms):
             return True
-        self.large, self.large_ms = level, row.clock_ms
+        self.large_bytes.add(size, rate, row.clock_ms)
         return False
 
     def may_tell(self) -> bool:
@@ -261,8 +253,9 @@ class Admission:
             )
             for group, records in self.records.items()
         }
-        bucket = self.level, self.level_ms, self.large, self.large_ms
-        return Intake(second, groups, self.letters, *bucket)
+        made, large = self.new_groups, self.large_bytes
+        levels = made.level, made.level_ms, large.level, large.level_ms
+        return Intake(second, groups, self.letters, *levels)
 
     def _enter(self, clock_ms: int) -> None:
         second = clock_ms // _SECOND_MS
@@ -270,9 +263,9 @@ class Admission:
             self.second, self.letters = second, 0
             self.records.clear()
 
-    def _level_at(self, clock_ms: int) -> int:
-        rate = _share(self.rules.new_groups_per_second, self.shards)
-        return max(0, self.level - rate * (clock_ms - self.level_ms))
+    @property
+    def _new_groups_per_second(self) -> int:
+        return _share(self.rules.new_groups_per_second, self.shards)
 
 
 def ruled_groups(rows: Sequence[RawRecord]) -> set[str]:
