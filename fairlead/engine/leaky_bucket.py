@@ -1,0 +1,36 @@
+"""A pace with room for a burst: a bucket that each record fills and a steady rate empties."""
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["LeakyBucket"]
+
+_BURST_SECONDS: Final = 5
+"""So many seconds' worth may come at once after a quiet time."""
+_THOUSAND: Final = 1_000
+
+
+@dataclass(slots=True)
+class LeakyBucket:
+    """What one bucket holds.
+
+    Its level is in thousandths, for a rate per second is as many thousandths per millisecond.
+
+    Attributes:
+        level: how full it was.
+        level_ms: when that was.
+    """
+
+    level: int
+    level_ms: int
+
+    def has_room(self, amount: int, rate: int, now_ms: int) -> bool:
+        """Tell whether so much more fits, where so much a second flows out."""
+        return self._filled(amount, rate, now_ms) <= rate * _BURST_SECONDS * _THOUSAND
+
+    def add(self, amount: int, rate: int, now_ms: int) -> None:
+        """Add so much, whether it fits or not."""
+        self.level, self.level_ms = self._filled(amount, rate, now_ms), now_ms
+
+    def _filled(self, amount: int, rate: int, now_ms: int) -> int:
+        return max(0, self.level - rate * (now_ms - self.level_ms)) + amount * _THOUSAND
