@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -22,7 +22,7 @@ from fairlead.core.records import TopicAbsent
 from fairlead.wire.encode_bridge import encode_absent, encode_offsets
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["RequestAnswerer"]
+__all__ = ["RequestAnswerer", "steps"]
 
 _ROUTE: Final = frozenset(("route", "retry"))
 """What is answered by the route; ``retry`` by a topic before that, if there is none."""
@@ -30,7 +30,9 @@ _ROUTE: Final = frozenset(("route", "retry"))
 _TURN_S: Final = 0.5
 """So long a turn takes: whoever asks meanwhile is in the next one."""
 _TOGETHER: Final = 16
-"""So many requests for a topic share a look-up of its bounds."""
+"""So many requests for a topic share a look-up of its bounds, if they are for few queues."""
+_QUEUES_TOGETHER: Final = 4_096
+"""So many queues a step looks up and writes, unless one request is for more: parts of a second."""
 
 log = structlog.get_logger(__name__)
 
@@ -104,8 +106,8 @@ class RequestAnswerer:
         }
         found = self._routes.refresh(sorted(due), now_ms=now_ms, requested=lacking)
         for topic, asked in due.items():
-            for begin in range(0, len(asked), _TOGETHER):
-                self._answer_topic(asked[begin : begin + _TOGETHER], found[topic], now_ms)
+            for step in steps(asked, len(found[topic].leaders)):
+                self._answer_topic(step, found[topic], now_ms)
                 if time.monotonic() > end_s:
                     return
 
@@ -220,3 +222,18 @@ class RequestAnswerer:
             queues=answered,
             left=len(found.left),
         )
+
+
+def steps(asked: Sequence[Request], queues: int) -> Iterator[list[Request]]:
+    """Cut requests for a topic of so many queues into those that are answered together."""
+    step: list[Request] = []
+    named = 0
+    for request in asked:
+        more = queues if request.queues is None else len(request.queues)
+        if step and (len(step) == _TOGETHER or named + more > _QUEUES_TOGETHER):
+            yield step
+            step, named = [], 0
+        step.append(request)
+        named += more
+    if step:
+        yield step
