@@ -24,6 +24,8 @@ from fairlead.wire.topics import TopicNames
 HEARTBEAT_SECONDS: Final = 3.0
 QUEUES: Final = 8
 TOPIC: Final = "work"
+_POLL_MS: Final = 20
+"""A poll ends as soon as there is something: what waits in it takes no processor time."""
 _STAY_SECONDS: Final = 1.0
 _LOST_SECONDS: Final = 30.0
 _UP_SECONDS_MAX: Final = 180.0
@@ -243,7 +245,7 @@ class Beats:
         """Read and beat for so long; at least once."""
         until = time.monotonic() + seconds
         while True:
-            self._load.read(2)
+            self._load.read(_POLL_MS)
             now = time.monotonic()
             due = int((now - self._begun) / HEARTBEAT_SECONDS * len(self._fleet))
             # After a pause nobody beats twice.

@@ -143,7 +143,9 @@ class LookUps:
             self._look_up(look_up)
         except SendingError as error:
             is_late = look_up.attempts.left_ms(now_ms()) == 0
-            look_up.fail(str(error), out_of_time=is_late)
+            # A wait that ends with the message's own time says what the message's end would say.
+            why = f"{look_up.step}: {error}" if is_late else str(error)
+            look_up.fail(why, out_of_time=is_late)
             return
         except Exception as error:  # noqa: BLE001 - it is the message's end, whoever waits for it
             look_up.sending.give_up(error)

@@ -208,6 +208,30 @@ class Held:
         return found
 
 
+class Silent(Plane):
+    """A data plane that is waited for as long as one may wait, and does not answer."""
+
+    def learn(self, topic: str, timeout_ms: int, queues: int | None = None) -> None:
+        """Wait, then give up."""
+        assert not self.let.wait(timeout_ms / 1_000)
+        raise SendingError(Fault.UNREACHABLE, f"no metadata of {topic} after {timeout_ms} ms")
+
+
+def test_a_wait_that_ends_with_the_message() -> None:
+    """Whichever ends first, the look-up or the message's time: both say the same beside details."""
+    table, agenda, plane = PublishTable(lambda: 0), Agenda(), Silent()
+    table.note("good", ROUTE)
+    looking = LookUps(table, Held(table), plane, agenda, creates=False)
+    ways = Ways(table, Selector(BrokerHealth()), plane, agenda, lambda _: None, ProducerObserver())
+    attempts = SendAttempts(attempts_max=1, timeout_ms=50, begun_ms=now_ms())
+    sending = Sending(ways, OutgoingMessage("good", b"x"), attempts, None)
+    # The agenda is not started: the message's own end comes later than that of the look-up.
+    looking.begin(sending, "good", attempts, waited_for=True)
+    told = str(sending.result.exception(WAIT_SECONDS))
+    assert told.startswith("out of time after 0 attempts in 50 ms: looking up topic 'good': ")
+    assert "the data plane does not know it, or does not answer: no metadata of good" in told
+
+
 def test_nothing_is_made_for_who_was_given_up(plane: Plane) -> None:
     """A message that is given up while its route is asked for has no topic made afterwards."""
     table, agenda = PublishTable(lambda: 0), Agenda()
