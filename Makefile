@@ -122,7 +122,7 @@ bench-producer: $(STAMP) ## selections a second of the producer's selector (a mi
 	@$(say) "python -m benchmarks.selection --check"
 	@$(BIN)/python -m benchmarks.selection --check
 
-abuse: setup ## one client abuses a real engine: what a join in another group waits (minutes)
+abuse: setup ## one client abuses a real engine: what a join in another group waits (nine minutes)
 	@$(say) "python -m benchmarks.abuse --check $(ABUSE_ARGS)"
 	@$(BIN)/python -m benchmarks.abuse --check $(ABUSE_ARGS)
 

@@ -175,7 +175,7 @@ def main() -> None:
     """Run as the arguments say."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale", type=float, default=1.0, help="a part of the abuse")
-    parser.add_argument("--joins", type=int, default=30, help="joins of each kind")
+    parser.add_argument("--joins", type=int, default=100, help="joins of each kind")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a bound is passed")
     # How the command starts the abuser beside itself.
     parser.add_argument("--abuse", help=argparse.SUPPRESS)

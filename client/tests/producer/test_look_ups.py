@@ -213,6 +213,7 @@ class Silent(Plane):
 
     def learn(self, topic: str, timeout_ms: int, queues: int | None = None) -> None:
         """Wait, then give up."""
+        assert queues is None
         assert not self.let.wait(timeout_ms / 1_000)
         raise SendingError(Fault.UNREACHABLE, f"no metadata of {topic} after {timeout_ms} ms")
 
