@@ -65,7 +65,9 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
     def get_connection(self, node_id: Any, timeout_ms: float | None = None, **how: Any) -> Any:
         """Connect as the library does; a first server has half of the time to connect.
 
-        It has all of it when it was silent before: then it may only be slow.
+        It has all of it when it was silent before: then it may only be slow. Who connects to a
+        silent one anew asks the others meanwhile whether it still leads: the library asks once the
+        connection has failed, and then waits, and connects to the same one again.
         """
         known = node_id in self._conns
         first = self.cluster.is_bootstrap(node_id) and not self._last(node_id)
@@ -73,6 +75,8 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
             timeout_ms = min(timeout_ms, self.config["socket_connection_setup_timeout_ms"] / 2)
         connection = super().get_connection(node_id, timeout_ms, **how)
         if not known:
+            if self._last(node_id) and not self.cluster.is_bootstrap(node_id):
+                self.cluster.request_update()
             # Also of a connection that was good for a while: an answer may never have come.
             connection.close_future.add_errback(lambda _: self._note(node_id))
         return connection

@@ -3,14 +3,24 @@
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from copy import copy
 from typing import Any
 
 import pytest
 from fairlead_client.settings import Settings
 from fairlead_client.transport import silent_brokers
-from fairlead_client.transport.connection import connect, consumer_options, request_timeout_ms
+from fairlead_client.transport.connection import (
+    connect,
+    consumer_options,
+    producer_options,
+    request_timeout_ms,
+)
 from fairlead_client.transport.silent_brokers import Address, is_silent, silent_last
-from kafka import KafkaConsumer
+from kafka import KafkaConsumer, KafkaProducer
+from kafka.structs import TopicPartition
+
+from tests.awaiting import await_seen
 
 
 @pytest.fixture
@@ -93,3 +103,24 @@ def test_a_broker_that_answers_again_is_as_good_as_the_others(engine: Any) -> No
     silent_brokers._silent[address] = time.monotonic() + 60  # noqa: SLF001 - as after a failure
     _connect(_settings(engine))
     assert not is_silent(address)
+
+
+def test_others_are_asked_who_leads_while_a_silent_one_is_connected_to(
+    engine: Any, frozen: socket.socket
+) -> None:
+    """Who led may lead no more: it is known before the connection has failed, not after it."""
+    topic = f"{engine.prefix}heartbeats"
+    options = producer_options(_settings(engine), "waiting")
+    with closing(connect(KafkaProducer, options, [topic])) as producer:
+        manager = producer._sender._client._manager  # noqa: SLF001 - what the library connects with
+        cluster = manager.cluster
+        led = cluster.leader_for_partition(TopicPartition(topic, 0))
+        here = Address(*frozen.getsockname())
+        silent_brokers._silent[here] = time.monotonic() + 60  # noqa: SLF001 - as after a failure
+        stale = copy(cluster.broker_metadata(led))
+        stale.node_id, stale.host, stale.port = 99, here.host, here.port
+        cluster._brokers[99] = stale  # noqa: SLF001 - as it was before others led
+        connection = manager.get_connection(99)
+        # An answer about the cluster leaves out who is not there.
+        await_seen(lambda: cluster.broker_metadata(99) is None, what="new metadata", seconds=30)
+        assert not connection.close_future.is_done
