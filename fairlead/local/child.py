@@ -99,7 +99,7 @@ class Child:
             code = self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             return None
-        self._reader.join()
+        self._hang_up()
         return code
 
     def kill(self) -> Killing:
@@ -157,6 +157,9 @@ class Child:
 
     def _close(self) -> None:
         self._gone = True
+        self._hang_up()
+
+    def _hang_up(self) -> None:
         self._reader.join()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:

@@ -141,3 +141,15 @@ def test_dies_with_its_parent(tmp_path: Path) -> None:
         pid = int(parent.stdout.readline())
         parent.kill()
     assert _is_gone(pid)
+
+
+def test_nothing_is_left_open_of_one_that_has_ended(tmp_path: Path) -> None:
+    """Who only waits for a child closes what it was told and heard through; telling it is vain."""
+    lines = Lines()
+    child = Child("echo", _python(ECHO), tmp_path / "log", on_line=lines.hear)
+    lines.wait_for(1)
+    os.kill(child.pid, signal.SIGTERM)
+    assert child.wait(SECONDS) == -signal.SIGTERM
+    pipes = (child._process.stdin, child._process.stdout)  # noqa: SLF001 - what is left of it
+    assert [pipe.closed for pipe in pipes if pipe is not None] == [True, True]
+    child.tell(do="more")

@@ -116,13 +116,20 @@ class Process:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 raise
+        self._hang_up()
 
     def kill(self) -> tuple[int, int]:
         """SIGKILL; return when it was sent and when the process was gone."""
         sent = time.monotonic_ns()
         self.process.kill()
         self.process.wait()
-        return sent, time.monotonic_ns()
+        dead = time.monotonic_ns()
+        self._hang_up()
+        return sent, dead
+
+    def _hang_up(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
 
 
 class Group:
