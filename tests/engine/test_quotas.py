@@ -14,7 +14,7 @@ from fairlead.engine.context import ShardContext
 from tests.engine.client import Client
 from tests.engine.lives import replayed
 from tests.engine.topics import PARTITIONS, START_MS, shard_of
-from tests.engine.world import World, with_rules
+from tests.engine.world import World, settle_two, with_rules
 
 SMALL = Quota(members=5, records_per_second=20)
 
@@ -46,10 +46,7 @@ class Bounded(World):
 def begun(**fields: Any) -> Bounded:
     """Return a world with one group of two members that has settled."""
     world = Bounded(**fields)
-    world.topics.tick(1)
-    world.join("a")
-    world.join("b")
-    world.pass_seconds(4)
+    settle_two(world)
     assert set(world.owners("orders").values()) == {"a", "b"}
     return world
 

@@ -15,7 +15,7 @@ from fairlead.engine.context import ShardContext
 from tests.engine.client import Client
 from tests.engine.lives import replayed
 from tests.engine.topics import PARTITIONS, START_MS, shard_of
-from tests.engine.world import World, with_rules
+from tests.engine.world import World, settle_two, with_rules
 
 SHARE = 60_000
 LONG = 20_000
@@ -54,10 +54,7 @@ class Shared(World):
 def begun(**fields: Any) -> Shared:
     """Return a world with one group of two members that has settled."""
     world = Shared(**fields)
-    world.topics.tick(1)
-    world.join("a")
-    world.join("b")
-    world.pass_seconds(4)
+    settle_two(world)
     return world
 
 

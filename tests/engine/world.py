@@ -212,3 +212,11 @@ class World:
 def with_rules(context: ShardContext, **changes: Any) -> ShardContext:
     """Return the context with some of the driver's rules changed."""
     return replace(context, rules=replace(context.rules, **changes))
+
+
+def settle_two(world: World) -> None:
+    """Let two members join the group of a world that has just begun, and wait until both work."""
+    world.topics.tick(1)
+    world.join("a")
+    world.join("b")
+    world.pass_seconds(4)
