@@ -31,6 +31,7 @@ def learn_generation(memory: Memory, generation: int) -> bool:
     if generation <= memory.generation:
         return False
     memory.generation = generation
+    memory.asked_ms = memory.now_ms
     for queue in memory.queues.values():
         memory.signal(queue, Signal.VOID)
     return True

@@ -57,6 +57,7 @@ def start(memory: Memory, event: Started) -> SessionState:
     memory.sequence = 0
     memory.decision_asked = None
     memory.applied = None
+    memory.asked_ms = memory.now_ms
     memory.told_waiting = memory.refusal = None
     memory.queues.clear()
     memory.pending.clear()

@@ -132,6 +132,8 @@ class Memory:
     sequence: int = 0
     lease_until_ms: int = 0
     applied: Epoch | None = None
+    asked_ms: int = 0
+    """Since when it waits for a first answer of an engine: of the newest, if one started since."""
     told_waiting: Notice | None = None
     """Why it waits, as the engine has said in its newest generation; None: it has said nothing."""
     refusal: Notice | None = None

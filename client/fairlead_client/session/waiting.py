@@ -17,7 +17,7 @@ class WaitingKind(StrEnum):
     HEARTBEAT = "heartbeat"
     """No heartbeat of it is acknowledged: it has no lease yet, or its lease has ended."""
     ENGINE = "engine"
-    """No engine has ever claimed these topics."""
+    """No engine has ever claimed these topics, or none has answered it for long."""
     ASSIGNMENT = "assignment"
     """No engine has told it yet what it is to have."""
     PAUSED = "paused"
@@ -41,6 +41,10 @@ _TOLD: Final = (
     *(WaitingKind.TOPIC, WaitingKind.BRIDGE),
 )
 """The kinds that an engine tells."""
+
+_ANSWERED_MS: Final = 20_000
+"""By then an engine that ticks has told a newcomer its queues, or what else it waits for. Windows
+that are set longer (`settle_ms`, `trigger_ms`) and a barrier of a long lease may take more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,13 @@ def reason_to_wait(memory: Memory) -> WaitingReason | None:
     if told is not None:
         return told
     if memory.applied is None:
+        silent_ms = memory.now_ms - memory.asked_ms
+        if silent_ms >= _ANSWERED_MS:
+            return WaitingReason(
+                WaitingKind.ENGINE,
+                f"no engine has answered it for {silent_ms // 1_000} s: none ticks, or its group "
+                f"is held up; `fairlead group check {group}` says which",
+            )
         return WaitingReason(
             WaitingKind.ASSIGNMENT,
             f"no engine has told it its queues yet: `fairlead group check {group}` says whether "

@@ -48,6 +48,31 @@ def test_engine(scripts: "Callable[..., Script]") -> None:
     assert "fairlead group check orders" in _waits(script)[1]
 
 
+def test_engine_silent(script: "Script") -> None:
+    """Where an engine has run, and none answers a newcomer for 20 s, it says so."""
+    script.live(19_000)
+    assert _waits(script)[0] == "assignment"
+    script.live(6_000)
+    assert _waits(script)[0] == "engine"
+    assert "no engine has answered it for 25 s: none ticks" in _waits(script)[1]
+    assert "fairlead group check orders" in _waits(script)[1]
+    script.assign(1)
+    assert script.session.waiting is None
+
+
+def test_engine_started_since(script: "Script") -> None:
+    """An engine that has just started is given its time; so is a new life of the client."""
+    script.live(25_000)
+    script.feed(events.GenerationRead(script.generation + 1))
+    script.generation += 1
+    assert _waits(script)[0] == "assignment"
+    script.live(25_000)
+    assert _waits(script)[0] == "engine"
+    script.wait(10_000)
+    script.run("me-2")
+    assert _waits(script)[0] == "assignment"
+
+
 def test_nothing_for_it(script: "Script") -> None:
     """A member that was told to have nothing waits for nothing."""
     assert _waits(script)[0] == "assignment"
