@@ -1,20 +1,13 @@
 """A message to be sent, what became of it, and the checks before anything is tried."""
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from fairlead_client.errors import FairleadClientError
 from fairlead_client.model import Queue
 from fairlead_client.pull.tags import TAG_HEADER
 from fairlead_client.settings import TOPIC
-
-RESERVED: Final = frozenset(
-    {
-        "OFFSET_MOVED_EVENT", "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC",
-        "SCHEDULE_TOPIC_XXXX", "SELF_TEST_TOPIC", "TBW102", "TRANS_CHECK_MAX_TIME_TOPIC",
-    }
-)  # fmt: skip
-"""Topics that brokers keep for themselves."""
+from fairlead_client.topic_names import RESERVED
 
 
 class MessageError(FairleadClientError, ValueError):

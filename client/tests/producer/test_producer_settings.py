@@ -7,6 +7,7 @@ from fairlead_client.errors import SettingsError
 from fairlead_client.producer.latency_table import TABLE_4, TABLE_5
 from fairlead_client.producer.outgoing import MessageError, OutgoingMessage, check_message
 from fairlead_client.producer.settings import ProducerSettings
+from fairlead_client.topic_names import RESERVED
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,13 @@ def test_defaults_of_rocketmq() -> None:
     check_message(OutgoingMessage("T", bytes(4 * 1024 * 1024)), settings.max_message_bytes)
     with pytest.raises(MessageError, match="4194305 bytes are more than 4194304"):
         check_message(OutgoingMessage("T", bytes(4 * 1024 * 1024 + 1)), settings.max_message_bytes)
+
+
+@pytest.mark.parametrize("topic", sorted(RESERVED))
+def test_topics_of_the_brokers(topic: str) -> None:
+    """Nobody sends to a topic that brokers keep for themselves (TopicValidator#isSystemTopic)."""
+    with pytest.raises(MessageError, match=r"^topic: .* is the brokers' own; name another one"):
+        check_message(OutgoingMessage(topic, b"1"), 10)
 
 
 def test_table_of_a_selection() -> None:
