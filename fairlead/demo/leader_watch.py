@@ -78,6 +78,9 @@ class LeaderWatch:
     def replacing(self, node: int) -> Iterator[Callable[[], int]]:
         """Watch from now on until others have replaced a node, on a thread.
 
+        From now on, and until the copies are whole, that node is not asked: back from a freeze it
+        says for a while what it knew before.
+
         Yields:
             waits for that, and returns the last moment at which it was not so, in milliseconds
             since 1970: what is measured from it on is not too short.
@@ -108,10 +111,9 @@ class LeaderWatch:
         finally:
             ended.set()
             thread.join()
-            self._avoid(None)
 
     def await_whole(self) -> None:
-        """Return when every partition has all its copies in step.
+        """Return when every partition has all its copies in step; who was out is not asked.
 
         Raises:
             StepError: it takes too long.
@@ -120,6 +122,7 @@ class LeaderWatch:
         while time.monotonic() < deadline:
             with contextlib.suppress(StepError):
                 if all(_is_whole(found) for _, found in self._partitions()):
+                    self._avoid(None)
                     return
             time.sleep(_LOOK_SECONDS)
         raise StepError(f"copies were not in step again in {_LEADERS_SECONDS_MAX:.0f} s.")
