@@ -68,7 +68,6 @@ def reason_to_wait(memory: Memory) -> WaitingReason | None:
     gated = _gated(memory)
     if gated:
         return WaitingReason(WaitingKind.RELEASE, _release_words(gated))
-    group = memory.settings.group
     if memory.generation == 0:
         return WaitingReason(
             WaitingKind.ENGINE,
@@ -77,20 +76,23 @@ def reason_to_wait(memory: Memory) -> WaitingReason | None:
     told = _told(memory)
     if told is not None:
         return told
-    if memory.applied is None:
-        silent_ms = memory.now_ms - memory.asked_ms
-        if silent_ms >= _ANSWERED_MS:
-            return WaitingReason(
-                WaitingKind.ENGINE,
-                f"no engine has answered it for {silent_ms // 1_000} s: none ticks, or its group "
-                f"is held up; `fairlead group check {group}` says which",
-            )
+    return _unanswered(memory) if memory.applied is None else None
+
+
+def _unanswered(memory: Memory) -> WaitingReason:
+    """Return what a newcomer waits for that no engine has told anything yet."""
+    silent_ms, group = memory.now_ms - memory.asked_ms, memory.settings.group
+    if silent_ms < _ANSWERED_MS:
         return WaitingReason(
             WaitingKind.ASSIGNMENT,
             f"no engine has told it its queues yet: `fairlead group check {group}` says whether "
             "one ticks",
         )
-    return None
+    return WaitingReason(
+        WaitingKind.ENGINE,
+        f"no engine has answered it for {silent_ms // 1_000} s: none ticks, or its group "
+        f"is held up; `fairlead group check {group}` says which",
+    )
 
 
 def _told(memory: Memory) -> WaitingReason | None:
