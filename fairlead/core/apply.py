@@ -91,7 +91,7 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
         case Progress() as made:
             _apply_progress(draft, arrival, made)
         case Claims() as claims:
-            apply_claims(draft, claims)
+            apply_claims(draft, claims, arrival.clock_ms)
         case Release() as released:
             _apply_release(draft, arrival, released)
         case RouteChanged() as changed:

@@ -66,7 +66,7 @@ def enter_barrier(draft: Draft) -> None:
     draft.because("recovery_started" if recovering else "generation_started")
 
 
-def apply_claims(draft: Draft, claims: Claims) -> None:
+def apply_claims(draft: Draft, claims: Claims, clock_ms: int) -> None:
     """Take in one part of a member's acknowledgement.
 
     Acknowledgements of a generation that this group has passed only say so; those of a newer one
@@ -75,7 +75,9 @@ def apply_claims(draft: Draft, claims: Claims) -> None:
     state = draft.state
     # In a barrier its heartbeat may be read later: of those that waited only the newest is kept.
     met = claims.member in state.members
-    if not met and (state.barrier is None or claims.member in state.tombstones):
+    stone = state.tombstones.get(claims.member)
+    gone = stone is not None and clock_ms <= stone.until_ms
+    if not met and (state.barrier is None or gone):
         draft.counts["claims", "stale"] += 1
         return
     passed = state.generation

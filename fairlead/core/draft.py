@@ -100,6 +100,8 @@ class Draft:
     """A route that the quota refused may be within it now: all routes are asked for again."""
     state_bytes: int | None = None
     """About what the state takes, counted when something new asks for room in this step."""
+    may_return: dict[str, int] | None = None
+    """Until when each client may come back into a full shard, gathered when one asks for room."""
     weighed_ms: int = 0
     """The clock up to which this step has looked at what queues weigh."""
     weigh_now: bool = False

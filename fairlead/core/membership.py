@@ -27,6 +27,7 @@ __all__ = [
     "apply_heartbeat",
     "bury_leavers",
     "effective_members",
+    "forget_the_gone",
     "has_duplicates",
     "holders",
     "lapse_members",
@@ -128,7 +129,7 @@ def apply_heartbeat(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
         draft.counts["heartbeat", "duplicate"] += 1
         state.liveness[beat.member] = replace(known, seen_ms=max(known.seen_ms, clock))
         return
-    surplus = surplus_of_beat(draft, beat)
+    surplus = surplus_of_beat(draft, beat, clock)
     if surplus is not None:
         draft.counts["heartbeat", "rejected"] += 1
         if known is not None:
@@ -272,6 +273,23 @@ def bury_leavers(draft: Draft) -> None:
     for key in sorted(leavers):
         if key not in holding:
             _bury(draft, key, lapsed=False)
+
+
+def forget_the_gone(draft: Draft) -> None:
+    """Forget the members that were gone for so long that their late records are news again.
+
+    At each multiple of the trigger period, at which every group is stepped, so that it does not
+    depend on how batches are cut. In a full shard it is a decision: only then is it looked at
+    whether there is room.
+    """
+    state, period = draft.state, draft.rules.trigger_ms
+    since_ms = draft.moment.clock_ms // period * period
+    kept = {key: stone for key, stone in state.tombstones.items() if stone.until_ms >= since_ms}
+    if len(kept) == len(state.tombstones):
+        return
+    state.tombstones = kept
+    if draft.engine.group_bytes:
+        draft.because("trigger")
 
 
 def _bury(draft: Draft, key: MemberKey, *, lapsed: bool) -> None:

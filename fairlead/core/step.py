@@ -32,6 +32,7 @@ from fairlead.core.leaving import end_leaves
 from fairlead.core.membership import (
     bury_leavers,
     effective_members,
+    forget_the_gone,
     lapse_members,
     subscribed_topics,
     tell_duplicates,
@@ -121,6 +122,7 @@ def step(
         bury_leavers(draft)
     ask_for_the_missing(draft)
     tell_waiting(draft)
+    forget_the_gone(draft)
     _tidy(draft)
     outputs = outputs_of(draft, before)
     return StepResult(

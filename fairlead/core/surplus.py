@@ -9,6 +9,7 @@ In a barrier nothing is refused: whoever speaks then may own queues already, and
 engine does not know would be a second owner.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,6 +19,7 @@ from fairlead.core.quota import QUOTA_MEMBERS, QUOTA_QUEUES, QUOTA_STATE, QUOTA_
 from fairlead.core.records import Heartbeat
 from fairlead.core.routes import queue_count
 from fairlead.core.state import GroupState, Member
+from fairlead.core.subscriptions import taken_over
 
 __all__ = [
     "SHARE_REMEDY",
@@ -36,6 +38,12 @@ _TAG_BYTES = 3
 """What a tag takes beside its text."""
 _QUEUE_BYTES = 90
 """What a queue takes beside its name, about: a grant, a position, a target."""
+_GONE_BYTES = 110
+"""What is remembered of a member that is gone, beside its client id, about."""
+_ALWAYS = 2**63
+"""Later than every clock."""
+_RETURNING_BYTES = 1_000
+"""A client that was there of late comes back into a full shard if it takes no more than this."""
 SHARE_REMEDY: Final = (
     "let the groups that have most have fewer members and topics, or raise groups.state_bytes of "
     "the engine, and engine.java_heap with it"
@@ -48,8 +56,11 @@ Surplus = tuple[str, str, str, str]
 """Why a record is refused: reason, field, detail, remedy."""
 
 
-def surplus_of_beat(draft: Draft, beat: Heartbeat) -> Surplus | None:
-    """Return why a heartbeat asks for more than its group may have; None: it does not."""
+def surplus_of_beat(draft: Draft, beat: Heartbeat, clock_ms: int) -> Surplus | None:
+    """Return why a heartbeat asks for more than its group may have; None: it does not.
+
+    ``clock_ms`` is the clock at the heartbeat.
+    """
     state, quota = draft.state, draft.rules.quota
     if state.barrier is not None:
         return None
@@ -69,8 +80,10 @@ def surplus_of_beat(draft: Draft, beat: Heartbeat) -> Surplus | None:
             f"the group has its {quota.members} members",
             _remedy("members", "stop clients that are none too many"),
         )
-    grown = _beat_bytes(beat) - (0 if member is None else member_bytes(member))
+    grown = _growth(state, member, beat)
     part = draft.engine.group_bytes or quota.state_bytes
+    if part < quota.state_bytes and _comes_back(draft, beat, clock_ms):
+        part = quota.state_bytes
     if grown and not _fits(draft, grown, min(part, quota.state_bytes)):
         return _no_room(part, quota.state_bytes)
     return None
@@ -111,8 +124,10 @@ def state_bytes(state: GroupState) -> int:
     reads the records between two decisions at once, comes to the same.
     """
     members = sum(member_bytes(member) for member in state.members.values())
+    members += sum(member_bytes(each.member) for each in state.awaited.values())
+    gone = sum(_GONE_BYTES + len(key.client_id) for key in state.tombstones)
     queues = sum(_QUEUE_BYTES + len(queue.topic) for queue in state.queues)
-    return members + queues
+    return members + gone + queues
 
 
 def _is_full(draft: Draft, beat: Heartbeat) -> bool:
@@ -125,6 +140,38 @@ def _is_full(draft: Draft, beat: Heartbeat) -> bool:
     if client_id in draft.client_ids or client_id in draft.state.awaited:
         return len(members) >= _LIVES_PER_MEMBER * quota.members
     return len(draft.client_ids) >= quota.members
+
+
+def _growth(state: GroupState, member: Member | None, beat: Heartbeat) -> int:
+    """Return how many bytes more are kept once a heartbeat is taken over."""
+    if member is None:
+        awaited = state.awaited.get(beat.member.client_id)
+        return _beat_bytes(beat) - (0 if awaited is None else member_bytes(awaited.member))
+    if member.leaving:
+        return 0
+    return _room_of(member.key.client_id, taken_over(member, beat)) - member_bytes(member)
+
+
+def _comes_back(draft: Draft, beat: Heartbeat, clock_ms: int) -> bool:
+    """Tell whether a heartbeat is the first one of a small client that was there just now.
+
+    Whoever took the room of all keeps no client out that is restarted.
+    """
+    if beat.member in draft.state.members or _beat_bytes(beat) > _RETURNING_BYTES:
+        return False
+    if draft.may_return is None:
+        draft.may_return = _who_may_return(draft.state)
+    return clock_ms <= draft.may_return.pop(beat.member.client_id, 0)
+
+
+def _who_may_return(state: GroupState) -> dict[str, int]:
+    """Return until when each client may come back: while it is remembered, or one life is there."""
+    lives = Counter(key.client_id for key in state.members)
+    found = {client_id: _ALWAYS for client_id, number in lives.items() if number == 1}
+    for key, stone in state.tombstones.items():
+        if key.client_id not in lives:
+            found[key.client_id] = max(found.get(key.client_id, 0), stone.until_ms)
+    return found
 
 
 def _fits(draft: Draft, more: int, most: int) -> bool:

@@ -36,6 +36,7 @@ from fairlead.wire.errors import Sender, WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
+from fairlead.wire.texts import GROUP
 
 __all__ = [
     "FOREIGN_TICK",
@@ -267,7 +268,8 @@ def _is_release_put_aside(batch: Batch, row: RawRecord, clock_ms: int) -> bool:
     It is counted whatever else holds: a batch may have been cut before or behind the marker.
     """
     group = _group_of(row)
-    if group is None:
+    if group is None or not GROUP.allows(group):
+        # Whatever stands there as a key is counted, and kept until the second is over.
         return False
     number = batch.admission.number_release(group, row.append_ms)
     return _is_over(batch, group, SurplusRow(row, clock_ms, number))
