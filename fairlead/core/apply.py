@@ -31,7 +31,7 @@ from fairlead.core.growth import note_growth
 from fairlead.core.handover import Resolved, answer_never, based, progress, release
 from fairlead.core.leaving import apply_leave, note_leaver
 from fairlead.core.membership import apply_heartbeat, shared_topics, subscribed_topics
-from fairlead.core.model import NOTHING, Epoch
+from fairlead.core.model import NOTHING, Epoch, Route
 from fairlead.core.offsets import ROCKETMQ, first_base
 from fairlead.core.overtaking import has_ordered
 from fairlead.core.pull_idle import note_idle
@@ -57,7 +57,7 @@ from fairlead.core.rules import RuleError, put_rule, rules_of
 from fairlead.core.scales import measure, weigh_when_due
 from fairlead.core.spoken_for import note_going_on, note_unasked
 from fairlead.core.state import RESET, Grant, QueueState, Spoken
-from fairlead.core.surplus import surplus_of_route
+from fairlead.core.surplus import surplus_of_route, waits_for_room
 from fairlead.core.waiting import apply_absent, note_answer
 
 __all__ = ["KINDS", "apply_record"]
@@ -198,11 +198,8 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     if route is None or route == known:
         draft.counts["route", "duplicate"] += 1
         return
-    surplus = surplus_of_route(draft, known, route)
-    if surplus is not None:
+    if _is_refused(draft, arrival, known, route):
         draft.counts["route", "rejected"] += 1
-        reason, field_path, *texts = surplus
-        draft.reject(arrival, reason, field_path, (texts[0], texts[1]))
         return
     draft.counts["route", "applied"] += 1
     draft.because("route_changed", topic=changed.topic, at=arrival.source)
@@ -241,6 +238,18 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
         state.requests = {key: each for key, each in state.requests.items() if key != asked}
     if known is not None:
         note_growth(draft, changed.topic, arrival.clock_ms)
+
+
+def _is_refused(draft: Draft, arrival: Arrival, known: Route | None, route: Route) -> bool:
+    if waits_for_room(draft, route.topic):
+        # Without a letter: it is every group of a full shard that reads the topic.
+        return True
+    surplus = surplus_of_route(draft, known, route)
+    if surplus is None:
+        return False
+    reason, field_path, *texts = surplus
+    draft.reject(arrival, reason, field_path, (texts[0], texts[1]))
+    return True
 
 
 def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:

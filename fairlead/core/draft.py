@@ -102,6 +102,8 @@ class Draft:
     """About what the state takes, counted when something new asks for room in this step."""
     may_return: dict[str, int] | None = None
     """Until when each client may come back into a full shard, gathered when one asks for room."""
+    gone_bytes: dict[int, int] = field(default_factory=dict)
+    """What members that are gone take, by the clock until which they are remembered."""
     weighed_ms: int = 0
     """The clock up to which this step has looked at what queues weigh."""
     weigh_now: bool = False

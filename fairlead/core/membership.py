@@ -27,7 +27,6 @@ __all__ = [
     "apply_heartbeat",
     "bury_leavers",
     "effective_members",
-    "forget_the_gone",
     "has_duplicates",
     "holders",
     "lapse_members",
@@ -273,23 +272,6 @@ def bury_leavers(draft: Draft) -> None:
     for key in sorted(leavers):
         if key not in holding:
             _bury(draft, key, lapsed=False)
-
-
-def forget_the_gone(draft: Draft) -> None:
-    """Forget the members that were gone for so long that their late records are news again.
-
-    At each multiple of the trigger period, at which every group is stepped, so that it does not
-    depend on how batches are cut. In a full shard it is a decision: only then is it looked at
-    whether there is room.
-    """
-    state, period = draft.state, draft.rules.trigger_ms
-    since_ms = draft.moment.clock_ms // period * period
-    kept = {key: stone for key, stone in state.tombstones.items() if stone.until_ms >= since_ms}
-    if len(kept) == len(state.tombstones):
-        return
-    state.tombstones = kept
-    if draft.engine.group_bytes:
-        draft.because("trigger")
 
 
 def _bury(draft: Draft, key: MemberKey, *, lapsed: bool) -> None:

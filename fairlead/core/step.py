@@ -32,7 +32,6 @@ from fairlead.core.leaving import end_leaves
 from fairlead.core.membership import (
     bury_leavers,
     effective_members,
-    forget_the_gone,
     lapse_members,
     subscribed_topics,
     tell_duplicates,
@@ -60,6 +59,7 @@ from fairlead.core.scales import weigh_queues, weigh_when_due
 from fairlead.core.settling import keep_targets, may_share, window_end_ms
 from fairlead.core.state import GroupState
 from fairlead.core.targets import allocation_text, compute_targets
+from fairlead.core.tombstones import forget_the_gone
 from fairlead.core.waiting import tell_waiting
 
 __all__ = ["StepResult", "due_ms", "step"]

@@ -1,12 +1,12 @@
 """What a group's quota refuses: members, topics and queues beyond it, and state beyond its bytes.
 
 Decides whether a record would make the group greater than its quota allows, or than its part of a
-shard that has no more room. A quota bounds what
-comes, never what is there: members, topics and queues that were let in stay, also when the quota is
-lowered. A refused heartbeat counts for the lease of a known member (rule H10).
+shard that has no more room. A quota bounds what comes, never what is there: members, topics and
+queues that were let in stay, also when the quota is lowered. A refused heartbeat counts for the
+lease of a known member (rule H10).
 
-In a barrier nothing is refused: whoever speaks then may own queues already, and an owner that the
-engine does not know would be a second owner.
+In a barrier no route is refused, and no heartbeat until whoever is alive was heard: who speaks then
+may own queues already, and an owner that the engine does not know would be a second owner.
 """
 
 from collections import Counter
@@ -19,7 +19,9 @@ from fairlead.core.quota import QUOTA_MEMBERS, QUOTA_QUEUES, QUOTA_STATE, QUOTA_
 from fairlead.core.records import Heartbeat
 from fairlead.core.routes import queue_count
 from fairlead.core.state import GroupState, Member
+from fairlead.core.strangers import may_have_strangers
 from fairlead.core.subscriptions import taken_over
+from fairlead.core.tombstones import gone_bytes
 
 __all__ = [
     "SHARE_REMEDY",
@@ -28,6 +30,7 @@ __all__ = [
     "state_bytes",
     "surplus_of_beat",
     "surplus_of_route",
+    "waits_for_room",
 ]
 
 _MEMBER_BYTES = 320
@@ -38,8 +41,6 @@ _TAG_BYTES = 3
 """What a tag takes beside its text."""
 _QUEUE_BYTES = 90
 """What a queue takes beside its name, about: a grant, a position, a target."""
-_GONE_BYTES = 110
-"""What is remembered of a member that is gone, beside its client id, about."""
 _ALWAYS = 2**63
 """Later than every clock."""
 _RETURNING_BYTES = 1_000
@@ -61,8 +62,9 @@ def surplus_of_beat(draft: Draft, beat: Heartbeat, clock_ms: int) -> Surplus | N
 
     ``clock_ms`` is the clock at the heartbeat.
     """
-    state, quota = draft.state, draft.rules.quota
-    if state.barrier is not None:
+    state, quota, moment = draft.state, draft.rules.quota, draft.moment
+    read = {"marker": moment.marker, "marker_ms": moment.marker_ms}
+    if may_have_strangers(state, draft.rules, clock_ms=clock_ms, **read):
         return None
     member = state.members.get(beat.member)
     had = 0 if member is None else len(member.subscriptions)
@@ -84,9 +86,23 @@ def surplus_of_beat(draft: Draft, beat: Heartbeat, clock_ms: int) -> Surplus | N
     part = draft.engine.group_bytes or quota.state_bytes
     if part < quota.state_bytes and _comes_back(draft, beat, clock_ms):
         part = quota.state_bytes
-    if grown and not _fits(draft, grown, min(part, quota.state_bytes)):
+    most = min(part, quota.state_bytes) - gone_bytes(draft, clock_ms)
+    if grown and not _fits(draft, grown, most):
         return _no_room(part, quota.state_bytes)
     return None
+
+
+def waits_for_room(draft: Draft, topic: str) -> bool:
+    """Tell whether a topic's route is neither asked for nor taken: the shard is full.
+
+    No group adds a topic then: a subscription is some bytes, and its route brings a queue for each
+    of hundreds. Of which queues are kept, the route is taken: it may be forgotten while nobody
+    subscribes, and may change and grow.
+    """
+    state = draft.state
+    if not draft.engine.group_bytes or state.barrier is not None or topic in state.routes:
+        return False
+    return not any(queue.topic == topic for queue in state.queues)
 
 
 def surplus_of_route(draft: Draft, known: Route | None, route: Route) -> Surplus | None:
@@ -118,16 +134,15 @@ def surplus_of_route(draft: Draft, known: Route | None, route: Route) -> Surplus
 
 
 def state_bytes(state: GroupState) -> int:
-    """Return about how many bytes the stored group has.
+    """Return about how many bytes the stored group has, without members that are gone.
 
     Counted from names and numbers that nothing but a decision changes, so that a replay, which
     reads the records between two decisions at once, comes to the same.
     """
     members = sum(member_bytes(member) for member in state.members.values())
     members += sum(member_bytes(each.member) for each in state.awaited.values())
-    gone = sum(_GONE_BYTES + len(key.client_id) for key in state.tombstones)
     queues = sum(_QUEUE_BYTES + len(queue.topic) for queue in state.queues)
-    return members + gone + queues
+    return members + queues
 
 
 def _is_full(draft: Draft, beat: Heartbeat) -> bool:

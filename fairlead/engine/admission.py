@@ -42,8 +42,8 @@ __all__ = [
 LETTERS_PER_SECOND: Final = 10
 """So many dead letters a second tell of groups that were refused; all of them are counted."""
 _SECOND_MS: Final = 1_000
-LARGE_BYTES: Final = 4_096
-"""A heartbeat above this is large: of some forty topics, or of hundreds of tags."""
+LARGE_BYTES: Final = 1_024
+"""A heartbeat above this is large: of some eight topics, or of dozens of tags."""
 
 
 class SurplusRow(NamedTuple):

@@ -27,6 +27,7 @@ from fairlead.core.quota import (
 )
 from fairlead.core.rules import rules_of
 from fairlead.core.state import GroupState
+from fairlead.core.strangers import may_have_strangers
 from fairlead.core.surplus import SHARE_REMEDY
 from fairlead.engine.admission import LARGE_BYTES, Sender, SurplusRow, grant_of, sender_of
 from fairlead.engine.context import ShardContext
@@ -115,7 +116,8 @@ def settle(group: str, state: GroupState | None, batch: Batch, context: ShardCon
     for row in heartbeats:
         sender = sender_of(row.row)
         own = state is not None and sender is not None and _is_members(sender, group, state)
-        read_all = free and not (own and _is_known(state))
+        strange = _may_be_strangers(row, state, batch, context)
+        read_all = strange and not (own and _is_known(state))
         if read_all or row.number <= most or (own and _is_taken(row, sender, batch, group, most)):
             _read(found, row, batch, context)
             continue
@@ -136,7 +138,7 @@ def _settle_large(
 ) -> None:
     """Refuse large heartbeats; a member's counts for its lease all the same."""
     for row in batch.large.get(group, ()):
-        if state is not None and _may_have_unknown_owners(state, context):
+        if _may_be_strangers(row, state, batch, context):
             _read(found, row, batch, context)
             continue
         sender = sender_of(row.row)
@@ -176,6 +178,20 @@ def _split(lines: Sequence[Line], batch: Batch, most: int) -> tuple[list[Line], 
 
 def _may_have_unknown_owners(state: GroupState, context: ShardContext) -> bool:
     return state.barrier is not None or state.generation < context.generation
+
+
+def _may_be_strangers(
+    row: SurplusRow, state: GroupState | None, batch: Batch, context: ShardContext
+) -> bool:
+    """Tell whether a record of heartbeats may be of an owner who is not known."""
+    if state is None or not _may_have_unknown_owners(state, context):
+        return False
+    if state.barrier is None or state.barrier.generation < context.generation:
+        # Its barrier begins in this batch.
+        return True
+    rules, clock = rules_of(state.rules, batch.admission.rules), batch.clock
+    read = {"marker": clock.marker, "marker_ms": clock.marker_ms}
+    return may_have_strangers(state, rules, clock_ms=row.clock_ms, **read)
 
 
 def _is_awaited(row: SurplusRow, state: GroupState) -> bool:

@@ -195,7 +195,7 @@ class GroupsSettings(Section):
         Field(
             ge=0,
             le=1_000_000_000,
-            description="Heartbeats above 4 KiB may be so much a second, each shard its share; "
+            description="Heartbeats above 1 KiB may be so much a second, each shard its share; "
             "after a quiet time five seconds' worth at once. 0: any number.",
         ),
     ]

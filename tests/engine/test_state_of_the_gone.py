@@ -126,7 +126,7 @@ def test_who_is_waited_for_takes_room() -> None:
 
 def test_what_is_not_taken_over_makes_no_room() -> None:
     """A member's older words let nobody in who comes in the same batch, nor in its replay."""
-    world = Shared(quota=Quota(state_bytes=100_000))
+    world = Shared(quota=Quota(state_bytes=99_000))
     world.topics.tick(1)
     full = [Client(world.topics, "orders", f"m-{number}") for number in range(4)]
     for client in full:
@@ -183,3 +183,20 @@ def test_a_key_that_is_no_group_is_not_kept() -> None:
     stored = world.stored[0]
     assert stored is not None
     assert len(stored.liveness) < 10_000
+
+
+def test_a_replay_forgets_the_same_where_a_group_has_a_quota() -> None:
+    """Nothing is decided when the gone are forgotten, and a replay reads on to the next joiner."""
+    world = Shared(quota=Quota(state_bytes=25_000))
+    world.topics.tick(1)
+    world.join("a")
+    world.pass_seconds(3)
+    come_and_go(world, 1)
+    world.pass_seconds(90)
+    assert not state_of(world).tombstones
+    members = len(state_of(world).members)
+    Client(world.topics, "orders", "b").beat(**fat(tags=60))
+    world.pass_seconds(3)
+    assert len(state_of(world).members) == members + 1
+    found = replayed(world)
+    assert found.same, found

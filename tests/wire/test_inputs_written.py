@@ -80,7 +80,7 @@ def test_settings_of_a_driver() -> None:
         switch_ms=2_000,
         groups_max=5_000,
         new_groups_per_second=20,
-        heartbeat_bytes_per_second=4_000_000,
+        heartbeat_bytes_per_second=8_000_000,
         state_bytes=32_000_000,
     )
     assert ignored == {}

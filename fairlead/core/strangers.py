@@ -1,0 +1,39 @@
+"""Until when somebody may own a queue of whom the engine knows nothing."""
+
+from fairlead.core.rules import GroupRules
+from fairlead.core.state import GroupState
+
+__all__ = ["may_have_strangers"]
+
+
+def may_have_strangers(
+    state: GroupState,
+    rules: GroupRules,
+    *,
+    clock_ms: int,
+    marker: int,
+    marker_ms: int | None,
+) -> bool:
+    """Tell whether who speaks at a clock may work on queues without being known.
+
+    In a group's barrier, until lease and margin after the driver's marker: whoever is alive was
+    heard by then (rule H18). A barrier that a mute member holds open goes on for as long as that
+    heartbeats, and quotas would not hold meanwhile.
+
+    Args:
+        state: the group.
+        rules: those in force for it.
+        clock_ms: the clock at a record of heartbeats.
+        marker: the highest generation whose marker was read.
+        marker_ms: the clock at the marker's own record; None: not known.
+    """
+    barrier = state.barrier
+    if barrier is None:
+        return False
+    marked_ms = barrier.marked_ms
+    if marked_ms is None and marker >= barrier.generation:
+        marked_ms = marker_ms
+    if marked_ms is None:
+        return True
+    since_ms = max(barrier.started_ms, marked_ms)
+    return clock_ms <= since_ms + rules.lease_ms + rules.margin_ms
