@@ -9,10 +9,8 @@ __all__ = ["may_have_strangers"]
 def may_have_strangers(
     state: GroupState,
     rules: GroupRules,
-    *,
     clock_ms: int,
-    marker: int,
-    marker_ms: int | None,
+    marker: tuple[int, int | None],
 ) -> bool:
     """Tell whether who speaks at a clock may work on queues without being known.
 
@@ -24,15 +22,15 @@ def may_have_strangers(
         state: the group.
         rules: those in force for it.
         clock_ms: the clock at a record of heartbeats.
-        marker: the highest generation whose marker was read.
-        marker_ms: the clock at the marker's own record; None: not known.
+        marker: the highest generation whose marker was read, and the clock at the marker's own
+            record; None: not known.
     """
     barrier = state.barrier
     if barrier is None:
         return False
     marked_ms = barrier.marked_ms
-    if marked_ms is None and marker >= barrier.generation:
-        marked_ms = marker_ms
+    if marked_ms is None and marker[0] >= barrier.generation:
+        marked_ms = marker[1]
     if marked_ms is None:
         return True
     since_ms = max(barrier.started_ms, marked_ms)

@@ -63,8 +63,7 @@ def surplus_of_beat(draft: Draft, beat: Heartbeat, clock_ms: int) -> Surplus | N
     ``clock_ms`` is the clock at the heartbeat.
     """
     state, quota, moment = draft.state, draft.rules.quota, draft.moment
-    read = {"marker": moment.marker, "marker_ms": moment.marker_ms}
-    if may_have_strangers(state, draft.rules, clock_ms=clock_ms, **read):
+    if may_have_strangers(state, draft.rules, clock_ms, (moment.marker, moment.marker_ms)):
         return None
     member = state.members.get(beat.member)
     had = 0 if member is None else len(member.subscriptions)

@@ -190,8 +190,7 @@ def _may_be_strangers(
         # Its barrier begins in this batch.
         return True
     rules, clock = rules_of(state.rules, batch.admission.rules), batch.clock
-    read = {"marker": clock.marker, "marker_ms": clock.marker_ms}
-    return may_have_strangers(state, rules, clock_ms=row.clock_ms, **read)
+    return may_have_strangers(state, rules, row.clock_ms, (clock.marker, clock.marker_ms))
 
 
 def _is_awaited(row: SurplusRow, state: GroupState) -> bool:

@@ -33,6 +33,7 @@ SETTLED: dict[str, Any] = {
     "progress_at_ms": 0,
     "commit_at_ms": FOREVER_MS,
     "refusal": None,
+    "asked_ms": 0,
     "refused_ms": 0,
 }
 """Fields of a session's memory that are times, or only sent along or told, and their one value."""
