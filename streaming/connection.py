@@ -10,6 +10,8 @@ from fairlead.settings import EngineSettings, KafkaSettings, java_options, libra
 
 REQUEST_TIMEOUT_MS: Final = 10_000
 """How long one request of the driver's own clients may take. Nothing they do takes that long."""
+_PAUSE_MS: Final = 200
+"""So long Spark's clients pause at most before they try a broker again, or ask who leads."""
 
 
 def client_options(kafka: KafkaSettings, name: str) -> dict[str, Any]:
@@ -36,12 +38,17 @@ def spark_options(kafka: KafkaSettings, engine: EngineSettings) -> dict[str, str
         UsageError: a file with a secret, a certificate or its key cannot be read.
     """
     wait_ms = str(engine.request_timeout_ms)
+    pause_ms = min(_PAUSE_MS, kafka.connection.reconnect_backoff_max_ms)
     waits = {
         # The queue of a frozen broker is soon full of connections nobody takes. While one to it is
         # being made, Kafka's library asks no other broker who leads.
         "socket.connection.setup.timeout.ms": wait_ms,
         "socket.connection.setup.timeout.max.ms": wait_ms,
         "request.timeout.ms": wait_ms,
+        # Who leads is asked once a connection to the one before has failed, and with each failure
+        # the library pauses twice as long as before: a consumer learnt it a second late.
+        "reconnect.backoff.max.ms": str(pause_ms),
+        "retry.backoff.max.ms": str(_PAUSE_MS),
     }
     options = java_options(kafka) | waits
     return {f"kafka.{name}": value for name, value in options.items()}

@@ -107,8 +107,8 @@ class EngineSettings(Section):
         str,
         Field(
             min_length=1,
-            description="Where Spark runs. The default is four tasks at once, since most wait for "
-            "a broker, of eight attempts each.",
+            description="Where Spark runs. The default is sixteen tasks at once, since most wait "
+            "for a broker, of eight attempts each.",
         ),
     ]
     max_offsets_per_trigger: Annotated[

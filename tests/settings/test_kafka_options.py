@@ -105,7 +105,9 @@ def test_java(whole: KafkaSettings, spark: "SparkSession") -> None:
     )
     engine = load_settings().engine
     told = spark_options(whole, engine)
-    assert {name.removeprefix("kafka.") for name in told} == {*options, "request.timeout.ms"}
+    assert {name.removeprefix("kafka.") for name in told} == {
+        *options, "request.timeout.ms", "retry.backoff.max.ms",
+    }  # fmt: skip
 
 
 def test_waits_of_spark() -> None:
@@ -118,6 +120,7 @@ def test_waits_of_spark() -> None:
         "socket.connection.setup.timeout.max.ms",
     ):
         assert told[f"kafka.{name}"] == str(settings.engine.request_timeout_ms)
+    assert told["kafka.retry.backoff.max.ms"] == told["kafka.reconnect.backoff.max.ms"] == "200"
     age_ms = str(settings.engine.metadata_max_age_ms)
     assert sink_options(settings.kafka, settings.engine) == {
         **told,
