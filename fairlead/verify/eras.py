@@ -63,6 +63,16 @@ class Eras:
                     self._begins.setdefault((move.queue, era), move.offset)
                     left_out = move.offset if move.why in _LEAVES_OUT else 0
                     self._left_out.setdefault((move.queue, era.life), left_out)
+        for (queue, epoch), (reset, offset) in sorted(history.starts.items()):
+            if (queue, epoch) not in granted:
+                # Its driver died before it wrote its decision, and somebody may work under it.
+                older = [era for (of, at), era in granted.items() if of == queue and at < epoch]
+                known = max(older, default=_FIRST).life
+                era = granted[queue, epoch] = Era(life_of.get((queue, epoch), known), reset)
+                self._begins.setdefault((queue, era), offset)
+        self._granted: dict[Queue, Era] = {}
+        for (queue, _), era in granted.items():
+            self._granted[queue] = max(era, self._granted.get(queue, _FIRST))
         self._tenures = tenures
         self._eras: dict[tuple[Queue, Epoch], Era] = {}
         self._newest: dict[Queue, Era] = {}
@@ -96,11 +106,13 @@ class Eras:
         for tenure in self._tenures.by_queue.get(queue, ()):
             if not self.is_of_an_older_life(tenure):
                 eras.setdefault(self.of(tenure), []).append(tenure)
-        missing = set(offsets) if not eras else set()
+        if not eras:
+            begin = self._begin_of(queue, self._granted.get(queue, _FIRST))
+            return sorted(each for each in offsets if each >= begin)
+        missing: set[int] = set()
         for era, found in eras.items():
             read = {message.offset for tenure in found for message in tenure.consumed}
-            first = self._left_out.get((queue, era.life), 0)
-            begin = self.begin(found[0]) or 0 if era.reset else first
+            begin = self._begin_of(queue, era)
             end = inf if era == max(eras) else max(tenure.frontier for tenure in found)
             passed = [each for tenure in found for each in tenure.passed]
             missing |= {
@@ -111,6 +123,12 @@ class Eras:
                 and not any(each in span for span in passed)
             }
         return sorted(missing)
+
+    def _begin_of(self, queue: Queue, era: Era) -> int:
+        """Return below which offset of a queue an era owes nothing."""
+        if era.reset:
+            return self._begins.get((queue, era), 0)
+        return self._left_out.get((queue, era.life), 0)
 
 
 def _lives(history: History) -> dict[tuple[Queue, Epoch], int]:

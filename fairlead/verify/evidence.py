@@ -8,6 +8,8 @@ import orjson
 from fairlead.local.decisions import Decision, DecisionReader
 from fairlead.local.topic_content import StoredRecord, TopicContent
 from fairlead.recording import RecordingFolder
+from fairlead.verify.conservation import read_letters
+from fairlead.verify.docket import Docket
 from fairlead.verify.history import (
     Epoch,
     History,
@@ -16,6 +18,9 @@ from fairlead.verify.history import (
     Queue,
     StepRecord,
 )
+from fairlead.wire.decode import decode
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord
 
 Rows = Iterable[StoredRecord | RawRecord]
@@ -39,18 +44,50 @@ def history_of(
 
     Raises:
         RecordingError: the recording is damaged.
-        ValueError: a record of Fairlead's own topics cannot be understood.
     """
-    granted = tuple(grants(recording.all_rows("assignments"), group))
+    told = tuple(_understood(recording.all_rows("assignments"), group))
+    decisions = tuple(_decisions(recording.all_rows("decisions"), group))
+    # Of the assignments compaction leaves the newest alone; the decisions tell of the others.
+    decided = {
+        (move.queue, move.client_id, move.epoch)
+        for decision in decisions
+        for move in decision.moves
+        if move.stage in ("gated", "granted")
+    }
     return History(
         journals=journals,
         steps=tuple(steps),
         source=source,
-        decisions=tuple(_decisions(recording.all_rows("decisions"), group)),
-        grants=frozenset((each.queue, each.client_id, each.epoch) for each in granted),
-        lives={(each.queue, each.epoch): each.life for each in granted if each.life is not None},
-        progress=tuple(progress_reports(recording.all_rows("heartbeats"), group)),
+        decisions=decisions,
+        grants=frozenset({(each.queue, each.client_id, each.epoch) for each in told} | decided),
+        lives={(each.queue, each.epoch): each.life for each in told if each.life is not None},
+        starts={(each.queue, each.epoch): each.start for each in told},
+        progress=tuple(progress_reports(_accepted(recording), group)),
     )
+
+
+def _accepted(recording: RecordingFolder) -> Iterator[RawRecord]:
+    """Yield the progress records that the engine took; of others S11 says that it refused them."""
+    refused = read_letters(recording, Docket()).reasons
+    limits = WireLimits(recording.manifest.partitions.shards)
+    for row in recording.all_rows("heartbeats"):
+        place = (row.topic, row.partition, row.offset)
+        if row.value is None or b'"progress"' not in row.value or place in refused:
+            continue
+        try:
+            decode("heartbeats", row, limits)
+        except WireError:
+            continue
+        yield row
+
+
+def _understood(records: Rows, group: str) -> Iterator["Grant"]:
+    """Yield the adds of the assignments that can be read; of others S3 says that they cannot."""
+    for record in records:
+        try:
+            yield from tuple(grants((record,), group))
+        except ValueError:
+            continue
 
 
 def source_content(content: TopicContent, broker_name: str) -> dict[Queue, dict[int, int]]:
@@ -95,12 +132,18 @@ def progress_reports(records: Rows, group: str) -> Iterator[ProgressReport]:
 
 
 class Grant(NamedTuple):
-    """A grant as its client was told it; ``life``: the identity of its topic, None if not told."""
+    """A grant as its client was told it.
+
+    Attributes:
+        life: the identity of its topic; None if not told.
+        start: the operator's reset that it follows (0: none), and where it begins.
+    """
 
     queue: Queue
     client_id: str
     epoch: Epoch
     life: str | None
+    start: tuple[int, int]
 
 
 def grants(records: Rows, group: str) -> Iterator[Grant]:
@@ -118,14 +161,20 @@ def grants(records: Rows, group: str) -> Iterator[Grant]:
                 continue
             for entry in fields["add"]:
                 queue, epoch = Queue(*entry["queue"]), Epoch(*entry["epoch"])
-                yield Grant(queue, fields["client_id"], epoch, entry.get("identity"))
+                reset, offset = entry["position"]
+                life = entry.get("identity")
+                yield Grant(queue, fields["client_id"], epoch, life, (reset, offset))
         except (KeyError, TypeError) as error:
             raise ValueError(f"assignment record: {error!r} in {record.value[:200]!r}") from error
 
 
 def _decisions(records: Rows, group: str) -> Iterator[Decision]:
+    """Yield the decisions that can be read; of others S3 says that they cannot."""
     reader = DecisionReader(group)
     for record in records:
-        decision = None if record.value is None else reader.read(record.value)
+        try:
+            decision = None if record.value is None else reader.read(record.value)
+        except ValueError:
+            continue
         if decision is not None:
             yield decision

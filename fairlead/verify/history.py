@@ -227,8 +227,9 @@ class History:
         source: what the source topic holds at judging time: per queue, offset → number, or None
             where it is not known.
         decisions: of the group, in the order of the topic.
-        grants: every add that the engine ever sent: queue, client, epoch.
+        grants: every add that the engine sent or decided: queue, client, epoch.
         lives: of which life of its topic a grant is, by its identity; what was not told is absent.
+        starts: by grant, as its client was told it, the reset that it follows and where it begins.
         progress: every progress entry of the group.
     """
 
@@ -238,4 +239,5 @@ class History:
     decisions: Sequence[Decision] = ()
     grants: frozenset[GrantKey] = frozenset()
     lives: Mapping[tuple[Queue, Epoch], str] = field(default_factory=dict)
+    starts: Mapping[tuple[Queue, Epoch], tuple[int, int]] = field(default_factory=dict)
     progress: Sequence[ProgressReport] = ()

@@ -157,9 +157,12 @@ def read_journal(path: Path) -> list[Journal]:
             found[-1].records.append(_record(fields))
         except LineError as error:
             found = found or [_Reading(path.stem)]
-            if complete:
+            next_one = _opened_behind(line)
+            found[-1].cut_off = next_one is not None or not complete
+            if next_one is not None:
+                found.append(next_one)
+            elif complete:
                 found[-1].faults.append(f"{path.name} line {number}: {error}")
-            found[-1].cut_off = not complete
     return [each.journal() for each in found or [_Reading(path.stem)]]
 
 
@@ -179,6 +182,22 @@ class _Reading:
         return Journal(
             self.client_id, records, faults, self.pid, self.opened_ns, cut_off=self.cut_off
         )
+
+
+def _opened_behind(line: bytes) -> _Reading | None:
+    """Return the process whose first line stands behind one that was cut off; None: there is none.
+
+    Who is killed while it writes leaves no line feed, and the next process of the file writes on.
+    """
+    before, brace, rest = line.rpartition(b"{")
+    if not before.startswith(b"{"):
+        return None
+    try:
+        fields = fields_of(brace + rest)
+        fields.kind((_OPENED,))
+        return _Reading(*_opened(fields))
+    except LineError:
+        return None
 
 
 def _opened(fields: LineFields) -> tuple[str, int | None, int | None]:

@@ -188,7 +188,13 @@ class _Inquiry:
             raise UnknownGroupError(given.group, known)
         lapsed = lapsed_grants(walk, group)
         tenures = read_tenures(given.journals, given.steps, lapsed)
-        source = source_offsets(self.recording, list(tenures.by_queue))
+        granted = [
+            Queue(*queue)
+            for shard in walk.facts
+            if group in shard.groups
+            for queue in shard.groups[group].grants
+        ]
+        source = source_offsets(self.recording, [*granted, *tenures.by_queue])
         history = history_of(self.recording, group, given.journals, given.steps, source)
         self.counts |= judge_journals(history, tenures, self.docket)
         self.recoveries = recoveries(given.steps, tenures)

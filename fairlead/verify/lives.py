@@ -21,6 +21,16 @@ class Life:
     death: ClientKilled | None = None
     freezes: list[ClientFrozen] = field(default_factory=list)
 
+    def stood(self) -> list[ClientFrozen]:
+        """Return when it stood still indeed: who writes meanwhile does not, whatever a log says."""
+        return [
+            freeze
+            for freeze in self.freezes
+            if not any(
+                freeze.begin_ns < record.t_ns < freeze.end_ns for record in self.journal.records
+            )
+        ]
+
     def was_there(self, client_id: str, pid: int | None, t_ns: int) -> bool:
         """Tell whether it may be the process of this client, with this pid, at that moment."""
         if self.journal.client_id != client_id:

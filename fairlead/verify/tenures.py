@@ -8,7 +8,9 @@ interval without a stop and without a death on record stays open for ever, which
 reading: nothing proves that the work stopped.
 
 A process that stood still did nothing meanwhile. If its grant lapsed, by the topics, and nothing is
-written of it behind the moment at which it stood, its work ended at that moment.
+written of it behind the moment at which it stood, its work ended at that moment. Who was awake
+again for longer than it had stood, before it stopped, had the queue meanwhile: that lease ended
+otherwise.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -180,9 +182,10 @@ def read_tenures(
         for record in life.journal.records:
             reader.read(record)
         reader.finish()
+        stood = life.stood()
         for tenure in reader.tenures:
             if tenure.key in lapsed:
-                _lapse(tenure, life.freezes)
+                _lapse(tenure, stood)
         found += reader.tenures
         faults = (*life.journal.faults, *reader.flaws)
         flaws += [f"{life.journal.client_id}: {fault}" for fault in faults]
@@ -193,13 +196,24 @@ def read_tenures(
     return Tenures(by_queue, tuple(flaws), tuple(unwritten))
 
 
-def _lapse(tenure: Tenure, freezes: Iterable[ClientFrozen]) -> None:
+def _lapse(tenure: Tenure, freezes: Sequence[ClientFrozen]) -> None:
     """Take note that a grant lapsed: a client that stood still stopped there, if it did no more."""
     if tenure.ending == "stopped":
         tenure.ending = "lapsed"
-    for freeze in freezes:
-        if tenure.covers(freeze.begin_ns) and tenure.worked_ns <= freeze.begin_ns:
-            tenure.end_ns = freeze.begin_ns
+    for number, freeze in enumerate(freezes):
+        idle = tenure.covers(freeze.begin_ns) and tenure.worked_ns <= freeze.begin_ns
+        if idle and tenure.end_ns is not None:
+            awake_ns = (
+                tenure.end_ns
+                - freeze.end_ns
+                - sum(
+                    max(0, min(each.end_ns, tenure.end_ns) - max(each.begin_ns, freeze.end_ns))
+                    for each in freezes[number + 1 :]
+                )
+            )
+            if awake_ns <= freeze.end_ns - freeze.begin_ns:
+                tenure.end_ns = freeze.begin_ns
+                return
 
 
 def _flaws_of_stop(tenure: Tenure) -> Iterable[str]:

@@ -85,8 +85,8 @@ def test_grants() -> None:
     told["add"][0]["identity"] = "life-1"
     records = [_stored(orjson.dumps(record)) for record in (notice, other, ASSIGNMENT, told)]
     assert list(grants([*records, _stored(None)], "demo")) == [
-        Grant(queue(2), "c1", Epoch(3, 41), None),
-        Grant(queue(2), "c1", Epoch(3, 41), "life-1"),
+        Grant(queue(2), "c1", Epoch(3, 41), None, (0, 9)),
+        Grant(queue(2), "c1", Epoch(3, 41), "life-1", (0, 9)),
     ]
 
 

@@ -192,3 +192,28 @@ def test_no_file(tmp_path: Path, make: Callable[[Path], object]) -> None:
         read_journals(tmp_path)
     with pytest.raises(UsageError, match=r"c1.jsonl: it is a (FIFO|symbolic link)"):
         read_faults(tmp_path / "c1.jsonl")
+
+
+def test_next_process_behind_a_line_that_was_cut_off(tmp_path: Path) -> None:
+    """A process that was killed as it wrote leaves no line feed, and the next one writes on."""
+    path = tmp_path / "c1.jsonl"
+    with JournalWriter(path, client_id="c1") as writer:
+        writer.start(queue(1), Epoch(2, 3), 10)
+        writer.consumed(queue(1), 10, 10)
+    path.write_bytes(path.read_bytes()[:-9])
+    with JournalWriter(path, client_id="c1") as writer:
+        writer.start(queue(1), Epoch(2, 4), 10)
+    first, second = read_journal(path)
+    assert (first.cut_off, first.faults, len(first.records)) == (True, (), 1)
+    assert (second.cut_off, second.faults, len(second.records)) == (False, (), 1)
+    assert second.client_id == "c1"
+    assert second.opened_ns is not None
+
+
+@pytest.mark.parametrize("behind", [b'{"kind":"held"}', b'{"kind":"opened"}', b"nonsense"])
+def test_line_that_is_cut_off_in_the_middle(tmp_path: Path, behind: bytes) -> None:
+    """A line that was cut off before anything but a process's first line is none."""
+    path = tmp_path / "c1.jsonl"
+    path.write_bytes(b'{"kind":"consu' + behind + b"\n")
+    (journal,) = read_journal(path)
+    assert "c1.jsonl line 1: it is no JSON" in journal.faults[0]

@@ -1,0 +1,96 @@
+"""The recorded source: what it no longer holds, and what nobody began to read."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fairlead.recording import RecordingFolder
+from fairlead.verify.eras import Eras
+from fairlead.verify.history import Decision, Epoch, History, Journal, Move, Queue
+from fairlead.verify.judgement import Journals, judge_recording
+from fairlead.verify.tenures import read_tenures
+from strategies.registry import STRATEGIES
+from tests.verify.judged import told_by
+from tests.verify.lives import Life, rich_life
+from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, Scene, done, start, stop
+
+
+def _read(source: range, *more: int) -> Scene:
+    scene = Scene(source=source)
+    scene.write("a", start(FIRST, 0, 10), *done(0, 1, 2, t=15), stop(FIRST, 3, 20))
+    last = max(5, *(each + 1 for each in more)) if more else 5
+    scene.write("b", start(SECOND, 3, 30), *done(3, 4, *more, t=35), stop(SECOND, last, 40))
+    return scene
+
+
+def test_head_is_gone() -> None:
+    """What was processed before retention took it is nothing that the source does not know."""
+    broken, told, counts = _read(range(2, 5)).judge()
+    assert broken == (), told
+    assert (counts["holes"], counts["messages_processed"]) == (0, 5)
+
+
+@pytest.mark.parametrize(
+    "scene, words",
+    [
+        (_read(range(2, 5), 7), "orders/main/0@7 was journalled, but the source does not hold it"),
+        (_read(range(2, 6)), "1 messages were never processed, the first is orders/main/0@5"),
+    ],
+    ids=["beyond the end", "never processed"],
+)
+def test_violations_behind_it(scene: Scene, words: str) -> None:
+    """What the source holds, or never held, is compared as ever."""
+    broken, told, _ = scene.judge()
+    assert broken == ("S5",), told
+    assert words in told
+
+
+@pytest.mark.parametrize(
+    "why, reset, missed",
+    [("first_offset", 0, [0, 1, 2, 3]), ("last_offset", 0, [2, 3]), ("release", 9, [2, 3])],
+)
+def test_granted_and_never_begun(why: str, reset: int, missed: list[int]) -> None:
+    """Of a queue that nobody began all is missed that its grant does not leave out."""
+    offset = 0 if why == "first_offset" else 2
+    move = Move(QUEUE, "granted", "a", FIRST, offset, why, reset)
+    decision = Decision("g", FIRST, 1, (), (move,), "stable", settled=True, read={})
+    eras = Eras(History(decisions=(decision,)), read_tenures((), ()))
+    assert eras.unread(QUEUE, range(4)) == missed
+
+
+def _with_sources(life: Life, folder: Path, sources: dict[str, int]) -> RecordingFolder:
+    """Record a life, and topics of which each queue has so many messages."""
+    recording = life.record(folder)
+    runs = {topic: dict.fromkeys(range(4), ((0, end - 1),)) for topic, end in sources.items()}
+    return replace(recording, manifest=replace(recording.manifest, sources=runs))
+
+
+def test_topic_that_nobody_began(tmp_path: Path) -> None:
+    """A recorded topic of which no journal has a line is missed if the group was granted it."""
+    life = rich_life()
+    bare = [Journal(name, ()) for name in sorted(life.diary.records)]
+    given = Journals(bare, "orders", life.diary.steps)
+    recording = _with_sources(life, tmp_path / "r", {"orders": 5, "payments": 5})
+    judgement = judge_recording(recording, STRATEGIES, given)
+    assert "orders/main/0: 5 messages were never processed" in told_by(judgement)
+    # Of the topic of another group this one owes nothing.
+    assert "payments" not in told_by(judgement)
+
+
+def test_reset_whose_decision_was_never_written() -> None:
+    """A driver may die between the reset's grant and its decision: what is read again was meant."""
+    third = Epoch(2, 1)
+    scene = Scene()
+    scene.write("a", start(FIRST, 0, 10), *done(0, 1, 2, t=15), stop(FIRST, 3, 20))
+    scene.write("b", start(third, 0, 30), *done(0, 1, 2, t=35), stop(third, 3, 40))
+    move = Move(QUEUE, "granted", "a", FIRST, 0, "first_offset")
+    decision = Decision("g", FIRST, 1, (), (move,), "stable", settled=True, read={})
+    tenures = read_tenures(scene.journals, ())
+
+    def eras(starts: dict[tuple[Queue, Epoch], tuple[int, int]]) -> list[tuple[int, int]]:
+        found = Eras(History(decisions=(decision,), starts=starts), tenures)
+        return [found.of(tenure) for tenure in tenures.by_queue[QUEUE]]
+
+    assert eras({(QUEUE, FIRST): (0, 0), (QUEUE, third): (8, 0)}) == [(0, 0), (0, 8)]
+    assert eras({(QUEUE, FIRST): (0, 0), (QUEUE, third): (0, 0)}) == [(0, 0), (0, 0)]
