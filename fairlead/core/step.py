@@ -163,10 +163,26 @@ def _create(arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules) ->
         return None
     # A group met before the driver's marker may be one that a newer state knew: it waits as well.
     recovering = moment.recovering or moment.incomplete
-    passed = engine.generation if moment.marker >= engine.generation and not recovering else 0
+    marked = moment.marker >= engine.generation and not _speaks_before(arrivals, moment, engine)
+    passed = engine.generation if marked and not recovering else 0
     # A group of this name may have been forgotten: its epochs are not used again.
     return GroupState(
         group, moment.clock_ms, passed, moment.number_floor, recomputed_ms=moment.clock_ms
+    )
+
+
+def _speaks_before(arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules) -> bool:
+    """Tell whether somebody has spoken before the marker while an earlier driver may have run.
+
+    The marker may stand in the same batch. Whoever works for an earlier driver was heard by that
+    one, so its clock had moved on before the marker.
+    """
+    if engine.generation == 1 or moment.marker_ms is None:
+        return False
+    return any(
+        arrival.clock_ms < moment.marker_ms
+        for arrival in arrivals
+        if isinstance(arrival.record, Heartbeat)
     )
 
 
