@@ -59,15 +59,16 @@ def plain_queue(row: int, queue: QueueState, keys: Keys) -> list[Any]:
 
 
 def _plain_doubt(doubt: Doubt, keys: Keys) -> list[Any]:
-    member, epoch, position, kind, source, contradicted = doubt
-    return [keys[member], *epoch, *position, kind, contradicted, *(source or ())]
+    member, epoch, position, kind, source, contradicted_ms = doubt
+    return [keys[member], *epoch, *position, kind, contradicted_ms, *(source or ())]
 
 
 def _read_doubt(plain: Sequence[Any], keys: Sequence[MemberKey]) -> Doubt:
-    row, generation, number, reset, offset, kind, contradicted, *source = plain
+    # Once it was only said whether a bridge had contradicted, not when.
+    row, generation, number, reset, offset, kind, contradicted_ms, *source = plain
     epoch, position = Epoch(generation, number), Position(reset, offset)
     told_by = Source(*source) if source else None
-    return Doubt(keys[row], epoch, position, kind, told_by, contradicted)
+    return Doubt(keys[row], epoch, position, kind, told_by, int(contradicted_ms))
 
 
 def _plain_grant(grant: Grant, keys: Keys) -> list[Any]:

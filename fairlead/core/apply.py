@@ -20,6 +20,7 @@ from fairlead.core.bounds import (
     doubt,
     is_below_its_base,
     is_beyond,
+    is_doubtful,
     note_bounds,
     refuse_below_base,
     refuse_reset,
@@ -119,7 +120,8 @@ def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
             strange = present and is_told_all and counts_unknown_reset(value, entry.position)
             beyond = present and not strange and is_beyond(believed, entry.position)
             # What is doubted is no position yet, but that its member works is certain.
-            base = value.base if beyond or strange else None
+            doubtful = beyond or strange or (not is_told_all and is_doubtful(value, entry.position))
+            base = value.base if doubtful else None
             position = entry.position if base is None else base
             ended = progress(believed, made.member, entry.epoch, position)
         draft.counts["progress", "applied" if ended else "stale"] += 1
@@ -146,8 +148,11 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
     value = draft.state.queues.get(released.queue, QueueState())
     grant = _grant_of(value, released)
     position = released.position
-    believable = draft.state.barrier is None and released.epoch > value.void
-    if position is not None and grant is not None and believable:
+    present = position is not None and grant is not None and released.epoch > value.void
+    if position is not None and present and draft.state.barrier is not None:
+        # What the barrier remembers of it is judged at its end.
+        position = value.base if value.base and is_doubtful(value, position) else position
+    elif position is not None and present:
         if counts_unknown_reset(value, position):
             refuse_reset(draft, arrival, released, released.member)
             position = value.base or position
@@ -207,10 +212,10 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     state.routes[changed.topic] = route
     former = None if known is None else known.identity
     # A queue of this name may have been another one, of which its former holders still speak.
-    void = state.epoch
+    void = draft.last_epoch()
     if state.barrier is not None and former != route.identity:
         # There may be grants that this state does not know: all of before are void.
-        void = Epoch(state.barrier.generation, 0)
+        void = max(void, Epoch(state.barrier.generation, 0))
     settle_lives(draft, route, former, void, arrival.source.append_ms)
     void = NOTHING if known is None else max(void, _BEFORE_ALL)
     # To RocketMQ a queue that was added later is one like any other.

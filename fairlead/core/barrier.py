@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fairlead.core.adoption import adopt_queue, is_from_before_its_reset, with_its_reset
-from fairlead.core.bounds import believe_end, doubt_adopted
+from fairlead.core.bounds import believe_end, doubt_adopted, doubt_in_barrier, is_doubtful
 from fairlead.core.draft import Draft
 from fairlead.core.fencing import FENCED, FUTURE_EPOCH
 from fairlead.core.handover import credit
@@ -99,7 +99,7 @@ def apply_claims(draft: Draft, claims: Claims, clock_ms: int) -> None:
     if state.barrier is not None:
         # The member may lapse before the barrier ends; what it has processed stays processed.
         for claim in claims.queues:
-            _credit(draft, claim)
+            _credit(draft, claims.member, claim)
 
 
 def remember_release(draft: Draft, release: Release) -> None:
@@ -140,10 +140,10 @@ def remember_progress(draft: Draft, made: Progress) -> None:
     if draft.state.barrier is None:
         return
     for entry in made.queues:
-        _credit(draft, entry)
+        _credit(draft, made.member, entry)
 
 
-def _credit(draft: Draft, entry: QueueProgress | Claim) -> None:
+def _credit(draft: Draft, member: MemberKey, entry: QueueProgress | Claim) -> None:
     queue, epoch, position = entry.queue, entry.epoch, entry.position
     if isinstance(entry, QueueProgress) and entry.identity == draft.state.identity_of(queue.topic):
         known = draft.state.queues.get(queue)
@@ -157,6 +157,9 @@ def _credit(draft: Draft, entry: QueueProgress | Claim) -> None:
         if _is_impossible(draft, epoch):
             return
         value = of_newest(value, epoch)
+    if epoch > value.void and is_doubtful(value, position):
+        draft.set_queue(queue, doubt_in_barrier(value, member, epoch, position))
+        return
     draft.set_queue(queue, credit(value, epoch, position, "progress"))
 
 

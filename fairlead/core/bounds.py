@@ -15,7 +15,7 @@ from typing import Final
 
 from fairlead.core.draft import GATE, Draft
 from fairlead.core.handover import Resolved, credit, progress, release
-from fairlead.core.model import MemberKey, MessageQueue, Position, Source
+from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
 from fairlead.core.outputs import Cause, Rejection
 from fairlead.core.records import Arrival, OffsetsKnown, QueueProgress, Release
 from fairlead.core.spoken_for import note_unasked
@@ -27,8 +27,11 @@ __all__ = [
     "counts_unknown_reset",
     "doubt",
     "doubt_adopted",
+    "doubt_in_barrier",
     "is_below_its_base",
     "is_beyond",
+    "is_doubtful",
+    "judge_by_answers",
     "note_bounds",
     "refuse_below_base",
     "refuse_reset",
@@ -73,8 +76,17 @@ def refuse_reset(
     value = draft.state.queues[word.queue]
     assert value.base is not None or value.asked is not None
     assert word.position is not None
-    detail = f"the reset {word.position.reset} is none that this group was asked for"
-    _tell(draft, arrival.source, member, word.queue, detail)
+    _tell(draft, arrival.source, member, word.queue, _unknown_reset(word.position))
+
+
+def _unknown_reset(position: Position) -> str:
+    return f"the reset {position.reset} is none that this group was asked for"
+
+
+def _against(value: QueueState, position: Position) -> str:
+    if counts_unknown_reset(value, position):
+        return _unknown_reset(position)
+    return f"offset {position.offset} is beyond the end of the queue, {value.end}"
 
 
 def believe_end(value: QueueState, entry: QueueProgress) -> QueueState:
@@ -90,7 +102,11 @@ def doubt(draft: Draft, arrival: Arrival, word: Release | QueueProgress, member:
     value = draft.state.queues[word.queue]
     assert word.position is not None
     kind: DoubtKind = "release" if isinstance(word, Release) else "progress"
-    fresh = Doubt(member, word.epoch, word.position, kind, arrival.source)
+    # Which of two topics is read further depends on how batches are cut: an answer that was
+    # appended behind this word counts against it, although it was read before.
+    answered_ms = max((each.contradicted_ms for each in value.doubts), default=0)
+    against_ms = answered_ms if answered_ms >= arrival.source.append_ms else 0
+    fresh = Doubt(member, word.epoch, word.position, kind, arrival.source, against_ms)
     same = [
         each
         for each in value.doubts
@@ -134,8 +150,7 @@ def refuse_below_base(draft: Draft, arrival: Arrival, word: Release) -> None:
 
 
 def note_bounds(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
-    """Take in where queues end, of the present life of their topic; judge what was put aside."""
-    answered_ms = arrival.source.append_ms
+    """Take in where queues end, of the present life of their topic."""
     for entry in known.queues:
         value = draft.state.queues.get(entry.queue)
         if value is None:
@@ -143,23 +158,57 @@ def note_bounds(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
         end = max(value.end or 0, entry.max_offset)
         if end != value.end:
             draft.set_queue(entry.queue, replace(value, end=end))
-        settle_doubts(draft, entry.queue, answered_ms)
+        draft.answers.append((entry.queue, arrival.source.append_ms))
+        settle_doubts(draft, entry.queue)
+
+
+def judge_by_answers(draft: Draft) -> None:
+    """Judge what was put aside by the answers of this step, when all of its words are known.
+
+    Offsets are applied before releases and heartbeats: which of them one batch reads must not
+    matter.
+    """
+    for queue, answered_ms in draft.answers:
+        if queue in draft.state.queues:
+            settle_doubts(draft, queue, answered_ms)
+
+
+def is_doubtful(value: QueueState, position: Position) -> bool:
+    """Tell whether a position that is told in a barrier is judged after it.
+
+    Control may not be read so far, so a reset may be unknown still. Without a known end everything
+    counts.
+    """
+    if value.base is None or value.end is None:
+        return False
+    return is_beyond(value, position) or counts_unknown_reset(value, position)
+
+
+def doubt_in_barrier(
+    value: QueueState, member: MemberKey, epoch: Epoch, position: Position
+) -> QueueState:
+    """Return a queue with a position put aside that was told in a barrier and is doubtful."""
+    others = [each for each in value.doubts if (each.kind, each.member) != ("claim", member)]
+    word = Doubt(member, epoch, position, "claim", None)
+    return replace(value, doubts=(*others, word)[-DOUBTS_MAX:])
 
 
 def doubt_adopted(before: QueueState, adopted: QueueState) -> QueueState:
-    """Return a queue at the end of a barrier, without a base that was claimed beyond its end.
+    """Return a queue at the end of a barrier, without a base that cannot be believed yet.
 
     Its owner goes on; if it has none, it waits until a bridge tells the bounds. ``before`` is what
-    the state knew. Without a known end everything that is claimed counts.
+    the state knew.
     """
     old, new = before.base, adopted.base
-    if old is None or new is None or before.end is None or new.reset != old.reset:
+    if old is None or new is None or adopted.why == RESET:
         return adopted
-    if adopted.why == RESET or not is_beyond(before, new):
+    followed = before.set_aside is not None and new.reset == before.set_aside[1].reset
+    if followed or not is_doubtful(before, new):
         return adopted
     holder = adopted.chain[0] if adopted.chain else Grant(MemberKey("", ""), adopted.void)
-    word = Doubt(holder.member, holder.epoch, new, "claim", None)
-    return replace(adopted, base=old, why=before.why, doubts=(word,))
+    return doubt_in_barrier(
+        replace(adopted, base=old, why=before.why), holder.member, holder.epoch, new
+    )
 
 
 def settle_doubts(draft: Draft, queue: MessageQueue, answered_ms: int | None = None) -> None:
@@ -174,12 +223,14 @@ def settle_doubts(draft: Draft, queue: MessageQueue, answered_ms: int | None = N
     kept: list[Doubt] = []
     judged: list[tuple[Doubt, bool]] = []
     for each in value.doubts:
-        if value.end is not None and each.position.offset <= value.end:
+        if counts_unknown_reset(value, each.position):
+            judged.append((each, False))
+        elif value.end is not None and each.position.offset <= value.end:
             judged.append((each, True))
         elif answered_ms is None or _is_younger(each, answered_ms):
             kept.append(each)
-        elif not each.contradicted:
-            kept.append(each._replace(contradicted=True))
+        elif not each.contradicted_ms:
+            kept.append(each._replace(contradicted_ms=answered_ms))
         else:
             judged.append((each, False))
     draft.set_queue(queue, replace(value, doubts=tuple(kept)))
@@ -194,14 +245,7 @@ def _is_younger(word: Doubt, answered_ms: int) -> bool:
 def _apply(draft: Draft, queue: MessageQueue, word: Doubt, *, believed: bool) -> None:
     value = draft.state.queues[queue]
     if not believed:
-        end = value.end
-        _tell(
-            draft,
-            word.source,
-            word.member,
-            queue,
-            f"offset {word.position.offset} is beyond the end of the queue, {end}",
-        )
+        _tell(draft, word.source, word.member, queue, _against(value, word.position))
     if word.kind == "claim":
         if believed and (value.base is None or word.position > value.base):
             draft.set_queue(queue, replace(value, base=word.position, why="progress"))

@@ -84,6 +84,8 @@ class Draft:
     """The queues of which this step has read that nobody pulls them: by whose word, and where."""
     asked: Cause | None = None
     """The first heartbeat of this step by which a member asked for a decision."""
+    answers: list[tuple[MessageQueue, int]] = field(default_factory=list)
+    """Of which queues this step has read where they end, and when each answer was appended."""
     gone: list[Gone] = field(default_factory=list)
     closing: list[MemberKey] = field(default_factory=list)
     """Members that left, still hold something, and are told that they hold nothing."""
@@ -142,6 +144,11 @@ class Draft:
         """Return the epoch that this decision has or, if none was drawn yet, would have."""
         epoch = self.state.epoch
         return epoch if self.epoch_drawn else Epoch(epoch.generation, epoch.number + 1)
+
+    def last_epoch(self) -> Epoch:
+        """Return the newest epoch of before this decision: nothing was granted later so far."""
+        epoch = self.state.epoch
+        return Epoch(epoch.generation, epoch.number - self.epoch_drawn)
 
     def set_queue(self, queue: MessageQueue, value: QueueState) -> None:
         """Put a queue's new state in place."""

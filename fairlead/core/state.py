@@ -185,8 +185,8 @@ DoubtKind = Literal["release", "progress", "claim"]
 class Doubt(NamedTuple):
     """A word whose position lies beyond the known end of its queue: a bridge is asked.
 
-    ``source`` is the record that told it, None where several did in a barrier; ``contradicted``: a
-    bridge has told a lower end once.
+    ``source`` is the record that told it, None where several did in a barrier. ``contradicted_ms``
+    is when an answer was appended by which a bridge told a lower end; 0: none has done so.
     """
 
     member: MemberKey
@@ -194,7 +194,7 @@ class Doubt(NamedTuple):
     position: Position
     kind: DoubtKind
     source: Source | None
-    contradicted: bool = False
+    contradicted_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

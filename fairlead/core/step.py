@@ -18,6 +18,7 @@ from fairlead.core.absence import give_up_the_absent
 from fairlead.core.agreement import agree
 from fairlead.core.apply import KINDS, apply_record
 from fairlead.core.barrier import barrier_due_ms, enter_barrier, pass_barrier
+from fairlead.core.bounds import judge_by_answers
 from fairlead.core.decide import (
     aim_queues,
     ask_for_the_missing,
@@ -103,14 +104,13 @@ def step(
         apply_record(draft, arrival)
         if draft.counts[kind, "applied"] == applied:
             ignored.add(arrival.source)
+    judge_by_answers(draft)
     end_leaves(draft)
     refuse_strange_resets(draft)
     lapse_members(draft)
     give_up_the_absent(draft)
     pass_barrier(draft)
-    heal = note_digests(
-        draft, [(entry, entry.record) for entry in arrivals if isinstance(entry.record, Heartbeat)]
-    )
+    heal = note_digests(draft, _read_heartbeats(draft, arrivals))
     tell_duplicates(draft)
     agree(draft, state)
     if known.barrier is None:
@@ -128,6 +128,19 @@ def step(
     return StepResult(
         None if draft.evicted else known, outputs, dict(draft.counts), frozenset(ignored)
     )
+
+
+def _read_heartbeats(draft: Draft, arrivals: Sequence[Arrival]) -> list[tuple[Arrival, Heartbeat]]:
+    """Return the heartbeats that were not refused.
+
+    Of those that were nothing is read but whose they are, whatever comes later in the same step.
+    """
+    refused = {each.source for each in draft.rejections}
+    return [
+        (arrival, arrival.record)
+        for arrival in arrivals
+        if isinstance(arrival.record, Heartbeat) and arrival.source not in refused
+    ]
 
 
 def due_ms(state: GroupState, engine: EngineRules) -> int:

@@ -89,7 +89,7 @@ doubts = st.builds(
     positions,
     st.sampled_from(["release", "progress", "claim"]),
     st.none() | sources,
-    st.booleans(),
+    clocks,
 )
 spoken = st.none() | st.builds(Spoken, clocks, clocks)
 queue_states = st.builds(

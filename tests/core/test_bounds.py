@@ -249,6 +249,83 @@ def test_what_was_claimed_and_is_nobodys_waits_for_its_bounds() -> None:
     assert [add.position for add in world.adds("a")] == [Position(0, 150)]
 
 
+def _told_in_a_barrier(how: str, position: int | Position, identity: str | None) -> World:
+    """Return a world behind a barrier in which a position of a's queue was told in some way."""
+    world = _owned()
+    held = _epoch(world)
+    world.progress("a", 0, held, 50, end=100)
+    world.run()
+    world.driver(2)
+    world.beat("a")
+    if how == "progress":
+        world.progress("a", 0, held, position, identity=identity)
+    if how == "release":
+        world.release("a", 0, held, position, identity=identity)
+        world.leave("a", last_started=held)
+    claimed = position if how == "claims" else 50
+    world.claims("a", (0, held, claimed, how != "release"), identity=identity)
+    world.run()
+    world.run()
+    assert world.state is not None
+    assert world.state.barrier is None
+    return world
+
+
+@pytest.mark.parametrize("identity", [None, "one"])
+@pytest.mark.parametrize("how", ["claims", "progress", "release"])
+def test_whatever_is_told_in_a_barrier_has_bounds(how: str, identity: str | None) -> None:
+    """Also what names no life of its topic, and a release: its successor would skip messages."""
+    world = _told_in_a_barrier(how, ABSURD, identity)
+    assert _base(world) == Position(0, 50)
+    for _ in range(2):
+        world.pass_time(1_000)
+        world.bounds(1, last=100)
+        world.run()
+    assert OUT_OF_BOUNDS in _alarms(world)
+    assert _base(world) == Position(0, 50)
+
+
+@pytest.mark.parametrize("identity", [None, "one"])
+@pytest.mark.parametrize("how", ["claims", "progress", "release"])
+def test_an_honest_word_in_a_barrier_is_believed(how: str, identity: str | None) -> None:
+    """The end that is known is old: nobody starts before a bridge tells, and then it counts."""
+    world = _told_in_a_barrier(how, 150, identity)
+    world.pass_time(1_000)
+    world.bounds(1, last=160)
+    world.run()
+    assert (_alarms(world), _base(world)) == (set(), Position(0, 150))
+
+
+@pytest.mark.parametrize("identity", [None, "one"])
+@pytest.mark.parametrize("how", ["claims", "progress", "release"])
+def test_a_reset_that_is_invented_in_a_barrier_is_refused(how: str, identity: str | None) -> None:
+    """It would stand above everything that is reached, and above every reset to come."""
+    world = _told_in_a_barrier(how, Position(999, 70), identity)
+    world.pass_time(1_000)
+    world.bounds(1, last=100)
+    world.run()
+    assert OUT_OF_BOUNDS in _alarms(world)
+    assert _base(world) == Position(0, 50)
+
+
+def test_a_reset_that_is_followed_in_a_barrier_is_no_invention() -> None:
+    """Its record may be read behind the word of who has followed it: both are there at the end."""
+    world = _owned()
+    held = _epoch(world)
+    world.progress("a", 0, held, 50, end=100)
+    world.run()
+    world.driver(2, marked=False)
+    world.beat("a")
+    world.reset(0, 70)
+    world.claims("a", (0, Epoch(1, 9), Position(1, 75), True), identity=None)
+    world.run(unread="control")
+    world.marker = 2
+    world.run()
+    world.bounds(1, last=100)
+    world.run()
+    assert (_alarms(world), _base(world)) == (set(), Position(1, 75))
+
+
 def test_the_new_topic_forgets_what_was_doubted() -> None:
     """A doubt is of one life of the topic: the next one has other bounds."""
     world = _owned()

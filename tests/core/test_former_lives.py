@@ -4,9 +4,11 @@ Offsets of the former life mean nothing in the new one: taken for a start they w
 first messages.
 """
 
-from fairlead.core.model import Epoch
+from fairlead.core.model import Epoch, Position
 from fairlead.core.outputs import Assignment
 from fairlead.core.records import Reset
+from fairlead.core.rules import Moment
+from fairlead.core.step import step
 from tests.core.world import GROUP, World, queue_of, settled
 
 
@@ -110,3 +112,33 @@ def test_a_reset_of_the_former_life_is_read_with_the_route_of_the_new_one() -> N
     world.bounds(1, identity="two")
     world.run()
     assert starts(world, "a") == [(0, 0)]
+
+
+def test_what_is_granted_with_the_route_is_of_the_life_that_it_tells() -> None:
+    """A reset in the same step has drawn the decision's epoch: the new queue's grant counts."""
+    world = settled("a", queues=1)
+    world.reset(0, 50)
+    world.route(2)
+    world.bounds(2)
+    world.run()
+    world.progress("a", 1, world.epoch_of(1), 77)
+    world.run()
+    assert world.state is not None
+    assert world.state.queues[queue_of(1)].base == Position(0, 77)
+
+
+def test_grants_of_the_same_driver_are_of_the_former_life_too() -> None:
+    """A group that lost records passes its own generation once more: its grants are no newer."""
+    world = settled("a", queues=1)
+    held = world.epoch_of(0)
+    moment = Moment(world.clock_ms, world.clock_ms, 1, incomplete=True)
+    world.state = step(world.state, [], moment, world.rules).state
+    world.route(1, identity="two")
+    world.run()
+    world.claims("a", (0, held, 50, True))
+    world.pass_time(20_000)
+    world.beat("a")
+    world.run()
+    assert held in [drop.epoch for drop in world.told("a").drop]
+    assert world.state is not None
+    assert world.state.queues[queue_of(0)].base is None
