@@ -108,7 +108,7 @@ def remember_release(draft: Draft, release: Release) -> None:
     A claim of the same grant may be read later.
     """
     barrier = draft.state.barrier
-    if barrier is None or release.position is None:
+    if barrier is None or release.position is None or _is_impossible(draft, release.epoch):
         return
     key = (release.queue, release.member)
     fact = release.epoch, release.position if release.identity is None else None
@@ -117,7 +117,7 @@ def remember_release(draft: Draft, release: Release) -> None:
     if release.identity is not None:
         told = Told(release.epoch, release.position, "release")
         note_told(draft, release.queue, release.identity, told)
-    elif _knows_nothing(draft.state) and not _is_impossible(draft, release.epoch):
+    elif _knows_nothing(draft.state):
         # Its position counts at the end, after all progress: which of the two is read first
         # depends on how batches are cut.
         value = draft.state.queues.get(release.queue) or _unknown(draft.state)
@@ -145,6 +145,8 @@ def remember_progress(draft: Draft, made: Progress) -> None:
 
 def _credit(draft: Draft, member: MemberKey, entry: QueueProgress | Claim) -> None:
     queue, epoch, position = entry.queue, entry.epoch, entry.position
+    if _is_impossible(draft, epoch):
+        return
     if isinstance(entry, QueueProgress) and entry.identity == draft.state.identity_of(queue.topic):
         known = draft.state.queues.get(queue)
         if known is not None:
@@ -154,8 +156,6 @@ def _credit(draft: Draft, member: MemberKey, entry: QueueProgress | Claim) -> No
         return
     value = draft.state.queues.get(queue) or _unknown(draft.state)
     if _knows_nothing(draft.state):
-        if _is_impossible(draft, epoch):
-            return
         value = of_newest(value, epoch)
     if epoch > value.void and is_doubtful(value, position):
         draft.set_queue(queue, doubt_in_barrier(value, member, epoch, position))

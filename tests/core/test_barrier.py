@@ -1,5 +1,7 @@
 """The light barrier after a driver's start: who is waited for, what is adopted, what is void."""
 
+import pytest
+
 from fairlead.core.model import Epoch, Position
 from fairlead.core.outputs import Assignment
 from tests.core.world import World, key_of, queue_of, settled
@@ -196,3 +198,24 @@ def test_acknowledgements_read_by_the_driver_before_are_kept() -> None:
     world.run()
     assert "generation_passed" in world.decision.triggers
     assert world.owned("a") == [0]
+
+
+@pytest.mark.parametrize("impossible", [Epoch(2, 10**6), Epoch(9, 1)])
+@pytest.mark.parametrize("how", ["claims", "progress", "release"])
+def test_nobody_has_come_anywhere_under_an_epoch_to_come(how: str, impossible: Epoch) -> None:
+    """Whoever speaks in a barrier under an epoch that nobody can have moves no start."""
+    world = settled("a", queues=1)
+    held = world.epoch_of(0)
+    world.driver(2)
+    world.beat("a")
+    world.beat("x")
+    world.claims("x", *([(0, impossible, 90, False)] if how == "claims" else []))
+    if how == "progress":
+        world.progress("x", 0, impossible, 90)
+    if how == "release":
+        world.release("x", 0, impossible, 90)
+    world.claims("a", (0, held, 5, True))
+    world.run()
+    assert world.state is not None
+    assert (world.state.barrier, world.owned("a")) == (None, [0])
+    assert world.state.queues[queue_of(0)].base == Position(0, 5)
