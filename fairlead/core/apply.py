@@ -109,7 +109,7 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
 
 def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
     weigh_when_due(draft, arrival.clock_ms)
-    remember_progress(draft, made)
+    remember_progress(draft, made, arrival.clock_ms)
     is_told_all = draft.state.barrier is None
     for entry in made.queues:
         value = draft.state.queues.get(entry.queue)

@@ -25,6 +25,7 @@ from fairlead.core.overtaking import marks, may_be_forced, settle_late_claims
 from fairlead.core.records import Claim, Claims, Progress, QueueProgress, Release
 from fairlead.core.rules import GroupRules
 from fairlead.core.state import Barrier, ClaimSet, GroupState, QueueState, Told
+from fairlead.core.strangers import may_have_strangers
 
 __all__ = [
     "apply_claims",
@@ -77,7 +78,7 @@ def apply_claims(draft: Draft, claims: Claims, clock_ms: int) -> None:
     met = claims.member in state.members
     stone = state.tombstones.get(claims.member)
     gone = stone is not None and clock_ms <= stone.until_ms
-    if not met and (state.barrier is None or gone):
+    if not met and (state.barrier is None or gone or _is_late(draft, claims.member, clock_ms)):
         draft.counts["claims", "stale"] += 1
         return
     passed = state.generation
@@ -131,13 +132,21 @@ def _by_epoch_and_position(
     return epoch, (-1, -1) if position is None else position
 
 
-def remember_progress(draft: Draft, made: Progress) -> None:
+def _is_late(draft: Draft, member: MemberKey, clock_ms: int) -> bool:
+    """Tell whether a stranger speaks in a barrier after whoever is alive was heard."""
+    moment = draft.moment
+    marker = (moment.marker, moment.marker_ms)
+    met = member in draft.state.members
+    return not met and not may_have_strangers(draft.state, draft.rules, clock_ms, marker)
+
+
+def remember_progress(draft: Draft, made: Progress, clock_ms: int) -> None:
     """Keep the positions of progress that is read while the barrier is in progress.
 
     Its grant may be one that the state does not know, and its member dead. No report is beyond what
     was processed, so the greatest is right whoever made it (rule H7).
     """
-    if draft.state.barrier is None:
+    if draft.state.barrier is None or _is_late(draft, made.member, clock_ms):
         return
     for entry in made.queues:
         _credit(draft, made.member, entry)

@@ -87,6 +87,28 @@ def test_a_mute_member_opens_no_door() -> None:
     assert replayed(world).same
 
 
+def test_words_of_strangers_in_an_open_barrier_are_not_kept() -> None:
+    """Who is not known by then invents no queues: neither by claims nor by progress."""
+    world = begun()
+    world.pass_seconds(30)
+    world.generation += 1
+    world.topics.tick(world.generation)
+    world.clients[1].claim(world.generation)
+    world.clients[0].generation = world.generation - 1
+    world.pass_seconds(62)
+    assert state_of(world).barrier is not None
+    before = world.kept("orders")
+    for number in range(20):
+        stranger = Client(world.topics, "orders", f"stranger-{number}")
+        for queue in range(200):
+            stranger.held["orders", f"invented-{number}", queue] = ([1, 1], "held")
+        stranger.claim(world.generation)
+        stranger.work(1)
+    world.pass_seconds(1)
+    assert world.kept("orders") < before + 500
+    assert replayed(world).same
+
+
 def test_an_unknown_owner_is_heard_in_a_barrier() -> None:
     """Until lease and margin are over everybody is read, as whoever may own queues."""
     world = begun(heartbeat_bytes_per_second=4_000)
