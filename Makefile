@@ -92,8 +92,10 @@ test-fast: $(STAMP) ## the pure tests: no JVM, seconds
 test-long: prepared ## every test, the slow ones included
 	@$(say) "libfaketime and iptables: for long trials of clocks and networks, fetched once with apt, without root"
 	@$(BIN)/python -m tests.faults.fault_packages || $(say) "without them: those trials fail"
-	@$(say) "pytest: all"
-	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long} $(BIN)/python -m pytest $(AT_ONCE) $(PYTEST_ARGS)
+	@$(say) "pytest: all, then what needs the machine for itself"
+	@export HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-long}; failed=0; \
+	$(BIN)/python -m pytest $(AT_ONCE) -m "not alone" $(PYTEST_ARGS) || failed=$$?; \
+	$(BIN)/python -m pytest -m alone $(PYTEST_ARGS) || failed=$$?; exit $$failed
 
 fuzz: prepared ## hostile records of every kind at a running system: FUZZ_SEED= repeats, FUZZ_ROUNDS= lengthens
 	@FUZZ_SEED="$(FUZZ_SEED)" FUZZ_ROUNDS="$(FUZZ_ROUNDS)" $(BIN)/python -m pytest -s -k "short or mutation" tests/fuzz $(PYTEST_ARGS)

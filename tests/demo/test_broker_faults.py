@@ -131,6 +131,7 @@ def test_the_leader(faults: tuple[BrokerFault, ...]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker
@@ -146,6 +147,7 @@ def test_every_fault_five_times() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.system, pytest.mark.broker, pytest.mark.spark, pytest.mark.slow,
-    pytest.mark.timeout(900),
+    pytest.mark.alone, pytest.mark.timeout(900),
 ]  # fmt: skip
 
 

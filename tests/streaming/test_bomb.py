@@ -30,6 +30,7 @@ def seconds_to_decide(fleet: Fleet, client_id: str, group: str) -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.system
 def test_engine_meets_a_record_that_becomes_large(
     settings: Settings, log: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
