@@ -79,7 +79,7 @@ class Play:
         ]
 
     def _assignment(self, client_id: str, epoch: Epoch) -> dict[str, Any]:
-        add = {"queue": [*QUEUE], "epoch": [*epoch]}
+        add = {"queue": [*QUEUE], "epoch": [*epoch], "position": [0, 0]}
         return {
             "kind": "assignment",
             "group": "g",
