@@ -58,7 +58,7 @@ from fairlead.core.rules import RuleError, put_rule, rules_of
 from fairlead.core.scales import measure, weigh_when_due
 from fairlead.core.spoken_for import note_going_on, note_unasked
 from fairlead.core.state import RESET, Grant, QueueState, Spoken
-from fairlead.core.surplus import surplus_of_route, waits_for_room
+from fairlead.core.surplus import surplus_of_route, without_room
 from fairlead.core.waiting import apply_absent, note_answer
 
 __all__ = ["KINDS", "apply_record"]
@@ -246,7 +246,7 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
 
 
 def _is_refused(draft: Draft, arrival: Arrival, known: Route | None, route: Route) -> bool:
-    if waits_for_room(draft, route.topic):
+    if without_room(draft, [route.topic]):
         # Without a letter: it is every group of a full shard that reads the topic.
         return True
     surplus = surplus_of_route(draft, known, route)

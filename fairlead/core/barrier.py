@@ -25,7 +25,7 @@ from fairlead.core.overtaking import marks, may_be_forced, settle_late_claims
 from fairlead.core.records import Claim, Claims, Progress, QueueProgress, Release
 from fairlead.core.rules import GroupRules
 from fairlead.core.state import Barrier, ClaimSet, GroupState, QueueState, Told
-from fairlead.core.strangers import may_have_strangers
+from fairlead.core.strangers import hears_strangers
 
 __all__ = [
     "apply_claims",
@@ -134,10 +134,7 @@ def _by_epoch_and_position(
 
 def _is_late(draft: Draft, member: MemberKey, clock_ms: int) -> bool:
     """Tell whether a stranger speaks in a barrier after whoever is alive was heard."""
-    moment = draft.moment
-    marker = (moment.marker, moment.marker_ms)
-    met = member in draft.state.members
-    return not met and not may_have_strangers(draft.state, draft.rules, clock_ms, marker)
+    return member not in draft.state.members and not hears_strangers(draft, clock_ms)
 
 
 def remember_progress(draft: Draft, made: Progress, clock_ms: int) -> None:

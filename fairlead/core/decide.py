@@ -18,7 +18,7 @@ from fairlead.core.retry_topic import ON_SUBSCRIPTION, own_retry_topic
 from fairlead.core.routes import is_lacking
 from fairlead.core.scales import forget
 from fairlead.core.state import GroupState, PendingRequest, QueueState
-from fairlead.core.surplus import waits_for_room
+from fairlead.core.surplus import without_room
 from fairlead.core.targets import shared_queues
 
 __all__ = ["aim_queues", "ask_for_the_missing", "grant_again", "request_wait_ms"]
@@ -118,8 +118,10 @@ def ask_for_the_missing(draft: Draft) -> None:
     to_be_made = draft.rules.retry_topics == ON_SUBSCRIPTION
     wanted: dict[tuple[What, str], tuple[MessageQueue, ...] | None] = {}
     shared = {*shared_topics(state)}
-    for topic in subscribed_topics(state):
-        if waits_for_room(draft, topic):
+    subscribed = subscribed_topics(state)
+    roomless = without_room(draft, subscribed)
+    for topic in subscribed:
+        if topic in roomless:
             continue
         if draft.ask_routes or is_lacking(state.routes, topic):
             wanted["retry" if to_be_made and topic == retry else "route", topic] = None

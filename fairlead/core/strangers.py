@@ -1,9 +1,17 @@
 """Until when somebody may own a queue of whom the engine knows nothing."""
 
+from fairlead.core.draft import Draft
 from fairlead.core.rules import GroupRules
 from fairlead.core.state import GroupState
 
-__all__ = ["may_have_strangers"]
+__all__ = ["hears_strangers", "may_have_strangers"]
+
+
+def hears_strangers(draft: Draft, clock_ms: int) -> bool:
+    """Tell in a step whether who speaks at a clock may work on queues without being known."""
+    moment = draft.moment
+    marker = (moment.marker, moment.marker_ms)
+    return may_have_strangers(draft.state, draft.rules, clock_ms, marker)
 
 
 def may_have_strangers(

@@ -10,7 +10,7 @@ may own queues already, and an owner that the engine does not know would be a se
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from fairlead.core.draft import Draft
@@ -19,7 +19,7 @@ from fairlead.core.quota import QUOTA_MEMBERS, QUOTA_QUEUES, QUOTA_STATE, QUOTA_
 from fairlead.core.records import Heartbeat
 from fairlead.core.routes import queue_count
 from fairlead.core.state import GroupState, Member
-from fairlead.core.strangers import may_have_strangers
+from fairlead.core.strangers import hears_strangers
 from fairlead.core.subscriptions import taken_over
 from fairlead.core.tombstones import gone_bytes
 
@@ -30,7 +30,7 @@ __all__ = [
     "state_bytes",
     "surplus_of_beat",
     "surplus_of_route",
-    "waits_for_room",
+    "without_room",
 ]
 
 _MEMBER_BYTES = 320
@@ -62,8 +62,8 @@ def surplus_of_beat(draft: Draft, beat: Heartbeat, clock_ms: int) -> Surplus | N
 
     ``clock_ms`` is the clock at the heartbeat.
     """
-    state, quota, moment = draft.state, draft.rules.quota, draft.moment
-    if may_have_strangers(state, draft.rules, clock_ms, (moment.marker, moment.marker_ms)):
+    state, quota = draft.state, draft.rules.quota
+    if hears_strangers(draft, clock_ms):
         return None
     member = state.members.get(beat.member)
     had = 0 if member is None else len(member.subscriptions)
@@ -91,17 +91,18 @@ def surplus_of_beat(draft: Draft, beat: Heartbeat, clock_ms: int) -> Surplus | N
     return None
 
 
-def waits_for_room(draft: Draft, topic: str) -> bool:
-    """Tell whether a topic's route is neither asked for nor taken: the shard is full.
+def without_room(draft: Draft, topics: Iterable[str]) -> set[str]:
+    """Return the topics whose routes are neither asked for nor taken: the shard is full.
 
     No group adds a topic then: a subscription is some bytes, and its route brings a queue for each
     of hundreds. Of which queues are kept, the route is taken: it may be forgotten while nobody
     subscribes, and may change and grow.
     """
     state = draft.state
-    if not draft.engine.group_bytes or state.barrier is not None or topic in state.routes:
-        return False
-    return not any(queue.topic == topic for queue in state.queues)
+    if not draft.engine.group_bytes or state.barrier is not None:
+        return set()
+    unknown = {*topics} - state.routes.keys()
+    return unknown - {queue.topic for queue in state.queues} if unknown else unknown
 
 
 def surplus_of_route(draft: Draft, known: Route | None, route: Route) -> Surplus | None:

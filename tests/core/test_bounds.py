@@ -217,14 +217,20 @@ def test_a_release_behind_which_retention_deleted_is_honest() -> None:
     assert (_alarms(world), _refused(world)) == (set(), [])
 
 
-def test_a_claim_beyond_the_end() -> None:
-    """A barrier believes claims; what lies beyond the known end waits for the bounds."""
+def _behind_a_barrier() -> tuple[World, Epoch]:
+    """Return a world whose second driver waits for a, which is at 50 of 100, and a's epoch."""
     world = _owned()
     held = _epoch(world)
     world.progress("a", 0, held, 50, end=100)
     world.run()
     world.driver(2)
     world.beat("a")
+    return world, held
+
+
+def test_a_claim_beyond_the_end() -> None:
+    """A barrier believes claims; what lies beyond the known end waits for the bounds."""
+    world, held = _behind_a_barrier()
     world.claims("a", (0, held, ABSURD, True), identity="one")
     world.run()
     assert (world.owned("a"), _base(world)) == ([0], Position(0, 50))
@@ -251,12 +257,7 @@ def test_what_was_claimed_and_is_nobodys_waits_for_its_bounds() -> None:
 
 def _told_in_a_barrier(how: str, position: int | Position, identity: str | None) -> World:
     """Return a world behind a barrier in which a position of a's queue was told in some way."""
-    world = _owned()
-    held = _epoch(world)
-    world.progress("a", 0, held, 50, end=100)
-    world.run()
-    world.driver(2)
-    world.beat("a")
+    world, held = _behind_a_barrier()
     if how == "progress":
         world.progress("a", 0, held, position, identity=identity)
     if how == "release":
