@@ -22,6 +22,7 @@ from fairlead.topics.passed_over_metric import PassedOverMetric
 from streaming.ages import EventAges
 from streaming.clock import TickerCounts
 from streaming.families import COUNTED, labels_of
+from streaming.fullness import Fullness
 from streaming.heap import HeapWatch
 from streaming.recovery import Recovery
 
@@ -157,6 +158,8 @@ class EngineMetrics:
         self.registry.register(self.groups)
         self.recovery = Recovery()
         self.registry.register(self.recovery)
+        self.fullness = Fullness()
+        self.registry.register(self.fullness)
         self.ticks = TicksByOutcome()
         self.registry.register(self.ticks)
         self.ages = EventAges()
@@ -266,6 +269,7 @@ class EngineMetrics:
                 log.warning("a number of a shard fits no family; it is left out", count=name[:100])
         self.groups.replace(shard, now)
         self.recovery.take(shard, counts)
+        self.fullness.take(shard, counts)
 
     def _take_count(self, shard: int, name: str, number: int, now: dict[str, int]) -> None:
         word, _, rest = name.partition("/")

@@ -148,6 +148,7 @@ def take_progress(progress: Mapping[str, Any], metrics: EngineMetrics) -> bool:
     for shard, report in reports.items():
         take_report(shard, report, metrics)
     metrics.recovery.tell()
+    metrics.fullness.tell()
     return any(report.tries_before for report in reports.values())
 
 

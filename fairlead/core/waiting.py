@@ -20,6 +20,7 @@ from fairlead.core.retry_topic import own_retry_topic
 from fairlead.core.routes import is_lacking
 from fairlead.core.single_rules import drained_of
 from fairlead.core.state import GroupState, Member
+from fairlead.core.surplus import SHARE_REMEDY, without_room
 from fairlead.core.targets import outsiders
 from fairlead.core.utc_words import utc_words
 
@@ -123,6 +124,7 @@ def _reasons(draft: Draft) -> dict[MemberKey, _Reason]:
     lacking.discard(own_retry_topic(state.group))
     silent = _silent(draft)
     kept_out = _kept_out(draft, members)
+    roomless = without_room(draft, lacking)
     if not (lacking or silent or kept_out):
         return {}
     begins = _without_start(state, silent)
@@ -134,7 +136,11 @@ def _reasons(draft: Draft) -> dict[MemberKey, _Reason]:
             continue
         topics = lacking & member.topics
         # A bridge that has died since may have told of a topic that was made meanwhile.
-        reason = _unanswered(draft, topics, silent) or _absent(state, topics)
+        reason = (
+            _no_room(topics & roomless)
+            or _unanswered(draft, topics, silent)
+            or _absent(state, topics)
+        )
         if reason is None and client_id in begins:
             reason = _bridge(draft, begins[client_id], ("offsets",), "told where to begin in")
         if reason is not None:
@@ -203,6 +209,15 @@ def _whose(state: GroupState, rule: str) -> tuple[str, str, str]:
     if state.rules.get(rule) is not None:
         return "group", f"of group {state.group}", state.group
     return "all", "of all groups", "'*'"
+
+
+def _no_room(topics: Iterable[str]) -> _Reason | None:
+    """Return that nobody is asked for topics, since the shard has no room for their queues."""
+    if not topics:
+        return None
+    named = sorted(topics)
+    words = f"no room for {_names(named)}: as much is kept of all groups as may be; {SHARE_REMEDY}"
+    return _Reason("room", tuple(named), words)
 
 
 def _absent(state: GroupState, topics: Iterable[str]) -> _Reason | None:

@@ -31,7 +31,7 @@ from fairlead.engine.outgoing import (
 )
 from fairlead.engine.reading import OVER_QUOTA, UNREADABLE, Batch, Refused, order_of
 from fairlead.engine.settlement import letters_of_turned_away, settle
-from fairlead.engine.state_share import group_bytes
+from fairlead.engine.state_share import FULL_NOW, group_bytes
 from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["CLOCK_JUMP", "READ_UNTIL_MS", "Round"]
@@ -249,6 +249,7 @@ class Round:
         )
         self._count_groups()
         self._counts["recovering_now"] = int(header.recovering)
+        self._counts[FULL_NOW] = int(header.group_bytes > 0)
         self._counts[READ_UNTIL_MS] = clock.append_ms or 0
         count_written(self._records, self._context, self._counts)
         counts = {name: self._counts[name] for name in sorted(self._counts) if self._counts[name]}

@@ -8,10 +8,14 @@ which reads the records between two decisions at once, refuses the same records.
 """
 
 from collections.abc import Collection
+from typing import Final
 
 from fairlead.codec.shard import GroupSlot
 
-__all__ = ["group_bytes"]
+__all__ = ["FULL_NOW", "group_bytes"]
+
+FULL_NOW: Final = "full_now"
+"""The word under which a shard tells that it holds its share."""
 
 
 def group_bytes(slots: Collection[GroupSlot], state_bytes: int, shards: int) -> int:

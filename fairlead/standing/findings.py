@@ -97,7 +97,10 @@ class _Look:
 
     def unrouted(self) -> list[Finding]:
         """Return the topics without a route."""
-        remedy = "look whether a bridge runs and watches this topic"
+        remedy = (
+            "look whether a bridge runs and watches this topic, and whether fairlead_full_shards "
+            "is 0: a full shard adds no topic"
+        )
         return [
             Finding("unassigned", topic, self.found.absent[topic], _MAKE_IT)
             if topic in self.found.absent

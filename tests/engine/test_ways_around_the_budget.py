@@ -24,6 +24,16 @@ def asked(world: World, group: str, topic: str) -> int:
     return sum((each["what"], each["topic"]) == ("route", topic) for each in found)
 
 
+def told(world: World, client_id: str) -> list[str | None]:
+    """Return the reasons to wait that a client was told, in order; None: nothing keeps it."""
+    notices = [each for each in world.kinds("assignments") if each["kind"] == "notice"]
+    return [
+        each["reason"]
+        for each in notices
+        if each["client_id"] == client_id and each["code"] == "waiting"
+    ]
+
+
 def live_on(world: World, client: Client, seconds: int) -> None:
     """Let time pass in which a client says each second that it reads payments too."""
     client.gone = True
@@ -44,6 +54,8 @@ def test_a_full_shard_takes_no_more_routes() -> None:
     live_on(world, world.clients[0], 2)
     assert "payments" not in state_of(world).routes
     assert not asked(world, "orders", "payments")
+    assert world.counts["full_now"]
+    assert told(world, "a") == ["room"]
     assert world.kept("orders") < before + 1_000
     # What it knows goes on, and may grow.
     world.queues["orders"] += 4
@@ -63,6 +75,7 @@ def test_a_full_shard_takes_no_more_routes() -> None:
     live_on(world, again, 150)
     assert asked(world, "orders", "payments")
     assert "payments" in state_of(world).routes
+    assert told(world, "a")[-1] is None
     assert replayed(world).same
 
 

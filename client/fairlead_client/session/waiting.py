@@ -28,6 +28,8 @@ class WaitingKind(StrEnum):
     """Others are designated to consume, or the group is released to native consumers."""
     REJECTED = "rejected"
     """An engine has just rejected what it sent: of a client that has nothing, its heartbeat."""
+    ROOM = "room"
+    """The engine keeps as much of all groups as it may, and takes up no further topic."""
     TOPIC = "topic"
     """A topic that it subscribes to does not exist: a bridge has said so."""
     BRIDGE = "bridge"
@@ -38,7 +40,7 @@ class WaitingKind(StrEnum):
 
 _TOLD: Final = (
     *(WaitingKind.PAUSED, WaitingKind.DRAINED, WaitingKind.DESIGNATED),
-    *(WaitingKind.TOPIC, WaitingKind.BRIDGE),
+    *(WaitingKind.ROOM, WaitingKind.TOPIC, WaitingKind.BRIDGE),
 )
 """The kinds that an engine tells."""
 

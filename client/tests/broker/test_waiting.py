@@ -33,7 +33,7 @@ def test_told(
         )
     }
     beats = {name: engine.heartbeat(name) for name in made}
-    for reason in ("paused", "drained", "designated", "topic", "bridge"):
+    for reason in ("paused", "drained", "designated", "room", "topic", "bridge"):
         for beat in beats.values():
             engine.notice(beat, "waiting", winner=None, reason=reason)
         for name, one in made.items():

@@ -80,7 +80,7 @@ def test_nothing_for_it(script: "Script") -> None:
     assert script.session.waiting is None
 
 
-@pytest.mark.parametrize("reason", ["paused", "drained", "designated", "topic", "bridge"])
+@pytest.mark.parametrize("reason", ["paused", "drained", "designated", "room", "topic", "bridge"])
 def test_told(script: "Script", reason: str) -> None:
     """What the engine says keeps it is what it waits for, until the engine ends it."""
     script.assign(1)

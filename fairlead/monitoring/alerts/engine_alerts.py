@@ -163,6 +163,17 @@ ENGINE_ALERTS: Final = (
         " quota is raised.",
     ),
     Alert(
+        name="ShardsFull",
+        job=ENGINE,
+        severity="ticket",
+        expression="fairlead_full_shards > 0",
+        hold="1m",
+        when="for a minute as much was kept of all groups as may be",
+        summary="{{ $value | humanize }} shards hold their share of groups.state_bytes",
+        description="What was there goes on, and small groups still take a member; no new group is"
+        " made, and no group adds a topic. Somebody fills the engine up, or the fleet has grown.",
+    ),
+    Alert(
         name="ClockJumped",
         job=ENGINE,
         severity="ticket",

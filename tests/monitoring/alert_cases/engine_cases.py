@@ -228,6 +228,15 @@ INPUT = (
         ],
     ),
     Case(
+        "a shard is full, and has room again",
+        {engine("fairlead_full_shards"): "0x4 1x20 0x20"},
+        [
+            Check("1m45s", "ShardsFull"),
+            Check("3m", "ShardsFull", [of_engine("1")]),
+            Check("7m", "ShardsFull"),
+        ],
+    ),
+    Case(
         "a clock jumps once",
         {engine("fairlead_clock_jumps_total"): "0x80 1x100"},
         [
