@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import time
@@ -37,6 +38,23 @@ def killed(
             quick.await_processed(round(down_seconds * RATE))
             stage.start_engine()
             assert time.monotonic_ns() - dead_ns > down_seconds * 1e9
+        one_leaves(stage, trial, chance)
+
+
+def joined_without_one(stage: Stage, chance: random.Random) -> None:
+    """Who joins while no engine runs says that none answers, and works once one does."""
+    quick = stage.quick
+    with stage.trial("joined without an engine") as trial:
+        with stage.phase(trial, "joined without one", starts_max=JOIN_STARTS_MAX):
+            kill_engine(stage, "all")
+            newcomer = quick.reinforce()
+            said = re.compile(rf"{newcomer} of \S+ waits for engine since .*no engine has answered")
+            quick.await_floor(
+                lambda _: said.search(quick.fleet.log_tail(newcomer)) is not None,
+                f"{newcomer} says that no engine answers",
+            )
+            stage.start_engine()
+        assert quick.queues_of(newcomer)
         one_leaves(stage, trial, chance)
 
 

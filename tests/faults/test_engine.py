@@ -41,6 +41,7 @@ def test_down_for_a_minute(stage: "Stage") -> None:
     [
         # Engines started more than once; tests of the streaming job have the like of it.
         pytest.param(engine_faults.second_on_its_checkpoint, marks=pytest.mark.slow),
+        pytest.param(engine_faults.joined_without_one, marks=pytest.mark.slow),
         pytest.param(engine_faults.stood_still, marks=pytest.mark.slow),
         pytest.param(engine_faults.second_on_a_copy, marks=pytest.mark.slow),
         pytest.param(engine_faults.old_checkpoint, marks=pytest.mark.slow),
