@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import orjson
 from kafka import KafkaProducer
-from kafka.errors import TopicAuthorizationFailedError
+from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
 from fairlead_client.clock import now_ms
 from fairlead_client.errors import NotAllowedError
@@ -73,6 +73,9 @@ class Requester:
             except TopicAuthorizationFailedError as error:
                 self._refused(error)
                 raise self._missing(error) from error
+            except KafkaError:
+                del self._asked_ms[topic]  # It was not asked: who tries again at once may.
+                raise
             sent.add_callback(self._accepted)
             sent.add_errback(self._refused)
 

@@ -8,6 +8,8 @@ from contextlib import suppress
 from threading import Event, Lock, Thread
 from typing import Final
 
+from kafka.errors import KafkaTimeoutError
+
 from fairlead_client.clock import now_ms
 from fairlead_client.errors import FairleadClientError, NotAllowedError
 from fairlead_client.producer.publish_table import Published, PublishTable
@@ -21,6 +23,9 @@ WAIT_MS_MAX: Final = 3_000
 """How long a second caller waits for the refresh under way (lockNamesrv)."""
 BRIDGE_MS: Final = 1_000
 """How long a bridge has for its answer while the default topic's route would do."""
+
+_TRIES = 4
+"""A new connection may hear of the topic of requests later than one try waits, half a second."""
 
 
 class RouteRefresher(Thread):
@@ -86,10 +91,14 @@ class RouteRefresher(Thread):
             self._asking.submit(self._ask, topic)
 
     def _ask(self, topic: str) -> None:
-        try:
-            self._request(topic)
-        except Exception as error:  # noqa: BLE001 - a request is repeated while it is needed
-            logger.warning("asking for the route of %s: %r", topic, error)
+        for _ in range(_TRIES):
+            try:
+                self._request(topic)
+            except Exception as error:  # noqa: BLE001 - a request is repeated while it is needed
+                logger.warning("asking for the route of %s: %r", topic, error)
+                if isinstance(error, KafkaTimeoutError) and not self._stopping.is_set():
+                    continue
+            return
 
     def run(self) -> None:
         """Refresh until stopped."""

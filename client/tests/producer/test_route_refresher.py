@@ -9,6 +9,7 @@ from fairlead_client.producer.publish_table import PublishTable
 from fairlead_client.producer.send_error import NoRouteError
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
 from fairlead_client.transport.route_refresher import RouteRefresher
+from kafka.errors import KafkaTimeoutError
 
 WAIT_SECONDS = 30
 ROUTE = TopicRoute((QueueData("A", 8, 8, 6),), (BrokerData("A", addresses={0: "a"}),))
@@ -78,6 +79,21 @@ def test_a_request_that_fails() -> None:
     found = refresher.look_up("orders", 100)
     assert found.is_default
     assert len(found.info.queues) == 4
+
+
+def test_a_request_that_nobody_answered_yet() -> None:
+    """A connection too new to know the topic of requests is asked again, within the wait."""
+    table, tries = PublishTable(lambda: 0), list[str]()
+
+    def request(topic: str) -> None:
+        tries.append(topic)
+        if len(tries) < 3:
+            raise KafkaTimeoutError("Failed to update metadata after 0.5 secs.")
+        table.note(topic, ROUTE)
+
+    refresher = RouteRefresher(table, at_its_end, request, lambda: None)
+    assert refresher.look_up("orders", 30_000) is table.find("orders")
+    assert tries == ["orders"] * 3
 
 
 def test_a_request_that_hangs() -> None:
