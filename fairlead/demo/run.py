@@ -199,8 +199,9 @@ class Demo:
             each for _, path in sorted(fleet.journals.items()) for each in read_journal(path)
         ]
         source = source_content(read_to_end(system.bootstrap, plan.source), BROKER_NAME)
-        history = history_of(recording, GROUP, journals, script.steps, source)
         judgement = judge_recording(recording, STRATEGIES)
+        told = journals, script.steps
+        history = history_of(recording, GROUP, *told, source, refused=judgement.refused)
         outages = script.outages if isinstance(script, BrokerScript) else ()
         return judge(history, self._requirements, self._memory.use, judgement, outages)
 

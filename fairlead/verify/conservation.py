@@ -13,7 +13,7 @@ from fairlead.verify.facts import ShardFacts
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.reasons import Reason
 
-__all__ = ["Letters", "judge_conservation", "read_letters"]
+__all__ = ["Letters", "Place", "judge_conservation", "read_letters"]
 
 _FORMS: Final = frozenset(str(reason) for reason in Reason)
 _COMPLETE: Final = ("heartbeats", "releases", "decisions", "requests", "rejects")

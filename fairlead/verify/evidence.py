@@ -1,6 +1,6 @@
 """Collects the history of a run from where it was written: journals and topics, nobody's memory."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import orjson
@@ -8,8 +8,7 @@ import orjson
 from fairlead.local.decisions import Decision, DecisionReader
 from fairlead.local.topic_content import StoredRecord, TopicContent
 from fairlead.recording import RecordingFolder
-from fairlead.verify.conservation import read_letters
-from fairlead.verify.docket import Docket
+from fairlead.verify.conservation import Place
 from fairlead.verify.history import (
     Epoch,
     History,
@@ -32,6 +31,8 @@ def history_of(
     journals: Sequence[Journal],
     steps: Sequence[StepRecord],
     source: Mapping[Queue, Mapping[int, int | None]],
+    *,
+    refused: Collection[Place],
 ) -> History:
     """Return the history of one group's run.
 
@@ -41,6 +42,7 @@ def history_of(
         journals: of its consumers.
         steps: what was done to them, and when.
         source: what the source topics hold: per queue, offset → number.
+        refused: places of rows that have a dead letter.
 
     Raises:
         RecordingError: the recording is damaged.
@@ -62,13 +64,12 @@ def history_of(
         grants=frozenset({(each.queue, each.client_id, each.epoch) for each in told} | decided),
         lives={(each.queue, each.epoch): each.life for each in told if each.life is not None},
         starts={(each.queue, each.epoch): each.start for each in told},
-        progress=tuple(progress_reports(_accepted(recording), group)),
+        progress=tuple(progress_reports(_accepted(recording, refused), group)),
     )
 
 
-def _accepted(recording: RecordingFolder) -> Iterator[RawRecord]:
+def _accepted(recording: RecordingFolder, refused: Collection[Place]) -> Iterator[RawRecord]:
     """Yield the progress records that the engine took; of others S11 says that it refused them."""
-    refused = read_letters(recording, Docket()).reasons
     limits = WireLimits(recording.manifest.partitions.shards)
     for row in recording.all_rows("heartbeats"):
         place = (row.topic, row.partition, row.offset)

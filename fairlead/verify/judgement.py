@@ -1,7 +1,7 @@
 """A recording, and journals if there are any, judged by every invariant."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from fairlead.core.rules import GroupRules
 from fairlead.engine.replay import Replayed, ReplayError
 from fairlead.recording import RecordingError, RecordingFolder
 from fairlead.verify.causes_judge import CausesJudge
-from fairlead.verify.conservation import judge_conservation, read_letters
+from fairlead.verify.conservation import Place, judge_conservation, read_letters
 from fairlead.verify.copies import read_copies
 from fairlead.verify.docket import Docket, Ruling
 from fairlead.verify.epochs_judge import EpochsJudge
@@ -76,12 +76,14 @@ class Judgement:
         counts: what was met.
         recoveries: what followed each fault, if there is a log of them.
         nothing: why nothing is proved; empty if something is.
+        refused: places of rows that have a dead letter.
     """
 
     rulings: tuple[Ruling, ...]
     counts: Mapping[str, Any]
     recoveries: tuple[Recovery, ...] = ()
     nothing: str = ""
+    refused: Collection[Place] = frozenset()
 
     @property
     def broken(self) -> tuple[str, ...]:
@@ -122,6 +124,7 @@ class _Inquiry:
     docket: Docket = field(default_factory=Docket)
     counts: dict[str, Any] = field(default_factory=dict)
     recoveries: tuple[Recovery, ...] = ()
+    refused: Collection[Place] = frozenset()
 
     def walk(self) -> Walk:
         """Judge what the topics show, decision by decision."""
@@ -129,7 +132,8 @@ class _Inquiry:
         manifest = recording.manifest
         letters = read_letters(recording, docket)
         drivers = drivers_of(recording, self.strategies, self.defaults)
-        walk = Walk(recording, drivers, docket, frozenset(letters.reasons))
+        refused = self.refused = frozenset(letters.reasons)
+        walk = Walk(recording, drivers, docket, refused)
         routes_whole = all(part.whole for part in manifest.topics["routes"].values())
         topics_whole = all(
             part.whole
@@ -195,7 +199,8 @@ class _Inquiry:
             for queue in shard.groups[group].grants
         ]
         source = source_offsets(self.recording, [*granted, *tenures.by_queue])
-        history = history_of(self.recording, group, given.journals, given.steps, source)
+        told = given.journals, given.steps
+        history = history_of(self.recording, group, *told, source, refused=self.refused)
         self.counts |= judge_journals(history, tenures, self.docket)
         self.recoveries = recoveries(given.steps, tenures)
 
@@ -235,7 +240,9 @@ def judge_recording(
         nothing = "the history is empty: no decision was recorded"
     elif not walk.counts.handovers:
         nothing = "no queue went from one client to another"
-    return Judgement(inquiry.docket.rulings(), inquiry.counts, inquiry.recoveries, nothing)
+    return Judgement(
+        inquiry.docket.rulings(), inquiry.counts, inquiry.recoveries, nothing, inquiry.refused
+    )
 
 
 def _reports(walk: Walk) -> Counter[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from fairlead.recording import RecordingFolder, open_recording
+from fairlead.verify.conservation import read_letters
 from fairlead.verify.docket import Docket
 from fairlead.verify.evidence import history_of
 from fairlead.verify.fault_log import read_faults
@@ -126,7 +127,8 @@ class Runs:
         self.recording: RecordingFolder = open_recording(folder / "recording")
         self.docket = Docket()
         drivers = drivers_of(self.recording, STRATEGIES, None)
-        self._walk = Walk(self.recording, drivers, self.docket, frozenset())
+        self._refused = frozenset(read_letters(self.recording, self.docket).reasons)
+        self._walk = Walk(self.recording, drivers, self.docket, self._refused)
         self._walk.run(())
 
     def case(self, group: str) -> Case:
@@ -150,4 +152,6 @@ class Runs:
             for queue, offsets in source_offsets(self.recording, queues).items()
             if queue in done
         }
-        return Case(group, history_of(self.recording, group, journals, steps, source), lapsed)
+        told = journals, steps
+        history = history_of(self.recording, group, *told, source, refused=self._refused)
+        return Case(group, history, lapsed)

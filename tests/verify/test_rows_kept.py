@@ -1,9 +1,11 @@
 """Journals are judged beside topics as they are: compacted, and with rows that say nothing."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from fairlead.recording import RecordingFolder
 from fairlead.verify.history import Epoch, Start, Stop
 from fairlead.verify.judgement import Journals, Judgement, judge_recording
 from fairlead.wire.raw import RawRecord
@@ -90,3 +92,20 @@ def test_garbage_of_the_engine(life: Life, tmp_path: Path, suffix: str, value: b
     judgement = _judge(life, tmp_path / "r", rows)
     assert "S3" in judgement.broken
     assert "cannot be read" in told_by(judgement)
+
+
+def test_dead_letters_are_read_once(
+    life: Life, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which rows were refused is read once, for the topics and for what stands beside journals."""
+    asked: list[str] = []
+    every = RecordingFolder.all_rows
+
+    def all_rows(recording: RecordingFolder, suffix: str) -> Iterator[RawRecord]:
+        asked.append(suffix)
+        return every(recording, suffix)
+
+    monkeypatch.setattr(RecordingFolder, "all_rows", all_rows)
+    judgement = _judge(life, tmp_path / "r", life.rows())
+    assert (told_by(judgement), asked.count("rejects")) == ("", 1)
+    assert len(judgement.refused) == judgement.counts["rejects"]["not_json"] == 1
