@@ -17,8 +17,10 @@ from fairlead.verify.tenures import Tenure, Tenures
 
 __all__ = ["Era", "Eras"]
 
-_LEAVES_OUT: Final = ("committed", "last_offset", "timestamp")
-"""Reasons of a queue's first start that leave out what stands before it."""
+_NEVER_TOLD: Final = ""
+"""The reason of a start of which no decision tells: its driver died before it wrote one."""
+_LEAVES_OUT: Final = ("committed", "last_offset", "timestamp", _NEVER_TOLD)
+"""Reasons of a queue's first start that leave out what stands before it, or may do so."""
 
 
 class Era(NamedTuple):
@@ -36,6 +38,14 @@ class Era(NamedTuple):
 _FIRST: Final = Era(0, 0)
 
 
+class _Grant(NamedTuple):
+    """The reset that a grant follows, where it begins, and why there."""
+
+    reset: int
+    offset: int
+    why: str
+
+
 class Eras:
     """Which era each tenure is of, by the grants that decisions and assignments tell of."""
 
@@ -49,39 +59,24 @@ class Eras:
         """
         self._begins: dict[tuple[Queue, Era], int] = {}
         self._left_out: dict[tuple[Queue, int], int] = {}
-        granted: dict[tuple[Queue, Epoch], Era] = {}
-        life_of = _lives(history)
-        newest_life: dict[Queue, int] = {}
-        for decision in history.decisions:
-            for move in decision.moves:
-                if move.stage in ("gated", "granted") and move.offset is not None:
-                    # A grant that does not tell its life is of the life of the one before.
-                    known = newest_life.get(move.queue, 0)
-                    life = newest_life[move.queue] = life_of.get((move.queue, move.epoch), known)
-                    era = Era(life, move.reset)
-                    granted[move.queue, move.epoch] = era
-                    self._begins.setdefault((move.queue, era), move.offset)
-                    left_out = move.offset if move.why in _LEAVES_OUT else 0
-                    self._left_out.setdefault((move.queue, era.life), left_out)
-        for (queue, epoch), (reset, offset) in sorted(history.starts.items()):
-            if (queue, epoch) not in granted:
-                # Its driver died before it wrote its decision, and somebody may work under it.
-                older = [era for (of, at), era in granted.items() if of == queue and at < epoch]
-                known = max(older, default=_FIRST).life
-                era = granted[queue, epoch] = Era(life_of.get((queue, epoch), known), reset)
-                self._begins.setdefault((queue, era), offset)
         self._granted: dict[Queue, Era] = {}
-        for (queue, _), era in granted.items():
-            self._granted[queue] = max(era, self._granted.get(queue, _FIRST))
+        eras: dict[tuple[Queue, Epoch], Era] = {}
+        life_of = _lives(history)
+        for (queue, epoch), told in sorted(_grants(history).items()):
+            # A grant that does not tell its life is of the life of the one before.
+            known = self._granted.get(queue, _FIRST)
+            era = eras[queue, epoch] = Era(life_of.get((queue, epoch), known.life), told.reset)
+            self._begins.setdefault((queue, era), told.offset)
+            left_out = told.offset if told.why in _LEAVES_OUT else 0
+            self._left_out.setdefault((queue, era.life), left_out)
+            self._granted[queue] = max(era, known)
         self._tenures = tenures
         self._eras: dict[tuple[Queue, Epoch], Era] = {}
-        self._newest: dict[Queue, Era] = {}
         for queue, found in tenures.by_queue.items():
             newest = _FIRST
             for tenure in found:
-                newest = max(newest, granted.get((queue, tenure.epoch), _FIRST))
+                newest = max(newest, eras.get((queue, tenure.epoch), _FIRST))
                 self._eras[queue, tenure.epoch] = newest
-            self._newest[queue] = newest
 
     def of(self, tenure: Tenure) -> Era:
         """Return the era of a tenure."""
@@ -89,7 +84,7 @@ class Eras:
 
     def is_of_an_older_life(self, tenure: Tenure) -> bool:
         """Tell whether its topic was made anew since: the source holds other messages."""
-        return self.of(tenure).life < self._newest[tenure.queue].life
+        return self.of(tenure).life < self._granted.get(tenure.queue, _FIRST).life
 
     def begin(self, tenure: Tenure) -> int | None:
         """Return where the operator let the tenure's era begin; None: no reset went before it."""
@@ -100,15 +95,13 @@ class Eras:
         """Return which messages of a queue nobody processed in an era in which somebody should.
 
         An era reaches from where it begins to where the next one was begun in it, the last one to
-        the end. Of older lives of the topic no message is left to be missed.
+        the end, also if it was granted and nobody began it. Of older lives of the topic no message
+        is left to be missed.
         """
-        eras: dict[Era, list[Tenure]] = {}
+        eras: dict[Era, list[Tenure]] = {self._granted.get(queue, _FIRST): []}
         for tenure in self._tenures.by_queue.get(queue, ()):
             if not self.is_of_an_older_life(tenure):
                 eras.setdefault(self.of(tenure), []).append(tenure)
-        if not eras:
-            begin = self._begin_of(queue, self._granted.get(queue, _FIRST))
-            return sorted(each for each in offsets if each >= begin)
         missing: set[int] = set()
         for era, found in eras.items():
             read = {message.offset for tenure in found for message in tenure.consumed}
@@ -129,6 +122,20 @@ class Eras:
         if era.reset:
             return self._begins.get((queue, era), 0)
         return self._left_out.get((queue, era.life), 0)
+
+
+def _grants(history: History) -> dict[tuple[Queue, Epoch], _Grant]:
+    """Return each grant as it was told first, by decisions or to its client alone."""
+    found: dict[tuple[Queue, Epoch], _Grant] = {}
+    for decision in history.decisions:
+        for move in decision.moves:
+            if move.stage in ("gated", "granted") and move.offset is not None:
+                told = _Grant(move.reset, move.offset, str(move.why))
+                found.setdefault((move.queue, move.epoch), told)
+    for place, start in history.starts.items():
+        # Where its driver died before it wrote its decision, somebody may work under it.
+        found.setdefault(place, _Grant(*start, _NEVER_TOLD))
+    return found
 
 
 def _lives(history: History) -> dict[tuple[Queue, Epoch], int]:
