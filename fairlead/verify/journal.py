@@ -30,7 +30,7 @@ from fairlead.verify.history import (
     Start,
     Stop,
 )
-from fairlead.verify.line_fields import LineError, LineFields, fields_of
+from fairlead.verify.line_fields import LINE_BYTES_MAX, LineError, LineFields, fields_of
 
 __all__ = ["JournalWriter", "parse_record", "read_journal", "read_journals"]
 
@@ -188,16 +188,19 @@ def _opened_behind(line: bytes) -> _Reading | None:
     """Return the process whose first line stands behind one that was cut off; None: there is none.
 
     Who is killed while it writes leaves no line feed, and the next process of the file writes on.
+    What it writes may have braces of its own, so it is looked for from each one on.
     """
-    before, brace, rest = line.rpartition(b"{")
-    if not before.startswith(b"{"):
+    if not line.startswith(b"{"):
         return None
-    try:
-        fields = fields_of(brace + rest)
-        fields.kind((_OPENED,))
-        return _Reading(*_opened(fields))
-    except LineError:
-        return None
+    begin = line.find(b"{", max(1, len(line) - LINE_BYTES_MAX))
+    while begin > 0:
+        try:
+            fields = fields_of(line[begin:])
+            fields.kind((_OPENED,))
+            return _Reading(*_opened(fields))
+        except LineError:
+            begin = line.find(b"{", begin + 1)
+    return None
 
 
 def _opened(fields: LineFields) -> tuple[str, int | None, int | None]:
