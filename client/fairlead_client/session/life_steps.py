@@ -133,6 +133,8 @@ def first_lease(memory: Memory, event: HeartbeatAppended) -> SessionState:
     if event.incarnation != memory.incarnation:
         return memory.state
     extend_lease(memory, event)
+    # Nobody can have answered whom nobody has heard.
+    memory.asked_ms = memory.now_ms
     for queue in memory.queues.values():
         memory.signal(queue, Signal.SCAN)
     return SessionState.RUNNING
@@ -274,6 +276,7 @@ def read_notice(memory: Memory, event: NoticeRead) -> SessionState:
         or notice.generation < memory.generation
     ):
         return memory.state
+    memory.asked_ms = memory.now_ms
     if notice.code == "lapsed":
         return end_lease(memory, LeaseEnded("the engine took this client for dead"))
     if notice.code == "waiting":

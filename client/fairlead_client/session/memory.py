@@ -133,7 +133,8 @@ class Memory:
     lease_until_ms: int = 0
     applied: Epoch | None = None
     asked_ms: int = 0
-    """Since when it waits for a first answer of an engine: of the newest, if one started since."""
+    """Since when it waits for an engine to tell it its queues: since it was heard for the first
+    time, or the newest engine started, or one has told it something else."""
     told_waiting: Notice | None = None
     """Why it waits, as the engine has said in its newest generation; None: it has said nothing."""
     refusal: Notice | None = None

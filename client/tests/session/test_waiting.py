@@ -73,6 +73,31 @@ def test_engine_started_since(script: "Script") -> None:
     assert _waits(script)[0] == "assignment"
 
 
+def test_engine_heard_it_late(scripts: "Callable[..., Script]") -> None:
+    """No engine can answer whom it has not heard: what counts is from the first lease on."""
+    script = scripts(lease_ms=60_000)
+    script.start()
+    script.wait(30_000)
+    script.acknowledge_heartbeat()
+    assert _waits(script)[0] == "assignment"
+    script.live(25_000)
+    assert "no engine has answered it for 25 s" in _waits(script)[1]
+
+
+@pytest.mark.parametrize("code, reason", [("waiting", "paused"), ("rejected", None)])
+def test_engine_has_just_answered(script: "Script", code: str, reason: str | None) -> None:
+    """Who was told what keeps it, and then that it is over, was answered a moment ago."""
+    for _ in range(30):
+        script.live(1_000)
+        script.notice(code, reason=reason)
+    assert _waits(script)[0] == (reason or code)
+    script.notice("waiting")
+    script.live(11_000)
+    assert _waits(script)[0] == "assignment"
+    script.live(10_000)
+    assert "no engine has answered it for 21 s" in _waits(script)[1]
+
+
 def test_nothing_for_it(script: "Script") -> None:
     """A member that was told to have nothing waits for nothing."""
     assert _waits(script)[0] == "assignment"
