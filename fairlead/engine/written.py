@@ -13,6 +13,7 @@ from fairlead.core.outputs import Cut
 from fairlead.engine.context import ShardContext
 from fairlead.engine.reading import FOREIGN_TICK
 from fairlead.engine.replay import ReplayError, check_shard, cut_of
+from fairlead.wire.engine_shapes import check_decision
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import OutgoingRecord
 
@@ -188,6 +189,7 @@ def _note_generation(found: Survey, record: Written, shard: int, context: ShardC
 def _note_decision(found: Survey, record: Written, shards: int) -> None:
     try:
         body = orjson.loads(record.value or b"")
+        check_decision(body)
         cut = cut_of(body["cut"])
         check_shard(cut, shards)
         told = Told([*map(int, body["epoch"])], int(body["at_ms"]))

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import orjson
 
 from fairlead.wire.decision_parts import DecisionParts, PartName
+from fairlead.wire.engine_shapes import check_decision
 from fairlead.wire.raw import RawRecord
 
 __all__ = [
@@ -140,6 +141,7 @@ class DecisionReader:
                 raise ValueError(f"kind: {fields['kind']!r} is not decision")
             if fields["group"] != self._group:
                 return None
+            check_decision(fields)
             found, name = _decision(fields), PartName.of(fields)
         except (KeyError, TypeError) as error:
             raise ValueError(f"decision record: {error!r} in {value[:200]!r}") from error

@@ -12,6 +12,7 @@ from fairlead.engine.replay import check_shard, cut_of
 from fairlead.recording import RecordingFolder
 from fairlead.verify.docket import Docket, evidence_of
 from fairlead.wire.decision_parts import DecisionParts, PartName
+from fairlead.wire.engine_shapes import check_decision
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["Audit", "AuditMove", "read_audits", "whole_audits"]
@@ -101,6 +102,7 @@ def whole_audits(
     for row in rows:
         try:
             body = orjson.loads(row.value or b"")
+            check_decision(body)
             audit = _audit(body, row._replace(key=None, value=None))
             check_shard(audit.cut, shards)
             name = PartName.of(body)

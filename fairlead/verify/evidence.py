@@ -18,6 +18,7 @@ from fairlead.verify.history import (
     StepRecord,
 )
 from fairlead.wire.decode import decode
+from fairlead.wire.engine_shapes import check_assignment
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord
@@ -160,6 +161,7 @@ def grants(records: Rows, group: str) -> Iterator[Grant]:
             fields = orjson.loads(record.value)
             if fields["kind"] != "assignment" or fields["group"] != group:
                 continue
+            check_assignment(fields)
             for entry in fields["add"]:
                 queue, epoch = Queue(*entry["queue"]), Epoch(*entry["epoch"])
                 reset, offset = entry["position"]

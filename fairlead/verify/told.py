@@ -11,6 +11,7 @@ from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
 from fairlead.recording import RecordingFolder
 from fairlead.verify.audit import Audit, AuditMove, read_audits
 from fairlead.verify.docket import Docket, evidence_of
+from fairlead.wire.engine_shapes import check_assignment
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["ALL", "Gate", "Told", "ToldAdd", "ToldEntry", "ToldKey", "read_told"]
@@ -166,6 +167,7 @@ class _PartitionReader:
     def take(self, row: RawRecord) -> None:
         try:
             body = orjson.loads(row.value or b"")
+            check_assignment(body)
             member = MemberKey(body["client_id"], body["incarnation"])
             if body["kind"] == "notice":
                 if body["code"] == "duplicate_client_id":
