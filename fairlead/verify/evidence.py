@@ -57,15 +57,24 @@ def history_of(
         for move in decision.moves
         if move.stage in ("gated", "granted")
     }
+    granted = frozenset({(each.queue, each.client_id, each.epoch) for each in told} | decided)
+    progress = tuple(progress_reports(_accepted(recording, refused), group))
+    # So is it with the life of its topic: whoever was granted it says the same.
+    lives = {
+        (each.queue, each.epoch): each.life
+        for each in progress
+        if each.life is not None and (each.queue, each.client_id, each.epoch) in granted
+    }
+    lives |= {(each.queue, each.epoch): each.life for each in told if each.life is not None}
     return History(
         journals=journals,
         steps=tuple(steps),
         source=source,
         decisions=decisions,
-        grants=frozenset({(each.queue, each.client_id, each.epoch) for each in told} | decided),
-        lives={(each.queue, each.epoch): each.life for each in told if each.life is not None},
+        grants=granted,
+        lives=lives,
         starts={(each.queue, each.epoch): each.start for each in told},
-        progress=tuple(progress_reports(_accepted(recording, refused), group)),
+        progress=progress,
     )
 
 
@@ -128,6 +137,7 @@ def progress_reports(records: Rows, group: str) -> Iterator[ProgressReport]:
                     queue=Queue(*entry["queue"]),
                     epoch=Epoch(*entry["epoch"]),
                     offset=entry["position"][1],
+                    life=entry.get("identity"),
                 )
         except (KeyError, TypeError) as error:
             raise ValueError(f"progress record: {error!r} in {record.value[:200]!r}") from error

@@ -207,7 +207,10 @@ GrantKey = tuple[Queue, str, Epoch]
 
 @dataclass(frozen=True, slots=True)
 class ProgressReport:
-    """One entry of a progress record: where in the log it stands and what it says."""
+    """One entry of a progress record: where in the log it stands and what it says.
+
+    ``life``: the identity of its topic; None if not told.
+    """
 
     source: tuple[str, int]
     source_offset: int
@@ -215,6 +218,7 @@ class ProgressReport:
     queue: Queue
     epoch: Epoch
     offset: int
+    life: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

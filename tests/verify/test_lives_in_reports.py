@@ -1,0 +1,71 @@
+"""Of which life of its topic a grant was, its client tells too, where compaction took the add."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from fairlead.recording import RecordingFolder
+from fairlead.verify.evidence import history_of
+from fairlead.verify.history import Epoch, Queue
+from tests.verify.lives import Life, Rows, rich_life
+from tests.verify.test_acquittals import FIRST
+from tests.verify.test_topic_made_anew import made_anew
+
+NOW = "identity-of-orders"
+
+
+@pytest.fixture(scope="module")
+def life() -> Life:
+    """A life in which everything happens, and nothing wrong."""
+    return rich_life()
+
+
+def _tell(rows: Rows, identity: str) -> None:
+    """Let clients say in their progress of which life of its topic each grant is."""
+    for number in (0, 1):
+        log = rows["heartbeats", number]
+        for at, row in enumerate(log):
+            body: dict[str, Any] = {}
+            if row.value is not None and b'"progress"' in row.value:
+                body = orjson.loads(row.value)
+            if body.get("kind") == "progress":
+                body["queues"] = [{**each, "identity": identity} for each in body["queues"]]
+                log[at] = row._replace(value=orjson.dumps(body))
+
+
+def _lives(recording: RecordingFolder) -> dict[tuple[Queue, Epoch], str]:
+    return dict(history_of(recording, "orders", (), (), {}, refused=()).lives)
+
+
+def test_compacted_away(life: Life, tmp_path: Path) -> None:
+    """Compaction leaves a grant without its add: what its client reported tells its life."""
+    rows = life.rows()
+    whole = _lives(life.record(tmp_path / "whole", rows))
+    for (suffix, _), log in rows.items():
+        if suffix == "assignments":
+            log[:] = log[-1:]
+    bare = _lives(life.record(tmp_path / "bare", rows))
+    _tell(rows, NOW)
+    told = _lives(life.record(tmp_path / "told", rows))
+    assert bare.items() < told.items() <= whole.items()
+    assert set(told.values()) == {NOW}
+
+
+def test_told_by_both(life: Life, tmp_path: Path) -> None:
+    """What the engine told of a grant counts, whatever its client says."""
+    rows = life.rows()
+    whole = _lives(life.record(tmp_path / "whole", rows))
+    _tell(rows, "another")
+    assert _lives(life.record(tmp_path / "told", rows)) == whole
+
+
+def test_why_it_matters() -> None:
+    """A grant of the former life that tells nothing is taken for one of the new life."""
+    scene = made_anew()
+    assert scene.judge()[0] == ()
+    del scene.lives[FIRST]
+    broken, told, _ = scene.judge()
+    assert broken == ("S5",)
+    assert "read twice" in told
