@@ -8,7 +8,8 @@ held before its start at a commit, at its end or at a time is not the group's to
 start was right is judged by the topics.
 """
 
-from collections.abc import Collection
+from bisect import bisect_right
+from collections.abc import Collection, Iterable
 from math import inf
 from typing import Final, NamedTuple
 
@@ -44,6 +45,25 @@ class _Grant(NamedTuple):
     reset: int
     offset: int
     why: str
+
+
+class _Spans:
+    """Offsets that were passed over: a filter may leave a span for each of many messages."""
+
+    def __init__(self, spans: Iterable[range]) -> None:
+        self._begins: list[int] = []
+        self._ends: list[int] = []
+        for span in sorted(spans, key=lambda each: each.start):
+            if self._ends and span.start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], span.stop)
+            else:
+                self._begins.append(span.start)
+                self._ends.append(span.stop)
+
+    def hold(self, offset: int) -> bool:
+        """Tell whether an offset lies in one of them."""
+        at = bisect_right(self._begins, offset) - 1
+        return at >= 0 and offset < self._ends[at]
 
 
 class Eras:
@@ -107,13 +127,11 @@ class Eras:
             read = {message.offset for tenure in found for message in tenure.consumed}
             begin = self._begin_of(queue, era)
             end = inf if era == max(eras) else max(tenure.frontier for tenure in found)
-            passed = [each for tenure in found for each in tenure.passed]
+            passed = _Spans(each for tenure in found for each in tenure.passed)
             missing |= {
                 each
                 for each in offsets
-                if begin <= each < end
-                and each not in read
-                and not any(each in span for span in passed)
+                if begin <= each < end and each not in read and not passed.hold(each)
             }
         return sorted(missing)
 

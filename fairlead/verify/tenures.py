@@ -77,6 +77,8 @@ class Tenure:
     passed: list[range] = field(default_factory=list)
     held: int | None = None
     worked_ns: int = 0
+    _done: set[int] = field(default_factory=set)
+    """Offsets that it processed: what fails was seldom processed before."""
 
     @property
     def key(self) -> GrantKey:
@@ -122,11 +124,12 @@ class Tenure:
                     self.batches[record.offset] = record.count
             case Consumed():
                 self.consumed.append(record)
+                self._done.add(record.offset)
                 self.failed.discard(record.offset)
                 self.held = None
             case Failed():
-                self.undone += [each for each in self.consumed if each.offset == record.offset]
-                self.consumed = [each for each in self.consumed if each.offset != record.offset]
+                if record.offset in self._done:
+                    self._undo(record.offset)
                 self.failed.add(record.offset)
                 self.held = None
             case Passed():
@@ -136,6 +139,12 @@ class Tenure:
             case Committed():
                 for begin in [begin for begin in self.batches if begin < record.offset]:
                     del self.batches[begin]
+
+    def _undo(self, offset: int) -> None:
+        """A message counts as not processed after all."""
+        self.undone += [each for each in self.consumed if each.offset == offset]
+        self.consumed = [each for each in self.consumed if each.offset != offset]
+        self._done.discard(offset)
 
     def covers(self, t_ns: int) -> bool:
         """Tell whether the client owned the queue at that moment."""
