@@ -21,9 +21,10 @@ class UnsafeGrants:
     def __init__(self, decisions: Iterable[Decision]) -> None:
         """Take the marks of all decisions of a group."""
         decisions = tuple(decisions)
-        self._marked: dict[Queue, list[Epoch]] = {}
-        for queue, epoch in marked_unsafe(decisions):
-            self._marked.setdefault(queue, []).append(epoch)
+        self._marked = marked_unsafe(decisions)
+        self._known: dict[Queue, list[Epoch]] = {}
+        for queue, epoch in marked_unsafe(each for each in decisions if not each.superseded):
+            self._known.setdefault(queue, []).append(epoch)
         self._told = {
             (move.queue, move.epoch)
             for each in decisions
@@ -34,12 +35,15 @@ class UnsafeGrants:
     def excuse(self, one: Tenure, other: Tenure) -> bool:
         """Tell whether two tenures of one queue may share a moment, or a message.
 
-        The younger grant, or one between the two, was given without waiting for the elder. Where
-        no decision tells that a grant was given, since its driver died before it wrote one, the
-        mark is not known: it may have had one if another grant of the queue has.
+        The younger grant, or one between the two, was given without waiting for the elder. Of what
+        a superseded driver gave the one after it knows nothing: it waits for the elder itself.
+        Where no decision tells that a grant was given, since its driver died before it wrote one,
+        the mark is not known: it may have had one if another grant of the queue has.
         """
         elder, younger = sorted((one.epoch, other.epoch))
-        marked = self._marked.get(one.queue, ())
-        if any(elder < epoch <= younger for epoch in marked):
+        known = self._known.get(one.queue, ())
+        if any(elder < epoch <= younger for epoch in known):
             return True
-        return bool(marked) and (one.queue, younger) not in self._told
+        if (one.queue, younger) in self._marked and elder < younger:
+            return True
+        return bool(known) and (one.queue, younger) not in self._told

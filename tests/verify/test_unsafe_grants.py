@@ -109,3 +109,26 @@ def test_two_owners_of_one_queue(marked: tuple[int, ...], broken: list[str]) -> 
     judge_journals(history, read_tenures(journals, ()), docket)
     assert sorted(docket.found) == broken
     assert bool(docket.reasons) == (not broken)
+
+
+@pytest.mark.parametrize(
+    "one, other, again, excused",
+    [
+        (Epoch(1, 1), Epoch(1, 2), False, True),
+        (Epoch(1, 1), Epoch(2, 3), False, False),
+        (Epoch(1, 2), Epoch(2, 3), False, False),
+        (Epoch(1, 1), Epoch(2, 3), True, True),
+    ],
+    ids=["its own grant", "a newer driver's", "which waits for it too", "written before"],
+)
+def test_mark_of_a_superseded_driver(
+    one: Epoch, other: Epoch, *, again: bool, excused: bool
+) -> None:
+    """A newer driver knows nothing of it, and waits for whoever it did not wait for."""
+    first, marked = _decisions((2,), (1, 2))
+    move = replace(first.moves[0], epoch=Epoch(2, 3))
+    newer = replace(first, epoch=Epoch(2, 3), generation=2, moves=(move,))
+    before = [marked] if again else []
+    unsafe = UnsafeGrants([first, *before, newer, replace(marked, superseded=True)])
+    pair = [Tenure(QUEUE, "a", epoch, epoch.number, 0) for epoch in (one, other)]
+    assert unsafe.excuse(*pair) == excused
