@@ -30,6 +30,8 @@ class MembersJudge:
         self._routes_whole = routes_whole
         self._owed: set[tuple[str, MemberKey]] = set()
         """Who was to be told, by some decision, that a greater process has its client id."""
+        self._dead: dict[tuple[str, int, MemberKey], int] = {}
+        """Whose death a driver has told, and the log clock then: each is told once."""
 
     def step(self, step: Step) -> None:
         """Judge the new grants and the deaths of a decision."""
@@ -155,8 +157,20 @@ class MembersJudge:
         group, audit = step.group, step.audit
         self._docket.look("L3", "deaths")
         lives = [each for each in group.members.values() if each.key.client_id == client_id]
-        if any(member.lapsed for member in lives) or (not lives and not step.whole):
+        dead = [member for member in lives if member.lapsed]
+        news = [member for member in dead if self._is_news(step, member)]
+        for member in dead:
+            place = (audit.group, audit.cut.generation, member.key)
+            self._dead[place] = step.facts.clock.clock_ms
+        if news or (dead and all(member.gone for member in lives)):
+            return
+        if not lives and not step.whole:
             return
         heard = [evidence_of(member.seen, "its newest heartbeat") for member in lives]
         text = f"{client_id} is taken for dead, and was not silent for its lease and the margin"
         self._docket.find("L3", text, *heard, evidence_of(audit.row, audit.text))
+
+    def _is_news(self, step: Step, member: MemberFacts) -> bool:
+        """Tell whether a driver may tell that a member is dead: not again, unless it was heard."""
+        place = (step.audit.group, step.audit.cut.generation, member.key)
+        return step.behind or self._dead.get(place, -1) <= member.seen_ms
