@@ -15,7 +15,9 @@ from fairlead.wire.reasons import Reason
 
 __all__ = ["Letters", "Place", "judge_conservation", "read_letters"]
 
-_FORMS: Final = frozenset(str(reason) for reason in Reason)
+_BY_OTHERS: Final = (Reason.SKIPPED, Reason.UNSUPPORTED_KIND, Reason.UNSUPPORTED_RULE)
+"""What an operator passed over unread, and what an older engine did not know, may be sound."""
+_FORMS: Final = frozenset(str(reason) for reason in Reason if reason not in _BY_OTHERS)
 _COMPLETE: Final = ("heartbeats", "releases", "decisions", "requests", "rejects")
 Place = tuple[str, int, int]
 
@@ -121,7 +123,7 @@ def _is_there(recording: RecordingFolder, place: Place) -> bool:
     suffix = recording.manifest.names.suffix(place[0])
     part = recording.manifest.topics.get(suffix or "", {}).get(place[1])
     # What the topic gave up since is not held against the letter.
-    return part is not None and place[2] < part.end
+    return part is not None and 0 <= place[2] < part.end
 
 
 def _text(place: Place) -> str:
