@@ -158,10 +158,11 @@ def read_journal(path: Path) -> list[Journal]:
         except LineError as error:
             found = found or [_Reading(path.stem)]
             next_one = _opened_behind(line)
-            found[-1].cut_off = next_one is not None or not complete
+            torn = not complete and not _is_whole(line)
+            found[-1].cut_off = next_one is not None or torn
             if next_one is not None:
                 found.append(next_one)
-            elif complete:
+            elif not torn:
                 found[-1].faults.append(f"{path.name} line {number}: {error}")
     return [each.journal() for each in found or [_Reading(path.stem)]]
 
@@ -182,6 +183,15 @@ class _Reading:
         return Journal(
             self.client_id, records, faults, self.pid, self.opened_ns, cut_off=self.cut_off
         )
+
+
+def _is_whole(line: bytes) -> bool:
+    """Tell whether a line without a line feed has all of its object: nothing of it was cut off."""
+    try:
+        fields_of(line)
+    except LineError:
+        return False
+    return True
 
 
 def _opened_behind(line: bytes) -> _Reading | None:

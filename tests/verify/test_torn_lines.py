@@ -26,3 +26,17 @@ def test_next_process(tmp_path: Path, name: str, torn: bytes) -> None:
     assert (first.client_id, first.cut_off, first.faults) == ("c0", True, ())
     told = (second.client_id, second.pid, second.cut_off, second.faults)
     assert told == (FIELDS[name]["client_id"], 8, False, ())
+
+
+@pytest.mark.parametrize("end, faults", [(b"", 1), (b"\n", 1)], ids=["no line feed", "line feed"])
+def test_last_line_that_is_whole(tmp_path: Path, end: bytes, faults: int) -> None:
+    """What ends with its brace was not cut off: a last line that says nothing hides nothing."""
+    path = tmp_path / "c1.jsonl"
+    line = b'{"kind":"consumed","queue":["orders","main",1],"offset":7,"t":5}'
+    path.write_bytes(line + end)
+    (journal,) = read_journal(path)
+    assert (len(journal.faults), journal.cut_off) == (faults, False)
+    assert "field 'number': it is missing" in journal.faults[0]
+    path.write_bytes(line[:-1])
+    (journal,) = read_journal(path)
+    assert (journal.faults, journal.cut_off) == ((), True)
