@@ -14,7 +14,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fairlead.core.adoption import adopt_queue, is_from_before_its_reset, with_its_reset
-from fairlead.core.bounds import believe_end, doubt_adopted, doubt_in_barrier, is_doubtful
+from fairlead.core.bounds import (
+    believe_end,
+    doubt_adopted,
+    doubt_in_barrier,
+    is_doubtful,
+    settle_doubts,
+)
 from fairlead.core.draft import Draft
 from fairlead.core.fencing import FENCED, FUTURE_EPOCH
 from fairlead.core.handover import credit
@@ -117,7 +123,7 @@ def remember_release(draft: Draft, release: Release) -> None:
     draft.state.barrier = replace(barrier, releases={**barrier.releases, key: newest})
     if release.identity is not None:
         told = Told(release.epoch, release.position, "release")
-        note_told(draft, release.queue, release.identity, told)
+        _note_told(draft, release.member, release.queue, release.identity, told)
     elif _knows_nothing(draft.state):
         # Its position counts at the end, after all progress: which of the two is read first
         # depends on how batches are cut.
@@ -158,7 +164,7 @@ def _credit(draft: Draft, member: MemberKey, entry: QueueProgress | Claim) -> No
         if known is not None:
             draft.set_queue(queue, believe_end(known, entry))
     if entry.identity is not None:
-        note_told(draft, queue, entry.identity, Told(epoch, position, "progress"))
+        _note_told(draft, member, queue, entry.identity, Told(epoch, position, "progress"))
         return
     value = draft.state.queues.get(queue) or _unknown(draft.state)
     if _knows_nothing(draft.state):
@@ -167,6 +173,22 @@ def _credit(draft: Draft, member: MemberKey, entry: QueueProgress | Claim) -> No
         draft.set_queue(queue, doubt_in_barrier(value, member, epoch, position))
         return
     draft.set_queue(queue, credit(value, epoch, position, "progress"))
+
+
+def _note_told(
+    draft: Draft, member: MemberKey, queue: MessageQueue, identity: str, told: Told
+) -> None:
+    """Remember what is told of a life of a queue; put aside what cannot be believed yet.
+
+    Of a life the greatest position alone is kept: one that nobody can have reached would hide those
+    that were.
+    """
+    value = draft.state.queues.get(queue)
+    if value is not None and identity == (draft.state.identity_of(queue.topic) or value.identity):
+        if value.base is not None and is_doubtful(value, told.position):
+            draft.set_queue(queue, doubt_in_barrier(value, member, told.epoch, told.position))
+            told = told._replace(position=value.base)
+    note_told(draft, queue, identity, told)
 
 
 def _is_impossible(draft: Draft, epoch: Epoch) -> bool:
@@ -210,6 +232,10 @@ def pass_barrier(draft: Draft) -> None:
     _adopt(draft, barrier, mute)
     state.generation = barrier.generation
     state.barrier = None
+    for queue, value in sorted(state.queues.items()):
+        # What lay beyond the end as it was known then may lie within it by now.
+        if not all(is_doubtful(value, each.position) for each in value.doubts):
+            settle_doubts(draft, queue)
     state.claims = {
         key: held for key, held in state.claims.items() if held.generation > barrier.generation
     }

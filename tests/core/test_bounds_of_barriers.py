@@ -1,0 +1,58 @@
+"""Words of several clients in one barrier: one that cannot be believed takes nothing from others."""
+
+import pytest
+
+from fairlead.core.model import Epoch, Position
+from tests.core.test_bounds import ABSURD, FIRST, _owned
+from tests.core.world import World
+
+LATER = Epoch(1, 9)
+"""Of a grant that the state does not know."""
+
+
+def _base(world: World) -> Position | None:
+    assert world.state is not None
+    return world.state.queues[FIRST].base
+
+
+def _after_a_lie(how: str, identity: str | None, lie: int | Position) -> World:
+    """Return a world behind a barrier in which b came to 80, stopped, and a lie says more.
+
+    The state is one of before b's grant.
+    """
+    world = _owned()
+    held = world.epoch_of(0)
+    world.progress("a", 0, held, 50, end=100)
+    world.run()
+    world.driver(2)
+    world.beat("a")
+    world.beat("b")
+    if how == "release":
+        world.release("b", 0, LATER, 80, identity=identity)
+        world.release("a", 0, held, lie, identity=identity)
+    if how == "progress":
+        world.progress("b", 0, LATER, 80, identity=identity)
+        world.progress("a", 0, held, lie, identity=identity)
+    world.claims("a")
+    world.claims("b", (0, LATER, 80, False), identity=identity)
+    world.run()
+    world.run()
+    assert world.state is not None
+    assert world.state.barrier is None
+    return world
+
+
+@pytest.mark.parametrize("identity", [None, "one"])
+@pytest.mark.parametrize("how", ["progress", "release"])
+@pytest.mark.parametrize("lie", [ABSURD, Position(999, 70)])
+def test_a_lie_in_a_barrier_hides_no_true_word(
+    how: str, identity: str | None, lie: int | Position
+) -> None:
+    """The queue goes on from the last position that can be believed, not from before the barrier."""
+    world = _after_a_lie(how, identity, lie)
+    assert _base(world) == Position(0, 80)
+    for _ in range(2):
+        world.pass_time(1_000)
+        world.bounds(1, last=100)
+        world.run()
+    assert _base(world) == Position(0, 80)
