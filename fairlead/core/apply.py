@@ -9,6 +9,7 @@ from typing import Final
 
 from fairlead.core.agreement import kept_profile
 from fairlead.core.barrier import (
+    acknowledge_by_beat,
     apply_claims,
     is_recovering,
     remember_progress,
@@ -86,6 +87,7 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
     match arrival.record:
         case Heartbeat() as beat:
             apply_heartbeat(draft, arrival, beat)
+            acknowledge_by_beat(draft, beat)
             note_going_on(draft, arrival, beat)
         case Leave() as leave:
             apply_leave(draft, arrival, leave)

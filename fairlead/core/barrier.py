@@ -28,12 +28,13 @@ from fairlead.core.lives import in_its_life, lives_told, note_remade, note_told,
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.overtaking import marks, may_be_forced, settle_late_claims
-from fairlead.core.records import Claim, Claims, Progress, QueueProgress, Release
+from fairlead.core.records import Claim, Claims, Heartbeat, Progress, QueueProgress, Release
 from fairlead.core.rules import GroupRules
 from fairlead.core.state import Barrier, ClaimSet, GroupState, QueueState, Told
 from fairlead.core.strangers import hears_strangers
 
 __all__ = [
+    "acknowledge_by_beat",
     "apply_claims",
     "barrier_due_ms",
     "enter_barrier",
@@ -107,6 +108,23 @@ def apply_claims(draft: Draft, claims: Claims, clock_ms: int) -> None:
         # The member may lapse before the barrier ends; what it has processed stays processed.
         for claim in claims.queues:
             _credit(draft, claims.member, claim)
+
+
+def acknowledge_by_beat(draft: Draft, beat: Heartbeat) -> None:
+    """Take the heartbeat of a newcomer that holds nothing for its acknowledgement.
+
+    A client writes its claims once, behind its first heartbeat. If that one was refused, they were
+    a stranger's, and in a barrier that is held open nobody kept them: it would wait for good.
+    """
+    barrier, member = draft.state.barrier, draft.state.members.get(beat.member)
+    if barrier is None or member is None or beat.digest or beat.generation < barrier.generation:
+        return
+    held = draft.state.claims.get(beat.member)
+    if hears_strangers(draft, member.joined_ms) or (
+        held is not None and held.generation == barrier.generation
+    ):
+        return
+    draft.state.claims[beat.member] = ClaimSet(barrier.generation, 1, {0: ()})
 
 
 def remember_release(draft: Draft, release: Release) -> None:
