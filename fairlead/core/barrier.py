@@ -376,7 +376,8 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
         life = present or alive.identity
         claims = claimed.get(queue, [])
         adopted = adopt_queue(alive, claims, facts.get(queue, {}), life, lost=lost)
-        adopted = doubt_adopted(value, with_its_reset(adopted))
+        # In this order: what is doubted does not tell that a reset was followed.
+        adopted = with_its_reset(doubt_adopted(value, adopted))
         adopted = _past_the_mute(draft, queue, value, adopted, mute)
         left = {(grant.member, grant.epoch) for grant in (*adopted.overtaken, *adopted.chain)}
         before = (*value.overtaken, *value.chain)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from fairlead.core.draft import GATE, Draft
-from fairlead.core.handover import Resolved, credit, progress, release
+from fairlead.core.handover import Resolved, based, credit, progress, release
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
 from fairlead.core.outputs import Cause, Rejection
 from fairlead.core.records import Arrival, OffsetsKnown, QueueProgress, Release
@@ -247,7 +247,9 @@ def _apply(draft: Draft, queue: MessageQueue, word: Doubt, *, believed: bool) ->
     if not believed:
         _tell(draft, word.source, word.member, queue, _against(value, word.position))
     if word.kind == "claim":
-        if believed and (value.base is None or word.position > value.base):
+        if believed and value.base is None:
+            draft.set_queue(queue, based(value, word.position, "progress"))
+        elif believed and value.base is not None and word.position > value.base:
             draft.set_queue(queue, replace(value, base=word.position, why="progress"))
         draft.because("offsets_known", topic=queue.topic)
         return

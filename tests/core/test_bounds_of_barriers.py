@@ -56,3 +56,51 @@ def test_a_lie_in_a_barrier_hides_no_true_word(
         world.bounds(1, last=100)
         world.run()
     assert _base(world) == Position(0, 80)
+
+
+def _recovering_with_a_reset(how: str, told: int | Position, identity: str | None) -> World:
+    """Return a world that recovers, in which a stopped at `told` and a reset to 70 was read."""
+    world = _owned()
+    held = world.epoch_of(0)
+    world.progress("a", 0, held, 50, end=100)
+    world.run()
+    world.driver(2)
+    world.recovering = True
+    world.reset(0, 70)
+    world.beat("a")
+    world.run()
+    if how == "release":
+        world.release("a", 0, LATER, told, identity=identity)
+    if how == "progress":
+        world.progress("a", 0, LATER, told, identity=identity)
+    stopped = how != "running"
+    claimed = told if how in ("claims", "running") else 50
+    world.claims("a", (0, held if not stopped else LATER, claimed, not stopped), identity=identity)
+    world.run()
+    for _ in range(5):
+        world.pass_time(3_000)
+        world.beat("a")
+        world.run()
+    assert world.state is not None
+    assert world.state.barrier is None
+    return world
+
+
+@pytest.mark.parametrize("identity", [None, "one"])
+@pytest.mark.parametrize("how", ["claims", "progress", "release", "running"])
+@pytest.mark.parametrize("told", [120, Position(999, 70), Position(1, 120)])
+def test_a_reset_outlasts_what_is_doubted(
+    how: str, identity: str | None, told: int | Position
+) -> None:
+    """Nobody knows in a recovery whether a reset was followed: it is not lost beside a doubt."""
+    world = _recovering_with_a_reset(how, told, identity)
+    for _ in range(3):
+        world.pass_time(1_000)
+        world.bounds(1, last=150)
+        world.beat("a")
+        world.run()
+    followed = Position(1, 120) if told == Position(1, 120) else Position(1, 70)
+    assert _base(world) == followed
+    assert world.state is not None
+    assert world.state.queues[FIRST].asked is None
+    assert world.owned("a") == [0]
