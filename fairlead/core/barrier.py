@@ -12,6 +12,7 @@ it also waits for lease and margin from the marker, in which whoever is alive is
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from fairlead.core.adoption import adopt_queue, is_from_before_its_reset, with_its_reset
 from fairlead.core.bounds import (
@@ -28,12 +29,14 @@ from fairlead.core.lives import in_its_life, lives_told, note_remade, note_told,
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.overtaking import marks, may_be_forced, settle_late_claims
+from fairlead.core.quota import BUILT_IN
 from fairlead.core.records import Claim, Claims, Heartbeat, Progress, QueueProgress, Release
 from fairlead.core.rules import GroupRules
 from fairlead.core.state import Barrier, ClaimSet, GroupState, QueueState, Told
 from fairlead.core.strangers import hears_strangers
 
 __all__ = [
+    "REMEMBERED_MAX",
     "acknowledge_by_beat",
     "apply_claims",
     "barrier_due_ms",
@@ -43,6 +46,10 @@ __all__ = [
     "remember_progress",
     "remember_release",
 ]
+
+REMEMBERED_MAX: Final = 2 * BUILT_IN.queues
+"""So many queues, lives and releases are remembered in a barrier of which the state knows nothing:
+of as many as a group has by far, and never of as many as somebody can invent."""
 
 
 def is_recovering(state: GroupState) -> bool:
@@ -135,14 +142,20 @@ def remember_release(draft: Draft, release: Release) -> None:
     barrier = draft.state.barrier
     if barrier is None or release.position is None or _is_impossible(draft, release.epoch):
         return
+    # Copied once a step: whoever has the state of before may still look at it.
+    if draft.releases is None:
+        draft.releases = dict(barrier.releases)
     key = (release.queue, release.member)
-    fact = release.epoch, release.position if release.identity is None else None
-    newest = max(barrier.releases.get(key, fact), fact, key=_by_epoch_and_position)
-    draft.state.barrier = replace(barrier, releases={**barrier.releases, key: newest})
+    known = release.queue in draft.state.queues and release.member in draft.state.members
+    if known or key in draft.releases or len(draft.releases) < REMEMBERED_MAX:
+        fact = release.epoch, release.position if release.identity is None else None
+        draft.releases[key] = max(draft.releases.get(key, fact), fact, key=_by_epoch_and_position)
+    if barrier.releases is not draft.releases:
+        draft.state.barrier = replace(barrier, releases=draft.releases)
     if release.identity is not None:
         told = Told(release.epoch, release.position, "release")
         _note_told(draft, release.member, release.queue, release.identity, told)
-    elif _knows_nothing(draft.state):
+    elif _knows_nothing(draft.state) and _may_keep(draft, release.queue):
         # Its position counts at the end, after all progress: which of the two is read first
         # depends on how batches are cut.
         value = draft.state.queues.get(release.queue) or _unknown(draft.state)
@@ -184,6 +197,8 @@ def _credit(draft: Draft, member: MemberKey, entry: QueueProgress | Claim) -> No
     if entry.identity is not None:
         _note_told(draft, member, queue, entry.identity, Told(epoch, position, "progress"))
         return
+    if not _may_keep(draft, queue):
+        return
     value = draft.state.queues.get(queue) or _unknown(draft.state)
     if _knows_nothing(draft.state):
         value = of_newest(value, epoch)
@@ -206,7 +221,20 @@ def _note_told(
         if value.base is not None and is_doubtful(value, told.position):
             draft.set_queue(queue, doubt_in_barrier(value, member, told.epoch, told.position))
             told = told._replace(position=value.base)
+    elif draft.state.barrier is not None:
+        remembered = draft.state.barrier.told
+        if (queue, identity) not in remembered and len(remembered) >= REMEMBERED_MAX:
+            return
     note_told(draft, queue, identity, told)
+
+
+def _may_keep(draft: Draft, queue: MessageQueue) -> bool:
+    """Tell whether a queue may be remembered that the state does not know.
+
+    Anybody may invent some for as long as the barrier is held open.
+    """
+    queues = draft.state.queues
+    return queue in queues or len(queues) < REMEMBERED_MAX
 
 
 def _is_impossible(draft: Draft, epoch: Epoch) -> bool:

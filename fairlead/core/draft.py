@@ -78,6 +78,8 @@ class Draft:
     """The members that told in this step that they leave: what they started last, and where."""
     told: dict[tuple[MessageQueue, str], Told] | None = None
     """What the barrier's records have told, once this step has added to it."""
+    releases: dict[tuple[MessageQueue, MemberKey], tuple[Epoch, Position | None]] | None = None
+    """The releases that the barrier remembers, once this step has added to them."""
     strange: dict[MessageQueue, Arrival] = field(default_factory=dict)
     """The newest reset that this step has read of a queue that no route had yet."""
     idle: dict[MessageQueue, tuple[Grant, Source]] = field(default_factory=dict)
