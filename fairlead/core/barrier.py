@@ -282,8 +282,11 @@ def pass_barrier(draft: Draft) -> None:
         # What lay beyond the end as it was known then may lie within it by now.
         if not all(is_doubtful(value, each.position) for each in value.doubts):
             settle_doubts(draft, queue)
+    # Who is no member by now never lapses either: what it says would be kept for good.
     state.claims = {
-        key: held for key, held in state.claims.items() if held.generation > barrier.generation
+        key: held
+        for key, held in state.claims.items()
+        if held.generation > barrier.generation and key in state.members
     }
     _drop_void(draft)
     if barrier.recovering:
