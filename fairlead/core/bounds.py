@@ -169,8 +169,14 @@ def judge_by_answers(draft: Draft) -> None:
     matter.
     """
     for queue, answered_ms in draft.answers:
-        if queue in draft.state.queues:
-            settle_doubts(draft, queue, answered_ms)
+        value = draft.state.queues.get(queue)
+        if value is None:
+            continue
+        if value.doubts and draft.state.barrier is None:
+            # A decision, so that a replay reads it where it was read: of an answer that is older
+            # than these words nothing is kept, and it may be younger than those to come.
+            draft.because("offsets_known", topic=queue.topic)
+        settle_doubts(draft, queue, answered_ms)
 
 
 def is_doubtful(value: QueueState, position: Position) -> bool:

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from tests.engine.lives import replayed
-from tests.engine.topics import BOUNDS_END, bounds
+from tests.engine.topics import BOUNDS_END, NAMES, bounds, shard_of
 from tests.engine.world import World
 
 ODD = "1" * 16
@@ -90,4 +90,45 @@ def test_an_answer_is_judged_beside_all_words(order: str) -> None:
     _in_batches_of_its_own(world, answer, answer, lambda: world.join("b"))
     alarms = [alarm for entry in world.decisions for alarm in entry["alarms"]]
     assert "position_out_of_bounds" in alarms
+    assert replayed(world).same
+
+
+def test_an_answer_that_is_older_than_the_first_doubt_is_judged_beside_all_words() -> None:
+    """It says nothing against progress that was read, but against a release that is read later."""
+    world = _settled()
+    world.silent = True
+    (client,) = world.clients
+    queue, (epoch, _) = min(client.held.items())
+    shard = shard_of("orders")
+
+    def say(suffix: str, record: dict[str, Any]) -> None:
+        by = {"client_id": client.client_id, "incarnation": client.incarnation}
+        world.topics.append_of(suffix, "orders", {"group": "orders", **by, **record})
+
+    def answer() -> None:
+        world.topics.append("offsets", 0, orjson.dumps(["orders", "orders"]), bounds(*told))
+
+    def read(*topics: str) -> None:
+        """Run a batch that reads nothing but these topics."""
+        ends = world._plan(shard, None)  # noqa: SLF001 - how far each topic is read is the point
+        world.planned[shard] = {
+            place: end if NAMES.suffix(place[1]) in topics else world.read.get(place, 0)
+            for place, end in ends.items()
+        }
+        world.run(shard)
+        world.deliver()
+
+    told = "orders", "orders", 4
+    told_of = {"queue": [*queue], "epoch": epoch, "position": [0, BOUNDS_END + 1]}
+    say("releases", {"kind": "release", **told_of})
+    world.topics.now_ms += 10
+    answer()
+    world.topics.now_ms += 10
+    say("heartbeats", {"kind": "progress", "queues": [told_of | {"position": [0, BOUNDS_END + 2]}]})
+    for topic in ("heartbeats", "offsets", "releases"):
+        read(topic)
+    world.topics.now_ms += 10
+    answer()
+    read("offsets")
+    _in_batches_of_its_own(world, lambda: world.join("b"))
     assert replayed(world).same
