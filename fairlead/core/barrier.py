@@ -78,6 +78,11 @@ def enter_barrier(draft: Draft) -> None:
     state.claims = {
         key: held for key, held in state.claims.items() if held.generation >= generation
     }
+    for key in sorted(state.claims):
+        # What was claimed before the barrier counts as what is claimed in it.
+        for _, claims in sorted(state.claims[key].read.items()):
+            for claim in claims:
+                _credit(draft, key, claim)
     draft.because("recovery_started" if recovering else "generation_started")
 
 
@@ -152,10 +157,12 @@ def remember_release(draft: Draft, release: Release) -> None:
         draft.releases[key] = max(draft.releases.get(key, fact), fact, key=_by_epoch_and_position)
     if barrier.releases is not draft.releases:
         draft.state.barrier = replace(barrier, releases=draft.releases)
+    if not _may_keep(draft, release.queue, release.identity):
+        return
     if release.identity is not None:
         told = Told(release.epoch, release.position, "release")
         _note_told(draft, release.member, release.queue, release.identity, told)
-    elif _knows_nothing(draft.state) and _may_keep(draft, release.queue):
+    elif _knows_nothing(draft.state):
         # Its position counts at the end, after all progress: which of the two is read first
         # depends on how batches are cut.
         value = draft.state.queues.get(release.queue) or _unknown(draft.state)
@@ -190,14 +197,14 @@ def _credit(draft: Draft, member: MemberKey, entry: QueueProgress | Claim) -> No
     queue, epoch, position = entry.queue, entry.epoch, entry.position
     if _is_impossible(draft, epoch):
         return
+    if isinstance(entry, QueueProgress) and not _may_keep(draft, queue, entry.identity):
+        return
     if isinstance(entry, QueueProgress) and entry.identity == draft.state.identity_of(queue.topic):
         known = draft.state.queues.get(queue)
         if known is not None:
             draft.set_queue(queue, believe_end(known, entry))
     if entry.identity is not None:
         _note_told(draft, member, queue, entry.identity, Told(epoch, position, "progress"))
-        return
-    if not _may_keep(draft, queue):
         return
     value = draft.state.queues.get(queue) or _unknown(draft.state)
     if _knows_nothing(draft.state):
@@ -217,24 +224,35 @@ def _note_told(
     that were.
     """
     value = draft.state.queues.get(queue)
-    if value is not None and identity == (draft.state.identity_of(queue.topic) or value.identity):
-        if value.base is not None and is_doubtful(value, told.position):
-            draft.set_queue(queue, doubt_in_barrier(value, member, told.epoch, told.position))
-            told = told._replace(position=value.base)
-    elif draft.state.barrier is not None:
-        remembered = draft.state.barrier.told
-        if (queue, identity) not in remembered and len(remembered) >= REMEMBERED_MAX:
-            return
+    if (
+        value is not None
+        and value.base is not None
+        and _is_of_its_life(draft, queue, identity)
+        and is_doubtful(value, told.position)
+    ):
+        draft.set_queue(queue, doubt_in_barrier(value, member, told.epoch, told.position))
+        told = told._replace(position=value.base)
     note_told(draft, queue, identity, told)
 
 
-def _may_keep(draft: Draft, queue: MessageQueue) -> bool:
-    """Tell whether a queue may be remembered that the state does not know.
+def _is_of_its_life(draft: Draft, queue: MessageQueue, identity: str) -> bool:
+    """Tell whether a life is the one that is known of a queue."""
+    value = draft.state.queues.get(queue)
+    if value is None:
+        return False
+    return identity == (draft.state.identity_of(queue.topic) or value.identity)
 
-    Anybody may invent some for as long as the barrier is held open.
+
+def _may_keep(draft: Draft, queue: MessageQueue, identity: str | None) -> bool:
+    """Tell whether a queue, or a life of one, may be remembered that the state does not know.
+
+    Anybody may invent some for as long as the barrier is held open. What is claimed is kept.
     """
-    queues = draft.state.queues
-    return queue in queues or len(queues) < REMEMBERED_MAX
+    queues, barrier = draft.state.queues, draft.state.barrier
+    if identity is None or barrier is None:
+        return queue in queues or len(queues) < REMEMBERED_MAX
+    known = (queue, identity) in barrier.told or _is_of_its_life(draft, queue, identity)
+    return known or len(barrier.told) < REMEMBERED_MAX
 
 
 def _is_impossible(draft: Draft, epoch: Epoch) -> bool:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from fairlead.core import barrier
-
 from tests.engine.client import Client
 from tests.engine.lives import replayed
 from tests.engine.test_state_of_the_gone import state_of
