@@ -8,13 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from fairlead.core.agreement import kept_profile
-from fairlead.core.barrier import (
-    acknowledge_by_beat,
-    apply_claims,
-    is_recovering,
-    remember_progress,
-    remember_release,
-)
+from fairlead.core.barrier import acknowledge_by_beat, apply_claims
 from fairlead.core.bounds import (
     believe_end,
     counts_unknown_reset,
@@ -52,6 +46,7 @@ from fairlead.core.records import (
     RuleSet,
     TopicAbsent,
 )
+from fairlead.core.remembered import is_recovering, remember_progress, remember_release
 from fairlead.core.resets import apply_reset
 from fairlead.core.routes import readable_queues
 from fairlead.core.rule_cause import cause_of_rule

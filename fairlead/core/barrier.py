@@ -12,49 +12,35 @@ it also waits for lease and margin from the marker, in which whoever is alive is
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 from fairlead.core.adoption import adopt_queue, is_from_before_its_reset, with_its_reset
-from fairlead.core.bounds import (
-    believe_end,
-    doubt_adopted,
-    doubt_in_barrier,
-    is_doubtful,
-    settle_doubts,
-)
+from fairlead.core.bounds import doubt_adopted, is_doubtful, settle_doubts
 from fairlead.core.draft import Draft
 from fairlead.core.fencing import FENCED, FUTURE_EPOCH
-from fairlead.core.handover import credit
-from fairlead.core.lives import in_its_life, lives_told, note_remade, note_told, of_newest
+from fairlead.core.lives import in_its_life, lives_told, note_remade
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.overtaking import marks, may_be_forced, settle_late_claims
-from fairlead.core.quota import BUILT_IN
-from fairlead.core.records import Claim, Claims, Heartbeat, Progress, QueueProgress, Release
+from fairlead.core.records import Claim, Claims, Heartbeat
+from fairlead.core.remembered import (
+    credit_in_barrier,
+    is_impossible,
+    is_late,
+    is_recovering,
+    knows_nothing,
+    unknown_queue,
+)
 from fairlead.core.rules import GroupRules
-from fairlead.core.state import Barrier, ClaimSet, GroupState, QueueState, Told
+from fairlead.core.state import Barrier, ClaimSet, QueueState
 from fairlead.core.strangers import hears_strangers
 
 __all__ = [
-    "REMEMBERED_MAX",
     "acknowledge_by_beat",
     "apply_claims",
     "barrier_due_ms",
     "enter_barrier",
-    "is_recovering",
     "pass_barrier",
-    "remember_progress",
-    "remember_release",
 ]
-
-REMEMBERED_MAX: Final = 2 * BUILT_IN.queues
-"""So many queues, lives and releases are remembered in a barrier of which the state knows nothing:
-of as many as a group has by far, and never of as many as somebody can invent."""
-
-
-def is_recovering(state: GroupState) -> bool:
-    """Tell whether the group rebuilds what it was from what its members claim."""
-    return state.barrier is not None and state.barrier.recovering
 
 
 def enter_barrier(draft: Draft) -> None:
@@ -82,7 +68,7 @@ def enter_barrier(draft: Draft) -> None:
         # What was claimed before the barrier counts as what is claimed in it.
         for _, claims in sorted(state.claims[key].read.items()):
             for claim in claims:
-                _credit(draft, key, claim)
+                credit_in_barrier(draft, key, claim)
     draft.because("recovery_started" if recovering else "generation_started")
 
 
@@ -97,7 +83,7 @@ def apply_claims(draft: Draft, claims: Claims, clock_ms: int) -> None:
     met = claims.member in state.members
     stone = state.tombstones.get(claims.member)
     gone = stone is not None and clock_ms <= stone.until_ms
-    if not met and (state.barrier is None or gone or _is_late(draft, claims.member, clock_ms)):
+    if not met and (state.barrier is None or gone or is_late(draft, claims.member, clock_ms)):
         draft.counts["claims", "stale"] += 1
         return
     passed = state.generation
@@ -119,7 +105,7 @@ def apply_claims(draft: Draft, claims: Claims, clock_ms: int) -> None:
     if state.barrier is not None:
         # The member may lapse before the barrier ends; what it has processed stays processed.
         for claim in claims.queues:
-            _credit(draft, claims.member, claim)
+            credit_in_barrier(draft, claims.member, claim)
 
 
 def acknowledge_by_beat(draft: Draft, beat: Heartbeat) -> None:
@@ -137,146 +123,6 @@ def acknowledge_by_beat(draft: Draft, beat: Heartbeat) -> None:
     ):
         return
     draft.state.claims[beat.member] = ClaimSet(barrier.generation, 1, {0: ()})
-
-
-def remember_release(draft: Draft, release: Release) -> None:
-    """Keep a release that is read while the barrier is in progress.
-
-    A claim of the same grant may be read later.
-    """
-    barrier = draft.state.barrier
-    if barrier is None or release.position is None or _is_impossible(draft, release.epoch):
-        return
-    # Copied once a step: whoever has the state of before may still look at it.
-    if draft.releases is None:
-        draft.releases = dict(barrier.releases)
-    key = (release.queue, release.member)
-    known = release.queue in draft.state.queues and release.member in draft.state.members
-    if known or key in draft.releases or len(draft.releases) < REMEMBERED_MAX:
-        fact = release.epoch, release.position if release.identity is None else None
-        draft.releases[key] = max(draft.releases.get(key, fact), fact, key=_by_epoch_and_position)
-    if barrier.releases is not draft.releases:
-        draft.state.barrier = replace(barrier, releases=draft.releases)
-    if not _may_keep(draft, release.queue, release.identity):
-        return
-    if release.identity is not None:
-        told = Told(release.epoch, release.position, "release")
-        _note_told(draft, release.member, release.queue, release.identity, told)
-    elif _knows_nothing(draft.state):
-        # Its position counts at the end, after all progress: which of the two is read first
-        # depends on how batches are cut.
-        value = draft.state.queues.get(release.queue) or _unknown(draft.state)
-        draft.set_queue(release.queue, of_newest(value, release.epoch))
-
-
-def _by_epoch_and_position(
-    fact: tuple[Epoch, Position | None],
-) -> tuple[Epoch, tuple[int, int]]:
-    epoch, position = fact
-    return epoch, (-1, -1) if position is None else position
-
-
-def _is_late(draft: Draft, member: MemberKey, clock_ms: int) -> bool:
-    """Tell whether a stranger speaks in a barrier after whoever is alive was heard."""
-    return member not in draft.state.members and not hears_strangers(draft, clock_ms)
-
-
-def remember_progress(draft: Draft, made: Progress, clock_ms: int) -> None:
-    """Keep the positions of progress that is read while the barrier is in progress.
-
-    Its grant may be one that the state does not know, and its member dead. No report is beyond what
-    was processed, so the greatest is right whoever made it (rule H7).
-    """
-    if draft.state.barrier is None or _is_late(draft, made.member, clock_ms):
-        return
-    for entry in made.queues:
-        _credit(draft, made.member, entry)
-
-
-def _credit(draft: Draft, member: MemberKey, entry: QueueProgress | Claim) -> None:
-    queue, epoch, position = entry.queue, entry.epoch, entry.position
-    if _is_impossible(draft, epoch):
-        return
-    if isinstance(entry, QueueProgress) and not _may_keep(draft, queue, entry.identity):
-        return
-    if isinstance(entry, QueueProgress) and entry.identity == draft.state.identity_of(queue.topic):
-        known = draft.state.queues.get(queue)
-        if known is not None:
-            draft.set_queue(queue, believe_end(known, entry))
-    if entry.identity is not None:
-        _note_told(draft, member, queue, entry.identity, Told(epoch, position, "progress"))
-        return
-    value = draft.state.queues.get(queue) or _unknown(draft.state)
-    if _knows_nothing(draft.state):
-        value = of_newest(value, epoch)
-    if epoch > value.void and is_doubtful(value, position):
-        draft.set_queue(queue, doubt_in_barrier(value, member, epoch, position))
-        return
-    draft.set_queue(queue, credit(value, epoch, position, "progress"))
-
-
-def _note_told(
-    draft: Draft, member: MemberKey, queue: MessageQueue, identity: str, told: Told
-) -> None:
-    """Remember what is told of a life of a queue; put aside what cannot be believed yet.
-
-    Of a life the greatest position alone is kept: one that nobody can have reached would hide those
-    that were.
-    """
-    value = draft.state.queues.get(queue)
-    if (
-        value is not None
-        and value.base is not None
-        and _is_of_its_life(draft, queue, identity)
-        and is_doubtful(value, told.position)
-    ):
-        draft.set_queue(queue, doubt_in_barrier(value, member, told.epoch, told.position))
-        told = told._replace(position=value.base)
-    note_told(draft, queue, identity, told)
-
-
-def _is_of_its_life(draft: Draft, queue: MessageQueue, identity: str) -> bool:
-    """Tell whether a life is the one that is known of a queue."""
-    value = draft.state.queues.get(queue)
-    if value is None:
-        return False
-    return identity == (draft.state.identity_of(queue.topic) or value.identity)
-
-
-def _may_keep(draft: Draft, queue: MessageQueue, identity: str | None) -> bool:
-    """Tell whether a queue, or a life of one, may be remembered that the state does not know.
-
-    Anybody may invent some for as long as the barrier is held open. What is claimed is kept.
-    """
-    queues, barrier = draft.state.queues, draft.state.barrier
-    if identity is None or barrier is None:
-        return queue in queues or len(queues) < REMEMBERED_MAX
-    known = (queue, identity) in barrier.told or _is_of_its_life(draft, queue, identity)
-    return known or len(barrier.told) < REMEMBERED_MAX
-
-
-def _is_impossible(draft: Draft, epoch: Epoch) -> bool:
-    """Tell whether an epoch is of a generation that is not there yet, or not granted yet.
-
-    One such word must not outrank everything that is true (rule H5: epochs only grow).
-    """
-    generation = draft.engine.generation
-    return epoch.generation > generation or (
-        epoch.generation == generation and epoch > draft.state.epoch
-    )
-
-
-def _knows_nothing(state: GroupState) -> bool:
-    """Tell whether the group recovers without any state of before."""
-    return is_recovering(state) and not state.generation
-
-
-def _unknown(state: GroupState) -> QueueState:
-    """Return a queue that the state does not know.
-
-    What it granted of it itself, it has forgotten since: the topic was made anew, perhaps.
-    """
-    return QueueState(late=True, void=state.epoch)
 
 
 def pass_barrier(draft: Draft) -> None:
@@ -405,18 +251,18 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
             continue
         for part in sorted(held.read):
             for claim in held.read[part]:
-                if _is_impossible(draft, claim.epoch):
+                if is_impossible(draft, claim.epoch):
                     draft.counts[FENCED, f"claims/{FUTURE_EPOCH}"] += 1
                     continue
                 claimed.setdefault(claim.queue, []).append((key, claim))
     facts: dict[MessageQueue, dict[MemberKey, tuple[Epoch, Position | None]]] = {}
     for (queue, member), fact in barrier.releases.items():
-        if _is_impossible(draft, fact[0]):
+        if is_impossible(draft, fact[0]):
             continue
         facts.setdefault(queue, {})[member] = fact
-    told, lost = lives_told(draft.state), _knows_nothing(draft.state)
+    told, lost = lives_told(draft.state), knows_nothing(draft.state)
     for queue in sorted(set(draft.state.queues) | set(claimed) | set(told)):
-        value = draft.state.queues.get(queue) or _unknown(draft.state)
+        value = draft.state.queues.get(queue) or unknown_queue(draft.state)
         present = draft.state.identity_of(queue.topic)
         lives = told.get(queue, {})
         if len({*lives, present} - {None}) > 1:

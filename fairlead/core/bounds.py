@@ -248,15 +248,20 @@ def _is_younger(word: Doubt, answered_ms: int) -> bool:
     return word.source is not None and answered_ms < word.source.append_ms
 
 
+def _claimed(value: QueueState, position: Position) -> QueueState:
+    if value.base is None:
+        # A reset may have been kept beside it.
+        return based(value, position, "progress")
+    return replace(value, base=position, why="progress") if position > value.base else value
+
+
 def _apply(draft: Draft, queue: MessageQueue, word: Doubt, *, believed: bool) -> None:
     value = draft.state.queues[queue]
     if not believed:
         _tell(draft, word.source, word.member, queue, _against(value, word.position))
     if word.kind == "claim":
-        if believed and value.base is None:
-            draft.set_queue(queue, based(value, word.position, "progress"))
-        elif believed and value.base is not None and word.position > value.base:
-            draft.set_queue(queue, replace(value, base=word.position, why="progress"))
+        if believed:
+            draft.set_queue(queue, _claimed(value, word.position))
         draft.because("offsets_known", topic=queue.topic)
         return
     position = word.position if believed or value.base is None else value.base

@@ -6,13 +6,13 @@ name the life of the topic that it was asked for, and is then followed in no oth
 
 from dataclasses import replace
 
-from fairlead.core.barrier import is_recovering
 from fairlead.core.draft import Draft
 from fairlead.core.handover import reset
 from fairlead.core.membership import subscribed_topics
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Cause
 from fairlead.core.records import Arrival, Reset
+from fairlead.core.remembered import is_recovering
 from fairlead.core.state import GroupState, QueueState
 
 __all__ = ["apply_reset", "carry_out", "follow_set_aside", "refuse_strange_resets"]

@@ -1,4 +1,4 @@
-"""Claims for a generation that is not there yet: kept for the driver that needs them, and no more."""
+"""Claims for a generation that is not there yet: kept for the driver that needs them alone."""
 
 from tests.engine.client import Client
 from tests.engine.lives import replayed

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fairlead.core import barrier
+from fairlead.core import remembered
 from tests.engine.client import Client
 from tests.engine.lives import replayed
 from tests.engine.test_state_of_the_gone import state_of
@@ -66,7 +66,7 @@ def test_what_is_remembered_of_a_barrier_is_bounded(
     say: Callable[[World, int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who holds it open invents queues, lives and releases, but not as many as one likes."""
-    monkeypatch.setattr(barrier, "REMEMBERED_MAX", 50)
+    monkeypatch.setattr(remembered, "REMEMBERED_MAX", 50)
     world = _held_open()
     before = world.kept("orders")
     for number in range(20):
