@@ -279,7 +279,9 @@ def may_be_forgotten(state: GroupState) -> bool:
 def _tidy(draft: Draft) -> None:
     """Forget the routes that no member needs any more, and after a set time the group itself."""
     state, clock = draft.state, draft.moment.clock_ms
-    if effective_members(state.members):
+    # A full shard adds no topic: who restarts would not get back what it alone has read.
+    may_return = bool(draft.engine.group_bytes and state.tombstones)
+    if effective_members(state.members) and not may_return:
         forget_routes(draft, subscribed_topics(state))
     if state.members or state.awaited:
         state.empty_since_ms = None
