@@ -93,6 +93,8 @@ def step(
     if known is None:
         return _unknown_group(arrivals)
     draft = Draft(known, moment, engine, rules_of(known.rules, engine))
+    if state is not None and _is_nobodys(state, arrivals, moment, engine):
+        return _forget(draft, arrivals)
     before = known.epoch
     enter_barrier(draft)
     if state is not None:
@@ -204,7 +206,7 @@ def _created_by(record: GroupRecord, moment: Moment, engine: EngineRules) -> str
     if isinstance(record, RuleSet | Reset):
         # A reset is remembered until somebody follows it, whether or not anybody is there yet.
         return record.group
-    if not engine.auto_create:
+    if not (engine.auto_create or _rules_are_unread(moment, engine)):
         return None
     if isinstance(record, Heartbeat):
         return record.group
@@ -212,6 +214,36 @@ def _created_by(record: GroupRecord, moment: Moment, engine: EngineRules) -> str
         # Who speaks of a group after a loss tells that it was there, and perhaps how far it was.
         return record.group
     return None
+
+
+def _rules_are_unread(moment: Moment, engine: EngineRules) -> bool:
+    """Tell whether the rule that made a group may be unread yet: the driver's marker waits for it.
+
+    Who works in such a group speaks once of what it works on: its words are kept until then.
+    """
+    return moment.marker < engine.generation
+
+
+def _is_nobodys(
+    state: GroupState, arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules
+) -> bool:
+    """Tell whether heartbeats alone have made a group, where rules alone may, and all are read."""
+    return (
+        not engine.auto_create
+        and not state.generation
+        and may_be_forgotten(state)
+        and not _rules_are_unread(moment, engine)
+        and not any(isinstance(each.record, RuleSet | Reset) for each in arrivals)
+    )
+
+
+def _forget(draft: Draft, arrivals: Sequence[Arrival]) -> StepResult:
+    """Forget a group that nobody has made, as an eviction does, and refuse its records."""
+    refused = _unknown_group(arrivals)
+    draft.evicted = True
+    draft.because("group_evicted")
+    outputs = outputs_of(draft, draft.state.epoch)
+    return replace(refused, outputs=(*outputs, *refused.outputs))
 
 
 def _unknown_group(arrivals: Sequence[Arrival]) -> StepResult:
