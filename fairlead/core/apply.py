@@ -223,7 +223,8 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
         or is_recovering(state)
         or changed.topic in state.late_topics
     )
-    state.late_topics = tuple(topic for topic in state.late_topics if topic != changed.topic)
+    if former not in (None, route.identity):
+        state.late_topics = tuple(topic for topic in state.late_topics if topic != changed.topic)
     # Also while nobody shares the topic: what comes then must be known as late when somebody does.
     shared = (
         changed.topic in shared_topics(state)

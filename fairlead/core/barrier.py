@@ -154,8 +154,7 @@ def pass_barrier(draft: Draft) -> None:
     }
     _drop_void(draft)
     if barrier.recovering:
-        known = state.routes.keys()
-        state.late_topics = tuple(sorted({*shared_topics(state)} - known))
+        state.late_topics = tuple(sorted(shared_topics(state)))
     # What was answered meanwhile did not count: it is asked for again, at once.
     state.requests = {}
     draft.because("recovery_passed" if barrier.recovering else "generation_passed")

@@ -52,6 +52,7 @@ def forget_routes(draft: Draft, topics: Collection[str]) -> None:
         if queue.topic in gone and value.identity is None:
             draft.set_queue(queue, replace(value, identity=state.routes[queue.topic].identity))
     state.routes = {topic: route for topic, route in state.routes.items() if topic not in gone}
+    state.late_topics = tuple(topic for topic in state.late_topics if topic not in gone)
 
 
 def _start_anew(

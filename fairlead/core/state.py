@@ -346,7 +346,10 @@ class GroupState:
     weights: dict[MessageQueue, float] = field(default_factory=dict)
     """The measured weights in force; a queue that is not named weighs 1."""
     late_topics: tuple[str, ...] = ()
-    """Topics of before a recovery whose route is not known yet, sorted: their queues are late."""
+    """Topics that were shared at the end of a recovery, sorted: their queues are late.
+
+    Also those that come later, to a route that is known: it may have hidden them for a while.
+    """
     awaited: dict[str, Awaited] = field(default_factory=dict)
     """Client id -> a client whose queues wait for it to come back."""
     settling: Settling | None = None
