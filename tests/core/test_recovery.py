@@ -170,28 +170,6 @@ def test_a_route_that_comes_after_the_recovery() -> None:
     assert (awaited, world.state.late_topics) == (("orders",), ("orders",))
 
 
-@pytest.mark.parametrize("policy", ["fairlead", "rocketmq"])
-def test_a_queue_that_its_route_hid_in_a_recovery(policy: str) -> None:
-    """One that comes back after a loss may have been read, although the route was known."""
-    profile = MemberProfile(consume_from="last_offset")
-    world = World()
-    world.lose(2)
-    world.rule("start_policy", policy)
-    world.beat("a", profile=profile)
-    world.claims("a")
-    world.run()
-    world.route(1)
-    _wait(world, "a", milliseconds=WAIT_MS + 2)
-    world.bounds(1, first=7)
-    world.run()
-    world.beat("a", profile=profile)
-    world.route(2)
-    world.run()
-    world.bounds(2, first=7)
-    world.run()
-    assert [(add.queue.queue_id, add.position) for add in world.adds("a")] == [(1, Position(0, 7))]
-
-
 def test_owners_go_on_while_the_route_is_unknown() -> None:
     """Nobody is dropped, and no position forgotten, because no bridge has told the route yet."""
     world = World()

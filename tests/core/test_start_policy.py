@@ -166,3 +166,26 @@ def test_the_policy_in_force_decides() -> None:
     world.bounds(2, first=3, last=9)
     world.run()
     assert [(add.position.offset, add.why) for add in world.adds("a")] == [(9, "last_offset")]
+
+
+@pytest.mark.parametrize("policy", ["fairlead", "rocketmq"])
+def test_a_queue_that_its_route_hid_in_a_recovery(policy: str) -> None:
+    """One that comes back after a loss may have been read, although the route was known."""
+    profile, world = _profile("last_offset"), World()
+    world.lose(2)
+    world.rule("start_policy", policy)
+    world.beat("a", profile=profile)
+    world.claims("a")
+    world.run()
+    world.route(1)
+    for _ in range(3):
+        world.pass_time(5_000)
+        world.beat("a", profile=profile)
+        world.run()
+    world.bounds(1, first=7)
+    world.run()
+    world.route(2)
+    world.run()
+    world.bounds(2, first=7)
+    world.run()
+    assert [(add.queue.queue_id, add.position) for add in world.adds("a")] == [(1, Position(0, 7))]
