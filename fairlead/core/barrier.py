@@ -28,6 +28,7 @@ from fairlead.core.remembered import (
     is_late,
     is_recovering,
     knows_nothing,
+    may_keep_claims,
     unknown_queue,
 )
 from fairlead.core.rules import GroupRules
@@ -93,6 +94,9 @@ def apply_claims(draft: Draft, claims: Claims, clock_ms: int) -> None:
     if claims.generation <= passed:
         late = settle_late_claims(draft, claims)
         draft.counts["claims", "applied" if late else "duplicate"] += 1
+        return
+    if not may_keep_claims(draft, claims, clock_ms):
+        draft.counts["claims", "stale"] += 1
         return
     draft.counts["claims", "applied"] += 1
     held = state.claims.get(claims.member)

@@ -4,6 +4,8 @@ Nobody can tell then whose grants the state knows, nor which queues there are. S
 kept by itself, and counts at the barrier's end: decided in :mod:`fairlead.core.barrier`.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -13,25 +15,33 @@ from fairlead.core.handover import credit
 from fairlead.core.lives import note_told, of_newest
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.quota import BUILT_IN
-from fairlead.core.records import Claim, Progress, QueueProgress, Release
+from fairlead.core.records import Claim, Claims, Progress, QueueProgress, Release
 from fairlead.core.state import Barrier, GroupState, QueueState, Told
 from fairlead.core.strangers import hears_strangers
 
 __all__ = [
-    "REMEMBERED_MAX",
     "credit_in_barrier",
     "is_impossible",
     "is_late",
     "is_recovering",
     "knows_nothing",
+    "may_keep_claims",
     "remember_progress",
     "remember_release",
+    "remembered_max",
     "unknown_queue",
 ]
 
-REMEMBERED_MAX: Final = 2 * BUILT_IN.queues
-"""So many queues, lives and releases are remembered in a barrier of which the state knows nothing:
-of as many as a group has by far, and never of as many as somebody can invent."""
+_STOPPED_MAX: Final = 100
+"""A member also claims what it has stopped of late: so many, and twice the queues of its group."""
+
+
+def remembered_max(draft: Draft) -> int:
+    """Return how many queues, lives, releases or claims are remembered that the state knows not of.
+
+    More than any group has that keeps its quota, and never as many as somebody can invent.
+    """
+    return 2 * max(BUILT_IN.queues, draft.rules.quota.queues)
 
 
 def is_recovering(state: GroupState) -> bool:
@@ -42,6 +52,50 @@ def is_recovering(state: GroupState) -> bool:
 def is_late(draft: Draft, member: MemberKey, clock_ms: int) -> bool:
     """Tell whether a stranger speaks in a barrier after whoever is alive was heard."""
     return member not in draft.state.members and not hears_strangers(draft, clock_ms)
+
+
+def may_keep_claims(draft: Draft, claims: Claims, clock_ms: int) -> bool:
+    """Tell whether a part of an acknowledgement may be kept until the barrier that needs it.
+
+    What the state knows that a member was granted always may. Of other grants a member may invent
+    any number, and whoever is refused a part has not acknowledged: it is waited for as a mute one
+    is, and nobody else is given what it may work on. In a full shard a member has no more than it
+    may have stopped, but while somebody may own queues of whom the engine knows nothing.
+    """
+    unknown = _unknown_to(draft, claims.member, claims.queues)
+    if not unknown:
+        return True
+    if draft.unknown_claims is None:
+        draft.unknown_claims = Counter(
+            {
+                key: sum(_unknown_to(draft, key, each) for each in held.read.values())
+                for key, held in draft.state.claims.items()
+            }
+        )
+    kept = draft.unknown_claims
+    if draft.engine.group_bytes and not hears_strangers(draft, clock_ms):
+        most = 2 * len(draft.state.queues) + _STOPPED_MAX
+        if kept[claims.member] + unknown > most:
+            return False
+    if kept.total() + unknown > remembered_max(draft):
+        return False
+    kept[claims.member] += unknown
+    return True
+
+
+def _unknown_to(draft: Draft, member: MemberKey, claims: Iterable[Claim]) -> int:
+    """Return how many claims are of grants that the state does not know."""
+    return sum(not _knows_grant(draft, member, claim) for claim in claims)
+
+
+def _knows_grant(draft: Draft, member: MemberKey, claim: Claim) -> bool:
+    value = draft.state.queues.get(claim.queue)
+    if value is None:
+        return False
+    return any(
+        grant.member == member and grant.epoch == claim.epoch
+        for grant in (*value.overtaken, *value.chain)
+    )
 
 
 def remember_progress(draft: Draft, made: Progress, clock_ms: int) -> None:
@@ -89,7 +143,7 @@ def _note_release(draft: Draft, barrier: Barrier, release: Release, position: Po
         draft.set_queue(release.queue, doubted)
         told = None
     known = value is not None and release.member in draft.state.members
-    if known or key in draft.releases or len(draft.releases) < REMEMBERED_MAX:
+    if known or key in draft.releases or len(draft.releases) < remembered_max(draft):
         fact = release.epoch, told
         draft.releases[key] = max(draft.releases.get(key, fact), fact, key=_by_epoch_and_position)
     if barrier.releases is not draft.releases:
@@ -161,9 +215,9 @@ def _may_keep(draft: Draft, queue: MessageQueue, identity: str | None) -> bool:
     """
     queues, barrier = draft.state.queues, draft.state.barrier
     if identity is None or barrier is None:
-        return queue in queues or len(queues) < REMEMBERED_MAX
+        return queue in queues or len(queues) < remembered_max(draft)
     known = (queue, identity) in barrier.told or _is_of_its_life(draft, queue, identity)
-    return known or len(barrier.told) < REMEMBERED_MAX
+    return known or len(barrier.told) < remembered_max(draft)
 
 
 def is_impossible(draft: Draft, epoch: Epoch) -> bool:

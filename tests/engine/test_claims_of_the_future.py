@@ -1,13 +1,16 @@
 """Claims for a generation that is not there yet: kept for the driver that needs them alone."""
 
+import pytest
+
+from fairlead.core import remembered
 from tests.engine.client import Client
 from tests.engine.lives import replayed
-from tests.engine.test_state_of_the_gone import state_of
-from tests.engine.test_state_share import begun
+from tests.engine.test_state_of_the_gone import part_of, state_of
+from tests.engine.test_state_share import SHARE, begun, crowd, near
 from tests.engine.world import World
 
 
-def _claim(world: World, client: Client, part: int, generation: int = 99) -> None:
+def claim(world: World, client: Client, part: int, generation: int = 99) -> None:
     """One part of many of an acknowledgement of a generation that nobody has claimed."""
     claims = [
         {
@@ -29,10 +32,43 @@ def test_claims_of_who_never_came_are_forgotten() -> None:
     world.pass_seconds(3)
     world.start_driver()
     for number in range(20):
-        _claim(world, Client(world.topics, "orders", f"stranger-{number}"), 0)
+        claim(world, Client(world.topics, "orders", f"stranger-{number}"), 0)
     world.pass_seconds(3)
     assert state_of(world).barrier is None
     assert {key.client_id for key in state_of(world).claims} <= {"a", "b"}
     world.pass_seconds(60)
     assert world.kept("orders") < 5_000
+    assert replayed(world).same
+
+
+def test_a_member_fills_no_state_by_what_it_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A group keeps no more claims of what nobody granted than it could have queues."""
+    monkeypatch.setattr(remembered, "remembered_max", lambda _draft: 1_000)
+    world = begun()
+    before = world.kept("orders")
+    for part in range(20):
+        claim(world, world.clients[0], part)
+        world.pass_seconds(1)
+    claimed = world.kept("orders") - before
+    assert 0 < claimed < 4 * SHARE / 10
+    assert replayed(world).same
+
+
+def test_a_full_shard_keeps_what_its_members_may_have_stopped() -> None:
+    """Of grants that the state does not know a member may claim a few, and no more."""
+    world = begun()
+    crowd(world, near("orders", 6))
+    world.pass_seconds(30)
+    assert part_of(world)
+    before = world.kept("orders")
+    for part in range(5):
+        claim(world, world.clients[0], part)
+        world.pass_seconds(1)
+    assert world.kept("orders") < before + 500
+    # Whoever has claimed so much has not acknowledged; the others hand over as ever.
+    for client in world.clients:
+        client.gone = False
+    world.start_driver()
+    world.pass_seconds(10)
+    assert state_of(world).barrier is None
     assert replayed(world).same

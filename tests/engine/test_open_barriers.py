@@ -66,7 +66,7 @@ def test_what_is_remembered_of_a_barrier_is_bounded(
     say: Callable[[World, int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who holds it open invents queues, lives and releases, but not as many as one likes."""
-    monkeypatch.setattr(remembered, "REMEMBERED_MAX", 50)
+    monkeypatch.setattr(remembered, "remembered_max", lambda _draft: 50)
     world = _held_open()
     before = world.kept("orders")
     for number in range(20):
