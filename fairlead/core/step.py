@@ -221,7 +221,7 @@ def _rules_are_unread(moment: Moment, engine: EngineRules) -> bool:
 
     Who works in such a group speaks once of what it works on: its words are kept until then.
     """
-    return moment.marker < engine.generation
+    return 1 < engine.generation > moment.marker
 
 
 def _is_nobodys(
