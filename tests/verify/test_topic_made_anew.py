@@ -12,7 +12,7 @@ LIVES = {FIRST: "old", SECOND: "new", THIRD: "new"}
 
 def made_anew(*, again: range = range(2, 4), last: int = 4, lives: bool = True) -> Scene:
     """A and B read the old life up to 6, then the new one: A up to 2, and B the rest up to 4."""
-    scene = Scene(source=range(4), lives=LIVES if lives else {})
+    scene = Scene(source=range(4), lives=dict(LIVES) if lives else {})
     scene.write(
         "a",
         start(FIRST, 0, 10),
