@@ -95,7 +95,7 @@ def apply_claims(draft: Draft, claims: Claims, clock_ms: int) -> None:
         late = settle_late_claims(draft, claims)
         draft.counts["claims", "applied" if late else "duplicate"] += 1
         return
-    if not may_keep_claims(draft, claims, clock_ms):
+    if not may_keep_claims(draft, claims):
         draft.counts["claims", "stale"] += 1
         return
     draft.counts["claims", "applied"] += 1

@@ -80,8 +80,6 @@ class Draft:
     """What the barrier's records have told, once this step has added to it."""
     releases: dict[tuple[MessageQueue, MemberKey], tuple[Epoch, Position | None]] | None = None
     """The releases that the barrier remembers, once this step has added to them."""
-    unknown_claims: Counter[MemberKey] | None = None
-    """How many claims of grants that the state does not know are kept, once this step has asked."""
     strange: dict[MessageQueue, Arrival] = field(default_factory=dict)
     """The newest reset that this step has read of a queue that no route had yet."""
     idle: dict[MessageQueue, tuple[Grant, Source]] = field(default_factory=dict)

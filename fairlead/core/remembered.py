@@ -4,10 +4,7 @@ Nobody can tell then whose grants the state knows, nor which queues there are. S
 kept by itself, and counts at the barrier's end: decided in :mod:`fairlead.core.barrier`.
 """
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final
 
 from fairlead.core.bounds import believe_end, doubt_in_barrier, is_doubtful
 from fairlead.core.draft import Draft
@@ -32,14 +29,12 @@ __all__ = [
     "unknown_queue",
 ]
 
-_STOPPED_MAX: Final = 100
-"""A member also claims what it has stopped of late: so many, and twice the queues of its group."""
-
 
 def remembered_max(draft: Draft) -> int:
-    """Return how many queues, lives, releases or claims are remembered that the state knows not of.
+    """Return how many queues, lives and releases are remembered that the state knows not of.
 
-    More than any group has that keeps its quota, and never as many as somebody can invent.
+    Each member may have as many claims. They are more than the queues of any group that keeps its
+    quota, and never as many as somebody can invent.
     """
     return 2 * max(BUILT_IN.queues, draft.rules.quota.queues)
 
@@ -54,48 +49,17 @@ def is_late(draft: Draft, member: MemberKey, clock_ms: int) -> bool:
     return member not in draft.state.members and not hears_strangers(draft, clock_ms)
 
 
-def may_keep_claims(draft: Draft, claims: Claims, clock_ms: int) -> bool:
+def may_keep_claims(draft: Draft, claims: Claims) -> bool:
     """Tell whether a part of an acknowledgement may be kept until the barrier that needs it.
 
-    What the state knows that a member was granted always may. Of other grants a member may invent
-    any number, and whoever is refused a part has not acknowledged: it is waited for as a mute one
-    is, and nobody else is given what it may work on. In a full shard a member has no more than it
-    may have stopped, but while somebody may own queues of whom the engine knows nothing.
+    A member claims each queue once that it ever started, so an honest one has no more claims than
+    its group has queues, however many members that has. Who is refused a part has not acknowledged:
+    it is waited for as a mute one is, and nobody else is given what it may work on.
     """
-    unknown = _unknown_to(draft, claims.member, claims.queues)
-    if not unknown:
-        return True
-    if draft.unknown_claims is None:
-        draft.unknown_claims = Counter(
-            {
-                key: sum(_unknown_to(draft, key, each) for each in held.read.values())
-                for key, held in draft.state.claims.items()
-            }
-        )
-    kept = draft.unknown_claims
-    if draft.engine.group_bytes and not hears_strangers(draft, clock_ms):
-        most = 2 * len(draft.state.queues) + _STOPPED_MAX
-        if kept[claims.member] + unknown > most:
-            return False
-    if kept.total() + unknown > remembered_max(draft):
-        return False
-    kept[claims.member] += unknown
-    return True
-
-
-def _unknown_to(draft: Draft, member: MemberKey, claims: Iterable[Claim]) -> int:
-    """Return how many claims are of grants that the state does not know."""
-    return sum(not _knows_grant(draft, member, claim) for claim in claims)
-
-
-def _knows_grant(draft: Draft, member: MemberKey, claim: Claim) -> bool:
-    value = draft.state.queues.get(claim.queue)
-    if value is None:
-        return False
-    return any(
-        grant.member == member and grant.epoch == claim.epoch
-        for grant in (*value.overtaken, *value.chain)
-    )
+    held = draft.state.claims.get(claims.member)
+    of_it = {} if held is None or held.generation != claims.generation else held.read
+    others = sum(len(queues) for part, queues in of_it.items() if part != claims.part)
+    return others + len(claims.queues) <= remembered_max(draft)
 
 
 def remember_progress(draft: Draft, made: Progress, clock_ms: int) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from fairlead.core import remembered
 from fairlead.core.model import Epoch, Position
 from fairlead.core.records import Claim, Claims
 from tests.core.world import GROUP, World, key_of, queue_of, settled
@@ -58,3 +59,20 @@ def test_a_queue_without_a_route_that_was_claimed_early_has_its_owner(identity: 
     assert world.state is not None
     assert world.state.barrier is None
     assert world.state.queues[PAYMENTS].base == Position(0, 50)
+
+
+def test_each_member_may_have_started_every_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound is one of each member: what all of them claim may be many times the queues."""
+    monkeypatch.setattr(remembered, "remembered_max", lambda _draft: 4)
+    world = settled("a", "b")
+    world.driver(2)
+    for client, runs in (("a", (0, 1)), ("b", (2, 3))):
+        claims = ((number, world.epoch_of(number), 5, number in runs) for number in range(4))
+        world.claims(client, *claims)
+    world.run()
+    world.pass_time(3_000)
+    for client in "ab":
+        world.beat(client)
+    world.run()
+    assert world.state is not None
+    assert world.state.barrier is None

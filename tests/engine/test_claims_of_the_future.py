@@ -5,8 +5,8 @@ import pytest
 from fairlead.core import remembered
 from tests.engine.client import Client
 from tests.engine.lives import replayed
-from tests.engine.test_state_of_the_gone import part_of, state_of
-from tests.engine.test_state_share import SHARE, begun, crowd, near
+from tests.engine.test_state_of_the_gone import state_of
+from tests.engine.test_state_share import SHARE, begun
 from tests.engine.world import World
 
 
@@ -42,7 +42,7 @@ def test_claims_of_who_never_came_are_forgotten() -> None:
 
 
 def test_a_member_fills_no_state_by_what_it_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A group keeps no more claims of what nobody granted than it could have queues."""
+    """It claims each queue once: no more claims of it are kept than its group could have queues."""
     monkeypatch.setattr(remembered, "remembered_max", lambda _draft: 1_000)
     world = begun()
     before = world.kept("orders")
@@ -51,24 +51,4 @@ def test_a_member_fills_no_state_by_what_it_claims(monkeypatch: pytest.MonkeyPat
         world.pass_seconds(1)
     claimed = world.kept("orders") - before
     assert 0 < claimed < 4 * SHARE / 10
-    assert replayed(world).same
-
-
-def test_a_full_shard_keeps_what_its_members_may_have_stopped() -> None:
-    """Of grants that the state does not know a member may claim a few, and no more."""
-    world = begun()
-    crowd(world, near("orders", 6))
-    world.pass_seconds(30)
-    assert part_of(world)
-    before = world.kept("orders")
-    for part in range(5):
-        claim(world, world.clients[0], part)
-        world.pass_seconds(1)
-    assert world.kept("orders") < before + 500
-    # Whoever has claimed so much has not acknowledged; the others hand over as ever.
-    for client in world.clients:
-        client.gone = False
-    world.start_driver()
-    world.pass_seconds(10)
-    assert state_of(world).barrier is None
     assert replayed(world).same
