@@ -11,7 +11,7 @@ from typing import Final, Self
 from fairlead.broker.folder import new_state, sole_starter, with_ports
 from fairlead.broker.node import BrokerProgram, EmbeddedNode
 from fairlead.broker.ports import is_free
-from fairlead.broker.processes import terminate
+from fairlead.broker.processes import quorum_of, terminate
 from fairlead.broker.readiness import nodes_seen_by
 from fairlead.broker.state import ClusterState, read_state, write_state
 from fairlead.errors import EnvironmentMissingError, RefusedError, UsageError
@@ -134,7 +134,7 @@ class EmbeddedKafka:
     def stop(self) -> None:
         """Stop every node: SIGTERM, and SIGKILL for those that do not go in time."""
         running = [node.child.identity for node in self._nodes.values() if node.child is not None]
-        terminate(running, STOP_SECONDS_MAX)
+        terminate(running, STOP_SECONDS_MAX, quorum=quorum_of(len(self._nodes)))
 
     def is_running(self, node: int = 1) -> bool:
         """Tell whether a node's process lives; a paused one does."""

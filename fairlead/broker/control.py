@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fairlead.broker.cluster import STOP_SECONDS_MAX
 from fairlead.broker.ports import LOOPBACK
-from fairlead.broker.processes import terminate
+from fairlead.broker.processes import quorum_of, terminate
 from fairlead.broker.readiness import nodes_seen_by
 from fairlead.broker.state import read_state
 
@@ -73,4 +73,4 @@ def stop_recorded(data_dir: Path, timeout_s: float = STOP_SECONDS_MAX) -> tuple[
     state = read_state(data_dir)
     if state is None or not state.is_running():
         return None
-    return terminate(state.processes(), timeout_s)
+    return terminate(state.processes(), timeout_s, quorum=quorum_of(len(state.nodes)))

@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 _LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 _POLL_SECONDS: Final = 0.05
+_LOOK_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +153,25 @@ def identify(pid: int) -> ProcessIdentity:
         return ProcessIdentity(pid, 0)
 
 
-def terminate(processes: list[ProcessIdentity], timeout_s: float) -> tuple[int, ...]:
+def quorum_of(nodes: int) -> int:
+    """Return how many of a cluster's nodes must be there for its controllers to decide anything."""
+    return nodes // 2 + 1
+
+
+def terminate(
+    processes: list[ProcessIdentity], timeout_s: float, *, quorum: int = 0, alone_s: float = 5.0
+) -> tuple[int, ...]:
     """Ask all to stop, and kill those still there when the time is over.
+
+    A broker leaves in order with the consent of its controllers, of which a majority must be there.
+    All nodes are asked at once, so one that is slow may find that the others have gone: it would
+    wait for minutes.
 
     Args:
         processes: who shall stop; those already gone are passed over.
         timeout_s: for all together, in seconds.
+        quorum: if fewer than so many are left, nobody can give them leave; 0: they need none.
+        alone_s: so long those have that are left then.
 
     Returns:
         the pids of those that had to be killed.
@@ -166,7 +180,13 @@ def terminate(processes: list[ProcessIdentity], timeout_s: float) -> tuple[int, 
     for process in processes:
         if process.signal(signal.SIGTERM):
             process.signal(signal.SIGCONT)  # a paused one could not hear
-    killed = [one for one in processes if not one.wait(deadline - time.monotonic())]
+    left = [one for one in processes if one.is_alive()]
+    while left and time.monotonic() < deadline:
+        if len(left) < quorum:
+            deadline, quorum = min(deadline, time.monotonic() + alone_s), 0
+        left[0].wait(min(_LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
+        left = [one for one in left if one.is_alive()]
+    killed = left
     for process in killed:
         process.signal(signal.SIGKILL)
     for process in killed:

@@ -12,7 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.broker.processes import ChildProcess, ProcessIdentity, identify, terminate
+from fairlead.broker.processes import (
+    ChildProcess,
+    ProcessIdentity,
+    identify,
+    quorum_of,
+    terminate,
+)
 from tests.awaiting import await_seen, child_process, ended
 
 _STUBBORN = """
@@ -100,6 +106,16 @@ def test_who_does_not_stop_in_time_is_killed(
     assert terminate(both, 0.5) == (stubborn.pid,)
     assert sleeper.wait(10) == -signal.SIGTERM
     assert stubborn.wait(10) == -signal.SIGKILL
+
+
+def test_who_is_left_alone_is_not_waited_for(
+    sleeper: subprocess.Popen[bytes], stubborn: subprocess.Popen[str]
+) -> None:
+    """Without a majority nobody gives a node leave: it is killed long before the time is over."""
+    both = [identify(sleeper.pid), identify(stubborn.pid)]
+    begun = time.monotonic()
+    assert terminate(both, 100.0, quorum=quorum_of(2), alone_s=0.2) == (stubborn.pid,)
+    assert time.monotonic() - begun < 50.0
 
 
 def test_a_paused_process_is_stopped_too(sleeper: subprocess.Popen[bytes]) -> None:

@@ -12,6 +12,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
 
 from fairlead.broker import EmbeddedKafka, read_state, read_status
+from fairlead.broker.processes import quorum_of
 from fairlead.settings import load_settings
 from fairlead.topics import create_topics, topic_specs
 
@@ -20,12 +21,16 @@ pytestmark = pytest.mark.broker
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedKafka]:
-    """Three nodes; every test leaves all of them in service. At the end they stop in order."""
+    """Three nodes; every test leaves all of them in service. At the end a majority stops in order.
+
+    The last one may find itself without controllers that give it leave.
+    """
     with EmbeddedKafka(tmp_path_factory.mktemp("kafka"), brokers=3) as started:
         yield started
     assert [started.is_running(node) for node in started.nodes] == [False] * 3
     logs = [started.log_file(node).read_text() for node in started.nodes]
-    assert all("shut down completed" in log for log in logs), "a node had to be killed"
+    in_order = sum("shut down completed" in log for log in logs)
+    assert in_order >= quorum_of(3), "nodes had to be killed"
 
 
 def _partition(bootstrap: str, topic: str) -> dict[str, Any]:
