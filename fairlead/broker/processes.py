@@ -186,12 +186,11 @@ def terminate(
             deadline, quorum = min(deadline, time.monotonic() + alone_s), 0
         left[0].wait(min(_LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
         left = [one for one in left if one.is_alive()]
-    killed = left
-    for process in killed:
+    for process in left:
         process.signal(signal.SIGKILL)
-    for process in killed:
+    for process in left:
         process.wait(timeout_s)
-    return tuple(process.pid for process in killed)
+    return tuple(process.pid for process in left)
 
 
 class _KernelView(NamedTuple):

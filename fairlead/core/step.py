@@ -87,7 +87,7 @@ def step(
 
     ``arrivals`` are this group's records, sorted by (control, routes, offsets, releases,
     heartbeats), topic, partition and offset. ``state`` None: the group is not known yet; a rule
-    creates it, and a heartbeat if ``engine.auto_create``.
+    creates it, and a heartbeat if ``engine.auto_create`` or as long as rules may be unread.
     """
     known = state.copy() if state is not None else _create(arrivals, moment, engine)
     if known is None:

@@ -124,9 +124,9 @@ def _reasons(draft: Draft) -> dict[MemberKey, _Reason]:
     lacking.discard(own_retry_topic(state.group))
     silent = _silent(draft)
     kept_out = _kept_out(draft, members)
-    roomless = without_room(draft, lacking)
     if not (lacking or silent or kept_out):
         return {}
+    roomless = without_room(draft, lacking)
     begins = _without_start(state, silent)
     found: dict[MemberKey, _Reason] = {}
     for client_id, member in members.items():

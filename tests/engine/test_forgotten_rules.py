@@ -41,9 +41,7 @@ def test_whoever_works_in_a_group_of_a_rule_that_is_read_late_is_asked_first() -
     )
     for client in world.clients:
         client.claim(world.generation)
-    ends = world._plan(shard, None)  # noqa: SLF001 - control is read by the next batch
-    place = (shard, NAMES.name("control"), shard)
-    world.planned[shard] = {**ends, place: world.read.get(place, 0)}
+    world.hold_back("control", shard)
     world.run_all()
     for _ in range(20):
         world.pass_seconds(1)
@@ -63,9 +61,7 @@ def test_a_group_that_no_rule_made_is_forgotten_once_all_rules_are_read() -> Non
     world.topics.rule("group-1", "slots", "subscribers")
     end = len(world.topics.rows[NAMES.name("control"), shard])
     world.topics.tick(world.generation, control_end=end)
-    ends = world._plan(shard, None)  # noqa: SLF001 - control is read by the next batch
-    place = (shard, NAMES.name("control"), shard)
-    world.planned[shard] = {**ends, place: world.read.get(place, 0)}
+    world.hold_back("control", shard)
     world.run_all()
     assert [each["group"] for each in world.kinds("decisions")] == ["nobodys"]
     world.pass_seconds(40)

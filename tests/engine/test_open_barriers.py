@@ -8,22 +8,8 @@ import pytest
 from fairlead.core import remembered
 from tests.engine.client import Client
 from tests.engine.lives import replayed
-from tests.engine.test_state_of_the_gone import state_of
-from tests.engine.test_state_share import Shared, begun
+from tests.engine.test_ways_around_the_budget import held_open
 from tests.engine.world import World
-
-
-def _held_open() -> Shared:
-    """Return a world whose barrier waits for its first member, for longer than anybody lives."""
-    world = begun()
-    world.pass_seconds(30)
-    world.generation += 1
-    world.topics.tick(world.generation)
-    world.clients[1].claim(world.generation)
-    world.clients[0].generation = world.generation - 1
-    world.pass_seconds(62)
-    assert state_of(world).barrier is not None
-    return world
 
 
 def _say(world: World, client: Client, suffix: str, record: dict[str, Any]) -> None:
@@ -67,7 +53,7 @@ def test_what_is_remembered_of_a_barrier_is_bounded(
 ) -> None:
     """Who holds it open invents queues, lives and releases, but not as many as one likes."""
     monkeypatch.setattr(remembered, "remembered_max", lambda _draft: 50)
-    world = _held_open()
+    world = held_open()
     before = world.kept("orders")
     for number in range(20):
         say(world, number)

@@ -12,6 +12,19 @@ from tests.engine.topics import START_MS, shard_of
 from tests.engine.world import World
 
 
+def held_open(**fields: Any) -> Shared:
+    """Return a world whose barrier waits for its first member, for longer than anybody lives."""
+    world = begun(**fields)
+    world.pass_seconds(30)
+    world.generation += 1
+    world.topics.tick(world.generation)
+    world.clients[1].claim(world.generation)
+    world.clients[0].generation = world.generation - 1
+    world.pass_seconds(62)
+    assert state_of(world).barrier is not None
+    return world
+
+
 def subscribed(*topics: str) -> Mapping[str, Any]:
     """Return what a member says that subscribes to these topics."""
     said = {"expression_type": "tag", "expression": "", "tags": [], "sub_version": START_MS + 1}
@@ -81,15 +94,7 @@ def test_a_full_shard_takes_no_more_routes() -> None:
 
 def test_a_mute_member_opens_no_door() -> None:
     """A barrier that is held open takes everybody only until whoever is alive was heard."""
-    world = begun(heartbeat_bytes_per_second=4_000)
-    world.pass_seconds(30)
-    mute = world.clients[0]
-    world.generation += 1
-    world.topics.tick(world.generation)
-    world.clients[1].claim(world.generation)
-    mute.generation = world.generation - 1
-    world.pass_seconds(62)
-    assert state_of(world).barrier is not None
+    world = held_open(heartbeat_bytes_per_second=4_000)
     before = world.kept("orders")
     for second in range(5):
         for number in range(20):
@@ -102,14 +107,7 @@ def test_a_mute_member_opens_no_door() -> None:
 
 def test_words_of_strangers_in_an_open_barrier_are_not_kept() -> None:
     """Who is not known by then invents no queues: neither by claims nor by progress."""
-    world = begun()
-    world.pass_seconds(30)
-    world.generation += 1
-    world.topics.tick(world.generation)
-    world.clients[1].claim(world.generation)
-    world.clients[0].generation = world.generation - 1
-    world.pass_seconds(62)
-    assert state_of(world).barrier is not None
+    world = held_open()
     before = world.kept("orders")
     for number in range(20):
         stranger = Client(world.topics, "orders", f"stranger-{number}")

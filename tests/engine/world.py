@@ -112,6 +112,11 @@ class World:
                 ends[place] = last if chance is None else chance.randint(begin, last)
         return ends
 
+    def hold_back(self, suffix: str, shard: int) -> None:
+        """Let the next batch of a shard read all there is, but nothing new of one of its topics."""
+        place = (shard, NAMES.name(suffix), shard)
+        self.planned[shard] = {**self._plan(shard, None), place: self.read.get(place, 0)}
+
     def _publish(self, result: ShardResult, at_most: int | None) -> None:
         self.counts.update(result.counts)
         self.failures.extend(result.failures)

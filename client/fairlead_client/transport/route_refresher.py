@@ -85,13 +85,13 @@ class RouteRefresher(Thread):
             raise NoRouteError(topic, now_ms() - begun_ms, self._lack())
         return found
 
-    def ask(self, topic: str) -> None:
+    def ask(self, topic: str, tries: int = _TRIES) -> None:
         """Ask the bridges for a topic's route, in the background; what goes wrong is logged."""
         with suppress(RuntimeError):  # when it was stopped
-            self._asking.submit(self._ask, topic)
+            self._asking.submit(self._ask, topic, tries)
 
-    def _ask(self, topic: str) -> None:
-        for _ in range(_TRIES):
+    def _ask(self, topic: str, tries: int) -> None:
+        for _ in range(tries):
             try:
                 self._request(topic)
             except Exception as error:  # noqa: BLE001 - a request is repeated while it is needed
@@ -105,7 +105,8 @@ class RouteRefresher(Thread):
         while not self._stopping.wait(self.interval_ms / 1_000):
             self._refresh(now_ms() + WAIT_MS_MAX)
             for topic in self._table.lacking():
-                self.ask(topic)
+                # Nobody waits for it: the next round is another try.
+                self.ask(topic, tries=1)
             self._refreshed()
 
     def stop(self) -> None:

@@ -147,3 +147,26 @@ def test_wanted_topics_are_asked_for_again() -> None:
     refresher.stop()
     refresher.join(WAIT_SECONDS)
     assert asked[:4] == ["bills", "orders", "bills", "orders"]
+
+
+def test_a_round_tries_each_topic_once() -> None:
+    """Nobody waits for the rounds: brokers that answer nobody do not make them pile up."""
+    table, asked, rounds, enough = PublishTable(lambda: 0), list[str](), list[int](), Event()
+
+    def request(topic: str) -> None:
+        asked.append(topic)
+        raise KafkaTimeoutError(topic)
+
+    def refreshed() -> None:
+        rounds.append(len(asked))
+        if len(rounds) >= 10:
+            enough.set()
+
+    refresher = RouteRefresher(table, at_its_end, request, refreshed)
+    refresher.interval_ms = 20
+    table.find("orders")
+    refresher.start()
+    assert enough.wait(WAIT_SECONDS)
+    refresher.stop()
+    refresher.join(WAIT_SECONDS)
+    assert 0 < len(asked) <= len(rounds) + 1
