@@ -258,14 +258,24 @@ def aim(
     add = None
     # The release of a former life of the topic says nothing of this one: nobody may start on it.
     waits = any(grant.epoch <= queue.void for grant in chain)
-    # Nobody starts below a word that is not judged yet: messages would be read again.
-    waits |= bool(queue.doubts) and not queue.chain
+    waits |= _is_doubted(queue, chain)
     if target is not None and len(chain) < cap and not waits and queue.base is not None:
         add = Grant(target, epoch)
         chain = (*chain, add)
     aimed = replace(queue, chain=chain)
     _check(queue, Event.AIMED, aimed)
     return Aimed(aimed, drop, add)
+
+
+def _is_doubted(queue: QueueState, chain: tuple[Grant, ...]) -> bool:
+    """Tell whether the queue is left to a word that is not judged yet.
+
+    Who starts below it reads messages again. A successor of holders that have all released would be
+    gated by what stands in the log already: who has just begun does not read it, and a lapse would
+    open its gate below it.
+    """
+    released = {(each.member, each.epoch) for each in queue.doubts if each.kind == "release"}
+    return bool(queue.doubts) and all((each.member, each.epoch) in released for each in chain)
 
 
 def _index(queue: QueueState, member: MemberKey, epoch: Epoch) -> int | None:

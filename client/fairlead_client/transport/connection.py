@@ -13,13 +13,17 @@ from typing import Any, Protocol, TypeVar
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError, UnknownTopicOrPartitionError
-from kafka.net.compat import KafkaNetClient
 from kafka.net.selector import NetworkSelector
 
 from fairlead_client.errors import BrokerConnectionError
 from fairlead_client.transport.connection_fault import first_contact
 from fairlead_client.transport.redaction import redact_credentials
-from fairlead_client.transport.silent_brokers import ConnectionManager, network_client, silent_last
+from fairlead_client.transport.silent_brokers import (
+    ConnectionManager,
+    NetworkClient,
+    network_client,
+    silent_last,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -149,13 +153,13 @@ def connect(
     Raises:
         KafkaError: no broker answered in time; a BrokerConnectionError where the cause has a name.
     """
-    made: list[KafkaNetClient] = []
+    made: list[NetworkClient] = []
 
-    def knowing(**config: Any) -> KafkaNetClient:
+    def knowing(**config: Any) -> NetworkClient:
         given = {**config, **options["kafka_client"].keywords}
         net = NetworkSelector(**given)
         manager = ConnectionManager(net, **given)
-        made.append(KafkaNetClient(net, manager, **given))
+        made.append(NetworkClient(net, manager, **given))
         # First, or whoever asks for topics would begin it, without an end in time.
         manager.bootstrap_async(given["bootstrap_timeout_ms"])
         for topic in topics:

@@ -2,7 +2,8 @@
 
 A frozen broker accepts connections and says nothing. kafka-python picks a server by chance for its
 first question, lets it have all of the time there is, and so do the connections made after it.
-Here a server has a part of that time, and one that was silent is asked after all others.
+Here a server has a part of that time, and one that was silent is asked after all others. While an
+answer is late, others are asked who leads; nothing is waited for of who left the cluster meanwhile.
 `fairlead.silent_brokers` does the same in the engine.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from kafka.cluster import ClusterMetadata
+from kafka.errors import KafkaConnectionError
 from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
@@ -18,6 +20,8 @@ from kafka.net.selector import NetworkSelector
 REMEMBERED_SECONDS: Final = 30.0
 """For so long a broker is asked last. Wrong by then, it costs one more wait; its queues' records
 are read from it all the time, whatever stands here."""
+
+_PAUSE_MS: Final = 20.0
 
 _silent: dict["Address", float] = {}
 """Until when, in seconds of the monotonic clock, whom to ask last."""
@@ -52,6 +56,12 @@ class _Cluster(ClusterMetadata):  # type: ignore[misc]  # kafka-python has no ty
         servers: list[Any] = super().bootstrap_brokers()
         return [one for one in servers if not is_silent(_place(one))] or servers
 
+    def update_metadata(self, metadata: Any) -> Any:
+        done = super().update_metadata(metadata)
+        if self._manager is not None:
+            self._manager.give_up_the_gone()
+        return done
+
 
 class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-python has no types
     """kafka-python's connections, with the silent brokers asked last."""
@@ -61,6 +71,8 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         given = ("bootstrap_servers", "metadata_max_age_ms", "client_dns_lookup")
         self.cluster = _Cluster(**{name: self.config[name] for name in given})
         self.cluster.attach(self)
+        self._late_s = self.config["request_timeout_ms"] / 2_000
+        self._is_looking = False
 
     def get_connection(self, node_id: Any, timeout_ms: float | None = None, **how: Any) -> Any:
         """Connect as the library does; a first server has half of the time to connect.
@@ -79,7 +91,51 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
                 self.cluster.request_update()
             # Also of a connection that was good for a while: an answer may never have come.
             connection.close_future.add_errback(lambda _: self._note(node_id))
+            self._look_later()
         return connection
+
+    def send(self, request: Any, node_id: Any = None, request_timeout_ms: Any = None) -> Any:
+        """Send as the library does, and look after a while whether the answer has come."""
+        answer = super().send(request, node_id, request_timeout_ms)
+        self._look_later()
+        return answer
+
+    def give_up_the_gone(self) -> None:
+        """Wait no longer for who is not in the cluster any more: others lead what it led.
+
+        A frozen broker leaves it after `broker.session.timeout.ms`. What was sent to it fails now
+        and goes to the new leader; the library would wait for an answer, or for a connection.
+        """
+        here = {broker.node_id for broker in self.cluster.brokers()}
+        for node_id, connection in list(self._conns.items()):
+            if here and self._is_broker(node_id) and node_id not in here and _waits(connection):
+                connection.close(KafkaConnectionError("it is not in the cluster any more"))
+
+    def is_connecting(self, node_id: Any) -> bool:
+        """Tell whether a connection to a broker is being made."""
+        connection = self._conns.get(node_id)
+        return connection is not None and connection.initializing
+
+    def _look_later(self) -> None:
+        if not self._is_looking and not self.closed:
+            self._is_looking = True
+            self._net.call_later(self._late_s / 2, self._look)
+
+    def _look(self) -> None:
+        """Ask who leads, of others, while somebody's answer is late."""
+        self._is_looking = False
+        waiting = [
+            one for name, one in self._conns.items() if self._is_broker(name) and _waits(one)
+        ]
+        before = time.monotonic() - self._late_s
+        if any(one.initializing or one.in_flight_requests[0][2] < before for one in waiting):
+            self.cluster.request_update()
+        if waiting:
+            self._look_later()
+
+    def _is_broker(self, node_id: Any) -> bool:
+        # First servers and coordinators have names.
+        return isinstance(node_id, int) and not self.cluster.is_bootstrap(node_id)
 
     def least_loaded_node(self) -> Any:
         """Return whom to ask what anybody knows: of those that answer, who has least to do."""
@@ -99,7 +155,14 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         return super().update_backoff(node_id)
 
     def reset_backoff(self, node_id: Any) -> None:
-        """Count a success: the broker took a connection and answered."""
+        """Count a success: the broker took a connection and answered.
+
+        The library counts one as well where the broker took it and said nothing.
+        """
+        connection = self._conns.get(node_id)
+        if self._is_broker(node_id) and (connection is None or not connection.connected):
+            self.update_backoff(node_id)
+            return
         address = self._place_of(node_id)
         if address is not None:
             _silent.pop(address, None)
@@ -124,11 +187,28 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         return 0 if connection is None else len(connection.in_flight_requests)
 
 
+class NetworkClient(KafkaNetClient):  # type: ignore[misc]  # kafka-python has no types
+    """kafka-python's, whose producer pauses while it cannot send."""
+
+    def connection_delay(self, node_id: Any) -> float:
+        """Return for how many milliseconds the producer need not look at a broker again.
+
+        The library tells seconds, and 0 while a connection is being made: its producer would look
+        again at once, all the time, and have a core for itself for as long as a broker is silent.
+        """
+        pause = _PAUSE_MS if self._manager.is_connecting(node_id) else 0.0
+        return max(1_000 * float(super().connection_delay(node_id)), pause)
+
+
+def _waits(connection: Any) -> bool:
+    return connection.initializing or bool(connection.in_flight_requests)
+
+
 def _place(broker: Any) -> Address:
     return Address(broker.host, broker.port)
 
 
-def network_client(**config: Any) -> KafkaNetClient:
+def network_client(**config: Any) -> NetworkClient:
     """Return what kafka-python's clients speak through; give it to them as ``kafka_client``."""
     net = NetworkSelector(**config)
-    return KafkaNetClient(net, ConnectionManager(net, **config), **config)
+    return NetworkClient(net, ConnectionManager(net, **config), **config)

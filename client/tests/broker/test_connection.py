@@ -61,7 +61,7 @@ def test_the_first_answer_is_awaited(engine: Any, monkeypatch: pytest.MonkeyPatc
     awaited = Event()
 
     def answered_late(*given: Any, **options: Any) -> Any:
-        manager = ConnectionManager(*given, **options)
+        manager: Any = ConnectionManager(*given, **options)
         update, bootstrap = manager.cluster.update_metadata, manager.bootstrap
 
         def update_late(answer: Any) -> None:

@@ -18,6 +18,7 @@ from fairlead_client.transport.connection import (
 )
 from fairlead_client.transport.silent_brokers import Address, is_silent, silent_last
 from kafka import KafkaConsumer, KafkaProducer
+from kafka.protocol.metadata import MetadataRequest
 from kafka.structs import TopicPartition
 
 from tests.awaiting import await_seen
@@ -105,22 +106,77 @@ def test_a_broker_that_answers_again_is_as_good_as_the_others(engine: Any) -> No
     assert not is_silent(address)
 
 
-def test_others_are_asked_who_leads_while_a_silent_one_is_connected_to(
-    engine: Any, frozen: socket.socket
-) -> None:
-    """Who led may lead no more: it is known before the connection has failed, not after it."""
+def _silent_one(cluster: Any, frozen: socket.socket, led: int, node_id: int) -> None:
+    """Let a client believe that a broker listens where nobody answers, and know that it is so."""
+    silent_brokers._silent[_address(frozen)] = time.monotonic() + 60  # noqa: SLF001 - as after a failure
+    _place(cluster, frozen, led, node_id)
+
+
+def _place(cluster: Any, frozen: socket.socket, led: int, node_id: int) -> None:
+    here = _address(frozen)
+    stale = copy(cluster.broker_metadata(led))
+    stale.node_id, stale.host, stale.port = node_id, here.host, here.port
+    cluster._brokers[node_id] = stale  # noqa: SLF001 - as it was before others led
+
+
+def test_who_left_the_cluster_is_not_waited_for(engine: Any, frozen: socket.socket) -> None:
+    """Others are asked who leads, and a request to who is gone fails with their answer."""
     topic = f"{engine.prefix}heartbeats"
-    options = producer_options(_settings(engine), "waiting")
+    long = {"request_timeout_ms": 8_000, "delivery_timeout_ms": 60_000}
+    options = producer_options(_settings(engine), "waiting") | long
     with closing(connect(KafkaProducer, options, [topic])) as producer:
         manager = producer._sender._client._manager  # noqa: SLF001 - what the library connects with
         cluster = manager.cluster
         led = cluster.leader_for_partition(TopicPartition(topic, 0))
-        here = Address(*frozen.getsockname())
-        silent_brokers._silent[here] = time.monotonic() + 60  # noqa: SLF001 - as after a failure
-        stale = copy(cluster.broker_metadata(led))
-        stale.node_id, stale.host, stale.port = 99, here.host, here.port
-        cluster._brokers[99] = stale  # noqa: SLF001 - as it was before others led
-        connection = manager.get_connection(99)
+        _silent_one(cluster, frozen, led, 99)
+        connection = manager.get_connection(99, timeout_ms=60_000)
+        asked = manager.send(MetadataRequest(), 99)
         # An answer about the cluster leaves out who is not there.
         await_seen(lambda: cluster.broker_metadata(99) is None, what="new metadata", seconds=30)
-        assert not connection.close_future.is_done
+        await_seen(lambda: asked.is_done, what="the end of the request", seconds=30)
+        assert "not in the cluster any more" in str(asked.exception)
+        assert connection.closed
+        assert is_silent(_address(frozen))
+
+
+def test_who_leads_is_asked_again_while_an_answer_is_late(
+    engine: Any, frozen: socket.socket
+) -> None:
+    """One question is not enough: others may lead a moment later."""
+    topic = f"{engine.prefix}heartbeats"
+    options = producer_options(_settings(engine), "waiting")
+    with closing(connect(KafkaProducer, options, [topic])) as producer:
+        manager = producer._sender._client._manager  # noqa: SLF001
+        cluster = manager.cluster
+        led = cluster.leader_for_partition(TopicPartition(topic, 0))
+        answers: list[int] = []
+
+        def still_there(_: object) -> None:
+            answers.append(1)
+            _silent_one(cluster, frozen, led, 99)
+
+        still_there(None)
+        cluster.add_listener(still_there)
+        connection = manager.get_connection(99, timeout_ms=5_000)
+        await_seen(lambda: len(answers) >= 4, what="three answers", seconds=30)
+        assert connection.initializing
+
+
+def test_who_takes_a_connection_and_says_nothing_is_silent(
+    engine: Any, frozen: socket.socket
+) -> None:
+    """The library counts it as a success; and its producer would look again all the time."""
+    topic = f"{engine.prefix}heartbeats"
+    options = producer_options(_settings(engine), "waiting") | {"reconnect_backoff_ms": 1_000}
+    with closing(connect(KafkaProducer, options, [topic])) as producer:
+        client = producer._sender._client  # noqa: SLF001
+        manager = client._manager  # noqa: SLF001
+        led = manager.cluster.leader_for_partition(TopicPartition(topic, 0))
+        _place(manager.cluster, frozen, led, 99)
+        manager.cluster.add_listener(lambda _: _place(manager.cluster, frozen, led, 99))
+        connection = manager.get_connection(99, timeout_ms=500)
+        assert client.connection_delay(99) >= 20
+        await_seen(lambda: connection.closed, what="the end of the connection", seconds=30)
+        await_seen(lambda: is_silent(_address(frozen)), what="a silent broker", seconds=30)
+        # So many milliseconds, where the library tells seconds.
+        assert 100 <= client.connection_delay(99) <= 1_200
