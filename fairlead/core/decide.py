@@ -8,7 +8,7 @@ both.
 from fairlead.core.agreement import kept_profile
 from fairlead.core.draft import GATE, HANDOVER, Draft
 from fairlead.core.growth import queues_without_start
-from fairlead.core.handover import aim
+from fairlead.core.handover import aim, is_behind_doubt
 from fairlead.core.membership import shared_topics, sharing_members, subscribed_topics
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
@@ -17,7 +17,7 @@ from fairlead.core.overtaking import aim_past, is_eager
 from fairlead.core.retry_topic import ON_SUBSCRIPTION, own_retry_topic
 from fairlead.core.routes import is_lacking
 from fairlead.core.scales import forget
-from fairlead.core.state import GroupState, PendingRequest, QueueState
+from fairlead.core.state import GroupState, Member, PendingRequest, QueueState
 from fairlead.core.surplus import without_room
 from fairlead.core.targets import shared_queues
 
@@ -56,7 +56,8 @@ def aim_queues(draft: Draft) -> None:
         owner = state.targets.get(queue) if queue in shared else None
         target = None
         if owner is not None and queue.topic in topics.get(owner, ()):
-            target = winners[owner].key
+            winner = winners[owner]
+            target = winner.key if eager else _would_read(draft, value, winner)
         if target is not None and _is_at_rest(value, target) and queue in state.queues:
             # Most queues at most times: not even looked at.
             continue
@@ -98,6 +99,14 @@ def _is_kept(value: QueueState, *, hidden: bool) -> bool:
     is read, for how far it was read. A topic of another identity has other queues.
     """
     return value.waits_for_its_reset or (hidden and value.base is not None)
+
+
+def _would_read(draft: Draft, value: QueueState, owner: Member) -> MemberKey | None:
+    """Return the owner as the target; None while it would be put behind what it has not read."""
+    # Its age is told by the clock, which may have stood still for less than a lease.
+    began_ms = draft.moment.append_ms - (draft.moment.clock_ms - owner.joined_ms)
+    since_ms = began_ms + draft.rules.lease_ms + draft.rules.margin_ms
+    return None if is_behind_doubt(value, owner.key, since_ms) else owner.key
 
 
 def _is_at_rest(value: QueueState, target: MemberKey) -> bool:

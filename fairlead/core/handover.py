@@ -29,6 +29,7 @@ __all__ = [
     "answer_never",
     "based",
     "credit",
+    "is_behind_doubt",
     "lapse",
     "overtake",
     "phase_of",
@@ -258,7 +259,8 @@ def aim(
     add = None
     # The release of a former life of the topic says nothing of this one: nobody may start on it.
     waits = any(grant.epoch <= queue.void for grant in chain)
-    waits |= _is_doubted(queue, chain)
+    # Nobody starts below a word that is not judged yet: messages would be read again.
+    waits |= bool(queue.doubts) and not queue.chain
     if target is not None and len(chain) < cap and not waits and queue.base is not None:
         add = Grant(target, epoch)
         chain = (*chain, add)
@@ -267,15 +269,21 @@ def aim(
     return Aimed(aimed, drop, add)
 
 
-def _is_doubted(queue: QueueState, chain: tuple[Grant, ...]) -> bool:
-    """Tell whether the queue is left to a word that is not judged yet.
+def is_behind_doubt(queue: QueueState, target: MemberKey, since_ms: int) -> bool:
+    """Tell whether a member would be gated by releases that it has not read, and nothing else.
 
-    Who starts below it reads messages again. A successor of holders that have all released would be
-    gated by what stands in the log already: who has just begun does not read it, and a lapse would
-    open its gate below it.
+    They are put aside. A gate is opened by a release that its client reads: who has just begun has
+    not read those that stand in the log already, and a lapse would open its gate below them. What
+    was appended from ``since_ms`` on the member has read.
     """
-    released = {(each.member, each.epoch) for each in queue.doubts if each.kind == "release"}
-    return bool(queue.doubts) and all((each.member, each.epoch) in released for each in chain)
+    if not queue.doubts or not queue.chain or queue.chain[-1].member == target:
+        return False
+    unread = {
+        (each.member, each.epoch)
+        for each in queue.doubts
+        if each.kind == "release" and (each.source is None or each.source.append_ms < since_ms)
+    }
+    return all((each.member, each.epoch) in unread for each in queue.chain)
 
 
 def _index(queue: QueueState, member: MemberKey, epoch: Epoch) -> int | None:

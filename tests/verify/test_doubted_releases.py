@@ -24,7 +24,8 @@ def left(monkeypatch: pytest.MonkeyPatch) -> Life:
     leaver = life.join("leaver")
     life.world.pass_seconds(4)
     life.join("stays")
-    life.world.pass_seconds(4)
+    # For longer than lease and margin: else it would be gated by no release that is put aside.
+    life.world.pass_seconds(30)
     for queue in leaver.held:
         leaver.processed[queue] = END + 7
     leaver.leave()
