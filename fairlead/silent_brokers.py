@@ -71,7 +71,11 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         given = ("bootstrap_servers", "metadata_max_age_ms", "client_dns_lookup")
         self.cluster = _Cluster(**{name: self.config[name] for name in given})
         self.cluster.attach(self)
-        self._late_s = self.config["request_timeout_ms"] / 2_000
+        timeout_s = self.config["request_timeout_ms"] / 1_000
+        # A fetch may be answered only after this.
+        held_s = config.get("fetch_max_wait_ms", 0) / 1_000
+        self._late_s = max(timeout_s / 2, held_s + timeout_s / 4)
+        self._look_s = timeout_s / 2
         self._is_looking = False
 
     def get_connection(self, node_id: Any, timeout_ms: float | None = None, **how: Any) -> Any:
@@ -90,7 +94,8 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
             if self._last(node_id) and not self.cluster.is_bootstrap(node_id):
                 self.cluster.request_update()
             # Also of a connection that was good for a while: an answer may never have come.
-            connection.close_future.add_errback(lambda _: self._note(node_id))
+            address = self._place_of(node_id)
+            connection.close_future.add_errback(lambda _: self._note_at(address))
             self._look_later()
         return connection
 
@@ -108,30 +113,37 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         """
         here = {broker.node_id for broker in self.cluster.brokers()}
         for node_id, connection in list(self._conns.items()):
-            if here and self._is_broker(node_id) and node_id not in here and _waits(connection):
+            gone = here and self._is_broker(node_id) and node_id not in here
+            if gone and self._is_late(connection):
                 connection.close(KafkaConnectionError("it is not in the cluster any more"))
 
-    def is_connecting(self, node_id: Any) -> bool:
-        """Tell whether a connection to a broker is being made."""
+    def is_busy(self, node_id: Any) -> bool:
+        """Tell whether a connection to a broker is being made, or takes no request for now."""
         connection = self._conns.get(node_id)
-        return connection is not None and connection.initializing
+        return connection is not None and (connection.initializing or bool(connection.paused))
 
     def _look_later(self) -> None:
         if not self._is_looking and not self.closed:
             self._is_looking = True
-            self._net.call_later(self._late_s / 2, self._look)
+            self._net.call_later(self._look_s, self._look)
 
     def _look(self) -> None:
         """Ask who leads, of others, while somebody's answer is late."""
         self._is_looking = False
+        if self.closed:
+            return
         waiting = [
-            one for name, one in self._conns.items() if self._is_broker(name) and _waits(one)
+            one for name, one in list(self._conns.items()) if self._is_broker(name) and _waits(one)
         ]
-        before = time.monotonic() - self._late_s
-        if any(one.initializing or one.in_flight_requests[0][2] < before for one in waiting):
+        if any(self._is_late(one) for one in waiting):
             self.cluster.request_update()
         if waiting:
             self._look_later()
+
+    def _is_late(self, connection: Any) -> bool:
+        before = time.monotonic() - self._late_s
+        sent = connection.in_flight_requests
+        return connection.initializing or (bool(sent) and sent[0][2] < before)
 
     def _is_broker(self, node_id: Any) -> bool:
         # First servers and coordinators have names.
@@ -160,16 +172,18 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         The library counts one as well where the broker took it and said nothing.
         """
         connection = self._conns.get(node_id)
-        if self._is_broker(node_id) and (connection is None or not connection.connected):
+        address = self._place_of(node_id)
+        if address is not None and (connection is None or not connection.connected):
             self.update_backoff(node_id)
             return
-        address = self._place_of(node_id)
         if address is not None:
             _silent.pop(address, None)
         super().reset_backoff(node_id)
 
     def _note(self, node_id: Any) -> None:
-        address = self._place_of(node_id)
+        self._note_at(self._place_of(node_id))
+
+    def _note_at(self, address: Address | None) -> None:
         if address is not None and not self.closed:
             _silent[address] = time.monotonic() + REMEMBERED_SECONDS
 
@@ -193,11 +207,16 @@ class NetworkClient(KafkaNetClient):  # type: ignore[misc]  # kafka-python has n
     def connection_delay(self, node_id: Any) -> float:
         """Return for how many milliseconds the producer need not look at a broker again.
 
-        The library tells seconds, and 0 while a connection is being made: its producer would look
-        again at once, all the time, and have a core for itself for as long as a broker is silent.
+        The library tells seconds, and 0 while a connection is being made or has an answer to wait
+        for: its producer would look again at once, all the time, and have a core for itself for as
+        long as a broker is silent.
         """
-        pause = _PAUSE_MS if self._manager.is_connecting(node_id) else 0.0
-        return max(1_000 * float(super().connection_delay(node_id)), pause)
+        delay = float(super().connection_delay(node_id))
+        if not isinstance(node_id, int):
+            # Of a coordinator: anything but 0 says that it is dead, also while it is connected to.
+            return delay
+        pause = _PAUSE_MS if self._manager.is_busy(node_id) else 0.0
+        return max(1_000 * delay, pause)
 
 
 def _waits(connection: Any) -> bool:

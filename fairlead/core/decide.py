@@ -103,10 +103,13 @@ def _is_kept(value: QueueState, *, hidden: bool) -> bool:
 
 def _would_read(draft: Draft, value: QueueState, owner: Member) -> MemberKey | None:
     """Return the owner as the target; None while it would be put behind what it has not read."""
-    # Its age is told by the clock, which may have stood still for less than a lease.
+    if not value.doubts:
+        return owner.key
+    # A client looks where the releases end before its first heartbeat. Its age is told by the
+    # clock, which moves by two ticks at most where it stood still before.
     began_ms = draft.moment.append_ms - (draft.moment.clock_ms - owner.joined_ms)
-    since_ms = began_ms + draft.rules.lease_ms + draft.rules.margin_ms
-    return None if is_behind_doubt(value, owner.key, since_ms) else owner.key
+    is_behind = is_behind_doubt(value, owner.key, began_ms + draft.rules.margin_ms)
+    return None if is_behind else owner.key
 
 
 def _is_at_rest(value: QueueState, target: MemberKey) -> bool:

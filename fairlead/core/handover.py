@@ -270,20 +270,25 @@ def aim(
 
 
 def is_behind_doubt(queue: QueueState, target: MemberKey, since_ms: int) -> bool:
-    """Tell whether a member would be gated by releases that it has not read, and nothing else.
+    """Tell whether a member would be gated by a release that is put aside and that it has not read.
 
-    They are put aside. A gate is opened by a release that its client reads: who has just begun has
-    not read those that stand in the log already, and a lapse would open its gate below them. What
-    was appended from ``since_ms`` on the member has read.
+    A gate is opened by a release that its client reads, and a lapse would open it below that one.
+    Who has just begun has not read those that stand in the log already: what was appended from
+    ``since_ms`` on it has. What was released for a drop was handed to the successor that the drop
+    named, and to nobody else.
     """
     if not queue.doubts or not queue.chain or queue.chain[-1].member == target:
         return False
-    unread = {
-        (each.member, each.epoch)
+    put_aside = {
+        (each.member, each.epoch): each.source is None or each.source.append_ms < since_ms
         for each in queue.doubts
-        if each.kind == "release" and (each.source is None or each.source.append_ms < since_ms)
+        if each.kind == "release"
     }
-    return all((each.member, each.epoch) in unread for each in queue.chain)
+    return any(
+        grant.dropped or put_aside[grant.member, grant.epoch]
+        for grant in queue.chain
+        if (grant.member, grant.epoch) in put_aside
+    )
 
 
 def _index(queue: QueueState, member: MemberKey, epoch: Epoch) -> int | None:

@@ -96,22 +96,6 @@ def test_an_honest_release_beyond_a_stale_end_is_believed() -> None:
     assert (_alarms(world), _refused(world)) == (set(), [])
 
 
-def test_nobody_starts_below_a_release_that_is_not_judged_when_its_member_lapses() -> None:
-    """A client that begins anew did not read its own last release, so it is not put behind it."""
-    world = _owned()
-    world.release("a", 0, _epoch(world), 150)
-    world.beat("a", life=2)
-    world.run()
-    for _ in range(8):
-        world.pass_time(5_000)
-        world.beat("a", life=2)
-        world.run()
-    assert (world.owned("a"), world.owned("a", life=2)) == ([], [])
-    world.bounds(1, last=151)
-    world.run()
-    assert [add.position for add in world.adds("a", life=2)] == [Position(0, 150)]
-
-
 def test_a_reset_that_nobody_asked_for_is_refused() -> None:
     """Progress and release that count an invented reset move nothing; a real one is followed."""
     # Else it would stand above all that is honestly reached, and above each reset to come.
