@@ -46,7 +46,7 @@ LEAP: Final = 1_000_000
 asked: a queue does not grow so fast between two reports, a compacted one perhaps."""
 
 DOUBTS_MAX: Final = 8
-"""So many words about one queue are put aside at once; the oldest gives way."""
+"""So many words about one queue are put aside at once; the oldest gives way, and is refused."""
 
 _REMEDY: Final = (
     "look for what wrote it: a client's bug, or somebody who writes in another client's name"
@@ -116,9 +116,12 @@ def doubt(draft: Draft, arrival: Arrival, word: Release | QueueProgress, member:
         return
     # A member's progress tells the newest place only; of two releases of one grant both are judged.
     others = [each for each in value.doubts if kind == "release" or each not in same]
-    draft.set_queue(word.queue, replace(value, doubts=(*others, fresh)[-DOUBTS_MAX:]))
+    kept = (*others, fresh)
+    draft.set_queue(word.queue, replace(value, doubts=kept[-DOUBTS_MAX:]))
     if not value.doubts:
         draft.state.requests.pop(("offsets", word.queue.topic), None)
+    for each in kept[:-DOUBTS_MAX]:
+        _apply(draft, word.queue, each, believed=False)
 
 
 def is_below_its_base(draft: Draft, word: Release) -> bool:

@@ -14,6 +14,7 @@ __all__ = [
     "PERM_READ",
     "PERM_WRITE",
     "can_be_read",
+    "has_closed_queues",
     "is_lacking",
     "queue_count",
     "queue_zones",
@@ -55,6 +56,16 @@ def readable_queues(route: Route) -> tuple[MessageQueue, ...]:
         for queue_id in range(broker.read_queue_nums)
     }
     return tuple(sorted(queues, key=queue_order))
+
+
+def has_closed_queues(route: Route) -> bool:
+    """Tell whether consumers share a queue of the route that no producer may write to."""
+    return any(
+        broker.perm & PERM_READ
+        and broker.read_queue_nums
+        and not (broker.perm & PERM_WRITE and broker.write_queue_nums >= broker.read_queue_nums)
+        for broker in route.brokers
+    )
 
 
 def writable_queues(route: Route) -> dict[MessageQueue, bool]:

@@ -15,7 +15,7 @@ from fairlead.core.apply import apply_record
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.records import Release
-from fairlead.core.routes import writable_queues
+from fairlead.core.routes import has_closed_queues
 from fairlead.core.rules import EngineRules
 from fairlead.core.scales import weigh_queues
 from fairlead.core.state import Grant, QueueState
@@ -191,11 +191,7 @@ def _measured_for_ms(roll: RollCall, *, measured: bool) -> int:
     A window, and two periods of the trigger: one until a queue counts, one to be in force.
     """
     rules = roll.rules
-    closed = any(
-        not ready
-        for route in roll.state.routes.values()
-        for ready in writable_queues(route).values()
-    )
+    closed = any(has_closed_queues(route) for route in roll.state.routes.values())
     if rules.weighing.by == "count" and not closed and not measured:
         return 0
     return min(rules.weighing.over_ms + 2 * rules.trigger_ms, _MEASURED_MS_MAX)

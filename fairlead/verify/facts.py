@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from fairlead.core.bounds import OUT_OF_BOUNDS
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.records import (
     ALL_GROUPS,
@@ -73,7 +74,8 @@ class ShardFacts:
         identities: by topic, of the life that its newest route tells.
         otherwise: the rules of a group of which the log says nothing.
         defaults: the rules of all groups.
-        refused: places of rows that were rejected; what they say counts for nothing.
+        refused: why rows were rejected, by their places; what they say counts for nothing. Where
+            it is a position that nobody can have reached, the rest counts (rule H30).
         wrote: tells whether a driver may have written a tick, behind ticks up to a generation.
         malformed: places of rows that are not what the protocol says, and why.
         speakers: of the newest rows, the group that each speaks for.
@@ -81,7 +83,7 @@ class ShardFacts:
 
     shards: int
     tick_ms: int
-    refused: frozenset[tuple[str, int, int]]
+    refused: Mapping[tuple[str, int, int], str]
     wrote: Callable[[Tick, int], bool]
     otherwise: GroupRules = field(default_factory=GroupRules)
     clock: ShardClock = field(init=False)
@@ -127,6 +129,8 @@ class ShardFacts:
             self.speakers[place] = group
         if place not in self.refused or isinstance(record, Heartbeat):
             self._take(record, row)
+        elif self.refused[place] == OUT_OF_BOUNDS and isinstance(record, Release | Progress):
+            self.group(record.group).take_unbelieved(record, row)
 
     def _tick(self, record: Tick) -> None:
         generation, clock_ms = record.generation, self.clock.clock_ms

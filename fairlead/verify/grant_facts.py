@@ -38,6 +38,8 @@ class GrantFacts:
         worked: the furthest work that was reported under it.
         released: where its member let go of it.
         never: its member answered that it never started.
+        put_aside: its release tells a position that was refused: the engine heard of its progress
+            until it was sure of that.
     """
 
     queue: MessageQueue
@@ -54,6 +56,7 @@ class GrantFacts:
     worked: Report | None = None
     released: Report | None = None
     never: RawRecord | None = None
+    put_aside: bool = False
 
     def is_of(self, member: MemberKey) -> bool:
         """Tell whether a record of this member may speak of the grant."""

@@ -191,20 +191,29 @@ class GroupFacts:
             says = "left, and had not started it"
             grant.end(evidence_of(row, f"{grant.client_id} {says}"), self.clock.clock_ms)
 
-    def progress(self, record: Progress, row: RawRecord) -> None:
+    def take_unbelieved(self, record: Release | Progress, row: RawRecord) -> None:
+        """A position in it was refused: that its sender has stopped, or works, is believed."""
+        if isinstance(record, Release):
+            self.release(record, row, believed=False)
+        else:
+            self.progress(record, row, believed=False)
+
+    def progress(self, record: Progress, row: RawRecord, *, believed: bool = True) -> None:
         """Work was reported: whoever works on a grant proves that all older ones have ended."""
         for entry in record.queues:
             grant = self._grant(record.member, entry.queue, entry.epoch)
             self._count("progress", row, grant)
             report = Report(entry.position, row, identity=entry.identity)
-            if grant is not None and (grant.worked is None or report.position > grant.worked[0]):
-                self._compare(grant, worked=report)
             self.positions.grow(entry, report)
-            self.positions.reach(entry.queue, entry.epoch, report, grant)
+            if believed or not self.positions.is_beyond(entry.queue, entry.position):
+                if grant is not None and (not grant.worked or report.position > grant.worked[0]):
+                    self._compare(grant, worked=report)
+                late = grant is None or not grant.put_aside
+                self.positions.reach(entry.queue, entry.epoch, report, grant, late=late)
             if grant is not None and grant.resolved is None:
                 self._supersede(grant, row, "works under a newer grant")
 
-    def release(self, record: Release, row: RawRecord) -> None:
+    def release(self, record: Release, row: RawRecord, *, believed: bool = True) -> None:
         """A release was read; with a position it ends all older grants too."""
         member = self.members.get(record.member)
         if member is not None:
@@ -212,13 +221,15 @@ class GroupFacts:
         grant = self._grant(record.member, record.queue, record.epoch)
         accepted = grant is not None and grant.resolved is None
         self._count("release", row, grant)
-        if record.position is not None:
+        if record.position is not None and believed:
             report = Report(record.position, row, identity=record.identity)
             self.positions.reach(record.queue, record.epoch, report, grant)
         if grant is None:
             return
         if record.position is not None:
-            self._compare(grant, released=Report(record.position, row))
+            grant.put_aside |= not believed
+            if believed:
+                self._compare(grant, released=Report(record.position, row))
         elif grant.released is None:
             # Said behind the release it changes nothing.
             self._compare(grant, never=row)

@@ -132,8 +132,8 @@ class _Inquiry:
         manifest = recording.manifest
         letters = read_letters(recording, docket)
         drivers = drivers_of(recording, self.strategies, self.defaults)
-        refused = self.refused = frozenset(letters.reasons)
-        walk = Walk(recording, drivers, docket, refused)
+        self.refused = frozenset(letters.reasons)
+        walk = Walk(recording, drivers, docket, letters.reasons)
         routes_whole = all(part.whole for part in manifest.topics["routes"].values())
         topics_whole = all(
             part.whole

@@ -71,6 +71,11 @@ class PositionFacts:
         if entry.end is not None and self._is_present(entry.queue, entry.epoch, report):
             self.bounds.setdefault(entry.queue, BoundsFacts()).grow(entry.end, report.row)
 
+    def is_beyond(self, queue: MessageQueue, position: Position) -> bool:
+        """Tell whether a position lies beyond every end that was told."""
+        bounds = self.bounds.get(queue)
+        return bounds is not None and bounds.end is not None and position.offset > bounds.end
+
     def reset(self, record: Reset, row: RawRecord, clock_ms: int) -> None:
         """An operator's reset wins over every position of before."""
         position = Position(row.offset + 1, record.offset)

@@ -6,7 +6,7 @@ issued. Adds whose driver died before it wrote its decision were issued as well:
 read them. They are met before the first decision of the next driver.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -105,7 +105,7 @@ class Walk:
         recording: RecordingFolder,
         drivers: Drivers,
         docket: Docket,
-        refused: frozenset[tuple[str, int, int]],
+        refused: Mapping[tuple[str, int, int], str],
     ) -> None:
         """Prepare the walk.
 
@@ -113,7 +113,7 @@ class Walk:
             recording: the topics.
             drivers: what each generation ran under.
             docket: takes what is found on the way.
-            refused: places of rows that have a dead letter.
+            refused: why each row was refused that has a dead letter, by its place.
         """
         self.counts = WalkCounts()
         self._recording, self._drivers, self._docket = recording, drivers, docket
@@ -265,7 +265,7 @@ class _Shard:
         recording: RecordingFolder,
         drivers: Drivers,
         number: int,
-        refused: frozenset[tuple[str, int, int]],
+        refused: Mapping[tuple[str, int, int], str],
     ) -> None:
         self.number = number
         self.log = FolderLog(recording)

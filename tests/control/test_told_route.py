@@ -13,7 +13,7 @@ from fairlead_client.routes.subscribe_info import subscribe_info
 from fairlead.control.told_route import as_read, told_route
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.records import RouteChanged
-from fairlead.core.routes import readable_queues, writable_queues
+from fairlead.core.routes import has_closed_queues, readable_queues, writable_queues
 from fairlead.wire.encode_bridge import encode_route
 from fairlead.wire.errors import WireError
 from fairlead.wire.topics import TopicNames
@@ -108,3 +108,22 @@ def test_a_broker_without_its_master() -> None:
     assert publish_info("orders", told).queues == ()
     route = told_route("orders", told, "life-1")
     assert set(writable_queues(route).values()) == {True}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"perm": 4},
+        {"perm": 2},
+        {"writeQueueNums": 0},
+        {"writeQueueNums": 1},
+        {"readQueueNums": 0},
+        {"readQueueNums": 0, "writeQueueNums": 0},
+    ],
+)
+def test_whether_any_queue_is_closed(change: dict[str, Any]) -> None:
+    """It is told without a look at each queue: of many groups and wide topics that took minutes."""
+    share = SHARE | change
+    route = told_route("orders", read_topic_route({"queueDatas": [share], "brokerDatas": []}), "l")
+    assert has_closed_queues(route) == (not all(writable_queues(route).values()))

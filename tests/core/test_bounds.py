@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.core.bounds import LEAP, OUT_OF_BOUNDS
+from fairlead.core.bounds import DOUBTS_MAX, LEAP, OUT_OF_BOUNDS
 from fairlead.core.model import Epoch, Position
 from fairlead.core.outputs import Decision, Rejection
 from tests.core.world import World, queue_of
@@ -341,3 +341,17 @@ def test_the_new_topic_forgets_what_was_doubted() -> None:
     world.bounds(1, identity="two", last=5)
     world.run()
     assert [add.position for add in world.adds("b")] == [Position(0, 0)]
+
+
+def test_more_words_than_are_put_aside_are_refused() -> None:
+    """The oldest gives way with a dead letter: what was refused is told, whoever floods a queue."""
+    world = _owned()
+    held = _moving(world)
+    world.progress("a", 0, held, 50, end=100)
+    world.run()
+    for more in range(DOUBTS_MAX + 1):
+        world.release("a", 0, held, ABSURD + more)
+    world.run()
+    assert _refused(world) == [(OUT_OF_BOUNDS, "position", 0)]
+    # As where a bridge refuses it: that its sender has stopped is believed.
+    assert [add.position for add in world.adds("b")] == [Position(0, 50)]

@@ -127,7 +127,7 @@ class Runs:
         self.recording: RecordingFolder = open_recording(folder / "recording")
         self.docket = Docket()
         drivers = drivers_of(self.recording, STRATEGIES, None)
-        self._refused = frozenset(read_letters(self.recording, self.docket).reasons)
+        self._refused = read_letters(self.recording, self.docket).reasons
         self._walk = Walk(self.recording, drivers, self.docket, self._refused)
         self._walk.run(())
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from fairlead.verify.judgement import Judgement, judge_recording
@@ -66,3 +67,55 @@ def test_the_same_with_a_known_end(left: Life, tmp_path: Path) -> None:
     forge(rows, "offsets", farther)
     told = told_by(_judge(left, tmp_path / "r", rows))
     assert "starts below what was reached: messages are read again" in told
+
+
+@pytest.mark.parametrize("answers", [2, 3])
+def test_a_refused_position_is_a_release_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answers: int
+) -> None:
+    """That its sender has stopped is believed, and the queue goes on below: nobody is accused."""
+    monkeypatch.setattr("tests.engine.client.BOUNDS_END", 10**9)
+    life = Life()
+    leaver = life.join("leaver")
+    life.world.pass_seconds(4)
+    life.join("stays")
+    life.world.pass_seconds(30)
+    for queue in leaver.held:
+        leaver.processed[queue] = END + 7
+    leaver.leave()
+    life.world.pass_seconds(1)
+    told = bounds(GROUP, TOPIC, 4)
+    queues = [{**each, "max": END} for each in told["queues"]]
+    for _ in range(answers):
+        life.world.topics.append("offsets", 0, b'["orders","orders"]', {**told, "queues": queues})
+        life.world.pass_seconds(5)
+    assert any("position_out_of_bounds" in body["alarms"] for body in life.world.decisions)
+    assert told_by(_judge(life, tmp_path / "r")) == ""
+
+
+def test_a_flood_of_forged_releases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What gives way to newer words is refused: nobody reached it."""
+    monkeypatch.setattr("tests.engine.client.BOUNDS_END", 10**9)
+    life = Life()
+    leaver = life.join("leaver")
+    life.world.pass_seconds(4)
+    life.join("stays")
+    life.world.pass_seconds(30)
+    for queue in leaver.held:
+        leaver.processed[queue] = END + 7
+    leaver.leave()
+    topics = life.world.topics
+    (place, rows) = next(
+        each for each in topics.rows.items() if each[0][0] == "t.releases" and each[1]
+    )
+    body = orjson.loads(rows[-1].value or b"")
+    for more in range(40):
+        forged = {**body, "position": [0, 10**6 + more]}
+        topics.append("releases", place[1], rows[-1].key, forged)
+    life.world.pass_seconds(1)
+    told = bounds(GROUP, TOPIC, 4)
+    queues = [{**each, "max": END} for each in told["queues"]]
+    for _ in range(3):
+        topics.append("offsets", 0, b'["orders","orders"]', {**told, "queues": queues})
+        life.world.pass_seconds(5)
+    assert told_by(_judge(life, tmp_path / "r")) == ""
