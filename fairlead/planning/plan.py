@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fairlead.core.membership import shared_topics
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.outputs import Failure
@@ -14,6 +13,7 @@ from fairlead.planning.even_share import EvenShare, even_share
 from fairlead.planning.forecast import forecast
 from fairlead.planning.picture import Picture
 from fairlead.planning.skew import Scales, Skew, scales_of, skew_of
+from fairlead.planning.unrouted import unrouted_topics
 from fairlead.planning.vain_pins import vain_pins
 
 __all__ = ["Change", "MemberPlan", "Passing", "Plan", "plan"]
@@ -212,8 +212,8 @@ def _strangers(
 
 def _unrouted(before: Picture, after: Picture) -> Iterator[str]:
     """Yield the topics that a change brings and of which no route is known."""
-    known = {*shared_topics(before.state), *after.state.routes}
-    for topic in shared_topics(after.state):
+    known = unrouted_topics(before.state, before.rules)
+    for topic in unrouted_topics(after.state, after.rules):
         if topic not in known:
             yield f"the route of {topic} is not known: its queues are not in the plan"
 

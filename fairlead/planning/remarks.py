@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from fairlead.core.membership import effective_members, shared_topics
+from fairlead.core.membership import effective_members
 from fairlead.core.ordering import java_order
 from fairlead.core.records import ALL_GROUPS
 from fairlead.durations import duration_words
 from fairlead.planning.live_group import LiveGroup
+from fairlead.planning.unrouted import unrouted_topics
 
 __all__ = ["notes_on", "remarks_on"]
 
@@ -117,12 +118,10 @@ def _broadcasters(live: LiveGroup) -> Iterator[_Remark]:
 
 
 def _topics(live: LiveGroup) -> Iterator[_Remark]:
-    state = live.picture.state
-    for topic in shared_topics(state):
-        if topic not in state.routes:
-            yield _Remark(
-                f"the route of {topic} is not known", planned=": its queues are not in the plan"
-            )
+    for topic in unrouted_topics(live.picture.state, live.roll.rules):
+        yield _Remark(
+            f"the route of {topic} is not known", planned=": its queues are not in the plan"
+        )
 
 
 def _weights(live: LiveGroup) -> Iterator[_Remark]:

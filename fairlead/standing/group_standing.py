@@ -16,6 +16,7 @@ from fairlead.planning.decision_log import hides_newer
 from fairlead.planning.engine_life import EngineLife, newest_tick_ms
 from fairlead.planning.live_group import LiveGroup, UnknownGroupError, read_live_group
 from fairlead.planning.phase import phase_of
+from fairlead.planning.unrouted import unrouted_topics
 from fairlead.sources.topic_source import TopicSource
 from fairlead.standing.heard import Heard, Place, hear
 from fairlead.standing.member_standing import MemberStanding, member_standings
@@ -163,9 +164,8 @@ class GroupStanding:
 
     @property
     def unrouted(self) -> tuple[str, ...]:
-        """The topics that are subscribed to and of which no route is known."""
-        state = self.live.picture.state
-        return tuple(topic for topic in shared_topics(state) if topic not in state.routes)
+        """The subscribed topics that ought to have a route, and of which none is known."""
+        return unrouted_topics(self.live.picture.state, self.live.roll.rules)
 
     @property
     def waits_for_bridge(self) -> bool:

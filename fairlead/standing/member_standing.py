@@ -13,6 +13,7 @@ from fairlead.core.digest import digest
 from fairlead.core.membership import effective_members
 from fairlead.core.model import Epoch, MemberKey, MemberProfile
 from fairlead.core.ordering import java_order
+from fairlead.core.retry_topic import is_awaited
 from fairlead.core.single_rules import drained_of
 from fairlead.core.state import Member
 from fairlead.counts import counted
@@ -205,7 +206,11 @@ def _why_idle(live: LiveGroup, member: Member, targets: int) -> Iterator[str]:
     topics = sorted(member.topics)
     if not topics:
         yield "it subscribes to nothing"
-    unknown = [topic for topic in topics if topic not in state.routes]
+    unknown = [
+        topic
+        for topic in topics
+        if topic not in state.routes and is_awaited(state.group, topic, rules.retry_topics)
+    ]
     if unknown:
         yield f"the route of {', '.join(unknown)} is not known"
     if targets:

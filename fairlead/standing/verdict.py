@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from fairlead.core.membership import sharing_members
 from fairlead.core.model import MemberKey
 from fairlead.core.ordering import java_order
+from fairlead.core.retry_topic import is_awaited
 from fairlead.counts import listed
 from fairlead.planning.findings import Finding
 from fairlead.planning.live_group import LiveGroup
@@ -84,8 +85,17 @@ def checked(standing: GroupStanding, odd: frozenset[MemberKey]) -> Verdict:
 
 def _topics(live: LiveGroup) -> Iterator[str]:
     """Yield that members subscribe to different topics, which may be meant, and what each lacks."""
-    members = sharing_members(live.roll.state)
-    topics = sorted({topic for member in members.values() for topic in member.topics})
+    members, rules = sharing_members(live.roll.state), live.roll.rules
+    state = live.picture.state
+    topics = sorted(
+        {
+            topic
+            for member in members.values()
+            for topic in member.topics
+            # That some would read what has failed tells nothing as long as nothing has.
+            if topic in state.routes or is_awaited(state.group, topic, rules.retry_topics)
+        }
+    )
     lacking = {
         topic: [who for who in sorted(members, key=java_order) if topic not in members[who].topics]
         for topic in topics

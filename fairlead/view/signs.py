@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.core.retry_topic import is_awaited
 from fairlead.core.rules import GroupRules
 from fairlead.planning.engine_life import EngineLife
 from fairlead.planning.problems import Deaf, Drain, Signs, Silence
@@ -107,7 +108,8 @@ def _unrouted(group: "GroupFold", standing: "Standing") -> int:
     roll, routes = standing.roll, group.around.routes
     if not roll.members or roll.model != "clustering":
         return 0
-    return sum(topic not in routes for topic in roll.topics)
+    rule = group.rules.retry_topics
+    return sum(is_awaited(group.name, topic, rule) for topic in roll.topics if topic not in routes)
 
 
 def _duplicates(live: dict[MemberKey, Heard]) -> bool:

@@ -18,6 +18,7 @@ from tests.standing.looked import (
     follow,
     followers,
     found_in,
+    listed_in,
     standing_of,
     started_again,
     stubborn,
@@ -180,6 +181,42 @@ def test_a_topic_without_a_route() -> None:
     client.subscribed = (*client.subscribed, "unheard")
     client.beat()
     assert ("unassigned", "unheard") in _problems(world)
+
+
+def test_a_retry_topic_that_nothing_has_failed_for() -> None:
+    """The group's own is made with the first message that fails: nobody is told that it lacks."""
+    world = world_of("c1", "c2", queues={"orders": 4})
+    one, two = world.clients
+    one.subscribed = two.subscribed = ("orders", "%RETRY%orders")
+    world.pass_seconds(4)
+    follow(world, "c3").subscribed = ("orders", "%RETRY%orders")
+    two.subscribed = ("orders",)
+    world.pass_seconds(8)
+    verdict = checked(standing_of(world), frozenset())
+    assert (verdict.word, verdict.notes) == ("safe", ())
+    assert standing_of(world).document()["unrouted"] == []
+    assert not any("route" in remark for remark in remarks(world))
+    assert listed_in(world)[GROUP] == ()
+
+
+def test_who_has_nothing_waits_for_no_retry_topic() -> None:
+    """A member without a queue is told that there is none left, not that a route is unknown."""
+    world = world_of("c1", queues={"orders": 1})
+    world.join("c2", subscribed=("orders", "%RETRY%orders"))
+    world.pass_seconds(8)
+    (idle,) = [each for each in standing_of(world).members if each.role == "idle"]
+    assert idle.why.endswith("there is none left")
+
+
+def test_a_retry_topic_that_is_made_on_subscription() -> None:
+    """Where a rule has it made beforehand, it is missed like any other topic."""
+    world = world_of("c1", queues={"orders": 4})
+    set_rules(world, rule("retry_topics", "on_subscription"))
+    world.clients[0].subscribed = ("orders", "%RETRY%orders")
+    world.pass_seconds(4)
+    assert ("unassigned", "%RETRY%orders") in _problems(world)
+    assert "unassigned" in listed_in(world)[GROUP]
+    assert any("%RETRY%orders is not known" in remark for remark in remarks(world))
 
 
 def test_queues_that_are_held_have_somebody() -> None:
