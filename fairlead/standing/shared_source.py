@@ -6,9 +6,12 @@ from typing import Final
 
 import orjson
 
-from fairlead.core.records import ALL_GROUPS
+from fairlead.core.records import ALL_GROUPS, OffsetsKnown
 from fairlead.sources.missing_record import Place, WhyMissing
 from fairlead.sources.topic_source import TopicSource
+from fairlead.wire.decode import decode
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
 from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
@@ -46,6 +49,17 @@ def _entry_of_array(key: bytes | None, index: int) -> str:
     return found if isinstance(found, str) else ""
 
 
+def _tells_offsets(row: RawRecord, limits: WireLimits) -> bool:
+    """Tell whether a bridge says in a record how far a group is."""
+    if row.value is None:
+        return False
+    try:
+        record = decode("offsets", row, limits)
+    except WireError:
+        return False
+    return isinstance(record, OffsetsKnown) and bool(record.queues)
+
+
 _GROUP_OF: Final[Mapping[str, Callable[[bytes | None], str]]] = {
     "heartbeats": _text_key,
     "releases": _text_key,
@@ -77,13 +91,21 @@ class SharedSource:
         self._newest: dict[tuple[str, int], int | None] = {}
 
     def groups(self) -> list[str]:
-        """Return the groups that any record names, sorted."""
+        """Return the groups that any record names, sorted.
+
+        Not who was told that a topic is absent and nothing else: producers ask for routes too, and
+        such an answer stands until the topic comes, also where nobody is called so any more.
+        """
         found = {
             group
-            for suffix in ("assignments", "control", "heartbeats", "offsets")
+            for suffix in ("assignments", "control", "heartbeats")
             for (group, _), rows in self._rows(suffix, None).of_group.items()
             if any(row.value is not None for row in rows)
         }
+        limits = WireLimits(self._source.partitions.shards)
+        for (group, _), rows in self._rows("offsets", None).of_group.items():
+            if group not in found and any(_tells_offsets(row, limits) for row in rows):
+                found.add(group)
         return sorted(found - {"", ALL_GROUPS})
 
     def of(self, group: str) -> "GroupSource":

@@ -2,14 +2,18 @@
 
 from typing import Any
 
+import orjson
 import pytest
 
 from fairlead.cli import group_check, group_describe
+from fairlead.core.records import TopicAbsent
 from fairlead.settings import load_settings
 from fairlead.standing.group_standing import read_standing
 from fairlead.standing.shared_source import SharedSource
 from fairlead.standing.verdict import worst
+from fairlead.wire.encode_bridge import encode_absent
 from strategies.registry import STRATEGIES
+from tests.engine.topics import NAMES
 from tests.engine.world import World
 from tests.planning.live import TICK_MS, rule, set_rules
 from tests.planning.memory_source import MemorySource
@@ -55,6 +59,17 @@ def test_who_is_offline_counts() -> None:
     world.topics.now_ms += 3_600_000
     for place in [place for place in world.topics.rows if place[0] == "t.heartbeats"]:
         del world.topics.rows[place]
+    assert SharedSource(MemorySource(world.topics)).groups() == GROUPS
+
+
+def test_a_producer_that_mistypes_its_topic() -> None:
+    """The answer that a topic is absent makes no group of who asked; nor does one that is gone."""
+    world = _world()
+    for asking in ("DEFAULT_PRODUCER", "orders"):
+        absent = encode_absent(TopicAbsent(asking, "odrers", "main"), NAMES)
+        world.topics.append("offsets", 0, absent.key, absent.value)
+    world.topics.append("offsets", 0, orjson.dumps(["orders", "gone"]), None)
+    world.topics.append("offsets", 0, orjson.dumps(["orders", "nonsense"]), b"{")
     assert SharedSource(MemorySource(world.topics)).groups() == GROUPS
 
 
