@@ -15,12 +15,13 @@ from fairlead.durations import duration_words
 from fairlead.engine.seals import is_believed
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["NEVER_RAN", "EngineLife", "newest_tick_ms", "tick_generation"]
+__all__ = ["NEVER_RAN", "TICKS_SILENT", "EngineLife", "newest_tick_ms", "tick_generation"]
 
 NEVER_RAN: Final = "no engine has ever run"
 """What is said where no generation was ever claimed: every engine claims one before all else."""
 
-_TICKS_SILENT: Final = 5
+TICKS_SILENT: Final = 5
+"""After so many periods of its ticks an engine is no longer waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class EngineLife:
         if self.newest_ms is None or self.ticked_ms is None:
             return True
         return self._nothing_comes or (
-            self.newest_ms - self.ticked_ms > _TICKS_SILENT * self.tick_ms
+            self.newest_ms - self.ticked_ms > TICKS_SILENT * self.tick_ms
         )
 
     @property

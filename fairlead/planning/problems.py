@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from fairlead.core.rules import GroupRules
+from fairlead.planning.engine_life import TICKS_SILENT
 
-__all__ = ["Deaf", "Drain", "Signs", "Silence", "other_alarms", "problems_of"]
+__all__ = ["Deaf", "Drain", "Signs", "Silence", "Unanswered", "other_alarms", "problems_of"]
 
 _STUCK: Final = ("recovering", "quarantined")
 """Phases in which nothing is decided, however short they are."""
@@ -92,6 +93,24 @@ class Silence:
 
 
 @dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A member that heartbeats to share queues and was not told anything yet.
+
+    ``waited_ms``: for how long it heartbeats. ``lease_ms``: as of a `Drain`. ``tick_ms``: the
+    period of the engine's ticks.
+    """
+
+    waited_ms: int
+    lease_ms: int
+    tick_ms: int
+
+    def is_problem(self, rules: GroupRules) -> bool:
+        """Tell whether an engine that is at work would have answered its first heartbeat."""
+        patience_ms = max(self.lease_ms + rules.margin_ms, TICKS_SILENT * self.tick_ms)
+        return self.waited_ms > patience_ms
+
+
+@dataclass(frozen=True, slots=True)
 class Signs:
     """What can be seen of a group, whoever looks.
 
@@ -113,6 +132,7 @@ class Signs:
         deaf: who has not taken in what it was told.
         failed: a topic cannot be allocated.
         silences: who has queues and does not heartbeat.
+        unanswered: who heartbeats and was not told anything.
         restarting: a client is started again and again.
         released: native consumers read its queues, and nobody of Fairlead's is missed.
     """
@@ -134,6 +154,7 @@ class Signs:
     deaf: tuple[Deaf, ...]
     failed: bool
     silences: tuple[Silence, ...]
+    unanswered: tuple[Unanswered, ...]
     restarting: bool
     released: bool = False
 
@@ -166,6 +187,8 @@ def _problems(signs: Signs) -> Iterator[str]:
         "mute_member": "mute_member" in slow,
         "silent_member": _decides(signs)
         and any(each.is_problem(signs.rules) for each in signs.silences),
+        "unanswered": _decides(signs)
+        and any(each.is_problem(signs.rules) for each in signs.unanswered),
         "not_followed": any(each.is_problem(signs.rules) for each in signs.deaf),
         "allocation_failed": signs.failed,
         "step_failed": "step_failed" in signs.alarms,

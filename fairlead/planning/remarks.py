@@ -4,12 +4,13 @@ Each remark says what is so, and beside that what a plan makes of it or what bec
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from fairlead.core.membership import effective_members
 from fairlead.core.ordering import java_order
 from fairlead.core.records import ALL_GROUPS
+from fairlead.core.state import Member
 from fairlead.durations import duration_words
 from fairlead.planning.live_group import LiveGroup
 from fairlead.planning.unrouted import unrouted_topics
@@ -41,12 +42,16 @@ def remarks_on(live: LiveGroup, tick_ms: int, now_ms: int) -> tuple[str, ...]:
     return (*engine, *(each.what + each.planned for each in (*found, *beside)))
 
 
-def notes_on(live: LiveGroup) -> tuple[str, ...]:
+def notes_on(live: LiveGroup, unanswered: Collection[str]) -> tuple[str, ...]:
     """Return what is unusual and no fault of the group as it stands, a sentence each.
 
     Whether an engine runs is told elsewhere, and a topic without a route is a finding.
+
+    Args:
+        live: the group.
+        unanswered: clients of which a finding says that they were not told anything.
     """
-    found = (*_rules(live), *_members(live), *_broadcasters(live), *_passing(live))
+    found = (*_rules(live), *_members(live, unanswered), *_broadcasters(live), *_passing(live))
     return tuple(each.what + each.now for each in found)
 
 
@@ -64,7 +69,7 @@ def _rules(live: LiveGroup) -> Iterator[_Remark]:
         yield _Remark(f"the rule {name} is refused by the engine ({refused.error.detail}): {what}")
 
 
-def _members(live: LiveGroup) -> Iterator[_Remark]:
+def _members(live: LiveGroup, unanswered: Collection[str] = ()) -> Iterator[_Remark]:
     state, told = live.roll.state, live.told
     heard = state.members
     for client_id in sorted(state.awaited, key=java_order):
@@ -83,14 +88,14 @@ def _members(live: LiveGroup) -> Iterator[_Remark]:
                 planned=": it is planned without",
                 now=": the engine takes what it holds, lease and margin after its last heartbeat",
             )
-    yield from _leaving_and_joining(live)
+    yield from _leaving_and_joining(live, unanswered)
     lives = Counter(key.client_id for key, member in heard.items() if not member.leaving)
     for client_id in sorted(lives, key=java_order):
         if lives[client_id] > 1:
             yield _Remark(f"{client_id} runs {lives[client_id]} times: the newest process counts")
 
 
-def _leaving_and_joining(live: LiveGroup) -> Iterator[_Remark]:
+def _leaving_and_joining(live: LiveGroup, unanswered: Collection[str]) -> Iterator[_Remark]:
     told = live.told
     for key, member in sorted(live.roll.state.members.items()):
         if member.leaving:
@@ -101,14 +106,26 @@ def _leaving_and_joining(live: LiveGroup) -> Iterator[_Remark]:
                     planned=": it is planned without",
                     now=": what it holds goes to others",
                 )
+        elif key not in told and key.client_id in unanswered:
+            continue
         elif key not in told:
-            yield _Remark(f"{key.client_id} has just joined and was not told anything yet")
+            yield _Remark(
+                f"{key.client_id} {_since_when(live, member)} and was not told anything yet"
+            )
         elif not told[key].complete:
             yield _Remark(
                 f"what {key.client_id} holds is being written",
                 planned=": run the plan again",
                 now=": look again",
             )
+
+
+def _since_when(live: LiveGroup, member: Member) -> str:
+    # Heartbeats are read for little longer than a lease: how much older it is does not stand there.
+    lease_ms = max(live.roll.rules.lease_ms, member.profile.lease_ms)
+    if live.roll.clock_ms - member.joined_ms <= lease_ms:
+        return "has just joined"
+    return f"has heartbeat for more than {duration_words(lease_ms)}"
 
 
 def _broadcasters(live: LiveGroup) -> Iterator[_Remark]:

@@ -13,9 +13,10 @@ from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.counts import counted, listed
 from fairlead.durations import duration_words
 from fairlead.planning.findings import Finding, findings_of
-from fairlead.planning.problems import Deaf, Drain, Signs, Silence, problems_of
+from fairlead.planning.problems import Deaf, Signs, Silence, Unanswered, problems_of
 from fairlead.planning.restarts import RESTARTS_OVER_MS, Beat, restarting
 from fairlead.standing.group_standing import GroupStanding
+from fairlead.standing.laggards import Holding, deaf_in, holding_in, silent_in, unanswered_in
 from fairlead.standing.member_standing import MemberStanding
 from fairlead.standing.queue_standing import Holder, QueueStanding
 from fairlead.standing.words import PHASES
@@ -45,23 +46,15 @@ _NOBODY: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Holding:
-    """A member that was told to give queues up and has not: which, and who waits for it."""
-
-    member: MemberKey
-    queues: tuple[QueueStanding, ...]
-    drain: Drain
-
-
-@dataclass(frozen=True, slots=True)
 class _Look:
     """A group, and everything of it that may be wrong."""
 
     found: GroupStanding
     sets: tuple[Finding, ...]
-    holding: tuple[_Holding, ...]
+    holding: tuple[Holding, ...]
     deaf: tuple[tuple[MemberStanding, Deaf], ...]
     silent: tuple[tuple[MemberStanding, Silence], ...]
+    unanswered: tuple[tuple[MemberStanding, Unanswered], ...]
 
     @property
     def paused(self) -> bool:
@@ -145,6 +138,7 @@ class _Look:
             deaf=tuple(deaf for _, deaf in self.deaf),
             failed=newest is not None and bool(newest.failures),
             silences=tuple(silence for _, silence in self.silent),
+            unanswered=tuple(waits for _, waits in self.unanswered),
             restarting=bool(self.restarting()),
             released=found.release is not None,
         )
@@ -158,45 +152,17 @@ def standing_findings(found: GroupStanding, odd: frozenset[MemberKey]) -> tuple[
         odd: the members that were told that they differ from their group.
     """
     sets = findings_of(found.live, odd)
-    deaf, silent = tuple(_deaf(found)), tuple(_silent(found))
-    look = _Look(found, sets, tuple(_holding(found)), deaf, silent)
+    look = _Look(
+        found,
+        sets,
+        holding=tuple(holding_in(found)),
+        deaf=tuple(deaf_in(found)),
+        silent=tuple(silent_in(found)),
+        unanswered=tuple(unanswered_in(found)),
+    )
     return tuple(
         each for problem in problems_of(look.signs()) for each in _SAID[problem](look, problem)
     )
-
-
-def _holding(found: GroupStanding) -> Iterator[_Holding]:
-    members = {each.key: each for each in found.members}
-    queues: dict[MemberKey, list[tuple[QueueStanding, int | None]]] = {}
-    for each in found.queues:
-        for holder in each.draining:
-            queues.setdefault(holder.member, []).append((each, holder.since_ms))
-    for key, waited in sorted(queues.items()):
-        since = [since_ms for _, since_ms in waited if since_ms is not None]
-        member = members.get(key)
-        drain = Drain(
-            asked_ms=None if len(since) < len(waited) else found.now_ms - min(since),
-            lease_ms=_lease_ms(found, member),
-            muted=key.client_id in found.past.muted,
-            lives=member is not None and member.live,
-        )
-        yield _Holding(key, tuple(each for each, _ in waited), drain)
-
-
-def _deaf(found: GroupStanding) -> Iterator[tuple[MemberStanding, Deaf]]:
-    for each in found.members:
-        told = found.live.told.get(each.key)
-        if each.behind and told is not None:
-            # Its record is written again and again to heal it, under the same epoch.
-            told_ms = found.now_ms - found.past.decided.get(told.epoch, told.at_ms)
-            yield each, Deaf(told_ms, _lease_ms(found, each))
-
-
-def _silent(found: GroupStanding) -> Iterator[tuple[MemberStanding, Silence]]:
-    for each in found.members:
-        if each.role == "silent" and (each.held or each.draining or each.gated):
-            silent_ms = None if each.heard_ms is None else found.now_ms - each.heard_ms
-            yield each, Silence(silent_ms, _lease_ms(found, each))
 
 
 def _engine(look: _Look, problem: str) -> Iterator[Finding]:
@@ -327,6 +293,20 @@ def _silent_member(look: _Look, problem: str) -> Iterator[Finding]:
             )
 
 
+def _unanswered(look: _Look, problem: str) -> Iterator[Finding]:
+    """Yield the members that heartbeat and that no engine answers, though one ticks."""
+    for each, waits in look.unanswered:
+        if waits.is_problem(look.found.live.roll.rules):
+            yield Finding(
+                problem,
+                each.key.client_id,
+                f"it has heartbeat for {duration_words(waits.waited_ms)}, and was not told "
+                "anything, though an engine ticks",
+                "look at the engine: it still starts, or its batches stand still (`fairlead "
+                "doctor`, its /readyz and log), or it refuses the member (`fairlead rejects tail`)",
+            )
+
+
 def _restarting(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield the clients that are started again and again, and from where."""
     beats = look.found.heard.beats.items()
@@ -360,11 +340,6 @@ def _step_failed(look: _Look, problem: str) -> Iterator[Finding]:
     yield Finding(problem, look.found.name, text, _PHASES["quarantined"])
 
 
-def _lease_ms(found: GroupStanding, member: MemberStanding | None) -> int:
-    own = 0 if member is None or member.profile is None else member.profile.lease_ms
-    return max(own, found.live.roll.rules.lease_ms)
-
-
 def _ids(holders: Iterable[Holder]) -> list[str]:
     return [each.member.client_id for each in holders]
 
@@ -387,6 +362,7 @@ _SAID: Final[Mapping[str, Callable[[_Look, str], Iterator[Finding]]]] = {
     "stalled_handover": _stalled,
     "mute_member": _stalled,
     "silent_member": _silent_member,
+    "unanswered": _unanswered,
     "not_followed": _not_followed,
     "allocation_failed": _failed,
     "step_failed": _step_failed,

@@ -89,11 +89,12 @@ class _Told:
 class Heard:
     """What was said.
 
-    ``beats``: each member's newest heartbeat, and when it was appended. ``released``: the grants
-    that were given up.
+    ``beats``: each member's newest heartbeat, and when it was appended. ``since``: since when it
+    heartbeats without a break of a lease. ``released``: the grants that were given up.
     """
 
     beats: dict[MemberKey, tuple[Heartbeat, int]] = field(default_factory=dict)
+    since: dict[MemberKey, int] = field(default_factory=dict)
     told: dict[MessageQueue, dict[str | None, _Told]] = field(default_factory=dict)
     released: set[Released] = field(default_factory=set)
 
@@ -169,6 +170,8 @@ def _take(heard: Heard, record: Record | None, at_ms: int) -> None:
     match record:
         case Heartbeat():
             known = heard.beats.get(record.member)
+            if known is None or at_ms - known[1] > known[0].profile.lease_ms:
+                heard.since[record.member] = at_ms
             if known is None or known[0].sequence <= record.sequence:
                 heard.beats[record.member] = (record, at_ms)
         case Progress():

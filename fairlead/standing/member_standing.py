@@ -17,6 +17,7 @@ from fairlead.core.retry_topic import is_awaited
 from fairlead.core.single_rules import drained_of
 from fairlead.core.state import Member
 from fairlead.counts import counted
+from fairlead.durations import duration_words
 from fairlead.planning.live_group import LiveGroup
 from fairlead.standing.heard import Heard
 from fairlead.standing.queue_standing import QueueStanding
@@ -38,6 +39,7 @@ class MemberStanding:
             ``superseded`` (another process has its client id), ``awaited`` (it is gone and its
             queues are kept for it) or ``silent`` (it does not heartbeat any more).
         why: of what is not plain, in a sentence without a point.
+        since_ms: since when it heartbeats without a break of a lease, as far as was read.
         heard_ms: when its newest heartbeat was appended.
         lease_left_ms: how long it may go on without another one; below 0 it has stopped by itself.
         held: queues that it works on.
@@ -52,6 +54,7 @@ class MemberStanding:
     profile: MemberProfile | None
     role: str
     why: str
+    since_ms: int | None
     heard_ms: int | None
     lease_left_ms: int | None
     held: int
@@ -138,7 +141,8 @@ def _standing(
     if beat is not None:
         profile = beat.profile
     told = live.told.get(key)
-    role, why = _role(live, key, member, counts)
+    since_ms = heard.since.get(key)
+    role, why = _role(live, key, member, counts, None if since_ms is None else now_ms - since_ms)
     lease_left_ms = None
     if profile is not None and heard_ms is not None:
         lease_left_ms = profile.lease_ms - max(now_ms - heard_ms, 0)
@@ -147,6 +151,7 @@ def _standing(
         profile,
         role,
         why,
+        since_ms,
         heard_ms,
         lease_left_ms,
         counts["held"],
@@ -171,7 +176,11 @@ def _standing(
 
 
 def _role(
-    live: LiveGroup, key: MemberKey, member: Member | None, counts: Counter[str]
+    live: LiveGroup,
+    key: MemberKey,
+    member: Member | None,
+    counts: Counter[str],
+    beaten_ms: int | None,
 ) -> tuple[str, str]:
     state = live.roll.state
     if member is None:
@@ -191,7 +200,7 @@ def _role(
         return "not_designated", "a rule lets others alone consume (designated)"
     if counts["held"] or counts["draining"] or counts["gated"]:
         return "consumes", ""
-    return "idle", next(_why_idle(live, member, targets))
+    return "idle", next(_why_idle(live, member, targets, beaten_ms))
 
 
 def _gone(live: LiveGroup, key: MemberKey) -> tuple[str, str]:
@@ -201,9 +210,14 @@ def _gone(live: LiveGroup, key: MemberKey) -> tuple[str, str]:
     return "silent", "it does not heartbeat any more; the engine takes its queues"
 
 
-def _why_idle(live: LiveGroup, member: Member, targets: int) -> Iterator[str]:
+def _why_idle(
+    live: LiveGroup, member: Member, targets: int, beaten_ms: int | None
+) -> Iterator[str]:
     state, rules = live.roll.state, live.roll.rules
-    topics = sorted(member.topics)
+    topics, lease_ms = sorted(member.topics), max(rules.lease_ms, member.profile.lease_ms)
+    if member.key not in live.told and beaten_ms is not None and beaten_ms > lease_ms:
+        # Whatever else may be so, an engine that is at work would have told it.
+        yield f"it has heartbeat for {duration_words(beaten_ms)} and was not told anything yet"
     if not topics:
         yield "it subscribes to nothing"
     unknown = [

@@ -79,7 +79,9 @@ def checked(standing: GroupStanding, odd: frozenset[MemberKey]) -> Verdict:
     if standing.engine.silent and all(each.problem != "engine_silent" for each in findings):
         engine = (standing.engine.words(),)
     released = () if standing.release is None else (standing.release.words(),)
-    notes = (*released, *engine, *alarmed, *notes_on(standing.live), *_topics(standing.live))
+    live = standing.live
+    unanswered = {each.subject for each in findings if each.problem == "unanswered"}
+    notes = (*released, *engine, *alarmed, *notes_on(live, unanswered), *_topics(live))
     return Verdict(standing.name, findings, notes, standing)
 
 

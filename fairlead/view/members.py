@@ -51,6 +51,7 @@ class Heard:
     """One incarnation of a client, as its heartbeats tell.
 
     Attributes:
+        since_ms: since when it heartbeats without a break of a lease.
         heard_ms: when its newest heartbeat was appended.
         seen_ms: the same on the clock of its partition.
         digest: of what it holds.
@@ -59,6 +60,7 @@ class Heard:
         member: what it says of itself, and whether it leaves.
     """
 
+    since_ms: int
     heard_ms: int
     seen_ms: int
     digest: int
@@ -121,6 +123,8 @@ class Members:
         known = self.heard.get(key)
         self.newest_ms = max(self.newest_ms, append_ms)
         if known is not None:
+            if append_ms - known.heard_ms > known.member.profile.lease_ms:
+                known.since_ms = append_ms
             known.heard_ms, known.seen_ms = append_ms, clock_ms
             if key not in self._live:
                 self._roll = None
@@ -147,7 +151,9 @@ class Members:
             member = _member(key, body, clock_ms)
             if not self._takes(_room_of(member), clock_ms, rules):
                 return False
-            self.heard[key] = Heard(append_ms, clock_ms, digest, append_ms, epoch, member, said)
+            self.heard[key] = Heard(
+                append_ms, append_ms, clock_ms, digest, append_ms, epoch, member, said
+            )
             self._roll = None
             return True
         if known.said != said:

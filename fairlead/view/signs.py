@@ -12,7 +12,7 @@ from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.retry_topic import is_awaited
 from fairlead.core.rules import GroupRules
 from fairlead.planning.engine_life import EngineLife
-from fairlead.planning.problems import Deaf, Drain, Signs, Silence
+from fairlead.planning.problems import Deaf, Drain, Signs, Silence, Unanswered
 from fairlead.planning.restarts import PROCESSES_MAX, Beat, restarting
 from fairlead.view.members import Heard
 
@@ -62,6 +62,7 @@ def signs_of(group: "GroupFold", engine: EngineLife, lag: int) -> Signs:
         deaf=tuple(_deaf(group, live, rules, engine.now_ms)),
         failed="allocation_failed" in alarms,
         silences=tuple(_silences(group, live, rules, engine.now_ms)),
+        unanswered=tuple(_unanswered(group, standing, engine)),
         restarting=bool(restarting(_beats(group), engine.now_ms)),
         released=group.release is not None,
     )
@@ -176,6 +177,15 @@ def _silences(
             heard = group.members.heard.get(key)
             silent_ms = None if heard is None else now_ms - heard.heard_ms
             yield Silence(silent_ms, _lease_ms(heard, rules))
+
+
+def _unanswered(
+    group: "GroupFold", standing: "Standing", engine: EngineLife
+) -> Iterator[Unanswered]:
+    for heard in standing.roll.members.values():
+        if heard.member.shares and heard.member.key not in group.told.sets:
+            waited_ms = engine.now_ms - heard.since_ms
+            yield Unanswered(waited_ms, _lease_ms(heard, group.rules), engine.tick_ms)
 
 
 def _beats(group: "GroupFold") -> Iterator[Beat]:

@@ -242,6 +242,40 @@ def test_a_silent_member_whose_queues_nobody_takes() -> None:
     assert "silent_member" not in [problem for problem, _ in _problems(world)]
 
 
+def test_a_member_that_no_engine_answers() -> None:
+    """An engine that ticks and decides nothing is found by who has joined and is told nothing."""
+    world = followers("c1")
+    held, joining = world.clients[0], follow(world, "c2")
+    heard_alone(world, 10, held, joining)
+    verdict = checked(standing_of(world), frozenset())
+    assert verdict.word == "safe"
+    assert "c2 has just joined and was not told anything yet" in verdict.notes
+    heard_alone(world, 65, held, joining)
+    (found,) = found_in(world)
+    assert (found.problem, found.subject) == ("unanswered", "c2")
+    assert found.text.startswith("it has heartbeat for 1 min 15 s, and was not told anything")
+    assert "/readyz" in found.remedy
+    assert "fairlead doctor" in found.remedy
+    (idle,) = standing_of(world).idle
+    assert idle.why == "it has heartbeat for 1 min 15 s and was not told anything yet"
+    assert not any("c2" in note for note in checked(standing_of(world), frozenset()).notes)
+    assert "c2 has heartbeat for more than 10 s and was not told anything yet" in remarks(world)
+    heard_alone(world, 8, held, joining, ticking=False)
+    assert _problems(world) == [("engine_silent", "engine")]
+    world.pass_seconds(2)
+    assert found_in(world) == []
+
+
+def test_a_member_that_froze_has_just_come_back() -> None:
+    """Who was silent for longer than its lease is counted from when it is heard again."""
+    world = followers("c1")
+    held, joining = world.clients[0], follow(world, "c2")
+    heard_alone(world, 30, held)
+    heard_alone(world, 5, held, joining)
+    assert "unanswered" not in [problem for problem, _ in _problems(world)]
+    assert "unanswered" not in listed_in(world)[GROUP]
+
+
 def test_a_client_that_is_started_again_and_again() -> None:
     """Two processes that end each other are never seen together; their number tells, for a time."""
     world = followers("c1", "c2")

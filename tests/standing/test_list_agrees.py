@@ -155,6 +155,11 @@ def _stuck(world: World) -> None:
     heard_alone(world, 26, *world.clients[1:])
 
 
+def _unanswered(world: World) -> None:
+    joining = follow(world, "c9")
+    heard_alone(world, 20, *world.clients[:2], joining)
+
+
 def _again_and_again(world: World) -> None:
     for start in range(4):
         started_again(world, "c9", start)
@@ -170,6 +175,7 @@ def _again_and_again(world: World) -> None:
         (_mute, {"mute_member"}),
         (_forced, {"unsafe"}),
         (_deaf, {"not_followed"}),
+        (_unanswered, {"unanswered"}),
         (_drained, {"unassigned"}),
         (_paused, {"paused_unassigned"}),
         (_differ, {"disagreement"}),
