@@ -9,17 +9,20 @@ from urllib.parse import urlsplit
 
 import typer
 
+from fairlead.cli.completions import complete_word
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, write_fitting, write_line, write_rows
 from fairlead.cli.served_view import LOOPBACK, NobodyServesError, ask_serve, other_topics
 from fairlead.cli.source_options import SourceOptions
 from fairlead.durations import duration_words, since_words
+from fairlead.errors import UsageError
+from fairlead.standing.words import PHASES
 
 if TYPE_CHECKING:
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["bridge_lines", "chosen_groups", "engine_line", "group_rows", "list_groups"]
+__all__ = ["bridge_lines", "chosen_groups", "engine_line", "group_rows", "list_groups", "none_line"]
 
 COLUMNS: Final = (
     *("group", "phase", "members", "idle", "queues", "unassigned", "handover", "lag", "waiting"),
@@ -30,6 +33,8 @@ _NARROW: Final = ("group", "phase", "members", "unassigned", "lag", "problem")
 _SILENT_MS: Final = 30_000
 """Of a queue of which nobody told anything for so long the brokers are asked."""
 _GLOB: Final = frozenset("*?[")
+_PHASES: Final = (*PHASES, "released")
+"""What the table shows as one: a released group is in another phase too."""
 
 Summary = Mapping[str, Any]
 """A group as `fairlead serve` tells it."""
@@ -54,7 +59,12 @@ PatternArgument = Annotated[
 ]
 SortOption = Annotated[Order, typer.Option("--sort", help="By what they are sorted.")]
 PhaseOption = Annotated[
-    list[str] | None, typer.Option("--phase", help="Groups in this phase; may be given again.")
+    list[str] | None,
+    typer.Option(
+        "--phase",
+        help="Groups in this phase; may be given again.",
+        autocompletion=complete_word(*_PHASES),
+    ),
 ]
 ProblemFlag = Annotated[bool, typer.Option("--problem", help="Groups with something to look at.")]
 
@@ -72,17 +82,52 @@ def list_groups(
 
     Asks `fairlead serve` (serve.url). Where nobody answers it reads the topics itself, and says so.
     """
+    _check_phases(phase or ())
     settings = shared.settings()
     found, bridges, now_ms = _groups(settings, shared)
     chosen = chosen_groups(found, pattern, phase or (), sort, problem=problem)
     if shared.output is OutputFormat.TABLE:
-        rows = group_rows(chosen, now_ms)
-        write_fitting(rows, COLUMNS, shared.output, prose=("problem",), fewer=_NARROW)
+        if chosen:
+            rows = group_rows(chosen, now_ms)
+            write_fitting(rows, COLUMNS, shared.output, prose=("problem",), fewer=_NARROW)
+        else:
+            write_line(none_line([each["group"] for each in found], pattern))
         for line in (engine_line(found), *bridge_lines(bridges)):
             if line is not None:
                 write_line(line)
     else:
         write_rows(chosen, (), shared.output)
+
+
+def _check_phases(given: Sequence[str]) -> None:
+    """Refuse a phase that no group is ever in: to find none would look like all well."""
+    from fairlead.control.known_groups import nearest_names
+
+    for each in given:
+        if each not in _PHASES:
+            nearest, *_ = nearest_names(each, _PHASES)
+            raise UsageError(
+                f"--phase: no group is ever in {each!r}; the nearest is {nearest}.",
+                remedy=f"Give one of {', '.join(sorted(_PHASES))}.",
+            )
+
+
+def none_line(names: Sequence[str], pattern: str | None) -> str:
+    """Return that none of these groups is what was asked for, and the nearest to a mistyped name.
+
+    Args:
+        names: of all groups.
+        pattern: what their names were to fit; None: anything.
+    """
+    from fairlead.control.known_groups import nearest_names
+
+    if not names:
+        return "there is no group: a client's first heartbeat, or a rule, makes one"
+    line = f"no group is such, of {len(names)}"
+    if pattern is None or any(_fits(name, pattern) for name in names):
+        return line
+    near = nearest_names(pattern, names)
+    return f"{line}; the nearest to {pattern} {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
 
 
 def chosen_groups(
@@ -106,10 +151,14 @@ def chosen_groups(
         each
         for each in groups
         if (pattern is None or _fits(each["group"], pattern))
-        and (not phases or each["phase"] in phases)
+        and (not phases or each["phase"] in phases or _phase_shown(each) in phases)
         and not (problem and not _worth_a_look(each))
     ]
     return sorted(chosen, key=_KEYS[sort])
+
+
+def _phase_shown(group: Summary) -> str:
+    return "released" if group.get("released") else str(group["phase"])
 
 
 def _fits(name: str, pattern: str) -> bool:
@@ -151,7 +200,7 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
         waiting = each["lag_seconds"]
         yield {
             "group": each["group"],
-            "phase": "released" if each.get("released") else each["phase"],
+            "phase": _phase_shown(each),
             "members": each["members"],
             "idle": each["members_idle"],
             "queues": each["queues"],

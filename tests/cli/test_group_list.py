@@ -69,6 +69,7 @@ def _names(**asked: Any) -> list[str]:
         ({"pattern": "orders*"}, ["orders", "orders-eu"]),
         ({"pattern": "orders?eu"}, ["orders-eu"]),
         ({"phases": ("empty",)}, ["billing"]),
+        ({"phases": ("released",)}, []),
         ({"problem": True}, ["billing", "orders-eu"]),
         ({"sort": Order.LAG}, ["billing", "orders", "orders-eu"]),
         ({"sort": Order.MEMBERS}, ["orders-eu", "orders", "billing"]),
@@ -78,6 +79,51 @@ def _names(**asked: Any) -> list[str]:
 def test_which(asked: dict[str, Any], names: list[str]) -> None:
     """Groups are chosen by name, phase and trouble, and sorted by what is asked for."""
     assert _names(**asked) == names
+
+
+def test_a_phase_that_is_shown() -> None:
+    """A released group is found by the word that the table has for it, and by its phase."""
+    released = _group("old", phase="empty", released={"by": "alice"})
+    for phase in ("released", "empty"):
+        found = chosen_groups([released, CALM], None, (phase,), Order.NAME, problem=False)
+        assert found == [released]
+
+
+@pytest.mark.parametrize(
+    "groups, pattern, line",
+    [
+        ([], "odrers", "there is no group: a client's first heartbeat, or a rule, makes one"),
+        ([CALM], "odrers", "no group is such, of 1; the nearest to odrers is orders"),
+        (GROUPS, "ordesr", "no group is such, of 3; the nearest to ordesr are orders, "),
+        (GROUPS, "orders", "no group is such, of 3\n"),
+    ],
+)
+def test_none(
+    groups: list[dict[str, Any]],
+    pattern: str,
+    line: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Where no group is such the list says so in words, and JSON is an empty list."""
+    monkeypatch.setattr("fairlead.cli.group_list._groups", lambda *_: (groups, [], NOW_MS))
+    command = ["group", "list", pattern, "--phase", "handing_over"]
+    with pytest.raises(SystemExit) as ended:
+        main(command)
+    assert not ended.value.code
+    assert capsys.readouterr().out.startswith(line)
+    with pytest.raises(SystemExit):
+        main([*command, "-o", "json"])
+    assert orjson.loads(capsys.readouterr().out) == []
+
+
+def test_no_such_phase(capsys: pytest.CaptureFixture[str]) -> None:
+    """A phase that no group is ever in is refused with the nearest, before anything is read."""
+    with pytest.raises(SystemExit) as ended:
+        main(["group", "list", "--phase", "handingover"])
+    assert ended.value.code == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "no group is ever in 'handingover'; the nearest is handing_over" in said
 
 
 def test_what_there_is_to_look_at() -> None:
