@@ -181,7 +181,7 @@ def check_keywords(
 
 
 def check_function(client: type, name: str, value: object, call: str) -> None:
-    """Check that an argument is a function, or whatever else can be called.
+    """Check that an argument is a function, or whatever else can be called, that takes a call.
 
     Args:
         client: the class that takes it.
@@ -190,13 +190,30 @@ def check_function(client: type, name: str, value: object, call: str) -> None:
         call: how it is called.
 
     Raises:
-        SettingsError: it is missing, or cannot be called.
+        SettingsError: it is missing, cannot be called, or takes other arguments.
     """
     if value is Parameter.empty:
         raise SettingsError(name, f"{client.__name__} needs it", f"give {name}=…, called as {call}")
     if not callable(value):
         problem = f"{value!r} is no function"
         raise SettingsError(name, problem, f"give a function that is called as {call}")
+    if not _takes(value, call.count(",") + 1):
+        problem = f"{value!r} takes other arguments"
+        raise SettingsError(name, problem, f"{name} is called as {call}")
+
+
+def _takes(function: Callable[..., object], count: int) -> bool:
+    """Whether a function can be called with so many arguments, as far as it tells."""
+    try:
+        # What it wraps may take others: a decorator can make one call of many.
+        takes = signature(function, follow_wrapped=False)
+    except Exception:  # noqa: BLE001 - functions in C tell nothing, and annotations may raise
+        return True
+    try:
+        takes.bind(*range(count))
+    except TypeError:
+        return False
+    return True
 
 
 def _remedy(name: str, value: Any, known: Collection[str], fetch: Collection[str]) -> str:

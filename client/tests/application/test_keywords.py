@@ -1,5 +1,6 @@
 """A keyword argument that is unknown is an error that says what it is called here."""
 
+from functools import partial, wraps
 from inspect import Parameter, signature
 from typing import Any
 
@@ -125,6 +126,59 @@ def test_no_function(kind: type, name: str, call: str, value: object) -> None:
     assert caught.value.field == name
     said = f"{value!r} is no function; give a function that is called as {call}"
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "kind, name, value, call",
+    [
+        (PushConsumer, "listener", lambda _message: None, "f(messages, context)"),
+        (PushConsumer, "listener", lambda _a, _b, *, _c: None, "f(messages, context)"),
+        (BroadcastPushConsumer, "listener", lambda: None, "f(messages, context)"),
+        (Client, "on_assigned", lambda _queue: None, "f(queue, offset)"),
+        (Client, "on_revoked", lambda _queue, _offset: None, "f(queue)"),
+        (PullConsumer, "message_queue_changed", lambda _topic: None, "f(topic, all, mine)"),
+        (Producer, "make_sender", lambda _settings: None, "f(settings, client_id)"),
+    ],
+)
+def test_other_arguments(kind: type, name: str, value: object, call: str) -> None:
+    """A function that cannot take its call is refused at once: else each message would fail."""
+    good: dict[str, Any] = {"bootstrap": "b:1"} if kind is Producer else GOOD
+    good = {**good, **FUNCTIONS.get(kind, {}), "client_id": "a"}
+    with pytest.raises(SettingsError) as caught:
+        _made(kind, **{**good, name: value})
+    assert caught.value.field == name
+    assert f"{value!r} takes other arguments; {name} is called as {call}" in str(caught.value)
+
+
+def _of_one(_message: object) -> None:
+    """Take one message, as a decorator gives it."""
+
+
+@wraps(_of_one)
+def _of_many(_messages: object, _context: object) -> None:
+    """Call what takes one for each of many."""
+
+
+class _Listening:
+    def __call__(self, _messages: object, _context: object) -> None: ...
+
+    def listen(self, _messages: object, _context: object, _more: object = None) -> None: ...
+
+
+@pytest.mark.parametrize(
+    "listener",
+    [
+        lambda *_any: None,
+        partial(lambda _mine, _messages, _context: None, 1),
+        _of_many,
+        _Listening(),
+        _Listening().listen,
+        max,
+    ],
+)
+def test_taken_arguments(listener: object) -> None:
+    """What can be called with two arguments is taken, and so is what does not tell."""
+    _made(PushConsumer, **GOOD, listener=listener)
 
 
 @pytest.mark.parametrize(
