@@ -12,6 +12,10 @@ from fairlead_client.topic_names import retried_group
 TAG_HEADER: Final = "TAGS"
 """The header that holds a message's tag, unless the application names another."""
 
+_OF_SQL: Final = frozenset("<>=&()'")
+"""No tag of an expression has these, or a blank within: RocketMQ would take it for a tag that no
+message has, and whoever wrote it means SQL92. Tags that stand one by one are taken as they are."""
+
 
 class TagFilter:
     """Tests messages against the expression of their topic.
@@ -70,7 +74,8 @@ def tags_of(subscription: Subscription) -> frozenset[str] | None:
     """Return the tags that a subscription wants: `A || B`; None for `*` or nothing: all.
 
     Raises:
-        SettingsError: it has another kind of expression, or one of `||` alone, which names no tag.
+        SettingsError: it has another kind of expression, one of `||` alone, which names no tag, or
+            one that is pasted SQL, which no message would match.
     """
     topic, expression = subscription.topic, subscription.expression
     if subscription.expression_type != "tag":
@@ -78,4 +83,14 @@ def tags_of(subscription: Subscription) -> frozenset[str] | None:
         raise SettingsError("topics", problem, "subscribe by tag")
     if expression.strip() and not expression.replace("||", "").strip():
         raise SettingsError("topics", f"{topic}: {expression!r} names no tag", "A || B, or *")
-    return frozenset(subscription.wanted_tags) or None
+    tags = subscription.wanted_tags
+    pasted = () if subscription.tags else filter(_is_sql, tags)
+    for tag in pasted:
+        problem = f"{topic}: {tag!r} in the expression {expression!r} is no tag"
+        remedy = "tags are joined by ||, as in A || B, and SQL92 is not evaluated here"
+        raise SettingsError("topics", problem, remedy)
+    return frozenset(tags) or None
+
+
+def _is_sql(tag: str) -> bool:
+    return not _OF_SQL.isdisjoint(tag) or len(tag.split()) > 1

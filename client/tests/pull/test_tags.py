@@ -37,6 +37,26 @@ def test_bad(subscription: Subscription) -> None:
         TagFilter([subscription])
 
 
+@pytest.mark.parametrize(
+    "expression",
+    ["a > 3", "a>3", "A || b = 'x'", "a IS NULL", "(A)", "A & B", "A B", "A | B", "A\tB || C"],
+)
+def test_pasted_sql(expression: str) -> None:
+    """An expression of SQL is no tag: each message would be skipped without a word."""
+    with pytest.raises(SettingsError) as caught:
+        tags_of(Subscription("orders", expression))
+    assert caught.value.field == "topics"
+    assert f"in the expression {expression!r} is no tag; tags are joined by ||" in str(caught.value)
+    assert "SQL92 is not evaluated here" in str(caught.value)
+
+
+@pytest.mark.parametrize("tag", ["a-b", "a.b:c/d", "größe", "a,b", "a|b", "%x%", "#1", '"x"', "!x"])
+def test_unusual_tags(tag: str) -> None:
+    """Whatever else RocketMQ takes for a tag is one; and any that stands by itself."""
+    assert tags_of(Subscription("orders", f"\t{tag} ||\nB")) == frozenset({tag, "B"})
+    assert tags_of(Subscription("orders", "unread", tags=("a > 3",))) == frozenset({"a > 3"})
+
+
 def test_wanted(tagged: Callable[..., Any]) -> None:
     """The last header of the name decides; a message without one is wanted by * alone."""
     records = [
