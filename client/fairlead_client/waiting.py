@@ -22,7 +22,8 @@ class Waiting:
     Attributes:
         kind: in one word.
         words: the same for people, with names, and what to do where something can be done.
-        since_ms: since when it waits for this kind of thing, in ms since 1970.
+        since_ms: since when it waits for this kind of thing, in ms since 1970; of an engine that
+            has not answered, since when it has not.
     """
 
     kind: WaitingKind
@@ -58,7 +59,9 @@ class WaitingLog:
             self._kind = None
             return None
         if reason.kind is not self._kind:
-            self._kind, self._since_ms, self._from_ms = reason.kind, wall_ms, now_ms
+            self._kind = reason.kind
+            self._from_ms = now_ms if reason.since_ms is None else reason.since_ms
+            self._since_ms = wall_ms - (now_ms - self._from_ms)
             self._due_ms = now_ms + _FIRST_MS
         if now_ms >= self._due_ms:
             self._due_ms = now_ms + _AGAIN_MS

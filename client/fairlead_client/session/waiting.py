@@ -51,10 +51,14 @@ that are set longer (`settle_ms`, `trigger_ms`) and a barrier of a long lease ma
 
 @dataclass(frozen=True, slots=True)
 class WaitingReason:
-    """What is waited for, and the same in words."""
+    """What is waited for, the same in words, and since when where that is known.
+
+    `since_ms` is of the session's clock; None: since it is the reason.
+    """
 
     kind: WaitingKind
     words: str
+    since_ms: int | None = None
 
 
 def reason_to_wait(memory: Memory) -> WaitingReason | None:
@@ -83,8 +87,8 @@ def reason_to_wait(memory: Memory) -> WaitingReason | None:
 
 def _unanswered(memory: Memory) -> WaitingReason:
     """Return what a newcomer waits for that no engine has told anything yet."""
-    silent_ms, group = memory.now_ms - memory.asked_ms, memory.settings.group
-    if silent_ms < _ANSWERED_MS:
+    group = memory.settings.group
+    if memory.now_ms - memory.asked_ms < _ANSWERED_MS:
         return WaitingReason(
             WaitingKind.ASSIGNMENT,
             f"no engine has told it its queues yet: `fairlead group check {group}` says whether "
@@ -92,8 +96,9 @@ def _unanswered(memory: Memory) -> WaitingReason:
         )
     return WaitingReason(
         WaitingKind.ENGINE,
-        f"no engine has answered it for {silent_ms // 1_000} s: none ticks, or its group "
-        f"is held up; `fairlead group check {group}` says which",
+        "no engine has answered it; none ticks, or its group is held up: "
+        f"`fairlead group check {group}` says which",
+        memory.asked_ms,
     )
 
 

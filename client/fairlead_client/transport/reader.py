@@ -11,7 +11,7 @@ from threading import Event, Thread
 from typing import Any
 
 from kafka import KafkaConsumer
-from kafka.errors import TopicAuthorizationFailedError
+from kafka.errors import KafkaError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 
 from fairlead_client.clock import now_ms
@@ -21,7 +21,7 @@ from fairlead_client.decoding import (
     decode_release,
     is_generation,
 )
-from fairlead_client.errors import MalformedRecordError, StartFailedError
+from fairlead_client.errors import FairleadClientError, MalformedRecordError, StartFailedError
 from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
 from fairlead_client.records import Assignment
@@ -69,6 +69,7 @@ class Reader(Thread):
         self._settings = settings
         self._client_id = client_id
         self._topics = Topics(settings.prefix)
+        self._all = ", ".join(self._topics.followed)
         self._report = report
         self._failed = failed
         self._observer = observer
@@ -79,6 +80,8 @@ class Reader(Thread):
         self._hears_of_releases = True
         self._hidden: frozenset[str] = frozenset()
         self._looked_at_ms = 0
+        self._asked = self._all
+        self._told = ""
         self.malformed = 0
         self.passed_over = 0
         self.records = 0
@@ -95,7 +98,6 @@ class Reader(Thread):
         """Follow the partitions until stopped; after any error, begin again where it was."""
         consumer: KafkaConsumer | None = None
         partitions: _Partitions | None = None
-        told = ""
         while not self._stopping.is_set():
             try:
                 if consumer is None:
@@ -108,6 +110,7 @@ class Reader(Thread):
                     consumer = connect(TopicConsumer, options, self._topics.followed)
                     self._hidden = hidden_topics(consumer)
                 if partitions is None:
+                    self._asked = self._all
                     partitions = _assign(
                         consumer,
                         self._settings,
@@ -127,37 +130,46 @@ class Reader(Thread):
                     if denied == {self._topics.handovers}:
                         # Nothing depends on it: the engine tells of releases too, later.
                         self._hears_of_releases, partitions = False, None
-                again = repr(error) == told
-                told = repr(error)
-                logger.log(logging.DEBUG if again else logging.WARNING, "reading: %s", told)
+                self._tell(error)
                 self._failed(error)
                 self._stopping.wait(RETRY_SECONDS)
         if consumer is not None:
             consumer.close(autocommit=False, timeout_ms=0)
 
+    def _tell(self, error: Exception) -> None:
+        """Log why nothing is read, once until it is another reason."""
+        # The errors of others need not say what they are.
+        plain = isinstance(error, FairleadClientError | KafkaError)
+        why = str(error) if plain else f"{type(error).__name__}: {error}"
+        again, self._told = why == self._told, why
+        logger.log(
+            logging.DEBUG if again else logging.WARNING,
+            "%s of %s cannot read %s for now: %s; tries again",
+            *(self._client_id, self._settings.group, self._asked, why),
+        )
+
     def _follow(self, consumer: KafkaConsumer, partitions: "_Partitions") -> None:
         if self._catch_up.is_set():
-            ends = consumer.end_offsets([partitions.generations])
-            self._read_to(consumer, partitions.generations, ends)
+            self._read_to_end(consumer, partitions.generations)
             self._catch_up.clear()
             self._report(CaughtUp(self._generation))
         at_ms = now_ms()
         left_ms = self._looked_at_ms + self._settings.lease_ms // 10 - at_ms
         if left_ms <= 0:
             # The only proof of having read everything is to ask where the end is.
-            ends = consumer.end_offsets([partitions.assignments])
+            self._read_to_end(consumer, partitions.assignments)
             self._looked_at_ms = at_ms
-            self._read_to(consumer, partitions.assignments, ends)
             self._report(events.AssignmentsReadToEnd(at_ms))
             left_ms = self._settings.lease_ms // 10
         self._deliver(consumer.poll(timeout_ms=min(POLL_MS, left_ms)))
 
-    def _read_to(
-        self, consumer: KafkaConsumer, partition: TopicPartition, ends: dict[TopicPartition, int]
-    ) -> None:
+    def _read_to_end(self, consumer: KafkaConsumer, partition: TopicPartition) -> None:
+        self._asked = partition.topic
+        end = consumer.end_offsets([partition])[partition]
+        self._asked = self._all
         while not self._stopping.is_set():
             position = consumer.position(partition, timeout_ms=POLL_MS)
-            if position is not None and position >= ends[partition]:
+            if position is not None and position >= end:
                 return
             self._deliver(consumer.poll(timeout_ms=POLL_MS))
 

@@ -21,6 +21,15 @@ def _waits(script: "Script") -> tuple[str, str]:
     return reason.kind.value, reason.words
 
 
+def _silent_ms(script: "Script") -> int:
+    """Return for how long no engine has answered; the words tell no second number."""
+    reason = script.session.waiting
+    assert reason is not None
+    assert reason.since_ms is not None
+    assert reason.words.startswith("no engine has answered it; none ticks")
+    return script.now - reason.since_ms
+
+
 def test_heartbeat(scripts: "Callable[..., Script]") -> None:
     """Without an acknowledged heartbeat, and after the lease, it waits for that, whatever else."""
     script = scripts()
@@ -54,7 +63,7 @@ def test_engine_silent(script: "Script") -> None:
     assert _waits(script)[0] == "assignment"
     script.live(6_000)
     assert _waits(script)[0] == "engine"
-    assert "no engine has answered it for 25 s: none ticks" in _waits(script)[1]
+    assert _silent_ms(script) == 25_000
     assert "fairlead group check orders" in _waits(script)[1]
     script.assign(1)
     assert script.session.waiting is None
@@ -81,7 +90,7 @@ def test_engine_heard_it_late(scripts: "Callable[..., Script]") -> None:
     script.acknowledge_heartbeat()
     assert _waits(script)[0] == "assignment"
     script.live(25_000)
-    assert "no engine has answered it for 25 s" in _waits(script)[1]
+    assert _silent_ms(script) == 25_000
 
 
 @pytest.mark.parametrize("code, reason", [("waiting", "paused"), ("rejected", None)])
@@ -95,7 +104,7 @@ def test_engine_has_just_answered(script: "Script", code: str, reason: str | Non
     script.live(11_000)
     assert _waits(script)[0] == "assignment"
     script.live(10_000)
-    assert "no engine has answered it for 21 s" in _waits(script)[1]
+    assert _silent_ms(script) == 21_000
 
 
 def test_nothing_for_it(script: "Script") -> None:
@@ -191,6 +200,18 @@ def test_release(script: "Script") -> None:
     assert script.session.waiting is None
     script.feed(events.LeaveRequested())
     assert script.session.waiting is None
+
+
+def test_log_of_an_engine_that_is_silent(caplog: pytest.LogCaptureFixture) -> None:
+    """Where it is known since when, that is told, and not since when it is the reason."""
+    log = WaitingLog("orders", "c1")
+    silent = WaitingReason(WaitingKind.ENGINE, "no engine has answered it", since_ms=1_000)
+    with caplog.at_level(logging.WARNING):
+        assert log.look(silent, 21_000, 91_000) == Waiting(silent.kind, silent.words, 71_000)
+        log.look(silent, 26_000, 96_000)
+    assert caplog.messages == [
+        "c1 of orders waits for engine since 25 s: no engine has answered it"
+    ]
 
 
 def test_log(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,0 +1,80 @@
+"""What a client says while its topics cannot be read."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from fairlead_client.observer import Observer
+from fairlead_client.settings import Settings
+from fairlead_client.transport import reader
+from fairlead_client.transport.reader import CaughtUp, Reader
+from kafka.errors import KafkaTimeoutError
+from kafka.structs import TopicPartition
+
+SETTINGS = Settings(bootstrap="b:1", group="orders", topics=["orders"])
+LATE = KafkaTimeoutError("Failed to get offsets by timestamps in 1500 ms")
+
+
+class _Consumer:
+    """Reads empty topics; raises what it is to raise when it is asked for the end of one."""
+
+    def __init__(self, topic: str, failures: list[Exception]) -> None:
+        self._topic = topic
+        self.failures = failures
+
+    def end_offsets(self, asked: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
+        if self.failures and [each.topic for each in asked] == [self._topic]:
+            raise self.failures.pop(0)
+        return dict.fromkeys(asked, 0)
+
+    def assign(self, _partitions: Sequence[TopicPartition]) -> None:
+        """Nothing of it is read."""
+
+    def seek(self, _partition: TopicPartition, _offset: int) -> None:
+        """Nothing is there."""
+
+    def close(self, **_how: Any) -> None:
+        """Nothing is open."""
+
+    def position(self, _partition: TopicPartition, **_how: Any) -> int:
+        return 0
+
+    def poll(self, **_how: Any) -> dict[TopicPartition, list[Any]]:
+        return {}
+
+
+def _read(monkeypatch: pytest.MonkeyPatch, topic: str, *failures: Exception) -> list[Exception]:
+    """Run a reader that meets failures until it has caught up; return what it told."""
+    consumer = _Consumer(topic, list(failures))
+    monkeypatch.setattr(reader, "connect", lambda *_how: consumer)
+    monkeypatch.setattr(reader, "hidden_topics", lambda _consumer: frozenset())
+    monkeypatch.setattr(reader, "partition_count", lambda *_topic: 1)
+    monkeypatch.setattr(reader, "RETRY_SECONDS", 0.0)
+    told: list[Exception] = []
+    caught_up = 0
+
+    def report(event: object) -> None:
+        nonlocal caught_up
+        caught_up += isinstance(event, CaughtUp)
+        if caught_up and not consumer.failures:
+            reading.stop()
+
+    reading = Reader(SETTINGS, "a@1", report, told.append, Observer())
+    reading.run()
+    return told
+
+
+@pytest.mark.parametrize("topic", ["fairlead.generations", "fairlead.assignments"])
+def test_who_cannot_read_what(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, topic: str
+) -> None:
+    """The log names the client, its group, the topic and the reason, once for each reason."""
+    other = ValueError("x")
+    with caplog.at_level(logging.WARNING):
+        assert _read(monkeypatch, topic, LATE, LATE, other) == [LATE, LATE, other]
+    said = f"a@1 of orders cannot read {topic} for now: "
+    assert caplog.messages == [
+        f"{said}KafkaTimeoutError: Failed to get offsets by timestamps in 1500 ms; tries again",
+        f"{said}ValueError: x; tries again",
+    ]
