@@ -17,6 +17,7 @@ from fairlead_client.errors import (
     ForkedClientError,
     StartFailedError,
 )
+from fairlead_client.failure import Failure
 from fairlead_client.identity import Identity, new_identity
 from fairlead_client.leave_signals import leaving_on_signals
 from fairlead_client.model import Epoch, Queue, Subscription
@@ -63,7 +64,7 @@ class Member:
         self._closing = False
         self._stopping = False
         self._thread: SessionThread | None = None
-        self._failure: Exception | None = None
+        self._failure: Failure | None = None
         self._subscribed = settings.subscriptions(self._identity.process.start_ms)
 
     def _application(self) -> Application:
@@ -106,8 +107,19 @@ class Member:
 
     @property
     def last_error(self) -> Exception | None:
-        """What went wrong last, in any thread of the client."""
-        return self._failure or (None if self._thread is None else self._thread.last_error)
+        """What went wrong last, in any thread of the client; it stays when it is over."""
+        last = self._last_failure
+        return None if last is None else last.error
+
+    @property
+    def last_error_ms(self) -> int | None:
+        """When that came last, in ms since 1970: what is tried again tells it each time."""
+        last = self._last_failure
+        return None if last is None else last.at_ms
+
+    @property
+    def _last_failure(self) -> Failure | None:
+        return self._failure or (None if self._thread is None else self._thread.last_failure)
 
     @property
     def waiting_for(self) -> Waiting | None:
@@ -203,7 +215,8 @@ class Member:
         if self._stopping and thread.error is None:
             # What the application wanted meanwhile is no failure.
             return
-        cause = thread.error or cause or thread.last_error
+        last = thread.last_failure
+        cause = thread.error or cause or (None if last is None else last.error)
         failure = StartFailedError(
             f"client {self.client_id} could not join group {self._settings.group!r}"
             f" within {self._settings.start_timeout_ms} ms: {cause or 'no answer'}"
@@ -312,7 +325,7 @@ class Member:
 
     def _fail(self, error: Exception) -> None:
         with self._lock:
-            self._failure = error
+            self._failure = Failure.now(error)
             self._closing = True
 
     def _new_thread(self) -> SessionThread:

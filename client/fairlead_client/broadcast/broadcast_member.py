@@ -10,6 +10,7 @@ from fairlead_client.broadcast.bystander import Bystander
 from fairlead_client.broadcast.keeper import BroadcastKeeper
 from fairlead_client.broadcast.offset_file import OffsetFile
 from fairlead_client.errors import SettingsError
+from fairlead_client.failure import Failure
 from fairlead_client.member import Member
 from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.transport.session_thread import SessionThread
@@ -55,9 +56,9 @@ class BroadcastMember(Member):
         return {} if self._keeper is None or self._forked else self._keeper.epochs
 
     @property
-    def last_error(self) -> Exception | None:
-        """What went wrong last, in any thread of the client."""
-        return super().last_error or (None if self._keeper is None else self._keeper.last_error)
+    def _last_failure(self) -> Failure | None:
+        kept = None if self._keeper is None else self._keeper.last_failure
+        return super()._last_failure or kept
 
     def _epoch_of(self, queue: Queue) -> Epoch | None:
         return None if self._keeper is None or self._forked else self._keeper.epoch_of(queue)
@@ -118,7 +119,7 @@ class BroadcastMember(Member):
             local=local,
             observer=self._observer,
         )
-        self._keeper.last_error = told
+        self._keeper.last_failure = None if told is None else Failure.now(told)
         thread = super()._new_thread()
         self._answer_to(self._keeper)
         return thread

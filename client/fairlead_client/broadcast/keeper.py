@@ -18,6 +18,7 @@ from fairlead_client.broadcast.offset_file import OffsetFile
 from fairlead_client.broadcast.queue_plan import QueuePlan, QueuePlanner, QueueStart
 from fairlead_client.broadcast.start_offset import start_offset
 from fairlead_client.errors import FairleadClientError
+from fairlead_client.failure import Failure
 from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.observer import Observer
 from fairlead_client.rebalance_log import RebalanceLog
@@ -86,7 +87,7 @@ class BroadcastKeeper(Thread):
         self._again_at = inf
         self._stopping = False
         self._numbers = count(1)
-        self.last_error: Exception | None = None
+        self.last_failure: Failure | None = None
 
     # From any thread.
     def subscribe(self, topics: Sequence[str]) -> None:
@@ -272,6 +273,6 @@ class BroadcastKeeper(Thread):
         self._changed.notify_all()
 
     def _tell(self, error: Exception) -> None:
-        if repr(error) != repr(self.last_error):
+        if self.last_failure is None or repr(error) != repr(self.last_failure.error):
             logger.warning("broadcasting: %s: %s", type(error).__name__, error)
-        self.last_error = error
+        self.last_failure = Failure.now(error)

@@ -8,6 +8,7 @@ from typing import Final
 from fairlead_client.application import Application
 from fairlead_client.clock import now_ms
 from fairlead_client.errors import RouteError
+from fairlead_client.failure import Failure
 from fairlead_client.keywords import check_function
 from fairlead_client.member import Member
 from fairlead_client.model import Epoch, Queue, Subscription
@@ -70,7 +71,7 @@ class PullMember(Member):
         self._flow = FlowControl(flow_limits or FlowLimits(), ordered=settings.ordered)
         self._delays = Delays("fairlead-delays")
         self._unlocked: set[Queue] = set()
-        self._pull_error: Exception | None = None
+        self._pull_failure: Failure | None = None
         self._service = PullService(
             message_source
             or KafkaSource(settings, self.client_id, tag_header=tag_header, granted=self._granted),
@@ -94,9 +95,9 @@ class PullMember(Member):
         self._book = PullBook(self._observer, self._begun, self._changed)
 
     @property
-    def last_error(self) -> Exception | None:
-        """What went wrong last; an error of pulling, if nothing else did."""
-        return super().last_error or self._pull_error
+    def _last_failure(self) -> Failure | None:
+        # An error of pulling, if nothing else went wrong.
+        return super()._last_failure or self._pull_failure
 
     @property
     def flow_controlled(self) -> dict[str, int]:
@@ -216,7 +217,7 @@ class PullMember(Member):
         self._book.touch(work)
 
     def _pull_failed(self, error: Exception) -> None:
-        self._pull_error = error
+        self._pull_failure = Failure.now(error)
 
     def _changed(self, topic: str) -> None:
         if self._changes is not None:

@@ -16,6 +16,7 @@ from fairlead_client.application import Application
 from fairlead_client.clock import now_ms, wall_ms
 from fairlead_client.encoding import Encoder
 from fairlead_client.errors import NoticeError
+from fairlead_client.failure import Failure
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.observer import Observer
 from fairlead_client.rebalance_log import RebalanceLog
@@ -44,7 +45,7 @@ class SessionThread(Thread):
         ended: set when the session is closed and the threads below were told to stop.
         ownership: what the application may work on; replaced as a whole, any thread may read it.
         waiting_for: why the client has less than it was promised; None: it has all of it.
-        last_error: what went wrong last.
+        last_failure: what went wrong last, and when.
         error: what closed the client, None when the application did.
     """
 
@@ -80,7 +81,7 @@ class SessionThread(Thread):
         self.ownership = NOTHING
         self._waiting = WaitingLog(settings.group, client_id)
         self.waiting_for: Waiting | None = None
-        self.last_error: Exception | None = None
+        self.last_failure: Failure | None = None
         self.error: Exception | None = None
 
     @property
@@ -138,7 +139,8 @@ class SessionThread(Thread):
                 self._turn()
         except Exception as error:
             logger.exception("the session's thread failed; the client stops")
-            self.error = self.last_error = error
+            self.error = error
+            self._note(error)
         finally:
             self._end()
 
@@ -217,7 +219,8 @@ class SessionThread(Thread):
                 logger.warning("notice of the engine: %s: %s", code, message)
             case actions.Stopped(error):
                 self.error = error
-                self.last_error = error or self.last_error
+                if error is not None:
+                    self._note(error)
             case _:
                 # Only an incarnation sends, and it has a writer.
                 assert self._writer is not None
@@ -253,7 +256,7 @@ class SessionThread(Thread):
             self._writer = None
 
     def _note(self, error: Exception) -> None:
-        self.last_error = error
+        self.last_failure = Failure.now(error)
 
     def _commit_failed(self, error: Exception) -> None:
         self._note(error)

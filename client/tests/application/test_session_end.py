@@ -6,7 +6,9 @@ from time import monotonic
 from typing import Any
 
 import pytest
+from fairlead_client import PushConsumer, StartFailedError
 from fairlead_client.application import Application
+from fairlead_client.clock import wall_ms
 from fairlead_client.member import Member
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.settings import Settings
@@ -66,3 +68,28 @@ def test_an_application_that_cannot_end(caplog: pytest.LogCaptureFixture) -> Non
     for left in set(running()) - before:
         left.join(max(0.0, deadline - monotonic()))
         assert not left.is_alive(), left.name
+
+
+def test_when_the_last_error_came() -> None:
+    """What went wrong last is told for good, and so is when that was."""
+    settings = Settings(bootstrap="127.0.0.1:1", group="orders", topics=["o"], start_timeout_ms=100)
+    member = FailingMember(settings)
+    assert (member.last_error, member.last_error_ms) == (None, None)
+    began_ms = wall_ms()
+    with pytest.raises(StartFailedError):
+        member.start()
+    assert isinstance(member.last_error, StartFailedError)
+    assert member.last_error_ms is not None
+    assert began_ms <= member.last_error_ms <= wall_ms()
+
+
+def test_when_the_last_error_of_pulling_came() -> None:
+    """A failed pull is told with its time, and each further one with its own."""
+    given: Any = {"bootstrap": "b:1", "group": "orders", "topics": ["o"]}
+    consumer = PushConsumer(**given, listener=lambda _messages, _context: None)
+    for failure in (OSError("late"), OSError("later")):
+        began_ms = wall_ms()
+        consumer._pull_failed(failure)  # noqa: SLF001 - without waiting for a broker
+        assert consumer.last_error is failure
+        assert consumer.last_error_ms is not None
+        assert began_ms <= consumer.last_error_ms <= wall_ms()
