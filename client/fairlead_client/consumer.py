@@ -25,6 +25,7 @@ from fairlead_client.observer import Observer
 from fairlead_client.partitioner import partition_of
 from fairlead_client.pull.messages import message_of
 from fairlead_client.pull.tags import TAG_HEADER, filter_at_once
+from fairlead_client.setting_types import check_type
 from fairlead_client.settings import Settings, SettingsArguments
 from fairlead_client.transport.absent_topics import ask_no_more_for_absent
 from fairlead_client.transport.connection import (
@@ -175,6 +176,7 @@ class Consumer(Member):
         It does not count then, and is read again; nor after `still_mine` of its queue was None.
         """
         self._check_fork()
+        check_type("message", message, Message)
         return self._deliveries.done(message, self._epoch_of)
 
     def subscribe(self, topics: Sequence[str | Subscription]) -> None:

@@ -56,9 +56,14 @@ def check_message(message: OutgoingMessage, bytes_max: int) -> None:
         bytes_max: the most that its value may have (maxMessageSize).
 
     Raises:
-        MessageError: the topic has no possible name or is the brokers' own; the value is missing,
-            empty or too long.
+        MessageError: it is no message; its topic has no possible name or is the brokers' own; its
+            value is missing, empty or too long.
     """
+    given: object = message
+    if not isinstance(given, OutgoingMessage):
+        named = given if isinstance(given, str) and TOPIC.fullmatch(given) else "orders"
+        problem = f"a {type(given).__name__} is no OutgoingMessage"
+        raise MessageError("message", problem, f'send OutgoingMessage("{named}", b"…")')
     topic: object = message.topic
     if not isinstance(topic, str) or not TOPIC.fullmatch(topic):
         raise MessageError(

@@ -208,6 +208,13 @@ def _made(kind: type, *positional: object, **given: Any) -> None:
     kind(*positional, **given)
 
 
+@pytest.mark.parametrize("given", [3, None])
+def test_done_with_no_message(given: Any) -> None:
+    """An offset is no message: what is done is said with the message itself."""
+    with pytest.raises(SettingsError, match=rf"^message: {given} is not a Message; give a Mess"):
+        Consumer(**GOOD).done(given)
+
+
 KINDS = [Client, Consumer, PushConsumer, PullConsumer, BroadcastConsumer, BroadcastPushConsumer]
 
 

@@ -49,6 +49,18 @@ def test_topics_of_the_brokers(topic: str) -> None:
         check_message(OutgoingMessage(topic, b"1"), 10)
 
 
+@pytest.mark.parametrize(
+    "given, topic", [("payments", "payments"), ("no topic", "orders"), (b"x", "orders")]
+)
+def test_no_message(given: Any, topic: str) -> None:
+    """Who sends a topic and a value as to kafka-python is told what a message is here."""
+    with pytest.raises(MessageError) as caught:
+        check_message(given, 10)
+    assert caught.value.field == "message"
+    said = f'a {type(given).__name__} is no OutgoingMessage; send OutgoingMessage("{topic}", b"…")'
+    assert said in str(caught.value)
+
+
 def test_table_of_a_selection() -> None:
     """A selection goes by the latency table of its line, unless another one is chosen."""
     for selection, table in (("fair", TABLE_5), ("rocketmq-4", TABLE_4), ("rocketmq-5", TABLE_5)):
