@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from fairlead.doctor.answer import Answer, ok, warn
+from fairlead.doctor.answer import Answer, fail, ok, warn
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.topics import require_reachable
 
@@ -23,13 +23,27 @@ def broker(around: Surroundings) -> Iterator[Answer]:
     require_reachable(around.options)
     admin = around.cluster.admin
     described = admin.describe_cluster()
-    nodes = sorted(int(node["broker_id"]) for node in described["brokers"])
-    version = admin.get_broker_version_data(nodes[0]).broker_version
+    nodes = around.nodes()
+    if not nodes.answering:
+        told = "; ".join(f"{each.number} at {each.place}: {each.shows}" for each in nodes.lost)
+        yield fail(
+            f"{kafka.bootstrap} answers, and no broker does where it says that it listens ({told})",
+            "look at advertised.listeners of the brokers, and at the way there from this machine",
+        )
+        return
+    # Of one that answers: the cluster's list has those as well that are gone.
+    version = admin.get_broker_version_data(min(nodes.answering)).broker_version
     shown = ".".join(map(str, version))
     yield ok(
         f"Kafka {shown} or later at {kafka.bootstrap}, cluster {described['cluster_id']}, "
-        f"nodes {', '.join(map(str, nodes))}, {kafka.security.security_protocol}"
+        f"nodes {', '.join(map(str, sorted(nodes.answering)))}, {kafka.security.security_protocol}"
     )
+    for each in nodes.lost:
+        yield warn(
+            f"broker {each.number} at {each.place} is gone or silent: {each.shows}",
+            "start it again, or let it go on if it is frozen (kill -CONT); if it is not to come "
+            "back, give its copies to others and unregister it",
+        )
     if version < _FIRST_WITH_TOPIC_IDS:
         yield warn(
             f"Kafka {shown} knows no ids of topics: one that is made anew is not noticed",

@@ -76,15 +76,17 @@ CHECKS: Final = (
     Check("serve", Place.MACHINE, 5, endpoints.serve,
           "The view of all groups at `serve.url`, where commands look for it.",
           "it answers, and is not ready"),
-    Check("broker", Place.CLUSTER, 6, broker.broker,
-          "Whether the brokers answer and take the login, which version they are, how many.",
+    Check("broker", Place.CLUSTER, 8, broker.broker,
+          "Whether the brokers answer and take the login, which version they are, how many; and "
+          "which of them are gone or silent.",
           "none answers in time, or the login is refused: exit code 3"),
     Check("topics", Place.CLUSTER, 5, topics.topics,
           "Each topic of [protocol.md](protocol.md) §1: there, partitions, LogAppendTime, cleanup, "
           "compaction lag, retention, size and codec of messages, unclean elections.",
           "one is missing, or differs so that an engine refuses to start"),
     Check("copies", Place.CLUSTER, 5, topics.copies,
-          "Leaders, copies in sync and `min.insync.replicas` of each partition.",
+          "Leaders, copies in sync and `min.insync.replicas` of each partition; and whose copies "
+          "are not in sync.",
           "a partition cannot be written to"),
     Check("lease", Place.CLUSTER, 5, lease.lease,
           "Each lease in conf/ beside what the brokers need to replace one of them, by their own "

@@ -11,6 +11,7 @@ from kafka.errors import KafkaError
 
 from fairlead.doctor.answer import Answer, Status, fail, unknown
 from fairlead.doctor.catalogue import CHECKS, Check, Place
+from fairlead.doctor.nodes import named_brokers
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.errors import FairleadError
 from fairlead.topics import connection_error
@@ -99,6 +100,10 @@ def _await(around: Surroundings, check: Check, begun: _Begun, until: float) -> l
         named = connection_error(around.options)
         if named is not None:
             return [fail(named.message, named.remedy)]
+        if around.seen is not None and around.seen.lost:
+            lost = named_brokers(each.number for each in around.seen.lost)
+            told = f"{lost} gone or silent, and the others did not serve the request"
+            return [unknown(f"{told} ({type(error).__name__}: {error})", "see: broker")]
         return [
             fail(
                 f"the brokers do not serve the request ({type(error).__name__}: {error})",

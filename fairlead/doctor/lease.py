@@ -13,6 +13,7 @@ from typing import Any, Final
 from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
 
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
+from fairlead.doctor.nodes import named_brokers
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.settings import Settings
 
@@ -95,11 +96,14 @@ def replacement(times: BrokerTimes, settings: Settings) -> Replacement:
 
 def lease(around: Surroundings) -> Iterator[Answer]:
     """Compare the leases with what the brokers need to replace one of them."""
-    nodes = [int(node["broker_id"]) for node in around.cluster.admin.describe_cluster()["brokers"]]
-    if len(nodes) == 1:
+    nodes = around.nodes()
+    if len(nodes.places) == 1:
         yield ok("one broker: nobody leads in its place, so leases end with any outage of it")
         return
-    times = _times(around, nodes)
+    times = _times(around, [*nodes.answering])
+    if nodes.lost:
+        lost = named_brokers(each.number for each in nodes.lost)
+        yield unknown(f"{lost} gone or silent: the settings there are not known", "see: broker")
     if times is None:
         yield unknown(
             "this user may not look at the settings of the brokers",
@@ -140,7 +144,7 @@ def judge_leases(times: BrokerTimes, settings: Settings) -> Iterator[Answer]:
 
 
 def _times(around: Surroundings, nodes: list[int]) -> BrokerTimes | None:
-    """Return the brokers' times; None: this user may not ask."""
+    """Return the times of brokers that answer; None: this user may not ask."""
     resources = [ConfigResource(ConfigResourceType.BROKER, str(node)) for node in nodes]
     answer = around.cluster.admin.describe_configs(resources, config_filter=ConfigFilterType.ALL)
     # The library passes over a refusal: no broker has no settings at all.

@@ -16,6 +16,7 @@ from kafka.errors import TopicAuthorizationFailedError, UnknownTopicOrPartitionE
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.control.strange_queues import read_routes
 from fairlead.core.model import Route
+from fairlead.doctor.nodes import Nodes, look_at_nodes
 from fairlead.settings import Problem, Settings, library_options
 from fairlead.sources.kafka_source import KafkaSource
 from fairlead.standing.bridges import Bridges, look_at_bridges
@@ -210,6 +211,7 @@ class Surroundings:
         groups: consumer groups on which this user's rights are looked at.
         role: whose rights this user must have.
         cluster: the cluster that the settings name; nobody else has it while a check runs.
+        seen: its brokers, once somebody has looked.
     """
 
     settings: Settings
@@ -217,6 +219,7 @@ class Surroundings:
     groups: Sequence[str] = ()
     role: Role = Role.ENGINE
     cluster: Cluster = field(init=False)
+    seen: Nodes | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -226,6 +229,16 @@ class Surroundings:
 
     def __post_init__(self) -> None:
         self.cluster = Cluster(self.settings)
+
+    def nodes(self) -> Nodes:
+        """Return which brokers answer; all are asked once, by whoever wants to know first.
+
+        Raises:
+            KafkaError: the cluster does not tell its brokers.
+        """
+        if self.seen is None:
+            self.seen = look_at_nodes(self.cluster.admin.describe_cluster(), self.options)
+        return self.seen
 
     def renew_cluster(self) -> None:
         """Ask through new connections from now on: who hangs on the old ones keeps them."""

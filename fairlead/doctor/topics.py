@@ -1,9 +1,12 @@
 """Fairlead's topics: there, set as docs/protocol.md §1 wants them, led and copied."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
+from fairlead.counts import counted
 from fairlead.doctor.answer import Answer, fail, ok, warn
+from fairlead.doctor.nodes import named_brokers
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.topics import TopicDifference, configs_of, differences_of, topic_specs
 from fairlead.topics.rights import acl_command
@@ -15,6 +18,13 @@ __all__ = ["copies", "topics"]
 _COPIES_SAFE: Final = 3
 _ALIKE: Final = (SHARDED_TOPICS, ("assignments", "handovers"))
 """Topics that must have as many partitions as each other."""
+
+
+class _Behind(NamedTuple):
+    """Brokers whose copies of a partition are not in sync, and how many copies it has."""
+
+    brokers: tuple[int, ...]
+    copies: int
 
 
 def topics(around: Surroundings) -> Iterator[Answer]:
@@ -77,9 +87,10 @@ def topics(around: Surroundings) -> Iterator[Answer]:
 def copies(around: Surroundings) -> Iterator[Answer]:
     """See whether each partition has a leader and copies enough, and may be written to."""
     cluster = around.cluster
-    nodes = len(cluster.admin.describe_cluster()["brokers"])
+    nodes = len(around.nodes().places)
     configs = _configs(around)
     healthy = True
+    behind: Counter[_Behind] = Counter()
     for suffix, topic in cluster.described.items():
         name = topic["name"]
         wanted = int(configs.get(suffix, {}).get("min.insync.replicas", "1"))
@@ -90,6 +101,8 @@ def copies(around: Surroundings) -> Iterator[Answer]:
                 leaderless.append(number)
             elif len(partition["isr_nodes"]) < wanted:
                 thin.append(number)
+            elif out := _out_of_sync(partition):
+                behind[out] += 1
         numbers = [len(partition["replica_nodes"]) for partition in topic["partitions"]]
         few = min(numbers, default=0)
         for what, partitions in (("no leader", leaderless), ("too few copies in sync", thin)):
@@ -110,8 +123,33 @@ def copies(around: Surroundings) -> Iterator[Answer]:
                 _alter(name, "min.insync.replicas", "2", around.settings.kafka.bootstrap),
             )
         healthy = healthy and not leaderless and not thin and few >= min(nodes, _COPIES_SAFE)
-    if cluster.described and healthy:
+    yield from _behind(around, behind)
+    if cluster.described and healthy and not behind:
         yield ok("every partition has a leader, and its copies are in sync")
+
+
+def _out_of_sync(partition: Mapping[str, Any]) -> _Behind | None:
+    """Return which copies of a partition do not have all of it; None: all do."""
+    out = {*partition["replica_nodes"]} - {*partition["isr_nodes"]}
+    return _Behind(tuple(sorted(out)), len(partition["replica_nodes"])) if out else None
+
+
+def _behind(around: Surroundings, behind: Mapping[_Behind, int]) -> Iterator[Answer]:
+    """Tell copies that are not in sync though records are taken, and whose they are."""
+    answering = around.nodes().answering
+    for (brokers, copies_wanted), partitions in sorted(behind.items()):
+        gone = [number for number in brokers if number not in answering]
+        why = f"{named_brokers(gone or brokers)} {'gone or silent' if gone else 'behind'}"
+        remedy = (
+            "see: broker; when it is back it copies what it missed"
+            if gone
+            else "look again in a minute; if it stays, look at the log of the broker and its disk"
+        )
+        yield warn(
+            f"{len(brokers)} of {copies_wanted} copies of {counted(partitions, 'partition')} "
+            f"{'is' if len(brokers) == 1 else 'are'} not in sync: {why}",
+            remedy,
+        )
 
 
 def _configs(around: Surroundings) -> dict[str, dict[str, str]]:

@@ -58,11 +58,13 @@ class Contact(NamedTuple):
         taken: a broker took the connection, with the login if there is one.
         fault: why none did; None: one did, or none said anything.
         refused: per address why nothing listens there; empty where one accepted a connection.
+        silent: the addresses that said nothing in time, and refused nothing.
     """
 
     taken: bool
     fault: Fault | None = None
     refused: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
 
 
 class _HungUpError(Exception):
@@ -98,23 +100,21 @@ def first_contact(options: Mapping[str, Any], seconds: float = STEP_SECONDS_MAX)
         return Contact(taken=False)
     refused: list[str] = []
     fault: Fault | None = None
-    silent = False
+    silent: list[str] = []
     for server in servers_of(config["bootstrap_servers"]):
         try:
-            place = _place(server)
-            with _Steps(place, config, seconds) as steps:
+            with _Steps(_place(server), config, seconds) as steps:
                 steps.take()
         except _Stop as stop:
             fault = fault or stop.fault
         except TimeoutError:
-            silent = True
+            silent.append(server)
         except (OSError, ValueError) as error:
             refused.append(f"{server}: {error}")
         else:
             return Contact(taken=True)
-    return Contact(
-        taken=False, fault=fault, refused=() if silent or fault is not None else tuple(refused)
-    )
+    told = () if silent or fault is not None else tuple(refused)
+    return Contact(taken=False, fault=fault, refused=told, silent=tuple(silent))
 
 
 def servers_of(given: Any) -> list[str]:

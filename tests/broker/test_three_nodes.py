@@ -13,8 +13,10 @@ from kafka.admin import NewTopic
 
 from fairlead.broker import EmbeddedKafka, read_state, read_status
 from fairlead.broker.processes import quorum_of
+from fairlead.doctor import CHECKS, Examined, Status, Surroundings, examine_all
 from fairlead.settings import load_settings
 from fairlead.topics import create_topics, topic_specs
+from tests.awaiting import await_seen
 
 pytestmark = pytest.mark.broker
 
@@ -157,3 +159,38 @@ def test_a_node_that_runs_is_restarted_in_order(cluster: EmbeddedKafka) -> None:
     status = read_status(cluster.data_dir)
     assert status is not None
     assert [node.in_service for node in status.nodes] == [True] * 3
+
+
+def test_the_doctor_names_a_frozen_node(cluster: EmbeddedKafka) -> None:
+    """Node 1 of three freezes: the cluster is looked at all the same, and this node is named."""
+    given = {"kafka.bootstrap": cluster.bootstrap, "kafka.topic_prefix": "doctor."}
+    settings = load_settings(overrides=given)
+    # Of topics that were there before, a node that was restarted may still lack something.
+    create_topics(
+        {"bootstrap_servers": cluster.bootstrap}, "doctor.", topic_specs(settings.topics), 3
+    )
+    checks = [check for check in CHECKS if check.name in ("broker", "copies", "lease")]
+
+    def look() -> list[Examined]:
+        around = Surroundings(settings)
+        with contextlib.closing(around.cluster):
+            return list(examine_all(around, checks))
+
+    cluster.pause(1)
+    try:
+        at_once = look()
+        later = await_seen(
+            look,
+            lambda found: "put it out of service" in "".join(one.answer.says for one in found),
+            what="a node that is out of service",
+        )
+    finally:
+        cluster.resume(1)
+    _await_in_sync(cluster.bootstrap, "doctor.routes", 3)
+    for found in (at_once, later):
+        assert [one for one in found if one.answer.status is Status.FAIL] == []
+        assert "broker 1 at" in "".join(one.answer.says for one in found)
+    told = {(one.check, one.answer.status): one.answer.says for one in later}
+    assert "nodes 2, 3" in told["broker", Status.OK]
+    assert told["copies", Status.WARN].startswith("1 of 3 copies of ")
+    assert told["copies", Status.WARN].endswith("broker 1 is gone or silent")
