@@ -10,6 +10,8 @@ from fairlead.topics import require_reachable
 __all__ = ["broker"]
 
 _FIRST_WITH_TOPIC_IDS: Final = (2, 8)
+_NAMED_MAX: Final = 3
+"""So many addresses are enough, and are told."""
 
 
 def broker(around: Surroundings) -> Iterator[Answer]:
@@ -38,6 +40,14 @@ def broker(around: Surroundings) -> Iterator[Answer]:
         f"Kafka {shown} or later at {kafka.bootstrap}, cluster {described['cluster_id']}, "
         f"nodes {', '.join(map(str, sorted(nodes.answering)))}, {kafka.security.security_protocol}"
     )
+    if len(kafka.bootstrap_servers) == 1 and len(nodes.places) > 1:
+        yield warn(
+            f"kafka.bootstrap names one address of a cluster with {len(nodes.places)} brokers: if "
+            "it falls silent, nobody who connects anew gets to the others, and the engine stands "
+            "still",
+            f"name several: set kafka.bootstrap to {','.join(nodes.places[:_NAMED_MAX])}, for the "
+            "engine, serve, bridges, commands and clients",
+        )
     for each in nodes.lost:
         yield warn(
             f"broker {each.number} at {each.place} is gone or silent: {each.shows}",

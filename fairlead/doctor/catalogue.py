@@ -77,8 +77,8 @@ CHECKS: Final = (
           "The view of all groups at `serve.url`, where commands look for it.",
           "it answers, and is not ready"),
     Check("broker", Place.CLUSTER, 8, broker.broker,
-          "Whether the brokers answer and take the login, which version they are, how many; and "
-          "which of them are gone or silent.",
+          "Whether the brokers answer and take the login, which version they are, how many; "
+          "which of them are gone or silent; and whether `kafka.bootstrap` names several.",
           "none answers in time, or the login is refused: exit code 3"),
     Check("topics", Place.CLUSTER, 5, topics.topics,
           "Each topic of [protocol.md](protocol.md) §1: there, partitions, LogAppendTime, cleanup, "

@@ -244,7 +244,12 @@ class KafkaSettings(Section):
     """
 
     bootstrap: Annotated[
-        Bootstrap, Field(description="Its brokers: host:port, several divided by commas.")
+        Bootstrap,
+        Field(
+            description="Its brokers: host:port, several divided by commas. Name two or more of a "
+            "cluster with several: while the only one that is named is frozen, nobody who connects "
+            "anew gets to the others, Spark included."
+        ),
     ]
     topic_prefix: Annotated[
         TopicPrefix, Field(description="What the names of Fairlead's topics begin with.")

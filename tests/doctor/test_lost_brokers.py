@@ -53,10 +53,14 @@ class Admin:
 
 
 def _around(
-    admin: Admin, monkeypatch: pytest.MonkeyPatch, silent: Sequence[int] = (), **told: Any
+    admin: Admin,
+    monkeypatch: pytest.MonkeyPatch,
+    silent: Sequence[int] = (),
+    bootstrap: str = "a:9092,b:9092,c:9092",
+    **told: Any,
 ) -> Surroundings:
     """Surroundings of these brokers; `silent` are in service, and do not answer."""
-    around = Surroundings(load_settings(overrides={"kafka.bootstrap": "a:9092,b:9092,c:9092"}))
+    around = Surroundings(load_settings(overrides={"kafka.bootstrap": bootstrap}))
     around.cluster = SimpleNamespace(admin=admin, names=TopicNames(), **told)  # type: ignore[assignment]
 
     def contact(options: Mapping[str, Any]) -> Contact:
@@ -89,6 +93,16 @@ def test_a_frozen_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     there, gone = broker.broker(_around(Admin(), monkeypatch, silent=[1]))
     assert "nodes 2, 3," in there.says
     assert gone.says == "broker 1 at a:9092 is gone or silent: it does not answer"
+
+
+def test_one_address_of_three(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address alone, of a cluster with several brokers, is warned of; the remedy names them."""
+    there, alone = broker.broker(_around(Admin(), monkeypatch, bootstrap="b:9092"))
+    assert (there.status, alone.status) == (Status.OK, Status.WARN)
+    assert "names one address of a cluster with 3 brokers" in alone.says
+    assert "kafka.bootstrap to a:9092,b:9092,c:9092" in alone.remedy
+    (there,) = broker.broker(_around(Admin(), monkeypatch, bootstrap="a:9092,b:9092"))
+    assert there.status is Status.OK
 
 
 def test_none_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
