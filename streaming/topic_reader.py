@@ -249,7 +249,8 @@ class TopicReader:
             if consumer is not None:
                 consumer.close()
             if isinstance(error, KafkaError):
-                raise unreadable(self._kafka, ", ".join(sorted(topics)), error) from error
+                told = ", ".join(sorted(topics)) or "the list of topics"
+                raise unreadable(self._kafka, told, error) from error
             raise
         self._idle.append(consumer)
 

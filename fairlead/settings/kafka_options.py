@@ -22,7 +22,7 @@ __all__ = [
     "told_options",
 ]
 
-
+_BOOTSTRAP_MS_MIN: Final = 1_000
 _OF_CONNECTIONS: Final = (
     "socket_connection_setup_timeout_ms",
     "socket_connection_setup_timeout_max_ms",
@@ -118,7 +118,14 @@ def library_options(kafka: KafkaSettings) -> dict[str, Any]:
     options = application_options(kafka)
     # What makes connections knows these two, and consumers, producers and admin clients do not.
     setup = {name: options.pop(name) for name in _OF_CONNECTIONS}
-    return {**options, "kafka_client": partial(network_client, **setup)}
+    waits = (options["request_timeout_ms"], *setup.values())
+    return {
+        **options,
+        # Time for several servers, one after the other: some may be frozen. The library's own 30 s
+        # go by without a word where all of them are.
+        "bootstrap_timeout_ms": max(_BOOTSTRAP_MS_MIN, 2 * max(waits)),
+        "kafka_client": partial(network_client, **setup),
+    }
 
 
 def application_options(kafka: KafkaSettings) -> dict[str, Any]:

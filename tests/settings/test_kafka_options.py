@@ -129,6 +129,14 @@ def test_waits_of_spark() -> None:
     assert "kafka.metadata.max.age.ms" not in told
 
 
+def test_first_servers() -> None:
+    """The first answer of a cluster is waited for as long as two servers may take, not for 30 s."""
+    assert library_options(load_settings().kafka)["bootstrap_timeout_ms"] == 4_000
+    for name in ("request_timeout_ms", "socket_connection_setup_timeout_ms"):
+        kafka = load_settings(overrides={f"kafka.connection.{name}": 9_000}).kafka
+        assert library_options(kafka)["bootstrap_timeout_ms"] == 18_000
+
+
 def test_by_default() -> None:
     """Without anything of the user's, both libraries give up a silent broker after 2 s."""
     kafka = load_settings().kafka
