@@ -105,11 +105,14 @@ def _leave(examined: "list[Examined]") -> None:
     """
     from fairlead.doctor import Status
 
-    failed = list(dict.fromkeys(e.check for e in examined if e.answer.status is Status.FAIL))
+    found = [each.check for each in examined if each.answer.status is Status.FAIL]
+    failed = list(dict.fromkeys(found))
     if "broker" in failed:
         raise EnvironmentMissingError(
             "kafka.bootstrap: no broker answers, so the cluster could not be looked at.",
             remedy="What is above holds for this machine alone.",
         )
     if failed:
-        raise VerdictError(f"{counted(len(failed), 'check')} failed: {', '.join(failed)}.")
+        # The line above counts what was found: a check may find several things.
+        more = f", by {len(found)} findings" if len(found) > len(failed) else ""
+        raise VerdictError(f"{counted(len(failed), 'check')} failed{more}: {', '.join(failed)}.")

@@ -66,7 +66,8 @@ CHECKS: Final = (
           "one is missing or does not fit"),
     Check("checkpoint", Place.MACHINE, 3, checkpoint.checkpoint,
           "Who has the folder of `engine.checkpoint`, by the kernel's list of locks, and whether "
-          "it may be written.", "this user may not write or make it"),
+          "it may be written. A warning, if it is not there and an engine answers: that one has "
+          "another.", "this user may not write or make it"),
     Check("engine port", Place.MACHINE, 5, endpoints.engine_port,
           "`metrics.port` on this machine, and the engine's `/readyz` if it answers there.",
           "something else has the port, or the engine is not ready a minute after its start"),
@@ -111,5 +112,6 @@ CHECKS: Final = (
           "topic has grown and no bridge has told it"),
     Check("state", Place.CLUSTER, 7, checkpoint.checkpoint_topics,
           "Whether the checkpoint is whole, and made for this cluster, topics and partitions, "
-          "and the log still holds what it reads next.", "a start would be refused"),
+          "and the log still holds what it reads next. A warning, if an engine ticks and there is "
+          "no state here.", "a start would be refused"),
 )  # fmt: skip

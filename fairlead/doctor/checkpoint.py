@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
+from fairlead.doctor.endpoints import engine_answers
+from fairlead.doctor.life import live_tick
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.errors import RefusedError
 from streaming.checkpoint import Checkpoint, Layout, check_layout
@@ -17,6 +19,10 @@ from streaming.topic_ids import check_topic_ids, read_topic_ids
 __all__ = ["checkpoint", "checkpoint_topics"]
 
 _LOCKS: Final = Path("/proc/locks")
+_OTHER_FOLDER: Final = (
+    "look at that one: fairlead doctor --checkpoint FOLDER, on the machine of the engine; "
+    "a relative engine.checkpoint is another folder wherever a program is started"
+)
 
 
 def checkpoint(around: Surroundings) -> Iterator[Answer]:
@@ -24,7 +30,7 @@ def checkpoint(around: Surroundings) -> Iterator[Answer]:
     here = Checkpoint(around.settings.engine.checkpoint)
     folder = here.folder
     if not folder.exists():
-        yield from _absent(folder)
+        yield from _absent(around, folder)
         return
     if not os.access(folder, os.W_OK | os.X_OK):
         yield fail(
@@ -58,9 +64,7 @@ def checkpoint_topics(around: Surroundings) -> Iterator[Answer]:
         if _holder(here.folder / "lock") is None:
             inspect(here)
         if not here.folder.exists() or not here.has_state():
-            yield ok(
-                "there is no state: an engine begins anew, or recovers from what clients claim"
-            )
+            yield from _no_state(around, here)
             return
         stored = here.stored_layout()
         found = Layout.of(
@@ -82,10 +86,30 @@ def checkpoint_topics(around: Surroundings) -> Iterator[Answer]:
         yield ok(f"it belongs to these topics, and they hold what it reads next (batch {batch})")
 
 
-def _absent(folder: Path) -> Iterator[Answer]:
-    """Tell whether a folder that is not there could be made."""
+def _no_state(around: Surroundings, here: Checkpoint) -> Iterator[Answer]:
+    """Tell of a folder without state: it is the wrong one, if an engine runs that has another."""
+    tick = None if _holder(here.folder / "lock") is not None else live_tick(around)
+    if tick is None:
+        yield ok("there is no state: an engine begins anew, or recovers from what clients claim")
+        return
+    yield warn(
+        f"an engine ticks (generation {tick.generation}), and {here.folder} has no state: its own "
+        "is in another folder, or on another machine",
+        _OTHER_FOLDER,
+    )
+
+
+def _absent(around: Surroundings, folder: Path) -> Iterator[Answer]:
+    """Tell whether a folder that is not there could be made, and whether it is the wrong one."""
     above = next(parent for parent in folder.parents if parent.exists())
-    if os.access(above, os.W_OK | os.X_OK):
+    answers_at = engine_answers(around)
+    if answers_at is not None:
+        yield warn(
+            f"{folder} is not there, and an engine answers at {answers_at}: it has its state in "
+            "another folder",
+            _OTHER_FOLDER,
+        )
+    elif os.access(above, os.W_OK | os.X_OK):
         yield ok(f"{folder} is not there: an engine makes it, and recovers from what clients claim")
     else:
         yield fail(

@@ -12,7 +12,7 @@ import orjson
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
 from fairlead.doctor.surroundings import Surroundings
 
-__all__ = ["engine_port", "serve", "serve_port"]
+__all__ = ["engine_answers", "engine_port", "serve", "serve_port"]
 
 _SECONDS_MAX: Final = 2.0
 _WILDCARDS: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - asked, not bound
@@ -39,6 +39,17 @@ def engine_port(around: Surroundings) -> Iterator[Answer]:
     """Ask the engine on this machine whether it works; else see whether its port is free."""
     settings = around.settings.metrics
     yield from _port(settings.host, settings.port, "engine", "metrics.port")
+
+
+def engine_answers(around: Surroundings) -> str | None:
+    """Return where an engine on this machine answers, as host:port; None: none does."""
+    settings = around.settings.metrics
+    if settings.port == 0:
+        return None
+    address = _WILDCARDS.get(settings.host, settings.host)
+    heard = _ask(f"http://{_literal(address)}:{settings.port}/readyz")
+    # Whoever else has the port knows of no such page.
+    return None if heard.status in (0, _NOT_FOUND) else f"{address}:{settings.port}"
 
 
 def serve_port(around: Surroundings) -> Iterator[Answer]:

@@ -6,10 +6,10 @@ from typing import Final
 
 from fairlead.bridges.kafka.untold_queues import UNTOLD_REMEDY, look_for_untold
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
-from fairlead.doctor.surroundings import Surroundings
+from fairlead.doctor.surroundings import SeenTick, Surroundings
 from fairlead.planning.engine_life import NEVER_RAN
 
-__all__ = ["bridge", "clock", "engine"]
+__all__ = ["bridge", "clock", "engine", "live_tick"]
 
 _TICKS_SILENT: Final = 10
 _SKEW_WARN_MS: Final = 2_000
@@ -57,6 +57,21 @@ def engine(around: Surroundings) -> Iterator[Answer]:
         )
     else:
         yield ok(f"{told}, in every shard")
+
+
+def live_tick(around: Surroundings) -> SeenTick | None:
+    """Return the newest tick, if an engine ticked when we looked; None: none did.
+
+    Other checks may have taken their time since.
+    """
+    cluster = around.cluster
+    if not cluster.partitions("heartbeats") or not cluster.partitions("generations"):
+        return None
+    evidence = cluster.ticks
+    newest = max(evidence.newest.values(), default=None)
+    looked_ms = _now_ms() if evidence.looked_ms is None else evidence.looked_ms
+    bound_ms = _TICKS_SILENT * around.settings.engine.tick_ms
+    return newest if newest is not None and looked_ms - newest.appended_ms <= bound_ms else None
 
 
 def clock(around: Surroundings) -> Iterator[Answer]:

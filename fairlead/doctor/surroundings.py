@@ -47,10 +47,12 @@ class TickEvidence:
     Attributes:
         newest: the newest tick of each partition that has one near its end.
         arrivals: append time and this machine's time of each record that came while we looked.
+        looked_ms: until when on this machine's clock; None: until now.
     """
 
     newest: Mapping[int, SeenTick]
     arrivals: Sequence[tuple[int, int]]
+    looked_ms: int | None = None
 
 
 class Cluster:
@@ -156,7 +158,7 @@ class Cluster:
             tick = _tick(record)
             if tick is not None and tick.generation <= claimed:
                 newest[record.partition] = tick
-        return TickEvidence(newest, arrivals)
+        return TickEvidence(newest, arrivals, time.time_ns() // 1_000_000)
 
     def _tail(
         self,

@@ -148,8 +148,29 @@ def test_the_checkpoint_of_the_engine(
     """The command looks at the folder that the engine was given, as the engine is given it."""
     alone = [each for each in CHECKS if each.name == "checkpoint"]
     monkeypatch.setattr("fairlead.doctor.examine_all", partial(examine_all, checks=alone))
+    # Somebody's engine may run on this machine.
+    monkeypatch.setenv("FAIRLEAD__METRICS__PORT", "0")
     folder = tmp_path / "staging"
     with pytest.raises(SystemExit) as ended:
         main(["doctor", "--checkpoint", str(folder)])
     assert ended.value.code == ExitCode.OK
     assert f"{folder} is not there: an engine makes it" in capsys.readouterr().out
+
+
+def test_the_last_lines_agree(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where one check finds two failures, its name stands once, and both numbers are told."""
+
+    def twice(_around: Surroundings) -> Iterator[Answer]:
+        yield fail("one thing", "mend it")
+        yield fail("another", "mend it")
+
+    checks = [_check("bridge", Place.MACHINE, twice)]
+    monkeypatch.setattr("fairlead.doctor.examine_all", partial(examine_all, checks=checks))
+    with pytest.raises(SystemExit) as ended:
+        main(["doctor"])
+    written = capsys.readouterr()
+    assert ended.value.code == ExitCode.VERDICT_NEGATIVE
+    assert "2 FAIL" in written.out
+    assert "1 check failed, by 2 findings: bridge." in written.err

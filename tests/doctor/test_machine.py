@@ -6,15 +6,18 @@ import json
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from fairlead.doctor import Answer, Status, Surroundings, endpoints, machine
 from fairlead.doctor.checkpoint import checkpoint, checkpoint_topics
+from fairlead.doctor.surroundings import SeenTick, TickEvidence
 from fairlead.settings import Problem, load_settings
 from tests.awaiting import ended
 
@@ -201,9 +204,10 @@ def test_serve(served: Callable[[int, bytes], int]) -> None:
 def test_checkpoint(tmp_path: Path) -> None:
     """Who has the folder is told by the kernel, with its process; no lock is taken for it."""
     folder = tmp_path / "state"
-    around = _around(engine__checkpoint=str(folder))
+    around = _around(engine__checkpoint=str(folder), metrics__port=0)
     assert "is not there" in _only(checkpoint(around)).says
     assert not folder.exists()
+    _ticks(around, None)
     assert "no state" in _only(checkpoint_topics(around)).says
     folder.mkdir(mode=0o700)
     (folder / "lock").write_text("4121\n", encoding="ascii")
@@ -214,6 +218,36 @@ def test_checkpoint(tmp_path: Path) -> None:
         held = _only(checkpoint(around))
     assert held.status is Status.OK
     assert f"process id {os.getpid()}" in held.says
+
+
+def test_a_folder_that_a_running_engine_has_not(
+    tmp_path: Path, served: Callable[[int, bytes], int]
+) -> None:
+    """Where an engine answers, or ticks, a folder that is not there is not the engine's own."""
+    folder = tmp_path / "state"
+    port = served(200, b"")
+    around = _around(engine__checkpoint=str(folder), metrics__port=port)
+    answers = _only(checkpoint(around))
+    assert answers.status is Status.WARN
+    assert f"{folder} is not there, and an engine answers at 127.0.0.1:{port}" in answers.says
+    now_ms = time.time_ns() // 1_000_000
+    for age_ms, status in ((500, Status.WARN), (3_600_000, Status.OK)):
+        _ticks(around, now_ms - age_ms)
+        assert _only(checkpoint_topics(around)).status is status
+    _ticks(around, now_ms)
+    folder.mkdir(mode=0o700)
+    assert "ticks (generation 3)" in _only(checkpoint_topics(around)).says
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert _only(checkpoint_topics(around)).status is Status.OK, "it makes its first batch"
+
+
+def _ticks(around: Surroundings, appended_ms: int | None) -> None:
+    """Let the log have a tick of that time, or none."""
+    seen = {} if appended_ms is None else {0: SeenTick(appended_ms, 3)}
+    around.cluster = SimpleNamespace(  # type: ignore[assignment]
+        partitions=lambda _suffix: 1, ticks=TickEvidence(seen, [])
+    )
 
 
 def test_jvm_that_stayed(tmp_path: Path) -> None:
