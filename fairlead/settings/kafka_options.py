@@ -123,7 +123,7 @@ def library_options(kafka: KafkaSettings) -> dict[str, Any]:
         **options,
         # Time for several servers, one after the other: some may be frozen. The library's own 30 s
         # go by without a word where all of them are.
-        "bootstrap_timeout_ms": max(_BOOTSTRAP_MS_MIN, 2 * max(waits)),
+        "bootstrap_timeout_ms": max(_BOOTSTRAP_MS_MIN, 4 * max(waits)),
         "kafka_client": partial(network_client, **setup),
     }
 
