@@ -130,7 +130,7 @@ def test_waits_of_spark() -> None:
 
 
 def test_first_servers() -> None:
-    """The first answer of a cluster is waited for as long as four servers may take, not for 30 s."""
+    """A first answer is waited for as long as four servers may take, not for 30 s."""
     assert library_options(load_settings().kafka)["bootstrap_timeout_ms"] == 8_000
     for name in ("request_timeout_ms", "socket_connection_setup_timeout_ms"):
         kafka = load_settings(overrides={f"kafka.connection.{name}": 9_000}).kafka
