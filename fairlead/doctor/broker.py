@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from fairlead.doctor.answer import Answer, fail, ok, warn
+from fairlead.doctor.nodes import described_by
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.topics import require_reachable
 
@@ -24,7 +25,7 @@ def broker(around: Surroundings) -> Iterator[Answer]:
     kafka = around.settings.kafka
     require_reachable(around.options)
     admin = around.cluster.admin
-    described = admin.describe_cluster()
+    described = described_by(admin)
     nodes = around.nodes()
     if not nodes.answering:
         told = "; ".join(f"{each.number} at {each.place}: {each.shows}" for each in nodes.lost)

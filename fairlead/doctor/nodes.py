@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
+from kafka import KafkaAdminClient
+from kafka.errors import KafkaError
+
 from fairlead.topics.connection_fault import Contact, first_contact
 
-__all__ = ["Lost", "Nodes", "look_at_nodes", "named_brokers"]
+__all__ = ["Lost", "Nodes", "described_by", "look_at_nodes", "named_brokers"]
 
 
 class Lost(NamedTuple):
@@ -67,6 +70,21 @@ def look_at_nodes(
         {number: places[number] for number in asked if number not in shows},
         tuple(Lost(number, places[number], shows[number]) for number in sorted(shows)),
     )
+
+
+def described_by(admin: KafkaAdminClient) -> dict[str, Any]:
+    """Return what ``describe_cluster`` says; a broker that is silent is asked once, then others.
+
+    Raises:
+        KafkaError: no broker says.
+    """
+    try:
+        return dict(admin.describe_cluster())
+    except KafkaError as error:
+        if not error.retriable:
+            raise
+        # Who was silent is asked last from now on.
+        return dict(admin.describe_cluster())
 
 
 def named_brokers(numbers: Iterable[int]) -> str:

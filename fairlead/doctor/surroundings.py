@@ -16,7 +16,7 @@ from kafka.errors import TopicAuthorizationFailedError, UnknownTopicOrPartitionE
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.control.strange_queues import read_routes
 from fairlead.core.model import Route
-from fairlead.doctor.nodes import Nodes, look_at_nodes
+from fairlead.doctor.nodes import Nodes, described_by, look_at_nodes
 from fairlead.settings import Problem, Settings, library_options
 from fairlead.sources.kafka_source import KafkaSource
 from fairlead.standing.bridges import Bridges, look_at_bridges
@@ -239,7 +239,7 @@ class Surroundings:
             KafkaError: the cluster does not tell its brokers.
         """
         if self.seen is None:
-            self.seen = look_at_nodes(self.cluster.admin.describe_cluster(), self.options)
+            self.seen = look_at_nodes(described_by(self.cluster.admin), self.options)
         return self.seen
 
     def renew_cluster(self) -> None:
