@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
-__all__ = ["bridge_lines", "chosen_groups", "engine_line", "group_rows", "list_groups", "none_line"]
+__all__ = ["bridge_lines", "chosen_groups", "engine_line", "group_rows", "list_groups"]
 
 COLUMNS: Final = (
     *("group", "phase", "members", "idle", "queues", "unassigned", "handover", "lag", "waiting"),
@@ -91,7 +91,7 @@ def list_groups(
             rows = group_rows(chosen, now_ms)
             write_fitting(rows, COLUMNS, shared.output, prose=("problem",), fewer=_NARROW)
         else:
-            write_line(none_line([each["group"] for each in found], pattern))
+            write_line(_none_line([each["group"] for each in found], pattern))
         for line in (engine_line(found), *bridge_lines(bridges)):
             if line is not None:
                 write_line(line)
@@ -112,7 +112,7 @@ def _check_phases(given: Sequence[str]) -> None:
             )
 
 
-def none_line(names: Sequence[str], pattern: str | None) -> str:
+def _none_line(names: Sequence[str], pattern: str | None) -> str:
     """Return that none of these groups is what was asked for, and the nearest to a mistyped name.
 
     Args:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from fairlead.doctor.answer import Answer, fail, ok, warn
-from fairlead.doctor.nodes import described_by
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.topics import require_reachable
 
@@ -25,7 +24,6 @@ def broker(around: Surroundings) -> Iterator[Answer]:
     kafka = around.settings.kafka
     require_reachable(around.options)
     admin = around.cluster.admin
-    described = described_by(admin)
     nodes = around.nodes()
     if not nodes.answering:
         told = "; ".join(f"{each.number} at {each.place}: {each.shows}" for each in nodes.lost)
@@ -38,7 +36,7 @@ def broker(around: Surroundings) -> Iterator[Answer]:
     version = admin.get_broker_version_data(min(nodes.answering)).broker_version
     shown = ".".join(map(str, version))
     yield ok(
-        f"Kafka {shown} or later at {kafka.bootstrap}, cluster {described['cluster_id']}, "
+        f"Kafka {shown} or later at {kafka.bootstrap}, cluster {nodes.cluster_id}, "
         f"nodes {', '.join(map(str, sorted(nodes.answering)))}, {kafka.security.security_protocol}"
     )
     if len(kafka.bootstrap_servers) == 1 and len(nodes.places) > 1:
@@ -60,5 +58,5 @@ def broker(around: Surroundings) -> Iterator[Answer]:
             f"Kafka {shown} knows no ids of topics: one that is made anew is not noticed",
             "use Kafka 2.8 or later",
         )
-    if described.get("controller_id", 0) is None or described.get("controller_id", 0) < 0:
+    if not nodes.has_controller:
         yield warn("the cluster has no controller at the moment", "look at the brokers' logs")

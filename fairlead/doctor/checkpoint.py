@@ -68,7 +68,7 @@ def checkpoint_topics(around: Surroundings) -> Iterator[Answer]:
             return
         stored = here.stored_layout()
         found = Layout.of(
-            str(cluster.admin.describe_cluster()["cluster_id"]),
+            around.nodes().cluster_id,
             kafka.topic_prefix,
             (cluster.partitions("heartbeats"), cluster.partitions("assignments")),
             around.settings.engine.shuffle_partitions,

@@ -30,10 +30,14 @@ class Nodes(NamedTuple):
     Attributes:
         answering: number -> host:port of each that answers.
         lost: those that are gone or silent.
+        cluster_id: of the cluster.
+        has_controller: the cluster says that one of them is the controller.
     """
 
     answering: Mapping[int, str]
     lost: tuple[Lost, ...] = ()
+    cluster_id: str = ""
+    has_controller: bool = True
 
     @property
     def places(self) -> list[str]:
@@ -55,6 +59,7 @@ def look_at_nodes(
         contact: connects once.
     """
     places = {int(one["broker_id"]): f"{_host(one)}:{one['port']}" for one in described["brokers"]}
+    controller = described.get("controller_id", 0)
     # Before Kafka 4 those are left out: the copies tell who is missing.
     fenced = {int(one["broker_id"]) for one in described["brokers"] if one.get("is_fenced")}
     shows = dict.fromkeys(fenced, "the others have put it out of service")
@@ -69,6 +74,8 @@ def look_at_nodes(
     return Nodes(
         {number: places[number] for number in asked if number not in shows},
         tuple(Lost(number, places[number], shows[number]) for number in sorted(shows)),
+        str(described["cluster_id"]),
+        controller is not None and controller >= 0,
     )
 
 

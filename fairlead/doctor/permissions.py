@@ -6,6 +6,7 @@ from typing import Final
 from kafka.errors import GroupAuthorizationFailedError, KafkaError
 
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
+from fairlead.doctor.nodes import described_by
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.topics import RIGHTS, Role, acl_command, lacking
 from fairlead.wire.topics import ALL_TOPICS
@@ -88,7 +89,7 @@ def _who(role: Role) -> str:
 
 def _making(around: Surroundings) -> Iterator[Answer]:
     """Tell who cannot make the topics that are missing."""
-    may = around.cluster.admin.describe_cluster().get("authorized_operations")
+    may = described_by(around.cluster.admin).get("authorized_operations")
     missing = [suffix for suffix in ALL_TOPICS if suffix not in around.cluster.described]
     if missing and may and "CREATE" not in may:
         yield warn(

@@ -166,9 +166,7 @@ def _is_doubted(step: Step, move: AuditMove, report: Report) -> bool:
 
     The engine puts such a report aside until somebody tells an end that it lies within (rule H30).
     """
-    bounds = step.group.positions.bounds.get(move.queue)
-    known = None if bounds is None else bounds.end
-    return known is not None and report.position.offset > known
+    return step.group.positions.is_beyond(move.queue, report.position)
 
 
 def _has_read(cut: Cut, report: Report) -> bool:

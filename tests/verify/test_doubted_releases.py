@@ -18,24 +18,36 @@ END = 1_000
 
 
 @pytest.fixture
-def left(monkeypatch: pytest.MonkeyPatch) -> Life:
-    """A client leaves beyond the end that is known; its word of the new end is still on its way."""
+def gone(monkeypatch: pytest.MonkeyPatch) -> Life:
+    """A client leaves beyond the end that is known: its word of the new end is still on its way."""
     monkeypatch.setattr("tests.engine.client.BOUNDS_END", 10**9)
     life = Life()
     leaver = life.join("leaver")
     life.world.pass_seconds(4)
     life.join("stays")
-    # For longer than lease and margin: else it would be gated by no release that is put aside.
+    # For longer than a margin: else it would be gated by no release that is put aside.
     life.world.pass_seconds(30)
     for queue in leaver.held:
         leaver.processed[queue] = END + 7
     leaver.leave()
-    life.world.pass_seconds(1)
-    told = bounds(GROUP, TOPIC, 4)
-    queues = [{**each, "max": END + 50} for each in told["queues"]]
-    life.world.topics.append("offsets", 0, b'["orders","orders"]', {**told, "queues": queues})
-    life.world.pass_seconds(5)
     return life
+
+
+@pytest.fixture
+def left(gone: Life) -> Life:
+    """The same, and a bridge tells an end that its releases lie within."""
+    gone.world.pass_seconds(1)
+    _answer(gone, END + 50)
+    return gone
+
+
+def _answer(life: Life, end: int, times: int = 1) -> None:
+    """Let a bridge tell the end of every queue, so many times."""
+    told = bounds(GROUP, TOPIC, 4)
+    queues = [{**each, "max": end} for each in told["queues"]]
+    for _ in range(times):
+        life.world.topics.append("offsets", 0, b'["orders","orders"]', {**told, "queues": queues})
+        life.world.pass_seconds(5)
 
 
 def _judge(life: Life, folder: Path, rows: Any = None) -> Judgement:
@@ -71,40 +83,18 @@ def test_the_same_with_a_known_end(left: Life, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("answers", [2, 3])
 def test_a_refused_position_is_a_release_all_the_same(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answers: int
+    gone: Life, tmp_path: Path, answers: int
 ) -> None:
     """That its sender has stopped is believed, and the queue goes on below: nobody is accused."""
-    monkeypatch.setattr("tests.engine.client.BOUNDS_END", 10**9)
-    life = Life()
-    leaver = life.join("leaver")
-    life.world.pass_seconds(4)
-    life.join("stays")
-    life.world.pass_seconds(30)
-    for queue in leaver.held:
-        leaver.processed[queue] = END + 7
-    leaver.leave()
-    life.world.pass_seconds(1)
-    told = bounds(GROUP, TOPIC, 4)
-    queues = [{**each, "max": END} for each in told["queues"]]
-    for _ in range(answers):
-        life.world.topics.append("offsets", 0, b'["orders","orders"]', {**told, "queues": queues})
-        life.world.pass_seconds(5)
-    assert any("position_out_of_bounds" in body["alarms"] for body in life.world.decisions)
-    assert told_by(_judge(life, tmp_path / "r")) == ""
+    gone.world.pass_seconds(1)
+    _answer(gone, END, answers)
+    assert any("position_out_of_bounds" in body["alarms"] for body in gone.world.decisions)
+    assert told_by(_judge(gone, tmp_path / "r")) == ""
 
 
-def test_a_flood_of_forged_releases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_flood_of_forged_releases(gone: Life, tmp_path: Path) -> None:
     """What gives way to newer words is refused: nobody reached it."""
-    monkeypatch.setattr("tests.engine.client.BOUNDS_END", 10**9)
-    life = Life()
-    leaver = life.join("leaver")
-    life.world.pass_seconds(4)
-    life.join("stays")
-    life.world.pass_seconds(30)
-    for queue in leaver.held:
-        leaver.processed[queue] = END + 7
-    leaver.leave()
-    topics = life.world.topics
+    topics = gone.world.topics
     (place, rows) = next(
         each for each in topics.rows.items() if each[0][0] == "t.releases" and each[1]
     )
@@ -112,10 +102,6 @@ def test_a_flood_of_forged_releases(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     for more in range(40):
         forged = {**body, "position": [0, 10**6 + more]}
         topics.append("releases", place[1], rows[-1].key, forged)
-    life.world.pass_seconds(1)
-    told = bounds(GROUP, TOPIC, 4)
-    queues = [{**each, "max": END} for each in told["queues"]]
-    for _ in range(3):
-        topics.append("offsets", 0, b'["orders","orders"]', {**told, "queues": queues})
-        life.world.pass_seconds(5)
-    assert told_by(_judge(life, tmp_path / "r")) == ""
+    gone.world.pass_seconds(1)
+    _answer(gone, END, 3)
+    assert told_by(_judge(gone, tmp_path / "r")) == ""

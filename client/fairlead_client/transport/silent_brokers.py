@@ -22,6 +22,7 @@ REMEMBERED_SECONDS: Final = 30.0
 are read from it all the time, whatever stands here."""
 
 _PAUSE_MS: Final = 20.0
+"""So long a producer does not look at a broker again that it cannot send to; an answer wakes it."""
 
 _silent: dict["Address", float] = {}
 """Until when, in seconds of the monotonic clock, whom to ask last."""
