@@ -89,7 +89,7 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
         case Progress() as made:
             _apply_progress(draft, arrival, made)
         case Claims() as claims:
-            apply_claims(draft, claims, arrival.clock_ms)
+            apply_claims(draft, arrival, claims)
         case Release() as released:
             _apply_release(draft, arrival, released)
         case RouteChanged() as changed:

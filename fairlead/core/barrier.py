@@ -21,8 +21,10 @@ from fairlead.core.lives import in_its_life, lives_told, note_remade
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.overtaking import marks, may_be_forced, settle_late_claims
-from fairlead.core.records import Claim, Claims, Heartbeat
+from fairlead.core.quota import QUOTA_QUEUES
+from fairlead.core.records import Arrival, Claim, Claims, Heartbeat
 from fairlead.core.remembered import (
+    claims_beyond,
     credit_in_barrier,
     is_impossible,
     is_late,
@@ -73,13 +75,13 @@ def enter_barrier(draft: Draft) -> None:
     draft.because("recovery_started" if recovering else "generation_started")
 
 
-def apply_claims(draft: Draft, claims: Claims, clock_ms: int) -> None:
+def apply_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
     """Take in one part of a member's acknowledgement.
 
     Acknowledgements of a generation that this group has passed only say so; those of a newer one
     are kept, since the driver that needs them may start from this state.
     """
-    state = draft.state
+    state, clock_ms = draft.state, arrival.clock_ms
     # In a barrier its heartbeat may be read later: of those that waited only the newest is kept.
     met = claims.member in state.members
     stone = state.tombstones.get(claims.member)
@@ -96,7 +98,8 @@ def apply_claims(draft: Draft, claims: Claims, clock_ms: int) -> None:
         draft.counts["claims", "applied" if late else "duplicate"] += 1
         return
     if not may_keep_claims(draft, claims):
-        draft.counts["claims", "stale"] += 1
+        draft.counts["claims", "rejected"] += 1
+        draft.reject(arrival, QUOTA_QUEUES, "queues", claims_beyond(draft, claims))
         return
     draft.counts["claims", "applied"] += 1
     held = state.claims.get(claims.member)

@@ -17,6 +17,7 @@ from fairlead.core.state import Barrier, GroupState, QueueState, Told
 from fairlead.core.strangers import hears_strangers
 
 __all__ = [
+    "claims_beyond",
     "credit_in_barrier",
     "is_impossible",
     "is_late",
@@ -60,6 +61,15 @@ def may_keep_claims(draft: Draft, claims: Claims) -> bool:
     of_it = {} if held is None or held.generation != claims.generation else held.read
     others = sum(len(queues) for part, queues in of_it.items() if part != claims.part)
     return others + len(claims.queues) <= remembered_max(draft)
+
+
+def claims_beyond(draft: Draft, claims: Claims) -> tuple[str, str]:
+    """Return the detail and the remedy where a part of an acknowledgement may not be kept."""
+    most = remembered_max(draft)
+    return (
+        f"{claims.member.client_id} claims more than {most} queues, twice as many as its group may have",
+        "look for what wrote it; if the group reads so many, raise its quota of queues",
+    )
 
 
 def remember_progress(draft: Draft, made: Progress, clock_ms: int) -> None:

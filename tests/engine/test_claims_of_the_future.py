@@ -51,4 +51,7 @@ def test_a_member_fills_no_state_by_what_it_claims(monkeypatch: pytest.MonkeyPat
         world.pass_seconds(1)
     claimed = world.kept("orders") - before
     assert 0 < claimed < 4 * SHARE / 10
+    letters = [each for each in world.kinds("rejects") if each["reason"] == "quota_queues"]
+    assert len(letters) == world.counts["rejects/quota_queues"] == 20 - 3
+    assert {each["field"] for each in letters} == {"queues"}
     assert replayed(world).same
