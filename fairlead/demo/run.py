@@ -95,7 +95,7 @@ class Demo:
         self._memory = MemoryWatch()
 
     def run(self) -> Report:
-        """Run it, and leave nothing behind unless told to.
+        """Run it, and leave nothing behind unless told to, or unless the verdict is negative.
 
         Raises:
             FairleadError: a part is missing or died by itself.
@@ -103,9 +103,9 @@ class Demo:
         begun = time.monotonic()
         name = f"demo-{time.strftime('%H%M%S')}-{random.SystemRandom().randrange(16**4):04x}"
         with contextlib.ExitStack() as stack:
-            folder = stack.enter_context(_folder(self._screen, keep=self._options.keep))
+            evidence = stack.enter_context(_evidence(self._screen, keep=self._options.keep))
             plan = SystemPlan(
-                folder=folder,
+                folder=evidence.folder,
                 bootstrap=self._options.bootstrap,
                 prefix=f"{name}.",
                 source=f"{name}-orders",
@@ -121,7 +121,9 @@ class Demo:
             system.make_topics()
             if self._options.bootstrap is not None and not self._options.keep:
                 stack.callback(system.delete_topics)
-            return self._play(stack, system, begun)
+            report = self._play(stack, system, begun)
+            evidence.keep |= not report.passed
+            return report
 
     def _play(self, stack: contextlib.ExitStack, system: LocalSystem, begun: float) -> Report:
         plan, condition = system.plan, threading.Condition()
@@ -251,17 +253,25 @@ def make_console(*, to_stderr: bool) -> Console:
     return Console(stderr=to_stderr, highlight=False)
 
 
+@dataclass(slots=True)
+class _Evidence:
+    """Where a run's data are, and whether they stay."""
+
+    folder: Path
+    keep: bool
+
+
 @contextlib.contextmanager
-def _folder(screen: Screen, *, keep: bool) -> Iterator[Path]:
-    """A folder for the run's data, gone afterwards unless it shall be kept."""
-    folder = Path(tempfile.mkdtemp(prefix="fairlead-demo-"))
+def _evidence(screen: Screen, *, keep: bool) -> Iterator[_Evidence]:
+    """A folder for the run's data, gone afterwards unless it shall be kept by then."""
+    evidence = _Evidence(Path(tempfile.mkdtemp(prefix="fairlead-demo-")), keep)
     try:
-        yield folder
+        yield evidence
     finally:
-        if keep:
-            screen.say(f"kept: {folder} (recording, journals, logs, broker data)")
+        if evidence.keep:
+            screen.say(f"kept: {evidence.folder} (recording, journals, logs, broker data)")
         else:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(evidence.folder, ignore_errors=True)
 
 
 def _finish(producer: Child) -> None:

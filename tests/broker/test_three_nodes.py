@@ -15,6 +15,7 @@ from fairlead.broker import EmbeddedKafka, read_state, read_status
 from fairlead.broker.processes import quorum_of
 from fairlead.doctor import CHECKS, Examined, Status, Surroundings, examine_all
 from fairlead.settings import load_settings
+from fairlead.silent_brokers import network_client
 from fairlead.topics import create_topics, topic_specs
 from tests.awaiting import await_seen
 
@@ -142,6 +143,22 @@ def test_a_producer_goes_around_a_dead_node(cluster: EmbeddedKafka) -> None:
         assert not producer.brokers()["3"].reachable
     cluster.restart(3)
     assert len({(result.queue, result.offset) for result in before + after}) == 18
+
+
+def test_ends_are_asked_of_who_leads_by_now(cluster: EmbeddedKafka) -> None:
+    """A broker that was frozen tells who led before, and then says that it does not lead."""
+    bootstrap, topic = cluster.bootstrap, "led"
+    with contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin:
+        admin.create_topics([NewTopic(name=topic, replica_assignments={0: [2, 1]})])
+    with contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
+        producer.send(topic, b"first", partition=0).get(timeout=30)
+    partition = TopicPartition(topic, 0)
+    consumer = KafkaConsumer(bootstrap_servers=bootstrap, kafka_client=network_client)
+    with contextlib.closing(consumer):
+        assert consumer.end_offsets([partition]) == {partition: 1}
+        cluster_seen = consumer._client._manager.cluster  # noqa: SLF001 - set by answers alone
+        cluster_seen._partitions[topic][0].leader_id = 1  # noqa: SLF001
+        assert consumer.end_offsets([partition], timeout_ms=5_000) == {partition: 1}
 
 
 def test_a_node_that_runs_is_restarted_in_order(cluster: EmbeddedKafka) -> None:

@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from kafka.cluster import ClusterMetadata
-from kafka.errors import KafkaConnectionError
+from kafka.errors import InvalidMetadataError, KafkaConnectionError, for_code
 from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
+from kafka.protocol.consumer import ListOffsetsRequest
 
 REMEMBERED_SECONDS: Final = 30.0
 """For so long a broker is asked last. Wrong by then, it costs one more wait; its queues' records
@@ -101,10 +102,21 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         return connection
 
     def send(self, request: Any, node_id: Any = None, request_timeout_ms: Any = None) -> Any:
-        """Send as the library does, and look after a while whether the answer has come."""
+        """Send as the library does, and look after a while whether the answer has come.
+
+        Who does not lead a partition any more says so. Asked where it ends, the library asks the
+        same broker again until the time is over, and nobody who leads.
+        """
         answer = super().send(request, node_id, request_timeout_ms)
+        if isinstance(request, ListOffsetsRequest):
+            answer.add_callback(self._ask_who_leads)
         self._look_later()
         return answer
+
+    def _ask_who_leads(self, ends: Any) -> None:
+        codes = {one.error_code for topic in ends.topics for one in topic.partitions}
+        if any(issubclass(for_code(code), InvalidMetadataError) for code in codes):
+            self.cluster.request_update()
 
     def give_up_the_gone(self) -> None:
         """Wait no longer for who is not in the cluster any more: others lead what it led.
