@@ -87,7 +87,7 @@ class Reader(Thread):
         self.records = 0
 
     def catch_up(self) -> None:
-        """Read the generations to their present end, then report CaughtUp again."""
+        """Read generations and assignments to their present end, then report CaughtUp again."""
         self._catch_up.set()
 
     def stop(self) -> None:
@@ -151,17 +151,24 @@ class Reader(Thread):
     def _follow(self, consumer: KafkaConsumer, partitions: "_Partitions") -> None:
         if self._catch_up.is_set():
             self._read_to_end(consumer, partitions.generations)
+            if self._looked_at_ms:
+                # Who has become deaf begins no new incarnation: it would be given queues again and
+                # again, and not know. Before the first one the ends were asked for just now.
+                self._look(consumer, partitions)
             self._catch_up.clear()
             self._report(CaughtUp(self._generation))
-        at_ms = now_ms()
-        left_ms = self._looked_at_ms + self._settings.lease_ms // 10 - at_ms
+        left_ms = self._looked_at_ms + self._settings.lease_ms // 10 - now_ms()
         if left_ms <= 0:
-            # The only proof of having read everything is to ask where the end is.
-            self._read_to_end(consumer, partitions.assignments)
-            self._looked_at_ms = at_ms
-            self._report(events.AssignmentsReadToEnd(at_ms))
+            self._look(consumer, partitions)
             left_ms = self._settings.lease_ms // 10
         self._deliver(consumer.poll(timeout_ms=min(POLL_MS, left_ms)))
+
+    def _look(self, consumer: KafkaConsumer, partitions: "_Partitions") -> None:
+        """Read the assignments to their end: to ask where it is proves that everything was read."""
+        at_ms = now_ms()
+        self._read_to_end(consumer, partitions.assignments)
+        self._looked_at_ms = at_ms
+        self._report(events.AssignmentsReadToEnd(at_ms))
 
     def _read_to_end(self, consumer: KafkaConsumer, partition: TopicPartition) -> None:
         self._asked = partition.topic

@@ -78,3 +78,30 @@ def test_who_cannot_read_what(
         f"{said}KafkaTimeoutError: Failed to get offsets by timestamps in 1500 ms; tries again",
         f"{said}ValueError: x; tries again",
     ]
+
+
+def test_a_deaf_client_begins_no_new_incarnation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be given queues, not know of it, and lose them, again and again."""
+    consumer = _Consumer("fairlead.assignments", [])
+    monkeypatch.setattr(reader, "connect", lambda *_how: consumer)
+    monkeypatch.setattr(reader, "hidden_topics", lambda _consumer: frozenset())
+    monkeypatch.setattr(reader, "partition_count", lambda *_topic: 1)
+    monkeypatch.setattr(reader, "RETRY_SECONDS", 0.0)
+    told: list[str] = []
+
+    def report(event: object) -> None:
+        told.append(type(event).__name__)
+        if told == ["CaughtUp", "AssignmentsReadToEnd"]:
+            # The lease has ended, and from now on nothing can be read for a while.
+            consumer.failures += [LATE, LATE]
+            reading.catch_up()
+        elif told.count("CaughtUp") == 2:
+            reading.stop()
+
+    def failed(_error: Exception) -> None:
+        told.append("failed")
+
+    reading = Reader(SETTINGS, "a@1", report, failed, Observer())
+    reading.run()
+    assert told[2:5] == ["failed", "failed", "AssignmentsReadToEnd"]
+    assert told[5] == "CaughtUp"
