@@ -67,7 +67,7 @@ def claims_beyond(draft: Draft, claims: Claims) -> tuple[str, str]:
     """Return the detail and the remedy where a part of an acknowledgement may not be kept."""
     most = remembered_max(draft)
     return (
-        f"{claims.member.client_id} claims more than {most} queues, twice as many as its group may have",
+        f"{claims.member.client_id} claims more than {most} queues, twice what its group may have",
         "look for what wrote it; if the group reads so many, raise its quota of queues",
     )
 
