@@ -4,6 +4,7 @@ Nothing that exists is changed: partitions cannot be taken back, and a setting m
 """
 
 import contextlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,6 +21,9 @@ from fairlead.topics.specification import ESSENTIAL_SETTINGS, TopicSpec
 BROKERS_CHOICE: Final = -1
 READY_WAIT_MS: Final = 60_000
 """How long topics that were just made are waited for: a busy broker knew one only after 10 s."""
+_KNOWN_SECONDS: Final = 10.0
+"""So long every broker may take to hear of a topic that another one made."""
+_LOOK_SECONDS: Final = 0.1
 _REPLICAS_FOR_TWO_IN_SYNC: Final = 3
 _REMEDY: Final = "Allow this user Create on the cluster, or make the topics as another user."
 
@@ -84,7 +88,8 @@ def create_topics(
         before = _described(admin, prefix, specs)
         absent = [spec for spec in specs if prefix + spec.suffix not in before]
         created = _create(admin, prefix, absent, replication_factor)
-        report = _compare(admin, prefix, specs, replication_factor)
+        wait_s = _KNOWN_SECONDS if absent else 0.0
+        report = _compare(admin, prefix, specs, replication_factor, wait_s)
     existing = tuple(name for name in report.existing if name not in created)
     return TopicReport(created, existing, report.missing, report.differences)
 
@@ -150,10 +155,21 @@ def _create(
 
 
 def _compare(
-    admin: KafkaAdminClient, prefix: str, specs: Sequence[TopicSpec], replication_factor: int
+    admin: KafkaAdminClient,
+    prefix: str,
+    specs: Sequence[TopicSpec],
+    replication_factor: int,
+    wait_s: float = 0.0,
 ) -> TopicReport:
-    found = _described(admin, prefix, specs)
-    configs = configs_of(admin, list(found))
+    """Compare what is there; the broker asked may hear of new topics within ``wait_s`` only."""
+    ends_s = time.monotonic() + wait_s
+    while True:
+        found = _described(admin, prefix, specs)
+        configs = configs_of(admin, list(found))
+        # Of a topic that it does not know a broker tells no settings, as of one that is refused.
+        if len(configs) == len(specs) or time.monotonic() >= ends_s:
+            break
+        time.sleep(_LOOK_SECONDS)
     unseen = sorted({*found} - {*configs})
     if unseen:
         raise EnvironmentMissingError(

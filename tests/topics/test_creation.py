@@ -13,7 +13,9 @@ from fairlead.settings import TopicsSettings, load_settings
 from fairlead.topics import (
     READY_WAIT_MS,
     TopicDifference,
+    configs_of,
     create_topics,
+    creation,
     inspect_topics,
     require_reachable,
     topic_specs,
@@ -53,6 +55,25 @@ def test_missing_topics_are_made_and_found_right(
     assert second.created == ()
     assert second.existing == first.created
     assert second.differences == first.differences == ()
+
+
+def test_a_broker_hears_of_new_topics_late(
+    connection: dict[str, Any],
+    topic_prefix: str,
+    defaults: TopicsSettings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that was restarted told no settings of topics that another had just made: asked again."""
+    asked = []
+
+    def late(admin: KafkaAdminClient, names: list[str]) -> dict[str, dict[str, str]]:
+        asked.append(names)
+        return configs_of(admin, names) if len(asked) == 3 else {}
+
+    monkeypatch.setattr(creation, "configs_of", late)
+    report = create_topics(connection, topic_prefix, topic_specs(defaults), 1)
+    assert len(asked) == 3
+    assert report.differences == ()
 
 
 def test_inspection_makes_nothing(
