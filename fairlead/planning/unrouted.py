@@ -1,21 +1,28 @@
 """Which topics of a group ought to have a route and have none: for plans, lists and checks."""
 
+from collections.abc import Container
+
 from fairlead.core.membership import shared_topics
 from fairlead.core.retry_topic import is_awaited
 from fairlead.core.rules import GroupRules
 from fairlead.core.state import GroupState
 
-__all__ = ["unrouted_topics"]
+__all__ = ["lacks_route", "unrouted_topics"]
 
 
 def unrouted_topics(state: GroupState, rules: GroupRules) -> tuple[str, ...]:
-    """Return the topics whose queues the group shares and of which no route is known.
-
-    Not the group's own retry topic, unless its rule has it made beforehand: it is not there
-    until a message has failed, and nobody misses it.
-    """
+    """Return the topics whose queues the group shares and that lack a route."""
     return tuple(
         topic
         for topic in shared_topics(state)
-        if topic not in state.routes and is_awaited(state.group, topic, rules.retry_topics)
+        if lacks_route(state.group, topic, state.routes, rules)
     )
+
+
+def lacks_route(group: str, topic: str, routes: Container[str], rules: GroupRules) -> bool:
+    """Tell whether no route of a topic is known that a group ought to have one of.
+
+    The group's own retry topic lacks none, unless its rule has it made beforehand: it is not there
+    until a message has failed, and nobody misses it.
+    """
+    return topic not in routes and is_awaited(group, topic, rules.retry_topics)

@@ -13,12 +13,12 @@ from fairlead.core.digest import digest
 from fairlead.core.membership import effective_members
 from fairlead.core.model import Epoch, MemberKey, MemberProfile
 from fairlead.core.ordering import java_order
-from fairlead.core.retry_topic import is_awaited
 from fairlead.core.single_rules import drained_of
 from fairlead.core.state import Member
 from fairlead.counts import counted
 from fairlead.durations import duration_words
 from fairlead.planning.live_group import LiveGroup
+from fairlead.planning.unrouted import lacks_route
 from fairlead.standing.heard import Heard
 from fairlead.standing.queue_standing import QueueStanding
 
@@ -220,11 +220,7 @@ def _why_idle(
         yield f"it has heartbeat for {duration_words(beaten_ms)} and was not told anything yet"
     if not topics:
         yield "it subscribes to nothing"
-    unknown = [
-        topic
-        for topic in topics
-        if topic not in state.routes and is_awaited(state.group, topic, rules.retry_topics)
-    ]
+    unknown = [each for each in topics if lacks_route(state.group, each, state.routes, rules)]
     if unknown:
         yield f"the route of {', '.join(unknown)} is not known"
     if targets:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from fairlead.core.model import MemberKey, MessageQueue
-from fairlead.core.retry_topic import is_awaited
 from fairlead.core.rules import GroupRules
 from fairlead.planning.engine_life import EngineLife
 from fairlead.planning.problems import Deaf, Drain, Signs, Silence, Unanswered
 from fairlead.planning.restarts import PROCESSES_MAX, Beat, restarting
+from fairlead.planning.unrouted import lacks_route
 from fairlead.view.members import Heard
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ def _unrouted(group: "GroupFold", standing: "Standing") -> int:
     roll, routes = standing.roll, group.around.routes
     if not roll.members or roll.model != "clustering":
         return 0
-    rule = group.rules.retry_topics
-    return sum(is_awaited(group.name, topic, rule) for topic in roll.topics if topic not in routes)
+    return sum(lacks_route(group.name, topic, routes, group.rules) for topic in roll.topics)
 
 
 def _duplicates(live: dict[MemberKey, Heard]) -> bool:

@@ -44,13 +44,19 @@ class _Consumer:
         return {}
 
 
-def _read(monkeypatch: pytest.MonkeyPatch, topic: str, *failures: Exception) -> list[Exception]:
-    """Run a reader that meets failures until it has caught up; return what it told."""
+def _consumer(monkeypatch: pytest.MonkeyPatch, topic: str, *failures: Exception) -> _Consumer:
+    """Return the consumer that a reader gets, which raises these when asked for a topic's end."""
     consumer = _Consumer(topic, list(failures))
     monkeypatch.setattr(reader, "connect", lambda *_how: consumer)
     monkeypatch.setattr(reader, "hidden_topics", lambda _consumer: frozenset())
     monkeypatch.setattr(reader, "partition_count", lambda *_topic: 1)
     monkeypatch.setattr(reader, "RETRY_SECONDS", 0.0)
+    return consumer
+
+
+def _read(monkeypatch: pytest.MonkeyPatch, topic: str, *failures: Exception) -> list[Exception]:
+    """Run a reader that meets failures until it has caught up; return what it told."""
+    consumer = _consumer(monkeypatch, topic, *failures)
     told: list[Exception] = []
     caught_up = 0
 
@@ -82,11 +88,7 @@ def test_who_cannot_read_what(
 
 def test_a_deaf_client_begins_no_new_incarnation(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would be given queues, not know of it, and lose them, again and again."""
-    consumer = _Consumer("fairlead.assignments", [])
-    monkeypatch.setattr(reader, "connect", lambda *_how: consumer)
-    monkeypatch.setattr(reader, "hidden_topics", lambda _consumer: frozenset())
-    monkeypatch.setattr(reader, "partition_count", lambda *_topic: 1)
-    monkeypatch.setattr(reader, "RETRY_SECONDS", 0.0)
+    consumer = _consumer(monkeypatch, "fairlead.assignments")
     told: list[str] = []
 
     def report(event: object) -> None:
