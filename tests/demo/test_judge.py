@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from fairlead.demo.judge import STEPS, Requirements, judge
+from fairlead.demo.judge import STEPS, Requirements, _every_step, judge
 from fairlead.demo.memory import MemoryUse
-from fairlead.demo.verdict import Check, Verdict
+from fairlead.demo.verdict import Check, StepOutcome, Verdict
 from fairlead.verify.history import (
     Closing,
     Consumed,
@@ -179,6 +179,20 @@ def test_step_without_move(name: str) -> None:
     check = _check(verdict, "queues moved per step")
     assert not check.passed
     assert f"{name} moved no queue" in check.findings
+
+
+def test_many_steps_are_told_in_few_words() -> None:
+    """Up to eight are told one by one, of more the least and the most; each is judged."""
+
+    def told(*moved: int) -> Check:
+        steps = [
+            StepOutcome(f"step-{number}", each, 1.0, (), 0) for number, each in enumerate(moved)
+        ]
+        return _every_step(steps, replace(SMALL, steps=tuple(step.name for step in steps)))
+
+    assert told(32, 4, 4, 4, 4, 4, 4, 4).measured == "32, 4, 4, 4, 4, 4, 4, 4"
+    assert told(32, 4, 4, 4, 5, 4, 4, 4, 4).measured == "4 to 32 in 9 steps"
+    assert told(32, 4, 4, 4, 0, 4, 4, 4, 4).findings == ("step-4 moved no queue",)
 
 
 def test_step_missing() -> None:
