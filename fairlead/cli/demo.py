@@ -88,7 +88,7 @@ def demo(
         with Screen(console) as screen:
             outcome = Demo(options, screen).run()
     except KeyboardInterrupt:
-        typer.echo("interrupted; everything was stopped and removed", err=True)
+        typer.echo("interrupted; everything was stopped", err=True)
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     write_report(outcome, report)
     print_report(outcome, console)

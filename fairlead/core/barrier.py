@@ -20,17 +20,16 @@ from fairlead.core.fencing import FENCED, FUTURE_EPOCH
 from fairlead.core.lives import in_its_life, lives_told, note_remade
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
-from fairlead.core.overtaking import marks, may_be_forced, settle_late_claims
-from fairlead.core.quota import QUOTA_QUEUES
+from fairlead.core.overtaking import is_left_out, marks, may_be_forced, settle_late_claims
 from fairlead.core.records import Arrival, Claim, Claims, Heartbeat
 from fairlead.core.remembered import (
-    claims_beyond,
     credit_in_barrier,
     is_impossible,
     is_late,
     is_recovering,
     knows_nothing,
     may_keep_claims,
+    refuse_claims,
     unknown_queue,
 )
 from fairlead.core.rules import GroupRules
@@ -93,13 +92,15 @@ def apply_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
     if state.barrier is not None:
         # A group that lost records passes the barrier of its own generation once more.
         passed = min(passed, state.barrier.generation - 1)
-    if claims.generation <= passed:
-        late = settle_late_claims(draft, claims)
-        draft.counts["claims", "applied" if late else "duplicate"] += 1
+    if claims.generation <= passed and not is_left_out(state, claims):
+        draft.counts["claims", "duplicate"] += 1
         return
     if not may_keep_claims(draft, claims):
-        draft.counts["claims", "rejected"] += 1
-        draft.reject(arrival, QUOTA_QUEUES, "queues", claims_beyond(draft, claims))
+        refuse_claims(draft, arrival, claims)
+        return
+    if claims.generation <= passed:
+        draft.counts["claims", "applied"] += 1
+        settle_late_claims(draft, claims)
         return
     draft.counts["claims", "applied"] += 1
     held = state.claims.get(claims.member)

@@ -94,6 +94,8 @@ class Draft:
     notices: list[Notice] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     rejections: list[Rejection] = field(default_factory=list)
+    told_once: set[tuple[str, int]] = field(default_factory=set)
+    """What has a dead letter by now, with the second of the log: the next ones have none."""
     alarms: set[str] = field(default_factory=set)
     cut_short: bool = False
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)

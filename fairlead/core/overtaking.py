@@ -21,6 +21,7 @@ __all__ = [
     "any_mute",
     "has_ordered",
     "is_eager",
+    "is_left_out",
     "look_for_mute",
     "marks",
     "may_be_forced",
@@ -124,32 +125,37 @@ def any_mute(state: GroupState) -> bool:
     )
 
 
-def settle_late_claims(draft: Draft, claims: Claims) -> bool:
-    """Take the acknowledgement of a member that a barrier was passed without.
+def is_left_out(state: GroupState, claims: Claims) -> bool:
+    """Tell whether a barrier was passed without this acknowledgement."""
+    return bool(_left_out(state, claims))
 
-    What it does not claim to run it will never start, for it refuses what older generations sent.
-    What it runs is known from now on, and dropped. False: nobody passed a barrier without it.
-    """
-    state, member = draft.state, claims.member
-    left_out = [
+
+def _left_out(state: GroupState, claims: Claims) -> list[MessageQueue]:
+    return [
         queue
         for queue, value in state.queues.items()
         if any(_is_older(grant, claims) for grant in value.overtaken)
     ]
-    if not left_out:
-        return False
+
+
+def settle_late_claims(draft: Draft, claims: Claims) -> None:
+    """Take the acknowledgement of a member that a barrier was passed without.
+
+    What it does not claim to run it will never start, for it refuses what older generations sent.
+    What it runs is known from now on, and dropped.
+    """
+    state, member = draft.state, claims.member
     held = state.claims.get(member)
     if held is None or (held.generation, held.parts) != (claims.generation, claims.parts):
         held = ClaimSet(claims.generation, claims.parts, {})
     held = replace(held, read={**held.read, claims.part: claims.queues})
     if not held.complete:
         state.claims[member] = held
-        return True
+        return
     state.claims.pop(member, None)
     claimed = {claim.queue: claim for part in sorted(held.read) for claim in held.read[part]}
-    for queue in sorted(left_out):
+    for queue in sorted(_left_out(state, claims)):
         _settle_queue(draft, queue, claims, claimed.get(queue))
-    return True
 
 
 def _settle_queue(draft: Draft, queue: MessageQueue, acked: Claims, claim: Claim | None) -> None:

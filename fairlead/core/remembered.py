@@ -11,19 +11,21 @@ from fairlead.core.draft import Draft
 from fairlead.core.handover import credit
 from fairlead.core.lives import note_told, of_newest
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
-from fairlead.core.quota import BUILT_IN
-from fairlead.core.records import Claim, Claims, Progress, QueueProgress, Release
+from fairlead.core.quota import BUILT_IN, QUOTA_BOUNDS, QUOTA_QUEUES
+from fairlead.core.records import Arrival, Claim, Claims, Progress, QueueProgress, Release
+from fairlead.core.routes import queue_count
 from fairlead.core.state import Barrier, GroupState, QueueState, Told
 from fairlead.core.strangers import hears_strangers
 
 __all__ = [
-    "claims_beyond",
+    "claims_max",
     "credit_in_barrier",
     "is_impossible",
     "is_late",
     "is_recovering",
     "knows_nothing",
     "may_keep_claims",
+    "refuse_claims",
     "remember_progress",
     "remember_release",
     "remembered_max",
@@ -34,10 +36,24 @@ __all__ = [
 def remembered_max(draft: Draft) -> int:
     """Return how many queues, lives and releases are remembered that the state knows not of.
 
-    Each member may have as many claims. They are more than the queues of any group that keeps its
-    quota, and never as many as somebody can invent.
+    They are more than the queues of any group that keeps its quota, and never as many as somebody
+    can invent.
     """
     return 2 * max(BUILT_IN.queues, draft.rules.quota.queues)
+
+
+def claims_max(draft: Draft) -> int:
+    """Return how many claims are kept of one member.
+
+    Queues that were let in before the quota was lowered count. Until the driver's marker counts,
+    the rules are perhaps not all read: a quota that is not known yet may allow as much as any does.
+    """
+    barrier = draft.state.barrier
+    marker = draft.moment.marker
+    if barrier is not None and barrier.marked_ms is None and marker < barrier.generation:
+        return 2 * QUOTA_BOUNDS["queues"][1]
+    routed = sum(queue_count(route) for route in draft.state.routes.values())
+    return max(remembered_max(draft), 2 * routed)
 
 
 def is_recovering(state: GroupState) -> bool:
@@ -60,16 +76,25 @@ def may_keep_claims(draft: Draft, claims: Claims) -> bool:
     held = draft.state.claims.get(claims.member)
     of_it = {} if held is None or held.generation != claims.generation else held.read
     others = sum(len(queues) for part, queues in of_it.items() if part != claims.part)
-    return others + len(claims.queues) <= remembered_max(draft)
+    return others + len(claims.queues) <= claims_max(draft)
 
 
-def claims_beyond(draft: Draft, claims: Claims) -> tuple[str, str]:
-    """Return the detail and the remedy where a part of an acknowledgement may not be kept."""
-    most = remembered_max(draft)
-    return (
-        f"{claims.member.client_id} claims more than {most} queues, twice what its group may have",
-        "look for what wrote it; if the group reads so many, raise its quota of queues",
+def refuse_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
+    """Refuse a part of an acknowledgement that may not be kept.
+
+    The first in a step and second of the log has a dead letter: small parts can come by thousands.
+    """
+    draft.counts["claims", "rejected"] += 1
+    second = arrival.clock_ms // 1_000
+    if (QUOTA_QUEUES, second) in draft.told_once:
+        return
+    draft.told_once.add((QUOTA_QUEUES, second))
+    detail = f"{claims.member.client_id} claims more than {claims_max(draft)} queues"
+    remedy = (
+        "look for what wrote it; if the group reads so many, raise its quota of queues, then "
+        "restart that client"
     )
+    draft.reject(arrival, QUOTA_QUEUES, "queues", (detail, remedy))
 
 
 def remember_progress(draft: Draft, made: Progress, clock_ms: int) -> None:

@@ -88,8 +88,7 @@ def create_topics(
         before = _described(admin, prefix, specs)
         absent = [spec for spec in specs if prefix + spec.suffix not in before]
         created = _create(admin, prefix, absent, replication_factor)
-        wait_s = _KNOWN_SECONDS if absent else 0.0
-        report = _compare(admin, prefix, specs, replication_factor, wait_s)
+        report = _compare(admin, prefix, specs, replication_factor, made=True)
     existing = tuple(name for name in report.existing if name not in created)
     return TopicReport(created, existing, report.missing, report.differences)
 
@@ -159,23 +158,31 @@ def _compare(
     prefix: str,
     specs: Sequence[TopicSpec],
     replication_factor: int,
-    wait_s: float = 0.0,
+    *,
+    made: bool = False,
 ) -> TopicReport:
-    """Compare what is there; the broker asked may hear of new topics within ``wait_s`` only."""
-    ends_s = time.monotonic() + wait_s
+    """Compare what is there; the broker asked may hear of new topics only after a while.
+
+    ``made``: all topics were there or made just now, so each one must come to be known.
+    """
+    ends_s = time.monotonic() + _KNOWN_SECONDS
     while True:
         found = _described(admin, prefix, specs)
         configs = configs_of(admin, list(found))
         # Of a topic that it does not know a broker tells no settings, as of one that is refused.
-        if len(configs) == len(specs) or time.monotonic() >= ends_s:
+        # Whoever was asked before may know topics that somebody else makes just now.
+        unseen = sorted({*found} - {*configs})
+        if not unseen and (len(found) == len(specs) or not made):
+            break
+        if time.monotonic() >= ends_s:
             break
         time.sleep(_LOOK_SECONDS)
-    unseen = sorted({*found} - {*configs})
     if unseen:
         raise EnvironmentMissingError(
-            f"topics: this user may not look at the settings of {', '.join(unseen)}.",
+            f"topics: this user may not look at the settings of {', '.join(unseen)}; or somebody "
+            f"made them just now, and a broker has not heard of them in {_KNOWN_SECONDS:.0f} s.",
             remedy="kafka-acls.sh --add --operation DescribeConfigs for each of them; fairlead "
-            "doctor writes the whole command.",
+            "doctor writes the whole command. If they are new: start again.",
         )
     partitions = {name.removeprefix(prefix): len(copies) for name, copies in found.items()}
     by_suffix = {name.removeprefix(prefix): config for name, config in configs.items()}

@@ -63,7 +63,7 @@ def test_a_broker_hears_of_new_topics_late(
     defaults: TopicsSettings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One that was restarted told no settings of topics that another had just made: asked again."""
+    """One that was restarted told no settings of topics made just before: asked again."""
     asked = []
 
     def late(admin: KafkaAdminClient, names: list[str]) -> dict[str, dict[str, str]]:
@@ -74,6 +74,10 @@ def test_a_broker_hears_of_new_topics_late(
     report = create_topics(connection, topic_prefix, topic_specs(defaults), 1)
     assert len(asked) == 3
     assert report.differences == ()
+    for work in (create_topics, inspect_topics):
+        asked.clear()
+        assert work(connection, topic_prefix, topic_specs(defaults), 1).differences == ()
+        assert len(asked) == 3
 
 
 def test_inspection_makes_nothing(

@@ -67,7 +67,9 @@ def reason_to_wait(memory: Memory) -> WaitingReason | None:
         return WaitingReason(WaitingKind.HEARTBEAT, "its first heartbeat is not acknowledged yet")
     if memory.state is SessionState.FENCED:
         return WaitingReason(
-            WaitingKind.HEARTBEAT, "its lease has ended; it joins anew once its work has stopped"
+            WaitingKind.HEARTBEAT,
+            "its lease has ended; it joins anew once its work has stopped and it can read its "
+            "assignments",
         )
     if memory.state is not SessionState.RUNNING:
         return None

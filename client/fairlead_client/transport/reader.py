@@ -80,6 +80,7 @@ class Reader(Thread):
         self._hears_of_releases = True
         self._hidden: frozenset[str] = frozenset()
         self._looked_at_ms = 0
+        self._has_caught_up = False
         self._asked = self._all
         self._told = ""
         self.malformed = 0
@@ -151,11 +152,12 @@ class Reader(Thread):
     def _follow(self, consumer: KafkaConsumer, partitions: "_Partitions") -> None:
         if self._catch_up.is_set():
             self._read_to_end(consumer, partitions.generations)
-            if self._looked_at_ms:
+            if self._has_caught_up:
                 # Who has become deaf begins no new incarnation: it would be given queues again and
                 # again, and not know. Before the first one the ends were asked for just now.
                 self._look(consumer, partitions)
             self._catch_up.clear()
+            self._has_caught_up = True
             self._report(CaughtUp(self._generation))
         left_ms = self._looked_at_ms + self._settings.lease_ms // 10 - now_ms()
         if left_ms <= 0:

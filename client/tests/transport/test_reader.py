@@ -86,14 +86,19 @@ def test_who_cannot_read_what(
     ]
 
 
-def test_a_deaf_client_begins_no_new_incarnation(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be given queues, not know of it, and lose them, again and again."""
+@pytest.mark.parametrize("looked", [True, False])
+def test_a_deaf_client_begins_no_new_incarnation(
+    monkeypatch: pytest.MonkeyPatch,
+    looked: bool,  # noqa: FBT001 - a parameter
+) -> None:
+    """It would be given queues, not know of it, and lose them; nor if it has never looked yet."""
     consumer = _consumer(monkeypatch, "fairlead.assignments")
     told: list[str] = []
+    begun = ["CaughtUp", "AssignmentsReadToEnd"] if looked else ["CaughtUp"]
 
     def report(event: object) -> None:
         told.append(type(event).__name__)
-        if told == ["CaughtUp", "AssignmentsReadToEnd"]:
+        if told == begun:
             # The lease has ended, and from now on nothing can be read for a while.
             consumer.failures += [LATE, LATE]
             reading.catch_up()
@@ -105,5 +110,4 @@ def test_a_deaf_client_begins_no_new_incarnation(monkeypatch: pytest.MonkeyPatch
 
     reading = Reader(SETTINGS, "a@1", report, failed, Observer())
     reading.run()
-    assert told[2:5] == ["failed", "failed", "AssignmentsReadToEnd"]
-    assert told[5] == "CaughtUp"
+    assert told == [*begun, "failed", "failed", "AssignmentsReadToEnd", "CaughtUp"]
