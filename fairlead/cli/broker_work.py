@@ -52,6 +52,10 @@ def start_cluster(
     if running is not None and running.is_running():
         _require_same_shape(running, nodes, port, folder)
         _say(f"a cluster of {nodes} runs already in {folder}")
+        for node in running.nodes:
+            if not node.is_running():
+                back = "fairlead broker stop, then start, brings it back"
+                _say(f"node {node.node_id} does not run: {back}")
         _finish_embedded(running.bootstrap, folder, settings, output)
         return
     progress = ConsoleProgress(Console(stderr=True))

@@ -1,7 +1,13 @@
 """`fairlead broker` where no broker is needed: what its flags mean together."""
 
+import os
+from pathlib import Path
+
 import pytest
 
+from fairlead.broker import ClusterState, NodeState
+from fairlead.broker.processes import ProcessIdentity
+from fairlead.broker.state import write_state
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 
@@ -29,3 +35,18 @@ def test_nobody_listens(capsys: pytest.CaptureFixture[str]) -> None:
     output = capsys.readouterr()
     assert "127.0.0.1:9" in output.err
     assert output.out == ""
+
+
+def test_a_node_that_does_not_run_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of three nodes one was killed: who starts the cluster again learns what brings it back."""
+    alive = ProcessIdentity(os.getpid(), 0)
+    nodes = tuple(NodeState(number, 9, 9, alive if number != 2 else None) for number in range(1, 4))
+    write_state(tmp_path, ClusterState("mine", nodes))
+    with pytest.raises(SystemExit):
+        main(["broker", "start", "--brokers", "3", "--data-dir", str(tmp_path)])
+    says = capsys.readouterr().err
+    assert "a cluster of 3 runs already" in says
+    assert "node 2 does not run: fairlead broker stop, then start, brings it back" in says
+    assert "node 1 does not" not in says
