@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -25,6 +26,7 @@ from fairlead_client.settings import Settings as ClientSettings
 from fairlead_client.transport.offset_store import KafkaOffsetStore
 from fairlead_client.transport.route_reader import RouteReader
 from fairlead_client.transport.send_back import KafkaFailedMessages
+from kafka.errors import KafkaTimeoutError
 
 from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.doctor import Answer, Status, Surroundings
@@ -37,7 +39,7 @@ from fairlead.wire.topics import ALL_TOPICS
 from streaming.cluster import prepare_topics
 from streaming.reading import partition_counts
 from streaming.record_writer import write_records
-from tests.awaiting import await_seen, ended
+from tests.awaiting import SECONDS, await_seen, ended
 from tests.fixtures.secure_kafka import Right, SecureKafka
 from tests.secure.domain import Domain, domain_of
 
@@ -112,9 +114,19 @@ def _release_nothing(consumer: Consumer) -> None:
 
 
 def _found(settings: Settings, role: Role, groups: tuple[str, ...] = ()) -> list[Answer]:
-    around = Surroundings(settings, groups=groups, role=role)
-    with contextlib.closing(around.cluster):
-        return [each for each in permissions(around) if each.status is not Status.WARN]
+    """Return what the doctor finds of a role's rights, once the broker answers it in time.
+
+    The doctor waits four seconds for an answer: a login takes longer where much else is done.
+    """
+    until = time.monotonic() + SECONDS
+    while True:
+        around = Surroundings(settings, groups=groups, role=role)
+        with contextlib.closing(around.cluster):
+            try:
+                return [each for each in permissions(around) if each.status is not Status.WARN]
+            except KafkaTimeoutError:
+                if time.monotonic() > until:
+                    raise
 
 
 @pytest.mark.parametrize("role", Role, ids=lambda role: role.name.lower())
