@@ -20,7 +20,7 @@ from fairlead.core.fencing import FENCED, FUTURE_EPOCH
 from fairlead.core.lives import in_its_life, lives_told, note_remade
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
-from fairlead.core.overtaking import is_left_out, marks, may_be_forced, settle_late_claims
+from fairlead.core.overtaking import marks, may_be_forced, passed_without, settle_late_claims
 from fairlead.core.records import Arrival, Claim, Claims, Heartbeat
 from fairlead.core.remembered import (
     credit_in_barrier,
@@ -92,17 +92,17 @@ def apply_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
     if state.barrier is not None:
         # A group that lost records passes the barrier of its own generation once more.
         passed = min(passed, state.barrier.generation - 1)
-    if claims.generation <= passed and not is_left_out(state, claims):
+    late = passed_without(state, claims) if claims.generation <= passed else None
+    if late == []:
         draft.counts["claims", "duplicate"] += 1
         return
     if not may_keep_claims(draft, claims):
         refuse_claims(draft, arrival, claims)
         return
-    if claims.generation <= passed:
-        draft.counts["claims", "applied"] += 1
-        settle_late_claims(draft, claims)
-        return
     draft.counts["claims", "applied"] += 1
+    if late:
+        settle_late_claims(draft, claims, late)
+        return
     held = state.claims.get(claims.member)
     if held is not None and claims.generation < held.generation <= draft.engine.generation:
         return

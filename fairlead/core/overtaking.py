@@ -5,7 +5,7 @@ single ownership: whoever may still be working stands in the queue's ``overtaken
 releases, acknowledges or lapses, and all that is granted meanwhile is marked unsafe (rule H26).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from fairlead.core.draft import HANDOVER, Draft
@@ -21,10 +21,10 @@ __all__ = [
     "any_mute",
     "has_ordered",
     "is_eager",
-    "is_left_out",
     "look_for_mute",
     "marks",
     "may_be_forced",
+    "passed_without",
     "settle_late_claims",
 ]
 
@@ -125,12 +125,8 @@ def any_mute(state: GroupState) -> bool:
     )
 
 
-def is_left_out(state: GroupState, claims: Claims) -> bool:
-    """Tell whether a barrier was passed without this acknowledgement."""
-    return bool(_left_out(state, claims))
-
-
-def _left_out(state: GroupState, claims: Claims) -> list[MessageQueue]:
+def passed_without(state: GroupState, claims: Claims) -> list[MessageQueue]:
+    """Return the queues with which a barrier was passed without this acknowledgement."""
     return [
         queue
         for queue, value in state.queues.items()
@@ -138,8 +134,8 @@ def _left_out(state: GroupState, claims: Claims) -> list[MessageQueue]:
     ]
 
 
-def settle_late_claims(draft: Draft, claims: Claims) -> None:
-    """Take the acknowledgement of a member that a barrier was passed without.
+def settle_late_claims(draft: Draft, claims: Claims, queues: Sequence[MessageQueue]) -> None:
+    """Take the acknowledgement of a member that a barrier was passed without, with these queues.
 
     What it does not claim to run it will never start, for it refuses what older generations sent.
     What it runs is known from now on, and dropped.
@@ -154,7 +150,7 @@ def settle_late_claims(draft: Draft, claims: Claims) -> None:
         return
     state.claims.pop(member, None)
     claimed = {claim.queue: claim for part in sorted(held.read) for claim in held.read[part]}
-    for queue in sorted(_left_out(state, claims)):
+    for queue in sorted(queues):
         _settle_queue(draft, queue, claims, claimed.get(queue))
 
 

@@ -18,7 +18,6 @@ from fairlead.core.state import Barrier, GroupState, QueueState, Told
 from fairlead.core.strangers import hears_strangers
 
 __all__ = [
-    "claims_max",
     "credit_in_barrier",
     "is_impossible",
     "is_late",
@@ -42,14 +41,13 @@ def remembered_max(draft: Draft) -> int:
     return 2 * max(BUILT_IN.queues, draft.rules.quota.queues)
 
 
-def claims_max(draft: Draft) -> int:
+def _claims_max(draft: Draft) -> int:
     """Return how many claims are kept of one member.
 
     Queues that were let in before the quota was lowered count. Until the driver's marker counts,
     the rules are perhaps not all read: a quota that is not known yet may allow as much as any does.
     """
-    barrier = draft.state.barrier
-    marker = draft.moment.marker
+    barrier, marker = draft.state.barrier, draft.moment.marker
     if barrier is not None and barrier.marked_ms is None and marker < barrier.generation:
         return 2 * QUOTA_BOUNDS["queues"][1]
     routed = sum(queue_count(route) for route in draft.state.routes.values())
@@ -76,7 +74,7 @@ def may_keep_claims(draft: Draft, claims: Claims) -> bool:
     held = draft.state.claims.get(claims.member)
     of_it = {} if held is None or held.generation != claims.generation else held.read
     others = sum(len(queues) for part, queues in of_it.items() if part != claims.part)
-    return others + len(claims.queues) <= claims_max(draft)
+    return others + len(claims.queues) <= _claims_max(draft)
 
 
 def refuse_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
@@ -89,7 +87,7 @@ def refuse_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
     if (QUOTA_QUEUES, second) in draft.told_once:
         return
     draft.told_once.add((QUOTA_QUEUES, second))
-    detail = f"{claims.member.client_id} claims more than {claims_max(draft)} queues"
+    detail = f"{claims.member.client_id} claims more than {_claims_max(draft)} queues"
     remedy = (
         "look for what wrote it; if the group reads so many, raise its quota of queues, then "
         "restart that client"

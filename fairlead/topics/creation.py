@@ -172,9 +172,8 @@ def _compare(
         # Of a topic that it does not know a broker tells no settings, as of one that is refused.
         # Whoever was asked before may know topics that somebody else makes just now.
         unseen = sorted({*found} - {*configs})
-        if not unseen and (len(found) == len(specs) or not made):
-            break
-        if time.monotonic() >= ends_s:
+        complete = not unseen and (len(found) == len(specs) or not made)
+        if complete or time.monotonic() >= ends_s:
             break
         time.sleep(_LOOK_SECONDS)
     if unseen:
