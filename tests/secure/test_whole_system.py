@@ -187,7 +187,8 @@ def test_documented_rights_are_enough_for_a_whole_system(
                 what="group in the view",
             )
             assert engine.get("/readyz")[0] == view.get("/readyz")[0] == 200
-            assert consumer.last_error is None
+            # A time-out that was tried again may stand there; a right that lacks may not.
+            assert REFUSED.search(str(consumer.last_error)) is None
         parts = (view, carrier, engine)
         told = [part.text() for part in parts]
         for part in parts:
