@@ -196,10 +196,21 @@ def is_doubtful(value: QueueState, position: Position) -> bool:
 def doubt_in_barrier(
     value: QueueState, member: MemberKey, epoch: Epoch, position: Position
 ) -> QueueState:
-    """Return a queue with a position put aside that was told in a barrier and is doubtful."""
-    others = [each for each in value.doubts if (each.kind, each.member) != ("claim", member)]
+    """Return a queue with a position put aside that was told in a barrier and is doubtful.
+
+    In which order positions are told decides nothing, nor how often one is. Of too many, those
+    nearest to what is known are kept: a position that nobody reached lies far beyond.
+    """
     word = Doubt(member, epoch, position, "claim", None)
-    return replace(value, doubts=(*others, word)[-DOUBTS_MAX:])
+    claims = {each[:3]: each for each in value.doubts if each.kind == "claim"}
+    claims.setdefault(word[:3], word)
+    nearest = sorted(claims.values(), key=_by_position)[:DOUBTS_MAX]
+    others = [each for each in value.doubts if each.kind != "claim"]
+    return replace(value, doubts=(*others, *nearest))
+
+
+def _by_position(word: Doubt) -> tuple[Position, MemberKey, Epoch]:
+    return word.position, word.member, word.epoch
 
 
 def doubt_adopted(before: QueueState, adopted: QueueState) -> QueueState:

@@ -1,8 +1,14 @@
 """Words of several clients in one barrier: what cannot be believed takes nothing from others."""
 
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from random import Random
+
 import pytest
 
-from fairlead.core.model import Epoch, Position
+from fairlead.core.bounds import DOUBTS_MAX, doubt_in_barrier
+from fairlead.core.model import Epoch, MemberKey, Position
+from fairlead.core.state import QueueState
 from tests.core.test_bounds import ABSURD, FIRST, _owned
 from tests.core.world import World
 
@@ -108,3 +114,57 @@ def test_a_reset_outlasts_what_is_doubted(
     assert world.state is not None
     assert world.state.queues[FIRST].asked is None
     assert world.owned("a") == [0]
+
+
+def _told_in_a_barrier(positions: Sequence[int]) -> World:
+    """Return a world behind a barrier in which b told these positions, one after the other."""
+    world = _owned()
+    world.progress("a", 0, world.epoch_of(0), 50, end=100)
+    world.run()
+    world.driver(2)
+    world.beat("a")
+    world.beat("b")
+    for position in positions:
+        world.progress("b", 0, LATER, position, identity="one")
+        world.run()
+    for client in "ab":
+        world.claims(client)
+    world.run()
+    world.run()
+    assert world.state is not None
+    assert world.state.barrier is None
+    return world
+
+
+@pytest.mark.parametrize("positions", [(120, 110), (110, 120), (120, ABSURD), (120, 110, 120)])
+def test_no_word_of_a_barrier_takes_the_place_of_another(positions: Sequence[int]) -> None:
+    """Whoever told 120 before 110 or an absurd offset came to 120: its group goes on from there."""
+    world = _told_in_a_barrier(positions)
+    assert _base(world) == Position(0, 50)
+    world.bounds(1, last=150)
+    world.run()
+    assert _base(world) == Position(0, 120)
+
+
+def test_the_order_of_the_words_of_a_barrier_decides_nothing() -> None:
+    """Words are put aside in any order, and more often than once, to the same state."""
+    world = _owned()
+    world.progress("a", 0, world.epoch_of(0), 50, end=100)
+    world.run()
+    assert world.state is not None
+    queue = world.state.queues[FIRST]
+    a, b = (MemberKey(client, "1") for client in "ab")
+    words = [
+        *((a, LATER, Position(0, 100 + more)) for more in range(1, DOUBTS_MAX + 3)),
+        *((b, LATER, Position(0, 100 + more)) for more in (1, 2, 900)),
+        (b, Epoch(1, 8), Position(0, 101)),
+    ]
+
+    def put_aside(order: Iterable[tuple[MemberKey, Epoch, Position]]) -> QueueState:
+        return reduce(lambda value, word: doubt_in_barrier(value, *word), order, queue)
+
+    expected = put_aside(words)
+    assert len(expected.doubts) == DOUBTS_MAX
+    for seed in range(50):
+        order = Random(seed).choices(words, k=30) + Random(seed).sample(words, len(words))
+        assert put_aside(order) == expected

@@ -78,6 +78,7 @@ def stands(world: World) -> tuple[int, set[tuple[object, ...]]]:
         World(clients=2, moves=2, eager=True),
         World(clients=2, moves=1, mutes=1),
         World(clients=2, moves=1, lost=1),
+        World(clients=2, moves=0, losses=1, resets=1, restart=Restart.OLD),
         *(
             pytest.param(world, marks=pytest.mark.slow)
             for world in (
@@ -86,7 +87,6 @@ def stands(world: World) -> tuple[int, set[tuple[object, ...]]]:
                 World(clients=2, moves=1, losses=1),
                 World(clients=2, moves=0, deaths=1, losses=1, comebacks=1, restart=Restart.INTACT),
                 World(clients=2, moves=0, losses=1, resets=1, restart=Restart.INTACT),
-                World(clients=2, moves=0, losses=1, resets=1, restart=Restart.OLD),
                 World(clients=2, moves=0, losses=1, resets=1),
             )
         ),
