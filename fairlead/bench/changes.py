@@ -18,7 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fairlead.local.decisions import Decision, Epoch, Queue
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.wire.decision_records import DecisionRecord
 
 Kind = Literal["join", "leave"]
 
@@ -45,9 +46,9 @@ class Change:
     adopted_ns: int
     wall_ahead_ns: int
     queues: int
-    last_queue: Queue
+    last_queue: MessageQueue
     last_epoch: Epoch
-    decisions: tuple[Decision, ...]
+    decisions: tuple[DecisionRecord, ...]
 
     @property
     def total_ms(self) -> float:
@@ -71,7 +72,7 @@ class LogTimes:
     """
 
     inputs: Mapping[tuple[str, int, int], int] = field(default_factory=dict)
-    releases: Mapping[Queue, Sequence[int]] = field(default_factory=dict)
+    releases: Mapping[MessageQueue, Sequence[int]] = field(default_factory=dict)
     decisions: Mapping[Epoch, int] = field(default_factory=dict)
 
 
@@ -166,7 +167,7 @@ def engine_spans(change: Change, log: LogTimes) -> list[tuple[float, float]]:
     dropped, granted = _on_the_way(change)
     spans: list[tuple[float, float]] = []
     if dropped is not None:
-        causes = [log.inputs[at] for at in dropped.causes if at in log.inputs]
+        causes = [log.inputs[at] for at in dropped.places() if at in log.inputs]
         spans.append(_span(causes, dropped, change, log))
     if granted is not None and granted is not dropped:
         releases = log.releases.get(change.last_queue, ())
@@ -174,7 +175,7 @@ def engine_spans(change: Change, log: LogTimes) -> list[tuple[float, float]]:
     return spans
 
 
-def _on_the_way(change: Change) -> tuple[Decision | None, Decision | None]:
+def _on_the_way(change: Change) -> tuple[DecisionRecord | None, DecisionRecord | None]:
     """The decision that dropped the last queue, and the first one that named its final grant."""
     dropped = granted = None
     for decision in change.decisions:
@@ -189,7 +190,7 @@ def _on_the_way(change: Change) -> tuple[Decision | None, Decision | None]:
 
 
 def _span(
-    appended: Sequence[int], decision: Decision, change: Change, log: LogTimes
+    appended: Sequence[int], decision: DecisionRecord, change: Change, log: LogTimes
 ) -> tuple[float, float]:
     """From the newest of these records before the decision to the decision, after the event."""
     written = log.decisions[decision.epoch]

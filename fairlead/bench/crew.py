@@ -9,9 +9,9 @@ from typing import Any, Final
 import orjson
 
 from fairlead.bench.gaps import Turns
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.errors import QueryDiedError
 from fairlead.local.child import Child
-from fairlead.local.decisions import Epoch, Queue
 
 _PROGRAM: Final = "fairlead.bench.client_process"
 
@@ -32,7 +32,7 @@ class Crew:
     ) -> None:
         self.condition = condition
         self.states: dict[str, str] = {}
-        self.reading: dict[Queue, tuple[str, Epoch, int]] = {}
+        self.reading: dict[MessageQueue, tuple[str, Epoch, int]] = {}
         self.turns = Turns()
         self._folder = folder
         self._arguments = arguments
@@ -60,7 +60,7 @@ class Crew:
             self.states[client_id] = "killed"
         self._children[client_id].kill()
 
-    def agrees_with(self, granted: Mapping[Queue, tuple[str, Epoch]]) -> bool:
+    def agrees_with(self, granted: Mapping[MessageQueue, tuple[str, Epoch]]) -> bool:
         """Tell whether every queue is read by whom it was granted to, under that epoch."""
         return {queue: (who, epoch) for queue, (who, epoch, _) in self.reading.items()} == granted
 
@@ -91,12 +91,12 @@ class Crew:
         match said["event"]:
             case "started":
                 word = (int(said["t"]), client_id)
-                self.turns.starts.setdefault(Queue(*said["queue"]), []).append(word)
+                self.turns.starts.setdefault(MessageQueue(*said["queue"]), []).append(word)
             case "reading":
-                queue, epoch = Queue(*said["queue"]), Epoch(*said["epoch"])
+                queue, epoch = MessageQueue(*said["queue"]), Epoch(*said["epoch"])
                 self.reading[queue] = (client_id, epoch, int(said["t"]))
             case "stopped":
-                queue, epoch = Queue(*said["queue"]), Epoch(*said["epoch"])
+                queue, epoch = MessageQueue(*said["queue"]), Epoch(*said["epoch"])
                 self.turns.stops.setdefault(queue, []).append((int(said["t"]), client_id))
                 if self.reading.get(queue, ())[:2] == (client_id, epoch):
                     del self.reading[queue]

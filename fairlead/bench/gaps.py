@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from fairlead.local.decisions import Queue
+from fairlead.core.model import MessageQueue
 
 Word = tuple[int, str]
 """When, in monotonic nanoseconds, and the client that said it."""
@@ -21,8 +21,8 @@ class Turns:
     Words of two processes are heard in any order, so nothing is concluded before all are there.
     """
 
-    starts: dict[Queue, list[Word]] = field(default_factory=dict)
-    stops: dict[Queue, list[Word]] = field(default_factory=dict)
+    starts: dict[MessageQueue, list[Word]] = field(default_factory=dict)
+    stops: dict[MessageQueue, list[Word]] = field(default_factory=dict)
 
     def gaps_ms(self, spans: Sequence[tuple[int, int]]) -> list[float]:
         """Return the gaps of all moves from one client to another in these spans, in milliseconds.

@@ -9,9 +9,9 @@ from fairlead.bench.changes import Change, Kind
 from fairlead.bench.crashes import Crash
 from fairlead.bench.crew import Crew
 from fairlead.bench.waiting import await_fact
-from fairlead.local.decisions import Decision
 from fairlead.local.follower import DecisionFollower
 from fairlead.local.system import LocalSystem
+from fairlead.wire.decision_records import DecisionRecord
 
 GROUP: Final = "bench"
 _DEADLINE_SECONDS: Final = 120.0
@@ -38,7 +38,7 @@ class Measurement:
             system: engine, bridge and broker.
             queues: how many queues the group has.
         """
-        self.decisions: list[Decision] = []
+        self.decisions: list[DecisionRecord] = []
         self._crew = crew
         self._follower = follower
         self._system = system

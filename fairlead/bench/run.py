@@ -19,13 +19,14 @@ from fairlead.bench.crew import Crew
 from fairlead.bench.measurement import GROUP, Measurement
 from fairlead.bench.results import Results
 from fairlead.bench.starts import StartPlan, measure_starts
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.jars.progress import FetchProgress
-from fairlead.local.decisions import Decision, DecisionReader, Epoch, Queue
 from fairlead.local.follower import DecisionFollower
 from fairlead.local.processes import processor_seconds
 from fairlead.local.system import LocalSystem, SystemPlan
 from fairlead.local.topic_content import read_to_end
 from fairlead.settings import load_settings
+from fairlead.wire.decision_records import DecisionReader, DecisionRecord
 from strategies.registry import USUAL
 
 WARM_UP_ROUNDS: Final = 3
@@ -120,7 +121,7 @@ class _Bench:
         }
         crew = Crew(plan.folder, arguments, condition)
         stack.callback(crew.stop)
-        decisions: list[Decision] = []
+        decisions: list[DecisionRecord] = []
         follower = DecisionFollower(
             self._system.bootstrap,
             f"{plan.prefix}decisions",
@@ -183,27 +184,27 @@ class _Bench:
         for record in read_to_end(self._system.bootstrap, topic).records:
             fields = orjson.loads(record.value or b"{}")
             if fields.get("kind") == "heartbeat":
-                found.setdefault(fields["client_id"], []).append(record.timestamp_ms)
+                found.setdefault(fields["client_id"], []).append(record.append_ms)
         return found
 
     def _log_times(self) -> LogTimes:
         """When the records of this run were appended."""
         bootstrap, prefix = self._system.bootstrap, self._system.plan.prefix
         inputs: dict[tuple[str, int, int], int] = {}
-        releases: dict[Queue, list[int]] = {}
+        releases: dict[MessageQueue, list[int]] = {}
         for topic in (f"{prefix}heartbeats", f"{prefix}releases"):
             for record in read_to_end(bootstrap, topic).records:
-                inputs[topic, record.partition, record.offset] = record.timestamp_ms
+                inputs[topic, record.partition, record.offset] = record.append_ms
                 if topic.endswith("releases") and record.value is not None:
-                    queue = Queue(*orjson.loads(record.value)["queue"])
-                    releases.setdefault(queue, []).append(record.timestamp_ms)
+                    queue = MessageQueue(*orjson.loads(record.value)["queue"])
+                    releases.setdefault(queue, []).append(record.append_ms)
         decisions: dict[Epoch, int] = {}
         reader = DecisionReader(GROUP)
         for record in read_to_end(bootstrap, f"{prefix}decisions").records:
-            decision = None if record.value is None else reader.read(record.value)
+            decision = None if record.value is None else reader.read(record)
             if decision is not None:
                 # What resolves a gate later on has the same epoch: the first one decided.
-                decisions.setdefault(decision.epoch, record.timestamp_ms)
+                decisions.setdefault(decision.epoch, record.append_ms)
         return LogTimes(inputs, releases, decisions)
 
 

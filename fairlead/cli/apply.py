@@ -25,10 +25,10 @@ from fairlead.cli.released_group import refuse_to_end_release
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
-    from fairlead.local.decisions import Decision
     from fairlead.planning.picture import Picture
     from fairlead.planning.saved_plan import PlannedMove, SavedPlan
     from fairlead.sources.topic_source import TopicSource
+    from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["apply"]
 
@@ -131,7 +131,7 @@ def _stands_already(
 
 def _led_to(
     source: "TopicSource", saved: "SavedPlan", stands: "frozenset[tuple[str, int, int]]"
-) -> "list[Decision]":
+) -> "list[DecisionRecord]":
     """Return the decisions to which the rules of a plan have led: it is applied if there are any.
 
     Not only those of a greater epoch: a decision that moves nothing has none of its own.
@@ -153,8 +153,8 @@ def _refuse_if_unread(
     from fairlead.planning.decision_log import decisions_after
 
     decided = decisions_after(source, saved.group, None)
-    read = decided[-1].read if decided else {}
-    if any(read.get((topic, partition), 0) <= offset for topic, partition, offset in stands):
+    newest = decided[-1].cut if decided else None
+    if any(newest is None or newest.end_of(*place[:2]) <= place[2] for place in stands):
         raise EnvironmentMissingError(
             f"{saved.group}: the rules of the plan stand in the log already, and no engine has "
             "decided on them yet; nothing is written a second time.",

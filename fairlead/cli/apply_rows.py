@@ -11,10 +11,10 @@ from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_rows, time_words
 
 if TYPE_CHECKING:
     from fairlead.control.session import RuleOutcome
-    from fairlead.local.decisions import Decision
     from fairlead.planning.carried_out import QueueOutcome
     from fairlead.planning.changes import Changes
     from fairlead.planning.saved_plan import PlannedMove, SavedPlan
+    from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [
     "AppliedPlan",
@@ -49,7 +49,7 @@ class AppliedPlan:
     dry_run: bool
 
     @property
-    def decisions(self) -> "list[Decision]":
+    def decisions(self) -> "list[DecisionRecord]":
         """Those that name a rule of it as a cause, the oldest first."""
         found = {one.epoch: one for each in self.outcomes for one in each.decisions}
         return [found[epoch] for epoch in sorted(found)]
@@ -102,7 +102,7 @@ def show_applied(done: AppliedPlan, output: OutputFormat) -> None:
     typer.echo(_sum(done))
 
 
-def show_done(saved: "SavedPlan", led: "Sequence[Decision]", output: OutputFormat) -> None:
+def show_done(saved: "SavedPlan", led: "Sequence[DecisionRecord]", output: OutputFormat) -> None:
     """Say that a plan is applied already, and by which decisions.
 
     Args:
@@ -134,13 +134,17 @@ def _left_lines(saved: "SavedPlan") -> list[str]:
     return [line.removeprefix("to be done: ") for line in _left(saved.changes)]
 
 
-def came_between(decisions: "Sequence[Decision]") -> str:
+def came_between(decisions: "Sequence[DecisionRecord]") -> str:
     """Return the decisions that came after a plan, a line for each, the newest of many."""
     from fairlead.planning.carried_out import cause_words
 
     lines = [
         f"\n  {each.epoch} at {time_words(each.written_ms)}: "
-        + ("; ".join(map(cause_words, each.why)) or ", ".join(each.triggers) or "no cause is told")
+        + (
+            "; ".join(map(cause_words, each.causes))
+            or ", ".join(each.triggers)
+            or "no cause is told"
+        )
         for each in decisions
     ]
     if not lines:

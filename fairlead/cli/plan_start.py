@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairlead.core.allocation import Strategy
-    from fairlead.local.decisions import Epoch
+    from fairlead.core.model import Epoch
     from fairlead.planning.changes import Changes
     from fairlead.planning.live_group import LiveGroup
     from fairlead.planning.offline import LastTopics

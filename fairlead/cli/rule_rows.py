@@ -13,7 +13,7 @@ from fairlead.core.rules import NEVER, TIMES, GroupRules
 if TYPE_CHECKING:
     from fairlead.control.rules_in_force import RulesInForce, WrittenRule
     from fairlead.control.session import RuleOutcome
-    from fairlead.local.decisions import Decision
+    from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [
     "OUTCOME_COLUMNS",
@@ -56,7 +56,7 @@ def outcome_rows(outcomes: list["RuleOutcome"], topic: str) -> Iterator[dict[str
         }
 
 
-def _moves(decision: "Decision") -> int:
+def _moves(decision: "DecisionRecord") -> int:
     """Count the queues that change hands by a decision, or begin to.
 
     An add under an earlier epoch is written again: that queue began to with another decision.

@@ -209,5 +209,5 @@ def _decision_words(found: "GroupStanding") -> str:
         return f"{'.'.join(map(str, epoch))}; it stands farther back than was read"
     moved = counted(found.document()["decision"]["queues_moved"], "queue")
     ago = since_words(newest.written_ms, found.now_ms)
-    why = causes_words(newest.why, newest.triggers)
+    why = causes_words(newest.causes, newest.triggers)
     return f"{newest.epoch} at {time_words(newest.written_ms)}, {ago} ago: {why}; {moved} moved"

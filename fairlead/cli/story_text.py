@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairlead.history.loss import Loss
     from fairlead.history.queue_story import QueueStory
     from fairlead.history.story import CauseTold, DecisionTold, Handover, TenureTold
-    from fairlead.verify.audit import Audit
+    from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["story_text"]
 
@@ -150,7 +150,7 @@ def _causes(told: "DecisionTold", queue: "MessageQueue") -> Iterator[str]:
         yield f"      and {', '.join(part for part in parts if part)}; -o json has them all"
 
 
-def _decision(audit: "Audit", *, before: bool = False) -> str:
+def _decision(audit: "DecisionRecord", *, before: bool = False) -> str:
     place = at_words(audit.row.topic, audit.row.partition, audit.row.offset)
     moved = len({move.queue for move in audit.moves})
     at = time_words(audit.written_ms)

@@ -15,8 +15,9 @@ from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import KafkaError
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.local.decisions import Decision, DecisionReader
 from fairlead.settings import KafkaSettings
+from fairlead.wire.decision_records import DecisionReader, DecisionRecord
+from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import TopicNames
 from streaming.topic_reader import consumer_of, unreadable
 
@@ -53,7 +54,7 @@ class Answers:
         ticking: partitions in which an engine has ticked meanwhile.
     """
 
-    decisions: Mapping[Place, Sequence[Decision]] = field(default_factory=dict)
+    decisions: Mapping[Place, Sequence[DecisionRecord]] = field(default_factory=dict)
     refusals: Mapping[Place, Refusal] = field(default_factory=dict)
     passed: frozenset[Place] = frozenset()
     ticking: frozenset[int] = frozenset()
@@ -79,8 +80,8 @@ class AnswerWatch:
             TopicPartition(self._rejects, 0),
             *(TopicPartition(self._heartbeats, shard) for shard in shards),
         ]
-        self._readers: dict[str, DecisionReader] = {}
-        self._heard: list[Decision] = []
+        self._reader = DecisionReader()
+        self._heard: list[DecisionRecord] = []
         self._refused: dict[Place, Refusal] = {}
         self._ticking: set[int] = set()
 
@@ -130,12 +131,10 @@ class AnswerWatch:
                 self._ticking.add(record.partition)
             return
         try:
-            body = orjson.loads(record.value or b"{}")
             if record.topic == self._rejects:
-                self._take_reject(body)
+                self._take_reject(orjson.loads(record.value or b"{}"))
             else:
-                reader = self._readers.setdefault(body["group"], DecisionReader(body["group"]))
-                decision = reader.read(record.value)
+                decision = self._reader.read(raw_record(record))
                 if decision is not None and not decision.superseded:
                     self._heard.append(decision)
         except (KeyError, TypeError, ValueError):
@@ -149,9 +148,9 @@ class AnswerWatch:
             self._refused[Place(partition, offset)] = refusal
 
     def _answers(self, places: Sequence[Place]) -> Answers:
-        decisions: dict[Place, list[Decision]] = {}
+        decisions: dict[Place, list[DecisionRecord]] = {}
         for decision in self._heard:
-            for topic, partition, offset in decision.causes:
+            for topic, partition, offset in decision.places():
                 place = Place(partition, offset)
                 if topic == self._control and place in places:
                     found = decisions.setdefault(place, [])
@@ -166,7 +165,7 @@ class AnswerWatch:
 
     def _is_behind(self, place: Place) -> bool:
         return any(
-            decision.read.get((self._control, place.partition), 0) > place.offset
+            decision.cut.end_of(self._control, place.partition) > place.offset
             for decision in self._heard
         )
 

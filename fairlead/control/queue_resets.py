@@ -13,8 +13,8 @@ from fairlead.control.answers import AnswerWatch, Place, Refusal
 from fairlead.control.group_offsets import QueuePlace
 from fairlead.control.reset_target import ResetTarget
 from fairlead.core.records import Reset
-from fairlead.local.decisions import Decision
 from fairlead.settings import KafkaSettings
+from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import TopicNames
 from streaming.reading import partitions_of
@@ -57,7 +57,7 @@ class ResetOutcome:
     planned: PlannedReset
     answer: Answer
     at: Place | None = None
-    decision: Decision | None = None
+    decision: DecisionRecord | None = None
     refusal: Refusal | None = None
     passed: bool = False
     ticking: bool = False

@@ -9,8 +9,8 @@ from fairlead.control.rule_change import RuleChange
 from fairlead.control.rules_in_force import RulesInForce, read_rules_in_force
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import ALL_GROUPS, RuleSet
-from fairlead.local.decisions import Decision
 from fairlead.settings import KafkaSettings
+from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.topics import TopicNames
 from streaming.reading import partitions_of
 from streaming.rule_writer import partitions_of_rule, write_rules
@@ -42,7 +42,7 @@ class RuleOutcome:
     rule: RuleSet
     answer: Answer
     places: tuple[Place, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[DecisionRecord, ...] = ()
     refusal: Refusal | None = None
     passed: bool = False
     ticking: bool = False

@@ -29,6 +29,10 @@ class MessageQueue(NamedTuple):
     broker_name: str
     queue_id: int
 
+    def __str__(self) -> str:
+        """Return it as people read it: topic/broker/number."""
+        return f"{self.topic}/{self.broker_name}/{self.queue_id}"
+
 
 class Epoch(NamedTuple):
     """A decision's identity, compared as a pair.
@@ -38,6 +42,10 @@ class Epoch(NamedTuple):
 
     generation: int
     number: int
+
+    def __str__(self) -> str:
+        """Return it as people read it: generation.number."""
+        return f"{self.generation}.{self.number}"
 
 
 NOTHING = Epoch(0, 0)

@@ -229,6 +229,10 @@ class Cut:
     origin: Origin | None = None
     """None: the state began with the first driver."""
 
+    def end_of(self, topic: str, partition: int) -> int:
+        """Return the offset up to which a partition had been read; 0: nothing of it."""
+        return self.positions.get(topic, {}).get(partition, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:

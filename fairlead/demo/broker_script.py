@@ -12,8 +12,8 @@ from fairlead.demo.broker_faults import BROKERS, BrokerFault, Outage
 from fairlead.demo.fleet import Fleet
 from fairlead.demo.leader_watch import LeaderWatch
 from fairlead.demo.script import FIRST, Follower, Script, System
-from fairlead.local.decisions import Decision
 from fairlead.verify.history import Fault
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["BrokerScript", "FaultPlan"]
 
@@ -71,7 +71,7 @@ class BrokerScript(Script):
         plan: FaultPlan,
         cluster: Cluster,
         watch: LeaderWatch,
-        heard: Sequence[Decision],
+        heard: Sequence[DecisionRecord],
         say: Callable[[str], None],
     ) -> None:
         """Describe the script.
@@ -170,7 +170,7 @@ class BrokerScript(Script):
         return tuple(
             cause["client_id"]
             for decision in new
-            for cause in decision.why
+            for cause in decision.causes
             if cause["kind"] == "client_expired"
         )
 
@@ -202,7 +202,7 @@ class BrokerScript(Script):
         """Return when the decision about the client that joined or left was appended."""
         guest = f"c{self._guests}"
 
-        def found() -> Decision | None:
+        def found() -> DecisionRecord | None:
             new = self._heard[heard:]
             return next((one for one in new if (guest in one.members) == joined), None)
 

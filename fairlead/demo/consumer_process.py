@@ -38,9 +38,9 @@ from fairlead_client import Queue as ClientQueue
 from fairlead_client.metrics import ClientMetrics, Families
 from prometheus_client import start_http_server
 
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.demo.consumers import Consumers
 from fairlead.errors import ExitCode
-from fairlead.verify.history import Epoch, Queue
 from fairlead.verify.journal import JournalWriter
 
 
@@ -83,17 +83,17 @@ class Diary(Observer):
 
     def work_started(self, queue: ClientQueue, epoch: ClientEpoch, offset: int) -> None:
         """The queue is ours from here on."""
-        self._journal.start(Queue(*queue), Epoch(*epoch), offset)
+        self._journal.start(MessageQueue(*queue), Epoch(*epoch), offset)
 
     def work_stopped(self, queue: ClientQueue, epoch: ClientEpoch, offset: int) -> None:
         """The work has stopped; the release has not been sent yet."""
-        self._journal.stop(Queue(*queue), Epoch(*epoch), offset)
+        self._journal.stop(MessageQueue(*queue), Epoch(*epoch), offset)
 
     def process(
         self, message: Message, still_mine: Callable[[ClientQueue], ClientEpoch | None]
     ) -> None:
         """Process a message: write down that it is done, in hand before if told so."""
-        queue = Queue(*message.queue)
+        queue = MessageQueue(*message.queue)
         if self._hands.wants(queue.queue_id):
             self._journal.held(queue, message.offset)
             self._hands.wait()

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fairlead.verify.history import Consumed, Epoch, Held, JournalRecord, Queue, Start, Stop
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.verify.history import Consumed, Held, JournalRecord, Start, Stop
 
 SeatState = Literal[
     "starting", "ready", "joining", "in", "leaving", "left", "replaced", "killed", "failed"
@@ -50,8 +51,8 @@ class Floor:
     """
 
     seats: dict[str, Seat] = field(default_factory=dict)
-    working: dict[Queue, Working] = field(default_factory=dict)
-    frontier: dict[Queue, int] = field(default_factory=dict)
+    working: dict[MessageQueue, Working] = field(default_factory=dict)
+    frontier: dict[MessageQueue, int] = field(default_factory=dict)
     consumed: int = 0
 
     def take(self, client_id: str, record: JournalRecord) -> None:
@@ -80,15 +81,15 @@ class Floor:
         for queue in self.queues_of(client_id):
             del self.working[queue]
 
-    def queues_of(self, client_id: str) -> list[Queue]:
+    def queues_of(self, client_id: str) -> list[MessageQueue]:
         """What a client works on, in order."""
         return sorted(q for q, working in self.working.items() if working.client_id == client_id)
 
-    def agrees_with(self, granted: Mapping[Queue, tuple[str, Epoch]]) -> bool:
+    def agrees_with(self, granted: Mapping[MessageQueue, tuple[str, Epoch]]) -> bool:
         """Tell whether every queue is worked on by whom it was granted to, under that epoch."""
         found = {queue: (w.client_id, w.epoch) for queue, w in self.working.items()}
         return found == dict(granted)
 
-    def has_reached(self, ends: Mapping[Queue, int]) -> bool:
+    def has_reached(self, ends: Mapping[MessageQueue, int]) -> bool:
         """Tell whether everything before these offsets is processed."""
         return all(self.frontier.get(queue, 0) >= end for queue, end in ends.items())

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from fairlead.core.model import MessageQueue
 from fairlead.demo.shares import owners_under
 from fairlead.demo.verdict import StepOutcome
-from fairlead.verify.history import Closing, EngineKilled, History, Queue, StepBegun
+from fairlead.verify.history import Closing, EngineKilled, History, StepBegun
 from fairlead.verify.tenures import Tenure, Tenures
 
 
@@ -17,12 +18,12 @@ def follow_steps(history: History, tenures: Tenures) -> tuple[StepOutcome, ...]:
     """
     marks = [record for record in history.steps if isinstance(record, StepBegun | Closing)]
     outcomes: list[StepOutcome] = []
-    shares: dict[Queue, str] = {}
+    shares: dict[MessageQueue, str] = {}
     for begun, following in pairwise(marks):
         if not isinstance(begun, StepBegun):
             continue
         end_ns = following.t_ns
-        queues: set[Queue] = {
+        queues: set[MessageQueue] = {
             queue
             for queue, found in tenures.by_queue.items()
             if any(tenure.begin_ns < end_ns for tenure in found)
@@ -37,7 +38,7 @@ def follow_steps(history: History, tenures: Tenures) -> tuple[StepOutcome, ...]:
     return tuple(outcomes)
 
 
-def _shares_of_avg(owners: Mapping[Queue, str | None]) -> dict[Queue, str]:
+def _shares_of_avg(owners: Mapping[MessageQueue, str | None]) -> dict[MessageQueue, str]:
     """Return who would have which queue under AVG, among those who have any."""
     members = {owner for owner in owners.values() if owner is not None}
     return owners_under("AVG", members, owners) if members else {}
@@ -46,7 +47,7 @@ def _shares_of_avg(owners: Mapping[Queue, str | None]) -> dict[Queue, str]:
 def _outcome(
     step: StepBegun,
     end_ns: int,
-    owners: Mapping[Queue, str | None],
+    owners: Mapping[MessageQueue, str | None],
     moved_by_avg: int,
     tenures: Tenures,
 ) -> StepOutcome:
@@ -70,7 +71,7 @@ def _starts(begin_ns: int, end_ns: int, tenures: Tenures) -> Iterator[Tenure]:
         yield from (t for t in found if begin_ns <= t.begin_ns < end_ns)
 
 
-def _owner_before(queue: Queue, t_ns: int, tenures: Tenures) -> str | None:
+def _owner_before(queue: MessageQueue, t_ns: int, tenures: Tenures) -> str | None:
     """The client that owned the queue last before this moment."""
     before = [t.client_id for t in tenures.by_queue[queue] if t.begin_ns < t_ns]
     return before[-1] if before else None

@@ -16,6 +16,7 @@ import orjson
 from kafka import KafkaConsumer, TopicPartition
 from rich.console import Console
 
+from fairlead.core.model import MessageQueue
 from fairlead.demo.broker_faults import BROKERS, BrokerFault, names_of
 from fairlead.demo.broker_script import BrokerScript, FaultPlan
 from fairlead.demo.consumers import Consumers
@@ -29,7 +30,6 @@ from fairlead.demo.script import QUEUES, Script, StepError
 from fairlead.demo.verdict import Verdict
 from fairlead.jars.progress import ConsoleProgress
 from fairlead.local.child import Child
-from fairlead.local.decisions import Decision
 from fairlead.local.follower import DecisionFollower
 from fairlead.local.system import BROKER_NAME, LocalSystem, SystemPlan
 from fairlead.local.topic_content import read_to_end
@@ -37,9 +37,10 @@ from fairlead.recording.capture import Capture, capture, driver_settings
 from fairlead.settings import load_settings
 from fairlead.verify.evidence import history_of, source_content
 from fairlead.verify.fault_log import write_faults
-from fairlead.verify.history import Closing, Queue
+from fairlead.verify.history import Closing
 from fairlead.verify.journal import read_journal
 from fairlead.verify.judgement import judge_recording
+from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
@@ -138,7 +139,7 @@ class Demo:
         }
         fleet = Fleet(plan.folder, arguments, condition)
         stack.callback(fleet.stop)
-        heard: list[Decision] = []
+        heard: list[DecisionRecord] = []
         decisions = f"{plan.prefix}decisions"
         follower = stack.enter_context(
             DecisionFollower(
@@ -164,7 +165,7 @@ class Demo:
         system: LocalSystem,
         fleet: Fleet,
         follower: DecisionFollower,
-        heard: Sequence[Decision],
+        heard: Sequence[DecisionRecord],
     ) -> Script:
         if not self._options.faults:
             chance = random.Random(self._options.seed)  # noqa: S311 - who leaves is no secret
@@ -285,11 +286,11 @@ def _finish(producer: Child) -> None:
         raise StepError(f"the producer failed:\n{producer.log_tail()}")
 
 
-def _ends(system: LocalSystem) -> dict[Queue, int]:
+def _ends(system: LocalSystem) -> dict[MessageQueue, int]:
     """The end of each queue of the source, by the broker."""
     consumer = KafkaConsumer(bootstrap_servers=system.bootstrap, enable_auto_commit=False)
     with contextlib.closing(consumer):
         topic = system.plan.source
         numbers = consumer.partitions_for_topic(topic) or set()
         ends = consumer.end_offsets([TopicPartition(topic, number) for number in numbers])
-    return {Queue(topic, BROKER_NAME, part.partition): end for part, end in ends.items()}
+    return {MessageQueue(topic, BROKER_NAME, part.partition): end for part, end in ends.items()}

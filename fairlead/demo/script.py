@@ -11,20 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from fairlead.core.model import MessageQueue
 from fairlead.demo.fleet import Fleet
 from fairlead.demo.floor import Floor
 from fairlead.demo.shares import first_to_go
 from fairlead.errors import VerdictError
 from fairlead.local.child import Killing
-from fairlead.local.decisions import Ownership
-from fairlead.verify.history import (
-    ClientKilled,
-    Closing,
-    EngineKilled,
-    Queue,
-    StepBegun,
-    StepRecord,
-)
+from fairlead.local.ownership import Ownership
+from fairlead.verify.history import ClientKilled, Closing, EngineKilled, StepBegun, StepRecord
 
 FIRST: Final = tuple(f"c{number}" for number in range(1, 7))
 JOINING: Final = ("c7", "c8")
@@ -212,7 +206,7 @@ class Script:
             "all consumers to leave",
         )
 
-    def drain(self, ends: dict[Queue, int]) -> None:
+    def drain(self, ends: dict[MessageQueue, int]) -> None:
         """Return when everything before these offsets is processed."""
         self.await_floor(lambda floor: floor.has_reached(ends), "the last messages")
 
@@ -236,7 +230,7 @@ class Script:
             f"{', '.join(client_ids)} to be ready",
         )
 
-    def _hold_what_goes_to(self, client_id: str) -> tuple[str, Queue]:
+    def _hold_what_goes_to(self, client_id: str) -> tuple[str, MessageQueue]:
         """Let the owner of a queue that will go to a newcomer hold a message of it; return both."""
         with self._fleet.condition:
             queue = first_to_go(self._follower.ownership, client_id)

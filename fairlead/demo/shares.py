@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from fairlead.core.allocation import AllocationRequest, Candidate
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order, queue_order
-from fairlead.local.decisions import Ownership, Queue
+from fairlead.local.ownership import Ownership
 from strategies.registry import STRATEGIES
 
 __all__ = ["first_to_go", "owners_under"]
@@ -14,9 +14,9 @@ __all__ = ["first_to_go", "owners_under"]
 def owners_under(
     strategy: str,
     members: Collection[str],
-    queues: Iterable[Queue],
-    owners: Mapping[Queue, str] | None = None,
-) -> dict[Queue, str]:
+    queues: Iterable[MessageQueue],
+    owners: Mapping[MessageQueue, str] | None = None,
+) -> dict[MessageQueue, str]:
     """Return who gets which queue.
 
     Args:
@@ -37,14 +37,14 @@ def owners_under(
         owners={MessageQueue(*queue): owner for queue, owner in (owners or {}).items()},
     )
     return {
-        Queue(*queue): client_id
+        MessageQueue(*queue): client_id
         for shares in STRATEGIES[strategy].allocate(request).topics.values()
         for client_id, owned in shares.items()
         for queue in owned
     }
 
 
-def first_to_go(ownership: Ownership, newcomer: str) -> Queue:
+def first_to_go(ownership: Ownership, newcomer: str) -> MessageQueue:
     """Return the first queue that the group's strategy will give to a client that joins."""
     newest = ownership.newest
     assert newest is not None, "the group has been decided on"

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from fairlead.demo.floor import Floor
 from fairlead.demo.script import StepNote
-from fairlead.local.decisions import Ownership
+from fairlead.local.ownership import Ownership
 
 _COLUMNS: Final = 8
 _COLOURS: Final = (

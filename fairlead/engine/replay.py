@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
@@ -32,14 +32,13 @@ from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
 from fairlead.engine.recorded_log import Places, RecordedLog
 from fairlead.engine.shard import begin_anew, run_shard
 from fairlead.engine.takeover import is_taken_over
+from fairlead.wire.decision_records import read_cut
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 
 __all__ = [
     "Contexts",
     "ReplayError",
     "Replayed",
-    "check_shard",
-    "cut_of",
     "cuts_of",
     "lineages_of",
     "portions",
@@ -138,7 +137,7 @@ def cuts_of(decisions: Iterable[bytes]) -> list[Cut]:
     """
     cuts: dict[tuple[int, int, int], Cut] = {}
     for value in decisions:
-        cut = cut_of(orjson.loads(value)["cut"])
+        cut = read_cut(orjson.loads(value)["cut"])
         place = (cut.shard, cut.generation, cut.step)
         if cuts.setdefault(place, cut) != cut:
             raise ReplayError(f"two decisions of shard, generation and step {place} differ")
@@ -349,28 +348,3 @@ def _check_complete(recording: RecordedLog, cut: Cut, context: ShardContext) -> 
                     f"{topic}, partition {partition}: the recording does not hold every row "
                     f"below {stop}, which step {cut.step} of shard {cut.shard} had read"
                 )
-
-
-def check_shard(cut: Cut, shards: int) -> None:
-    """Raise a ValueError if a cut is of a shard that is not there."""
-    if not 0 <= cut.shard < shards:
-        raise ValueError(f"it is of shard {cut.shard}, and there are {shards}")
-
-
-def cut_of(plain: dict[str, Any]) -> Cut:
-    """Return a cut as a decision record carries it."""
-    place = plain["generation"], plain["shard"], plain["step"]
-    origin = plain.get("origin")
-    return Cut(
-        *place,
-        _positions(plain["positions"]),
-        _positions(plain["begin"]),
-        origin and Origin(origin["generation"], _positions(origin["begin"])),
-    )
-
-
-def _positions(plain: dict[str, dict[str, int]]) -> dict[str, dict[int, int]]:
-    return {
-        topic: {int(partition): offset for partition, offset in ends.items()}
-        for topic, ends in plain.items()
-    }

@@ -12,7 +12,8 @@ import orjson
 from fairlead.core.outputs import Cut
 from fairlead.engine.context import ShardContext
 from fairlead.engine.reading import FOREIGN_TICK
-from fairlead.engine.replay import ReplayError, check_shard, cut_of
+from fairlead.engine.replay import ReplayError
+from fairlead.wire.decision_records import check_shard, read_cut
 from fairlead.wire.engine_shapes import check_decision
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import OutgoingRecord
@@ -190,7 +191,7 @@ def _note_decision(found: Survey, record: Written, shards: int) -> None:
     try:
         body = orjson.loads(record.value or b"")
         check_decision(body)
-        cut = cut_of(body["cut"])
+        cut = read_cut(body["cut"])
         check_shard(cut, shards)
         told = Told([*map(int, body["epoch"])], int(body["at_ms"]))
         group = str(body["group"])

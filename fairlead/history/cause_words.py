@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from fairlead.counts import counted, listed
 from fairlead.history.places import queue_words
-from fairlead.verify.audit import Audit
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [
     "chief_cause",
@@ -106,19 +106,19 @@ def chief_trigger(triggers: Sequence[str]) -> str | None:
     return next(iter([*chief, *triggers]), None)
 
 
-def sentence(cause: Mapping[str, Any], audit: Audit, *, deletes: bool = False) -> str:
+def sentence(cause: Mapping[str, Any], audit: DecisionRecord, *, deletes: bool = False) -> str:
     """Say what a cause means in its decision; ``deletes``: its record takes a route away."""
     if _is_order(cause):
         return _ordered(cause, _object_of(cause))
     if deletes:
-        queues = counted(audit.queues, "queue")
+        queues = counted(audit.state.queues, "queue")
         return f"{cause.get('topic')} was deleted: the group has {queues} now"
     if _takes_queues(cause, audit):
         cause = {**cause, "kind": "queues_gone"}
     return _filled(_SENTENCES, cause, audit, str(cause.get("client_id")))
 
 
-def headline(audit: Audit, prelude: Sequence[Audit] = ()) -> str:
+def headline(audit: DecisionRecord, prelude: Sequence[DecisionRecord] = ()) -> str:
     """Say in few words what led to a decision, and to those that it only followed up."""
     causes = [cause for each in (*prelude, audit) for cause in each.causes]
     kinds: dict[str, list[Mapping[str, Any]]] = {}
@@ -150,7 +150,7 @@ def chief_cause(
     return min(causes, key=distance, default=None)
 
 
-def _summed(kind: str, causes: Sequence[Mapping[str, Any]], audit: Audit) -> str:
+def _summed(kind: str, causes: Sequence[Mapping[str, Any]], audit: DecisionRecord) -> str:
     if _is_order(causes[0]):
         objects = list(dict.fromkeys(map(_object_of, causes)))
         queues = counted(len(objects), "queue") if all("queue" in each for each in causes) else ""
@@ -165,15 +165,17 @@ def _summed(kind: str, causes: Sequence[Mapping[str, Any]], audit: Audit) -> str
     return _filled(_HEADLINES, {**first, "topic": listed(topics)}, audit, listed(names))
 
 
-def _takes_queues(cause: Mapping[str, Any], audit: Audit) -> bool:
+def _takes_queues(cause: Mapping[str, Any], audit: DecisionRecord) -> bool:
     """Tell whether a route changed and nobody got a queue of it, while some lost theirs."""
     stages = {move.stage for move in audit.moves if move.queue.topic == cause.get("topic")}
     return cause["kind"] == "route_changed" and bool(stages) and stages <= {"dropped", "resolved"}
 
 
-def _filled(words: Mapping[str, str], cause: Mapping[str, Any], audit: Audit, client: str) -> str:
+def _filled(
+    words: Mapping[str, str], cause: Mapping[str, Any], audit: DecisionRecord, client: str
+) -> str:
     text = words.get(str(cause["kind"]), "{kind}")
-    members, queues = counted(len(audit.members), "member"), counted(audit.queues, "queue")
+    members, queues = counted(len(audit.members), "member"), counted(audit.state.queues, "queue")
     return text.format(
         kind=str(cause["kind"]).replace("_", " "),
         client=client,
@@ -181,7 +183,7 @@ def _filled(words: Mapping[str, str], cause: Mapping[str, Any], audit: Audit, cl
         queue=queue_words(cause.get("queue") or ()),
         because=cause.get("because"),
         queues=queues,
-        shares=f"{queues} over {members}" if audit.queues else f"{members}, no queue yet",
+        shares=f"{queues} over {members}" if audit.state.queues else f"{members}, no queue yet",
     )
 
 

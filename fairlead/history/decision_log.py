@@ -6,7 +6,7 @@ from typing import Final
 
 from fairlead.planning.decision_log import hides_newer
 from fairlead.sources.topic_source import TopicSource
-from fairlead.verify.audit import Audit, whole_audits
+from fairlead.wire.decision_records import DecisionRecord, whole_decisions
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["Decisions", "Reading", "reaching_back", "read_decisions"]
@@ -37,7 +37,7 @@ class Decisions:
     """
 
     since_ms: int | None
-    audits: list[Audit] = field(default_factory=list)
+    audits: list[DecisionRecord] = field(default_factory=list)
     groups: set[str] = field(default_factory=set)
     records: int = 0
     unread: list[str] = field(default_factory=list)
@@ -76,7 +76,7 @@ def _read(
         found.unread.append(f"{row.topic}/{row.partition}@{row.offset} {why}")
 
     rows = _rows(source, group, found, from_ms, reading)
-    found.audits.extend(whole_audits(rows, source.partitions.shards, unread))
+    found.audits.extend(whole_decisions(rows, source.partitions.shards, unread))
     return found
 
 

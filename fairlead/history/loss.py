@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairlead.history.story import DecisionTold, Handover, Released
-from fairlead.verify.audit import Audit
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["Loss"]
 
@@ -21,7 +21,7 @@ class Loss:
 
     given_up: Handover
     decision: DecisionTold | None
-    ended: Audit | None
+    ended: DecisionRecord | None
 
     @property
     def since_ms(self) -> int | None:

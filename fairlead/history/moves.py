@@ -11,7 +11,7 @@ from fairlead.history.cause_words import chief_cause, chief_trigger, headline
 from fairlead.history.least_moves import least_moves
 from fairlead.history.places import at_words, epoch_words, iso_words, queue_words
 from fairlead.history.tenures import Tenure, Tenures
-from fairlead.verify.audit import Audit
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["DecidedMoves", "Move", "MoveKind", "decided_moves", "moves_by_trigger", "only"]
 
@@ -35,10 +35,10 @@ class Move:
 
     queue: MessageQueue
     kind: MoveKind
-    audit: Audit
+    audit: DecisionRecord
     before: Tenure | None
     after: Tenure | None
-    prelude: tuple[Audit, ...] = ()
+    prelude: tuple[DecisionRecord, ...] = ()
 
     @property
     def handover_ms(self) -> int | None:
@@ -92,7 +92,7 @@ class Move:
 class DecidedMoves:
     """The moves of one decision. ``least``: so few would have done for an even share by number."""
 
-    audit: Audit
+    audit: DecisionRecord
     moves: tuple[Move, ...]
     least: int
 
@@ -178,7 +178,7 @@ def _moves(tenures: Tenures) -> Iterator[Move]:
                 yield Move(tenure.queue, "given_up", taken_by, tenure, None, prelude)
 
 
-def _precedes(one: Audit, other: Audit) -> bool:
+def _precedes(one: DecisionRecord, other: DecisionRecord) -> bool:
     return one.row.offset < other.row.offset
 
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from fairlead.core.model import MessageQueue
 from fairlead.counts import counted
-from fairlead.verify.audit import Audit
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["why_nobody"]
 
@@ -27,7 +27,7 @@ _ALARMS: Final = {
 }
 
 
-def why_nobody(queue: MessageQueue, newest: Audit | None) -> str:
+def why_nobody(queue: MessageQueue, newest: DecisionRecord | None) -> str:
     """Return why, as far as the newest decision tells."""
     if newest is None:
         return "no decision of the group is in the log"
@@ -38,7 +38,7 @@ def why_nobody(queue: MessageQueue, newest: Audit | None) -> str:
             return _ALARMS[alarm]
     if newest.phase in _PHASES:
         return _PHASES[newest.phase]
-    if newest.unassigned:
-        queues = counted(newest.unassigned, "queue")
+    if newest.state.unassigned:
+        queues = counted(newest.state.unassigned, "queue")
         return f"{queues} of the group without an owner, and no alarm says why"
     return "no route of a topic that the group reads has it any more"

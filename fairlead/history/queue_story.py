@@ -9,7 +9,7 @@ from fairlead.history.nobody import why_nobody
 from fairlead.history.places import epoch_words, iso_words, queue_words
 from fairlead.history.silence import Silence
 from fairlead.history.story import CauseTold, Holder, TenureTold
-from fairlead.verify.audit import Audit
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["QueueStory"]
 
@@ -38,7 +38,7 @@ class QueueStory:
     tenures: tuple[TenureTold, ...]
     earlier: int
     reaches_back: bool
-    newest: Audit | None
+    newest: DecisionRecord | None
     as_of_ms: int
     orders_at: tuple[str, int]
     loss: Loss | None = None

@@ -9,7 +9,7 @@ from fairlead.history.cause_check import CauseCheck, place_of
 from fairlead.history.places import at_words, epoch_words
 from fairlead.history.tenures import Tenure
 from fairlead.sources.missing_record import Place
-from fairlead.verify.audit import Audit
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [
     "CauseTold",
@@ -119,7 +119,7 @@ def begins_by_release(tenure: Tenure, released: Released | None) -> bool:
 class DecisionTold:
     """One decision, and its causes."""
 
-    audit: Audit
+    audit: DecisionRecord
     causes: tuple[CauseTold, ...]
 
     def document(self) -> dict[str, Any]:
@@ -169,11 +169,11 @@ class TenureTold:
         }
 
 
-def _at_ms(audit: Audit | None) -> int | None:
+def _at_ms(audit: DecisionRecord | None) -> int | None:
     return None if audit is None else audit.written_ms
 
 
-def _decision(audit: Audit) -> dict[str, Any]:
+def _decision(audit: DecisionRecord) -> dict[str, Any]:
     return {
         "at": at_words(audit.row.topic, audit.row.partition, audit.row.offset),
         "epoch": epoch_words(audit.epoch),
@@ -181,7 +181,7 @@ def _decision(audit: Audit) -> dict[str, Any]:
         "triggers": [*audit.triggers],
         "strategy": audit.strategy,
         "members": len(audit.members),
-        "queues": audit.queues,
+        "queues": audit.state.queues,
         "moves": len({move.queue for move in audit.moves}),
     }
 

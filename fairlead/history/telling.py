@@ -32,7 +32,7 @@ from fairlead.planning.live_group import UnknownGroupError
 from fairlead.planning.sets import Sets, newest_entries, read_sets
 from fairlead.sources.missing_record import Place, WhyMissing
 from fairlead.sources.topic_source import TopicSource
-from fairlead.verify.audit import Audit
+from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import INT64_MAX, WireLimits
@@ -249,7 +249,7 @@ class _Teller:
         return TenureTold(tenure, given, led_by, handover)
 
     def _decision_told(
-        self, audit: Audit, heard: dict[int, Mapping[str, LastHeard]]
+        self, audit: DecisionRecord, heard: dict[int, Mapping[str, LastHeard]]
     ) -> DecisionTold:
         lapsed = self._lapsed(audit, heard)
         ordered = sorted(audit.causes, key=is_consequence)
@@ -258,7 +258,7 @@ class _Teller:
         )
 
     def _cause_told(
-        self, cause: Mapping[str, Any], audit: Audit, lapsed: Mapping[str, LastHeard]
+        self, cause: Mapping[str, Any], audit: DecisionRecord, lapsed: Mapping[str, LastHeard]
     ) -> CauseTold:
         place = place_of(cause)
         found = None if place is None else self.found[place]
@@ -274,7 +274,7 @@ class _Teller:
         return CauseTold(cause, sentence(cause, audit, deletes=check.deletes), check)
 
     def _lapsed(
-        self, audit: Audit, heard: dict[int, Mapping[str, LastHeard]]
+        self, audit: DecisionRecord, heard: dict[int, Mapping[str, LastHeard]]
     ) -> Mapping[str, LastHeard]:
         """Return the last heartbeats of those who lapsed by a decision."""
         clients = {
@@ -286,7 +286,7 @@ class _Teller:
             heard[audit.row.offset] = self._search(audit, clients)
         return heard.get(audit.row.offset, {})
 
-    def _search(self, audit: Audit, clients: set[str]) -> Mapping[str, LastHeard]:
+    def _search(self, audit: DecisionRecord, clients: set[str]) -> Mapping[str, LastHeard]:
         topic = self.source.names.name("heartbeats")
         end = audit.cut.positions.get(topic, {}).get(self.shard, 0)
         return self._last_heard(clients, audit.at_ms, end)

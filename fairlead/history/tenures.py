@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.history.cause_words import is_consequence
-from fairlead.verify.audit import Audit, AuditMove
+from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 
 __all__ = ["Tenure", "TenureState", "Tenures", "tenures_of"]
 
@@ -44,12 +44,12 @@ class Tenure:
     queue: MessageQueue
     client_id: str
     epoch: Epoch
-    given: Audit | None = None
+    given: DecisionRecord | None = None
     gate: bool = False
-    granted: Audit | None = None
-    opened: Audit | None = None
-    dropped: Audit | None = None
-    ended: Audit | None = None
+    granted: DecisionRecord | None = None
+    opened: DecisionRecord | None = None
+    dropped: DecisionRecord | None = None
+    ended: DecisionRecord | None = None
     position: Position | None = None
     why: str | None = None
     unsafe: bool = False
@@ -69,7 +69,7 @@ class Tenure:
         return self.gate and self.granted is None and self.opened is None
 
     @property
-    def taken_by(self) -> Audit | None:
+    def taken_by(self) -> DecisionRecord | None:
         """The decision by which its client was no more the one to have the queue."""
         return self.dropped or self.ended
 
@@ -86,13 +86,13 @@ class Tenures:
     """
 
     of: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
-    newest: Audit | None = None
-    preludes: dict[int, tuple[Audit, ...]] = field(default_factory=dict)
-    quiet: list[Audit] = field(default_factory=list)
+    newest: DecisionRecord | None = None
+    preludes: dict[int, tuple[DecisionRecord, ...]] = field(default_factory=dict)
+    quiet: list[DecisionRecord] = field(default_factory=list)
     _by_name: dict[tuple[MessageQueue, Epoch], Tenure] = field(default_factory=dict)
     _alive: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
 
-    def take(self, audit: Audit) -> None:
+    def take(self, audit: DecisionRecord) -> None:
         """Add the next decision; one of an engine that was superseded counts for nobody."""
         if audit.superseded:
             return
@@ -105,7 +105,7 @@ class Tenures:
         self._open_gates(audit)
         self._note_prelude(audit, is_first=is_first)
 
-    def prelude_of(self, audit: Audit) -> tuple[Audit, ...]:
+    def prelude_of(self, audit: DecisionRecord) -> tuple[DecisionRecord, ...]:
         """Return the decisions that moved nothing and that one only followed up, oldest first.
 
         A route changes in one decision, and queues move when their bounds are told; changes are
@@ -114,12 +114,12 @@ class Tenures:
         """
         return self.preludes.get(audit.row.offset, ())
 
-    def _take(self, move: AuditMove, audit: Audit) -> None:
+    def _take(self, move: MoveRecord, audit: DecisionRecord) -> None:
         tenure = self._named(move)
         match move.stage:
             case "gated" | "granted":
                 # A decision without a new epoch has that of the one before it.
-                if move.epoch == audit.epoch > audit.previous and tenure.given is None:
+                if move.epoch == audit.epoch > audit.previous_epoch and tenure.given is None:
                     tenure.given = audit
                 tenure.gate |= move.stage == "gated"
                 if move.stage == "granted" and tenure.granted is None:
@@ -132,7 +132,7 @@ class Tenures:
             case "resolved":
                 tenure.ended = tenure.ended or audit
 
-    def _named(self, move: AuditMove) -> Tenure:
+    def _named(self, move: MoveRecord) -> Tenure:
         """Return the grant that a line is of; one that was not seen before is put in its place."""
         found = self._by_name.get((move.queue, move.epoch))
         if found is None:
@@ -142,7 +142,7 @@ class Tenures:
                 insort(tenures.setdefault(move.queue, []), found, key=lambda each: each.epoch)
         return found
 
-    def _end_older(self, move: AuditMove, audit: Audit) -> None:
+    def _end_older(self, move: MoveRecord, audit: DecisionRecord) -> None:
         """Who is granted a queue and waits for nobody follows grants that are all over."""
         alive = self._alive[move.queue]
         for tenure in alive:
@@ -150,7 +150,7 @@ class Tenures:
                 tenure.ended = tenure.ended or audit
         self._alive[move.queue] = [tenure for tenure in alive if tenure.ended is None]
 
-    def _open_gates(self, audit: Audit) -> None:
+    def _open_gates(self, audit: DecisionRecord) -> None:
         """Let in who waits for nobody any more although no decision says so.
 
         A client goes by the releases, and needs no grant; an engine that has started takes it at
@@ -165,7 +165,7 @@ class Tenures:
             if len(alive) == 1 and alive[0].state == "gated" and alive[0].given is not None:
                 alive[0].opened = None if alive[0] is self.of[queue][0] else audit
 
-    def _note_prelude(self, audit: Audit, *, is_first: bool) -> None:
+    def _note_prelude(self, audit: DecisionRecord, *, is_first: bool) -> None:
         """Note what led to a decision; ``is_first``: nothing had an owner before it."""
         if any(move.stage == "dropped" or move.epoch == audit.epoch for move in audit.moves):
             follows = _FIRST if is_first else ()
@@ -178,7 +178,7 @@ class Tenures:
             self.quiet.append(audit)
 
 
-def tenures_of(audits: Iterable[Audit]) -> Tenures:
+def tenures_of(audits: Iterable[DecisionRecord]) -> Tenures:
     """Return what decisions of one group add up to."""
     found = Tenures()
     for audit in audits:

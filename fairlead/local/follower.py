@@ -3,13 +3,14 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final, Self
 
 from kafka import KafkaConsumer, TopicPartition
 
-from fairlead.local.decisions import Decision, DecisionReader, Ownership
+from fairlead.local.ownership import Ownership
 from fairlead.settings import library_options, load_settings
+from fairlead.wire.decision_records import DecisionReader, DecisionRecord
+from fairlead.wire.raw import RawRecord, raw_record
 
 _POLL_MS: Final = 200
 
@@ -28,7 +29,7 @@ class DecisionFollower:
         group: str,
         *,
         condition: threading.Condition | None = None,
-        on_decision: Callable[[Decision], None] | None = None,
+        on_decision: Callable[[DecisionRecord], None] | None = None,
     ) -> None:
         """Describe the follower.
 
@@ -97,17 +98,16 @@ class DecisionFollower:
                 polled = self._consumer.poll(timeout_ms=_POLL_MS)
                 for records in polled.values():
                     for record in records:
-                        self._take(record.value, record.timestamp)
+                        self._take(raw_record(record))
         except BaseException as error:  # noqa: BLE001 - carried to whoever waits
             with self.condition:
                 self._failure = error
                 self.condition.notify_all()
 
-    def _take(self, value: bytes, written_ms: int) -> None:
-        read = self._reader.read(value)
-        if read is None:
+    def _take(self, row: RawRecord) -> None:
+        decision = self._reader.read(row)
+        if decision is None:
             return
-        decision = replace(read, written_ms=written_ms)
         with self.condition:
             self.ownership.take(decision)
             if self._on_decision is not None:

@@ -3,26 +3,16 @@
 import contextlib
 import time
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from kafka import KafkaConsumer, TopicPartition
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.topics import position_of
+from fairlead.wire.raw import RawRecord, raw_record
 
 _POLL_MS: Final = 500
 _SILENCE_SECONDS_MAX: Final = 30.0
-
-
-class StoredRecord(NamedTuple):
-    """One record as the broker keeps it."""
-
-    topic: str
-    partition: int
-    offset: int
-    timestamp_ms: int
-    key: bytes | None
-    value: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +27,7 @@ class TopicContent:
 
     topic: str
     partitions: tuple[int, ...]
-    records: tuple[StoredRecord, ...]
+    records: tuple[RawRecord, ...]
 
 
 def read_to_end(bootstrap: str, topic: str) -> TopicContent:
@@ -63,20 +53,16 @@ def read_to_end(bootstrap: str, topic: str) -> TopicContent:
         return TopicContent(topic, tuple(sorted(numbers)), tuple(_read(consumer, partitions)))
 
 
-def _read(consumer: KafkaConsumer, partitions: list[TopicPartition]) -> list[StoredRecord]:
+def _read(consumer: KafkaConsumer, partitions: list[TopicPartition]) -> list[RawRecord]:
     consumer.assign(partitions)
     ends = consumer.end_offsets(partitions)
     consumer.seek_to_beginning(*partitions)
-    found: list[StoredRecord] = []
+    found: list[RawRecord] = []
     heard = time.monotonic()
     while waiting := [p for p in partitions if position_of(consumer, p) < ends[p]]:
         for partition, records in consumer.poll(timeout_ms=_POLL_MS).items():
             heard = time.monotonic()
-            found += [
-                StoredRecord(r.topic, r.partition, r.offset, r.timestamp, r.key, r.value)
-                for r in records
-                if r.offset < ends[partition]
-            ]
+            found += [raw_record(r) for r in records if r.offset < ends[partition]]
         if time.monotonic() > heard + _SILENCE_SECONDS_MAX:
             names = ", ".join(f"{p.topic}/{p.partition}" for p in waiting)
             raise EnvironmentMissingError(

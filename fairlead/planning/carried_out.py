@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from fairlead.core.model import MessageQueue
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.ordering import queue_order
-from fairlead.local.decisions import Decision, Epoch
 from fairlead.planning.saved_plan import PlannedMove
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["QueueOutcome", "cause_words", "is_held_up", "outcomes_of", "strangers_among"]
 
@@ -42,7 +42,7 @@ class QueueOutcome:
 
 
 def outcomes_of(
-    planned: Sequence[PlannedMove], decisions: Sequence[Decision]
+    planned: Sequence[PlannedMove], decisions: Sequence[DecisionRecord]
 ) -> list[QueueOutcome]:
     """Hold what decisions did against what was planned; in RocketMQ's order of queues.
 
@@ -62,13 +62,13 @@ def outcomes_of(
     ]
 
 
-def is_held_up(decisions: Sequence[Decision]) -> bool:
+def is_held_up(decisions: Sequence[DecisionRecord]) -> bool:
     """Tell whether the group moves nothing for the time being, as its newest decision says."""
     return bool(decisions) and decisions[-1].phase in _HELD_UP
 
 
 def strangers_among(
-    decisions: Iterable[Decision], epoch: Epoch | None, own: Iterable[tuple[str, int, int]]
+    decisions: Iterable[DecisionRecord], epoch: Epoch | None, own: Iterable[tuple[str, int, int]]
 ) -> tuple[bool, list[str]]:
     """Tell whether a decision came between a plan and what was written for it, and what else led.
 
@@ -86,10 +86,10 @@ def strangers_among(
     beside = [
         cause_words(cause)
         for each in ordered
-        for cause in each.why
+        for cause in each.causes
         if tuple(cause.get("at") or ()) not in written
     ]
-    previous = ordered[0].previous if ordered else None
+    previous = ordered[0].previous_epoch if ordered else None
     between = epoch is not None and previous is not None and previous != epoch
     return between, list(dict.fromkeys(beside))
 
@@ -110,12 +110,12 @@ def cause_words(cause: Any) -> str:
     return f"{words} ({said})" if said else words
 
 
-def _moved(decisions: Iterable[Decision]) -> Iterable[PlannedMove]:
+def _moved(decisions: Iterable[DecisionRecord]) -> Iterable[PlannedMove]:
     """Yield each queue that decisions took from somebody or gave to somebody."""
     found: dict[MessageQueue, PlannedMove] = {}
     for decision in decisions:
         for move in decision.moves:
-            queue = MessageQueue(*move.queue)
+            queue = move.queue
             known = found.get(queue, PlannedMove(queue, None, None))
             if move.stage == "dropped":
                 # The first holder of several decisions, in turn.

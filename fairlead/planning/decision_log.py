@@ -7,8 +7,9 @@ what is asked for mostly stands near its end.
 from itertools import pairwise
 from typing import Final
 
-from fairlead.local.decisions import Decision, Epoch, decisions_of
+from fairlead.core.model import Epoch
 from fairlead.sources.topic_source import TopicSource
+from fairlead.wire.decision_records import DecisionRecord, decisions_of
 
 __all__ = ["claimed_generation", "decisions_after", "hides_newer", "last_life", "newest_epoch"]
 
@@ -58,7 +59,7 @@ def claimed_generation(source: TopicSource) -> int:
     return max((row.offset + 1 for row in source.rows("generations", [0])), default=0)
 
 
-def decisions_after(source: TopicSource, group: str, epoch: Epoch | None) -> list[Decision]:
+def decisions_after(source: TopicSource, group: str, epoch: Epoch | None) -> list[DecisionRecord]:
     """Return a group's decisions of greater epochs than this one, the oldest first.
 
     None: every decision that is there.
@@ -69,7 +70,7 @@ def decisions_after(source: TopicSource, group: str, epoch: Epoch | None) -> lis
     newest_ms = source.newest_ms("decisions", 0)
     if newest_ms is None:
         return []
-    found: list[Decision] = []
+    found: list[DecisionRecord] = []
     for back_ms in _LOOKS_BACK_MS:
         found = _read(source, group, newest_ms, back_ms)
         if back_ms and found and hides_newer(source, found[-1].generation):
@@ -79,7 +80,7 @@ def decisions_after(source: TopicSource, group: str, epoch: Epoch | None) -> lis
     return [each for each in found if epoch is None or each.epoch > epoch]
 
 
-def last_life(source: TopicSource, group: str) -> list[Decision]:
+def last_life(source: TopicSource, group: str) -> list[DecisionRecord]:
     """Return a group's decisions since it was last without members, and those that emptied it.
 
     None of them: no decision is there, or any more.
@@ -90,7 +91,7 @@ def last_life(source: TopicSource, group: str) -> list[Decision]:
     newest_ms = source.newest_ms("decisions", 0)
     if newest_ms is None:
         return []
-    life: list[Decision] = []
+    life: list[DecisionRecord] = []
     for back_ms in _LOOKS_BACK_MS:
         found = _read(source, group, newest_ms, back_ms)
         begins = [
@@ -104,6 +105,8 @@ def last_life(source: TopicSource, group: str) -> list[Decision]:
     return life
 
 
-def _read(source: TopicSource, group: str, newest_ms: int, back_ms: int | None) -> list[Decision]:
+def _read(
+    source: TopicSource, group: str, newest_ms: int, back_ms: int | None
+) -> list[DecisionRecord]:
     since_ms = None if back_ms is None else max(newest_ms - back_ms, 0)
     return [*decisions_of(group, source.rows("decisions", [0], since_ms))]

@@ -10,10 +10,9 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from fairlead.core.model import MessageQueue
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.records import RuleSet
-from fairlead.local.decisions import Epoch
 from fairlead.planning.changes import Changes, Join, RouteSize
 from fairlead.planning.group_file import BadGroupError, group_document
 from fairlead.planning.picture import Picture

@@ -11,7 +11,6 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import Epoch, MessageQueue, Route
 from fairlead.counts import counted
-from fairlead.local.decisions import Decision
 from fairlead.planning.decision_log import hides_newer
 from fairlead.planning.engine_life import EngineLife, newest_tick_ms
 from fairlead.planning.live_group import LiveGroup, UnknownGroupError, read_live_group
@@ -22,6 +21,8 @@ from fairlead.standing.heard import Heard, Place, hear
 from fairlead.standing.member_standing import MemberStanding, member_standings
 from fairlead.standing.past import Past, past_of
 from fairlead.standing.queue_standing import QueueStanding, queue_standings
+from fairlead.wire.bodies import summary_body
+from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.partition import partition_of_group
 
@@ -74,7 +75,7 @@ class GroupStanding:
         return release_of(self.live.in_force)
 
     @property
-    def newest(self) -> Decision | None:
+    def newest(self) -> DecisionRecord | None:
         """The newest decision that was read."""
         return self.past.newest
 
@@ -218,19 +219,19 @@ class GroupStanding:
         }
 
 
-def _decision_document(decision: Decision) -> dict[str, Any]:
+def _decision_document(decision: DecisionRecord) -> dict[str, Any]:
     moved = {move.queue for move in decision.moves if move.stage in ("dropped", "gated", "granted")}
     return {
         "epoch": [*decision.epoch],
         "at_ms": decision.written_ms,
         "triggers": [*decision.triggers],
-        "causes": [dict(reason) for reason in decision.why],
+        "causes": [dict(reason) for reason in decision.causes],
         "strategy": decision.strategy,
         "moves": len(decision.moves),
         "queues_moved": len(moved),
         "alarms": [*decision.alarms],
         "failures": dict(decision.failures),
-        "state": {"phase": decision.phase, **decision.counts},
+        "state": summary_body(decision.state),
     }
 
 

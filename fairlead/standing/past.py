@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.local.decisions import Decision, decisions_of
+from fairlead.wire.decision_records import DecisionRecord, decisions_of
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["Past", "past_of"]
@@ -27,7 +27,7 @@ class Past:
         muted: when a client was first found to be mute, of those that are.
     """
 
-    newest: Decision | None = None
+    newest: DecisionRecord | None = None
     decided: dict[Epoch, int] = field(default_factory=dict)
     granted: dict[Granted, int] = field(default_factory=dict)
     dropped: dict[Granted, int] = field(default_factory=dict)
@@ -36,14 +36,14 @@ class Past:
     muted: dict[str, int] = field(default_factory=dict)
     _gated: set[Granted] = field(default_factory=set)
 
-    def take(self, decision: Decision) -> None:
+    def take(self, decision: DecisionRecord) -> None:
         """Add the next decision."""
         if self.newest is not None and self.newest.phase != decision.phase:
             self.phase_since_ms = decision.written_ms
         self.newest = decision
-        self.decided.setdefault(Epoch(*decision.epoch), decision.written_ms)
+        self.decided.setdefault(decision.epoch, decision.written_ms)
         for move in decision.moves:
-            queue, epoch = MessageQueue(*move.queue), Epoch(*move.epoch)
+            queue, epoch = move.queue, move.epoch
             grant = (queue, move.client_id, epoch)
             if move.stage == "dropped":
                 self.dropped.setdefault(grant, decision.written_ms)
@@ -56,7 +56,7 @@ class Past:
                 self.granted.setdefault(grant, decision.written_ms)
                 if move.unsafe:
                     self.unsafe.add((queue, epoch))
-        for reason in decision.why:
+        for reason in decision.causes:
             if reason.get("kind") == "mute_member" and "client_id" in reason:
                 self.muted.setdefault(str(reason["client_id"]), decision.written_ms)
         if "mute_member" not in decision.alarms:

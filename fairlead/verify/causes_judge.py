@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fairlead.core.records import ALL_GROUPS
-from fairlead.verify.audit import Audit
 from fairlead.verify.docket import Docket, Evidence, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.told import ToldAdd
 from fairlead.verify.walk import Ending, Step
+from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import TopicNames
 
@@ -85,12 +85,12 @@ class CausesJudge:
             place = Evidence(f"{topic}/{partition}@{offset}", str(cause.get("kind")))
             self._docket.find("S10", text, place, evidence_of(audit.row, audit.text))
 
-    def _judge_sticky(self, audit: Audit, losers: set[str], dropped: int) -> None:
+    def _judge_sticky(self, audit: DecisionRecord, losers: set[str], dropped: int) -> None:
         kinds = [str(cause.get("kind")) for cause in audit.causes]
         clients = {cause.get("client_id") for cause in audit.causes}
         if kinds == ["client_joined"] and audit.members:
             self._docket.look("S12", "single joins under STICKY")
-            share = -(-audit.queues // len(audit.members))
+            share = -(-audit.state.queues // len(audit.members))
             if dropped > share:
                 text = f"{audit.text} moves {dropped} queues for one join, a share is {share}"
                 self._docket.find("S12", text, evidence_of(audit.row, audit.text))

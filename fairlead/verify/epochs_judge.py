@@ -2,11 +2,11 @@
 
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.records import Generation
-from fairlead.verify.audit import Audit
 from fairlead.verify.docket import Docket, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.told import ToldAdd
 from fairlead.verify.walk import Ending, Step
+from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["EpochsJudge"]
@@ -27,7 +27,7 @@ class EpochsJudge:
         """
         self.late = 0
         self._docket, self._claims = docket, claims
-        self._groups: dict[tuple[str, int], Audit] = {}
+        self._groups: dict[tuple[str, int], DecisionRecord] = {}
         self._newest: dict[int, int] = {}
         self._queues: dict[tuple[str, MessageQueue], tuple[Epoch, str, RawRecord]] = {}
 
@@ -59,7 +59,7 @@ class EpochsJudge:
     def end(self, ending: Ending) -> None:
         """Nothing is left to be judged."""
 
-    def _judge_generation(self, audit: Audit) -> None:
+    def _judge_generation(self, audit: DecisionRecord) -> None:
         shard, generation = audit.cut.shard, audit.cut.generation
         newest = self._newest.get(shard, 0)
         self.late += generation < newest

@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable
 from math import inf
 from typing import Final, NamedTuple
 
-from fairlead.verify.history import Epoch, History, Queue
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.verify.history import History
 from fairlead.verify.tenures import Tenure, Tenures
 
 __all__ = ["Era", "Eras"]
@@ -77,10 +78,10 @@ class Eras:
             tenures: who worked on what. One that goes on from an older reset than somebody before
                 it is counted to the newer one's era: there it is a repetition or a hole.
         """
-        self._begins: dict[tuple[Queue, Era], int] = {}
-        self._left_out: dict[tuple[Queue, int], int] = {}
-        self._granted: dict[Queue, Era] = {}
-        eras: dict[tuple[Queue, Epoch], Era] = {}
+        self._begins: dict[tuple[MessageQueue, Era], int] = {}
+        self._left_out: dict[tuple[MessageQueue, int], int] = {}
+        self._granted: dict[MessageQueue, Era] = {}
+        eras: dict[tuple[MessageQueue, Epoch], Era] = {}
         life_of = _lives(history)
         for (queue, epoch), told in sorted(_grants(history).items()):
             # A grant that does not tell its life is of the life of the one before.
@@ -91,7 +92,7 @@ class Eras:
             self._left_out.setdefault((queue, era.life), left_out)
             self._granted[queue] = max(era, known)
         self._tenures = tenures
-        self._eras: dict[tuple[Queue, Epoch], Era] = {}
+        self._eras: dict[tuple[MessageQueue, Epoch], Era] = {}
         for queue, found in tenures.by_queue.items():
             newest = _FIRST
             for tenure in found:
@@ -111,7 +112,7 @@ class Eras:
         era = self.of(tenure)
         return self._begins[tenure.queue, era] if era.reset else None
 
-    def unread(self, queue: Queue, offsets: Collection[int]) -> list[int]:
+    def unread(self, queue: MessageQueue, offsets: Collection[int]) -> list[int]:
         """Return which messages of a queue nobody processed in an era in which somebody should.
 
         An era reaches from where it begins to where the next one was begun in it, the last one to
@@ -135,20 +136,20 @@ class Eras:
             }
         return sorted(missing)
 
-    def _begin_of(self, queue: Queue, era: Era) -> int:
+    def _begin_of(self, queue: MessageQueue, era: Era) -> int:
         """Return below which offset of a queue an era owes nothing."""
         if era.reset:
             return self._begins.get((queue, era), 0)
         return self._left_out.get((queue, era.life), 0)
 
 
-def _grants(history: History) -> dict[tuple[Queue, Epoch], _Grant]:
+def _grants(history: History) -> dict[tuple[MessageQueue, Epoch], _Grant]:
     """Return each grant as it was told first, by decisions or to its client alone."""
-    found: dict[tuple[Queue, Epoch], _Grant] = {}
+    found: dict[tuple[MessageQueue, Epoch], _Grant] = {}
     for decision in history.decisions:
         for move in decision.moves:
-            if move.stage in ("gated", "granted") and move.offset is not None:
-                told = _Grant(move.reset, move.offset, str(move.why))
+            if move.stage in ("gated", "granted") and move.position is not None:
+                told = _Grant(*move.position, str(move.why))
                 found.setdefault((move.queue, move.epoch), told)
     for place, start in history.starts.items():
         # Where its driver died before it wrote its decision, somebody may work under it.
@@ -156,12 +157,12 @@ def _grants(history: History) -> dict[tuple[Queue, Epoch], _Grant]:
     return found
 
 
-def _lives(history: History) -> dict[tuple[Queue, Epoch], int]:
+def _lives(history: History) -> dict[tuple[MessageQueue, Epoch], int]:
     """Return, of each grant whose topic's identity was told, how many lives were granted before.
 
     No topic has an identity again: where one comes back, all of the queue is judged as one life.
     """
-    orders: dict[Queue, list[str]] = {}
+    orders: dict[MessageQueue, list[str]] = {}
     lives, odd = {}, set()
     for (queue, epoch), identity in sorted(history.lives.items()):
         order = orders.setdefault(queue, [])

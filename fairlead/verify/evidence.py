@@ -5,25 +5,19 @@ from typing import NamedTuple
 
 import orjson
 
-from fairlead.local.decisions import Decision, DecisionReader
-from fairlead.local.topic_content import StoredRecord, TopicContent
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.local.topic_content import TopicContent
 from fairlead.recording import RecordingFolder
 from fairlead.verify.conservation import Place
-from fairlead.verify.history import (
-    Epoch,
-    History,
-    Journal,
-    ProgressReport,
-    Queue,
-    StepRecord,
-)
+from fairlead.verify.history import History, Journal, ProgressReport, StepRecord
+from fairlead.wire.decision_records import DecisionReader, DecisionRecord
 from fairlead.wire.decode import decode
 from fairlead.wire.engine_shapes import check_assignment
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord
 
-Rows = Iterable[StoredRecord | RawRecord]
+Rows = Iterable[RawRecord]
 
 
 def history_of(
@@ -31,7 +25,7 @@ def history_of(
     group: str,
     journals: Sequence[Journal],
     steps: Sequence[StepRecord],
-    source: Mapping[Queue, Mapping[int, int | None]],
+    source: Mapping[MessageQueue, Mapping[int, int | None]],
     *,
     refused: Collection[Place],
 ) -> History:
@@ -101,17 +95,17 @@ def _understood(records: Rows, group: str) -> Iterator["Grant"]:
             continue
 
 
-def source_content(content: TopicContent, broker_name: str) -> dict[Queue, dict[int, int]]:
+def source_content(content: TopicContent, broker_name: str) -> dict[MessageQueue, dict[int, int]]:
     """Per queue and offset, the number that the producer wrote; a queue may hold none.
 
     Raises:
         ValueError: a message is no number.
     """
-    numbers: dict[Queue, dict[int, int]] = {
-        Queue(content.topic, broker_name, partition): {} for partition in content.partitions
+    numbers: dict[MessageQueue, dict[int, int]] = {
+        MessageQueue(content.topic, broker_name, partition): {} for partition in content.partitions
     }
     for record in content.records:
-        queue = Queue(content.topic, broker_name, record.partition)
+        queue = MessageQueue(content.topic, broker_name, record.partition)
         numbers[queue][record.offset] = int(record.value or b"")
     return numbers
 
@@ -134,7 +128,7 @@ def progress_reports(records: Rows, group: str) -> Iterator[ProgressReport]:
                     source=(record.topic, record.partition),
                     source_offset=record.offset,
                     client_id=fields["client_id"],
-                    queue=Queue(*entry["queue"]),
+                    queue=MessageQueue(*entry["queue"]),
                     epoch=Epoch(*entry["epoch"]),
                     offset=entry["position"][1],
                     life=entry.get("identity"),
@@ -151,7 +145,7 @@ class Grant(NamedTuple):
         start: the operator's reset that it follows (0: none), and where it begins.
     """
 
-    queue: Queue
+    queue: MessageQueue
     client_id: str
     epoch: Epoch
     life: str | None
@@ -173,7 +167,7 @@ def grants(records: Rows, group: str) -> Iterator[Grant]:
                 continue
             check_assignment(fields)
             for entry in fields["add"]:
-                queue, epoch = Queue(*entry["queue"]), Epoch(*entry["epoch"])
+                queue, epoch = MessageQueue(*entry["queue"]), Epoch(*entry["epoch"])
                 reset, offset = entry["position"]
                 life = entry.get("identity")
                 yield Grant(queue, fields["client_id"], epoch, life, (reset, offset))
@@ -181,12 +175,12 @@ def grants(records: Rows, group: str) -> Iterator[Grant]:
             raise ValueError(f"assignment record: {error!r} in {record.value[:200]!r}") from error
 
 
-def _decisions(records: Rows, group: str) -> Iterator[Decision]:
+def _decisions(records: Rows, group: str) -> Iterator[DecisionRecord]:
     """Yield the decisions that can be read; of others S3 says that they cannot."""
     reader = DecisionReader(group)
     for record in records:
         try:
-            decision = None if record.value is None else reader.read(record.value)
+            decision = None if record.value is None else reader.read(record)
         except ValueError:
             continue
         if decision is not None:

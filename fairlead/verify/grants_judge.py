@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.verify.audit import AuditMove
 from fairlead.verify.copies import Copies
 from fairlead.verify.docket import Docket, Evidence, evidence_of
 from fairlead.verify.facts import ShardFacts
@@ -11,6 +10,7 @@ from fairlead.verify.grant_facts import EarlyWork, GrantFacts
 from fairlead.verify.group_facts import GroupFacts
 from fairlead.verify.told import ToldAdd
 from fairlead.verify.walk import Ending, Step
+from fairlead.wire.decision_records import MoveRecord
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["GrantsJudge"]
@@ -91,7 +91,7 @@ class GrantsJudge:
                 self._judge_add(step.facts, step.group, add, evidence_of(add.row, "the add, again"))
             self._again.pop(step.audit.group, None)
 
-    def _judge_grant(self, step: Step, move: AuditMove, adds: Sequence[ToldAdd]) -> None:
+    def _judge_grant(self, step: Step, move: MoveRecord, adds: Sequence[ToldAdd]) -> None:
         evidence = evidence_of(step.audit.row, f"{step.audit.text}: {move.text}")
         if move.unsafe:
             self._docket.look("S2", "unsafe grants, exempt")
@@ -143,7 +143,7 @@ class GrantsJudge:
                 *proof,
             )
 
-    def _judge_resolved(self, step: Step, move: AuditMove) -> None:
+    def _judge_resolved(self, step: Step, move: MoveRecord) -> None:
         grant = step.group.grants.get(move.queue, {}).get(move.epoch)
         self._docket.look("S2", "resolutions")
         if grant is None or grant.resolved is not None or grant.overtaken:
@@ -189,7 +189,7 @@ class GrantsJudge:
         )
 
 
-def _is_of(add: ToldAdd, move: AuditMove) -> bool:
+def _is_of(add: ToldAdd, move: MoveRecord) -> bool:
     """Tell whether an add is what a move tells of."""
     return (add.queue, add.epoch, add.member.client_id) == (move.queue, move.epoch, move.client_id)
 

@@ -8,7 +8,8 @@ of two records of two processes is a fact and no estimate.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fairlead.local.decisions import Decision, Epoch, Move, Queue, Stage
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [
     "NEVER_ISSUED",
@@ -17,9 +18,7 @@ __all__ = [
     "Closing",
     "Committed",
     "Consumed",
-    "Decision",
     "EngineKilled",
-    "Epoch",
     "Failed",
     "Fault",
     "GrantKey",
@@ -27,11 +26,8 @@ __all__ = [
     "History",
     "Journal",
     "JournalRecord",
-    "Move",
     "Passed",
     "ProgressReport",
-    "Queue",
-    "Stage",
     "Start",
     "StepBegun",
     "StepRecord",
@@ -47,7 +43,7 @@ NEVER_ISSUED = Epoch(0, 0)
 class Start:
     """The client owns the queue from here on and reads it from ``offset``."""
 
-    queue: Queue
+    queue: MessageQueue
     epoch: Epoch
     offset: int
     t_ns: int
@@ -60,7 +56,7 @@ class Held:
     More than one are a batch: they are finished together, by ``Committed``.
     """
 
-    queue: Queue
+    queue: MessageQueue
     offset: int
     t_ns: int
     count: int = 1
@@ -70,7 +66,7 @@ class Held:
 class Consumed:
     """The message at ``offset`` is processed; ``number`` is what the producer wrote into it."""
 
-    queue: Queue
+    queue: MessageQueue
     offset: int
     number: int
     t_ns: int
@@ -80,7 +76,7 @@ class Consumed:
 class Failed:
     """The message at ``offset`` was handed out and is not processed: it comes again."""
 
-    queue: Queue
+    queue: MessageQueue
     offset: int
     t_ns: int
 
@@ -89,7 +85,7 @@ class Failed:
 class Passed:
     """The queue goes on behind ``count`` offsets of which nothing was processed here, and why."""
 
-    queue: Queue
+    queue: MessageQueue
     offset: int
     count: int
     why: str
@@ -100,7 +96,7 @@ class Passed:
 class Committed:
     """The application told its client that everything below ``offset`` is processed."""
 
-    queue: Queue
+    queue: MessageQueue
     offset: int
     t_ns: int
 
@@ -109,7 +105,7 @@ class Committed:
 class Stop:
     """The client has stopped working on the queue; ``offset`` is the next one to read."""
 
-    queue: Queue
+    queue: MessageQueue
     epoch: Epoch
     offset: int
     t_ns: int
@@ -201,7 +197,7 @@ class Fault:
 
 StepRecord = StepBegun | ClientKilled | ClientFrozen | EngineKilled | Fault | Closing
 
-GrantKey = tuple[Queue, str, Epoch]
+GrantKey = tuple[MessageQueue, str, Epoch]
 """One grant: the queue, the client id, and the epoch under which it was given."""
 
 
@@ -215,7 +211,7 @@ class ProgressReport:
     source: tuple[str, int]
     source_offset: int
     client_id: str
-    queue: Queue
+    queue: MessageQueue
     epoch: Epoch
     offset: int
     life: str | None = None
@@ -239,9 +235,9 @@ class History:
 
     journals: Sequence[Journal] = ()
     steps: Sequence[StepRecord] = ()
-    source: Mapping[Queue, Mapping[int, int | None]] = field(default_factory=dict)
-    decisions: Sequence[Decision] = ()
+    source: Mapping[MessageQueue, Mapping[int, int | None]] = field(default_factory=dict)
+    decisions: Sequence[DecisionRecord] = ()
     grants: frozenset[GrantKey] = frozenset()
-    lives: Mapping[tuple[Queue, Epoch], str] = field(default_factory=dict)
-    starts: Mapping[tuple[Queue, Epoch], tuple[int, int]] = field(default_factory=dict)
+    lives: Mapping[tuple[MessageQueue, Epoch], str] = field(default_factory=dict)
+    starts: Mapping[tuple[MessageQueue, Epoch], tuple[int, int]] = field(default_factory=dict)
     progress: Sequence[ProgressReport] = ()

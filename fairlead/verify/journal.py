@@ -15,18 +15,17 @@ from typing import Final, Self
 
 import orjson
 
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.errors import UsageError
 from fairlead.recording.regular_files import read_regular
 from fairlead.verify.history import (
     Committed,
     Consumed,
-    Epoch,
     Failed,
     Held,
     Journal,
     JournalRecord,
     Passed,
-    Queue,
     Start,
     Stop,
 )
@@ -71,36 +70,36 @@ class JournalWriter:
     def __exit__(self, *_: object) -> None:
         os.close(self._descriptor)
 
-    def start(self, queue: Queue, epoch: Epoch, offset: int) -> int:
+    def start(self, queue: MessageQueue, epoch: Epoch, offset: int) -> int:
         """The queue is this client's from now on. Returns the time written, in ns."""
         return self._append("start", queue, epoch=list(epoch), offset=offset)
 
-    def held(self, queue: Queue, offset: int, count: int = 1) -> int:
+    def held(self, queue: MessageQueue, offset: int, count: int = 1) -> int:
         """The message at this offset is in hand, or a batch from there. Returns the time, in ns."""
         batch = {} if count == 1 else {"count": count}
         return self._append("held", queue, offset=offset, **batch)
 
-    def consumed(self, queue: Queue, offset: int, number: int) -> int:
+    def consumed(self, queue: MessageQueue, offset: int, number: int) -> int:
         """The message at this offset is processed. Returns the time written, in ns."""
         return self._append("consumed", queue, offset=offset, number=number)
 
-    def failed(self, queue: Queue, offset: int) -> int:
+    def failed(self, queue: MessageQueue, offset: int) -> int:
         """The message was in hand, is not processed, and comes again. Returns the time, in ns."""
         return self._append("failed", queue, offset=offset)
 
-    def passed(self, queue: Queue, offset: int, count: int, why: str) -> int:
+    def passed(self, queue: MessageQueue, offset: int, count: int, why: str) -> int:
         """Of so many offsets nothing is processed here, and why. Returns the time, in ns."""
         return self._append("passed", queue, offset=offset, count=count, why=why)
 
-    def committed(self, queue: Queue, offset: int) -> int:
+    def committed(self, queue: MessageQueue, offset: int) -> int:
         """The client is told that all below is processed. Returns the time, in ns."""
         return self._append("committed", queue, offset=offset)
 
-    def stop(self, queue: Queue, epoch: Epoch, offset: int) -> int:
+    def stop(self, queue: MessageQueue, epoch: Epoch, offset: int) -> int:
         """The work on the queue has stopped. Returns the time written, in ns."""
         return self._append("stop", queue, epoch=list(epoch), offset=offset)
 
-    def _append(self, kind: str, queue: Queue, **fields: object) -> int:
+    def _append(self, kind: str, queue: MessageQueue, **fields: object) -> int:
         return self._write({"kind": kind, "queue": list(queue), **fields})
 
     def _write(self, record: Mapping[str, object]) -> int:

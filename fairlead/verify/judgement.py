@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from fairlead.core.allocation import Strategy
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.rules import GroupRules
 from fairlead.engine.replay import Replayed, ReplayError
 from fairlead.recording import RecordingError, RecordingFolder
@@ -16,7 +17,7 @@ from fairlead.verify.docket import Docket, Ruling
 from fairlead.verify.epochs_judge import EpochsJudge
 from fairlead.verify.evidence import history_of
 from fairlead.verify.grants_judge import GrantsJudge
-from fairlead.verify.history import Epoch, GrantKey, Journal, Queue, StepRecord
+from fairlead.verify.history import GrantKey, Journal, StepRecord
 from fairlead.verify.invariants import INVARIANTS
 from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.members_judge import MembersJudge
@@ -193,7 +194,7 @@ class _Inquiry:
         lapsed = lapsed_grants(walk, group)
         tenures = read_tenures(given.journals, given.steps, lapsed)
         granted = [
-            Queue(*queue)
+            MessageQueue(*queue)
             for shard in walk.facts
             if group in shard.groups
             for queue in shard.groups[group].grants
@@ -256,7 +257,7 @@ def _reports(walk: Walk) -> Counter[str]:
 def lapsed_grants(walk: Walk, group: str) -> frozenset[GrantKey]:
     """Return the grants of a group that ended by the silence of their member."""
     return frozenset(
-        (Queue(*grant.queue), grant.client_id, Epoch(*grant.epoch))
+        (MessageQueue(*grant.queue), grant.client_id, Epoch(*grant.epoch))
         for shard in walk.facts
         if group in shard.groups
         for grant in shard.groups[group].lapsed
@@ -273,8 +274,8 @@ def _seen(walk: Walk) -> int:
 
 
 def source_offsets(
-    recording: RecordingFolder, queues: Sequence[Queue]
-) -> dict[Queue, dict[int, int | None]]:
+    recording: RecordingFolder, queues: Sequence[MessageQueue]
+) -> dict[MessageQueue, dict[int, int | None]]:
     """Return the offsets that the recorded source topics hold, by queues as journals name them."""
     brokers = {queue.topic: queue.broker_name for queue in queues}
     messages = sum(
@@ -291,7 +292,7 @@ def source_offsets(
             "Record a shorter run, or leave --source out.",
         )
     return {
-        Queue(topic, brokers[topic], number): {
+        MessageQueue(topic, brokers[topic], number): {
             offset: None for first, last in runs for offset in range(first, last + 1)
         }
         for topic, parts in recording.manifest.sources.items()

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import orjson
 
-from fairlead.verify.history import Epoch, Queue
+from fairlead.core.model import Epoch, MessageQueue
 
 __all__ = ["LINE_BYTES_MAX", "LineError", "LineFields", "fields_of"]
 
@@ -67,7 +67,7 @@ class LineFields:
         """
         return self._integer(name, self._fields[name], 0) if name in self._fields else None
 
-    def queue(self) -> Queue:
+    def queue(self) -> MessageQueue:
         """Return the queue.
 
         Raises:
@@ -78,7 +78,7 @@ class LineFields:
             shape = 'give ["topic", "broker name", number]'
             raise LineError("queue", f"{_shown(queue)} is no queue", shape)
         topic, broker_name, queue_id = queue
-        return Queue(
+        return MessageQueue(
             self._text("queue", topic),
             self._text("queue", broker_name),
             self._integer("queue", queue_id, 0),

@@ -3,13 +3,13 @@
 from typing import Final
 
 from fairlead.core.model import MemberKey, MessageQueue
-from fairlead.verify.audit import Audit, AuditMove
 from fairlead.verify.docket import Docket, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.group_facts import GroupFacts
 from fairlead.verify.member_facts import MemberFacts
 from fairlead.verify.told import Told, ToldAdd, ToldEntry
 from fairlead.verify.walk import Ending, Step
+from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 
 __all__ = ["MembersJudge"]
 
@@ -90,7 +90,7 @@ class MembersJudge:
         text = f"{entry.member.client_id} is told to hold {queue}, never granted to it"
         self._docket.find("S15", text, evidence_of(entry.row, f"the set says {entry.state}"))
 
-    def _judge_grant(self, step: Step, move: AuditMove, key: MemberKey | None) -> None:
+    def _judge_grant(self, step: Step, move: MoveRecord, key: MemberKey | None) -> None:
         group, audit = step.group, step.audit
         self._docket.look("S9", "new grants")
         granted = evidence_of(audit.row, f"{audit.text}: {move.text}")
@@ -118,7 +118,7 @@ class MembersJudge:
         self._judge_route(step, move.queue, audit)
         self._judge_rivals(group, alive, key)
 
-    def _judge_route(self, step: Step, queue: MessageQueue, audit: Audit) -> None:
+    def _judge_route(self, step: Step, queue: MessageQueue, audit: DecisionRecord) -> None:
         if not self._routes_whole:
             self._docket.excuse("S9", "routes: older ones were compacted away")
             return

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fairlead.core.model import MemberKey
-from fairlead.verify.audit import Audit
 from fairlead.verify.docket import Docket, Evidence, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.grant_facts import GrantFacts
 from fairlead.verify.group_facts import GroupFacts
 from fairlead.verify.told import ToldAdd
 from fairlead.verify.walk import Ending, Step
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["PaceJudge", "patience_ms"]
 
@@ -38,7 +38,7 @@ class _Passage:
 
     since_ms: int
     running_ms: int
-    changed: Audit
+    changed: DecisionRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class _Heals:
     generation: int
     count: int
     healed_ms: int
-    audit: Audit
+    audit: DecisionRecord
 
     def follows(self, before: "_Heals | None") -> bool:
         """Tell whether the member has not changed since the heal before."""
@@ -133,7 +133,7 @@ class PaceJudge:
             # How long no driver ran is nobody's pace: what is under way is counted anew.
             del self._passages[audit.group]
             passage = None
-        if audit.in_handover == 0:
+        if audit.state.in_handover == 0:
             if passage is not None:
                 self._docket.look("L1", "handovers of groups that ended")
                 if running_ms - passage.running_ms > patience_ms(step.group):
@@ -151,7 +151,7 @@ class PaceJudge:
         self._docket.find("L1", text, changed)
 
     def _judge_drop(
-        self, group: GroupFacts, grant: GrantFacts, clock_ms: int, audit: Audit | None
+        self, group: GroupFacts, grant: GrantFacts, clock_ms: int, audit: DecisionRecord | None
     ) -> None:
         """Judge a drop, once: when a decision says that it was answered, or at the end.
 

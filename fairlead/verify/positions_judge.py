@@ -2,12 +2,12 @@
 
 from fairlead.core.model import Position
 from fairlead.core.outputs import Cut
-from fairlead.verify.audit import AuditMove
 from fairlead.verify.docket import Docket, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.grant_facts import Report
 from fairlead.verify.told import ToldAdd
 from fairlead.verify.walk import Ending, Step
+from fairlead.wire.decision_records import MoveRecord
 
 __all__ = ["PositionsJudge"]
 
@@ -44,7 +44,7 @@ class PositionsJudge:
                 self._judge(step, move, move.position)
                 self._judge_told(step, move, move.position)
 
-    def _judge_told(self, step: Step, move: AuditMove, position: Position) -> None:
+    def _judge_told(self, step: Step, move: MoveRecord, position: Position) -> None:
         """Judge whether the client was told what was decided."""
         place = (move.queue, move.epoch, move.client_id)
         for add in step.adds:
@@ -72,7 +72,7 @@ class PositionsJudge:
             reason = f"starts below what was told before the part of the log that was read {since}"
             self._docket.excuse("S5", reason)
 
-    def _judge(self, step: Step, move: AuditMove, position: Position) -> None:
+    def _judge(self, step: Step, move: MoveRecord, position: Position) -> None:
         told, docket = step.group.positions, self._docket
         report, stale = told.reached.get(move.queue), told.stale.get(move.queue)
         if not self._whole:
@@ -106,7 +106,7 @@ class PositionsJudge:
         elif position < report.position:
             self._judge_below(step, move, report)
 
-    def _judge_below(self, step: Step, move: AuditMove, report: Report) -> None:
+    def _judge_below(self, step: Step, move: MoveRecord, report: Report) -> None:
         """Judge a start that lies below what somebody reached."""
         told, docket, position = step.group.positions, self._docket, move.position
         assert position is not None
@@ -122,7 +122,7 @@ class PositionsJudge:
             # From here on this is what the engine knows, and no start may be below it.
             told.reached[move.queue] = Report(position, step.audit.row)
 
-    def _judge_first(self, step: Step, move: AuditMove, position: Position) -> None:
+    def _judge_first(self, step: Step, move: MoveRecord, position: Position) -> None:
         if not step.whole or self._is_learnt(step, move, position):
             return
         ever = step.group.positions.ever.get(move.queue)
@@ -142,13 +142,13 @@ class PositionsJudge:
         )
 
     @staticmethod
-    def _is_learnt(step: Step, move: AuditMove, position: Position) -> bool:
+    def _is_learnt(step: Step, move: MoveRecord, position: Position) -> bool:
         """Tell whether a start is what a bridge told of the queue."""
         bounds = step.group.positions.bounds.get(move.queue)
         return move.why in _LEARNT and bounds is not None and position.offset in bounds.told
 
 
-def _is_of_another_life(step: Step, move: AuditMove, report: Report) -> bool:
+def _is_of_another_life(step: Step, move: MoveRecord, report: Report) -> bool:
     """Tell whether a driver may take what is known of a queue for its topic's former life.
 
     Who reads in a barrier that a topic was made anew cannot tell of which life the reports are that
@@ -161,7 +161,7 @@ def _is_of_another_life(step: Step, move: AuditMove, report: Report) -> bool:
     return restarted and move.why == "minimum"
 
 
-def _is_doubted(step: Step, move: AuditMove, report: Report) -> bool:
+def _is_doubted(step: Step, move: MoveRecord, report: Report) -> bool:
     """Tell whether a report lies beyond every end that was told when the decision was made.
 
     The engine puts such a report aside until somebody tells an end that it lies within (rule H30).
@@ -180,7 +180,7 @@ def _has_read(cut: Cut, report: Report) -> bool:
     return began <= row.offset < ends.get(row.partition, 0)
 
 
-def _queue(move: AuditMove) -> str:
+def _queue(move: MoveRecord) -> str:
     return "/".join(map(str, move.queue))
 
 

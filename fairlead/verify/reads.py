@@ -12,19 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from fairlead.core.model import MessageQueue
 from fairlead.verify.eras import Eras
-from fairlead.verify.history import (
-    Consumed,
-    Decision,
-    GrantKey,
-    History,
-    Move,
-    ProgressReport,
-    Queue,
-)
+from fairlead.verify.history import Consumed, GrantKey, History, ProgressReport
 from fairlead.verify.killed import KilledClient, KilledQueue
 from fairlead.verify.tenures import Tenure, Tenures
 from fairlead.verify.unsafe_grants import UnsafeGrants
+from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +117,15 @@ def _released_below(tenure: Tenure, message: Consumed) -> bool:
     return tenure.stopped_early and stop is not None and message.offset >= stop
 
 
-def _readings(tenures: Tenures, eras: Eras | None = None) -> dict[Queue, dict[int, list[_Reading]]]:
+def _readings(
+    tenures: Tenures, eras: Eras | None = None
+) -> dict[MessageQueue, dict[int, list[_Reading]]]:
     """Per queue and offset, who processed it, in the order of time.
 
     With ``eras`` without what stood in a topic before it was made anew: its source does not hold it
     any more.
     """
-    readings: dict[Queue, dict[int, list[_Reading]]] = {}
+    readings: dict[MessageQueue, dict[int, list[_Reading]]] = {}
     for queue, queue_tenures in tenures.by_queue.items():
         offsets = readings.setdefault(queue, {})
         for tenure in queue_tenures:
@@ -143,7 +139,7 @@ def _readings(tenures: Tenures, eras: Eras | None = None) -> dict[Queue, dict[in
 
 
 def _repeats(
-    readings: Mapping[Queue, Mapping[int, Sequence[_Reading]]],
+    readings: Mapping[MessageQueue, Mapping[int, Sequence[_Reading]]],
 ) -> Iterator[tuple[_Reading, _Reading]]:
     for offsets in readings.values():
         for found in offsets.values():
@@ -159,7 +155,7 @@ def _describe_repeat(first: _Reading, second: _Reading) -> str:
 
 
 def _forged(
-    history: History, readings: Mapping[Queue, Mapping[int, Sequence[_Reading]]]
+    history: History, readings: Mapping[MessageQueue, Mapping[int, Sequence[_Reading]]]
 ) -> Iterator[str]:
     recorded = {queue.topic for queue in history.source}
     for queue, offsets in sorted(readings.items()):
@@ -213,12 +209,14 @@ class _Bounds:
 
     def __init__(self, history: History, tenures: Tenures) -> None:
         self._tenures = tenures
-        self._grants: dict[tuple[Queue, object], list[tuple[Decision, Move]]] = {}
+        self._grants: dict[
+            tuple[MessageQueue, object], list[tuple[DecisionRecord, MoveRecord]]
+        ] = {}
         for decision in history.decisions:
             for move in decision.moves:
                 if move.stage in ("gated", "granted"):
                     self._grants.setdefault((move.queue, move.epoch), []).append((decision, move))
-        self._progress: dict[tuple[str, Queue, object], list[ProgressReport]] = {}
+        self._progress: dict[tuple[str, MessageQueue, object], list[ProgressReport]] = {}
         for report in history.progress:
             key = (report.client_id, report.queue, report.epoch)
             self._progress.setdefault(key, []).append(report)
@@ -230,21 +228,22 @@ class _Bounds:
         allows. The start offset counts too: the engine knew it.
         """
         grant = self._successor_grant(tenure)
-        read = grant[0].read if grant else None
+        cut = grant[0].cut if grant else None
         reports = self._progress.get((tenure.client_id, tenure.queue, tenure.epoch), ())
         known = (
             report.offset
             for report in reports
-            if read is None or report.source_offset < read.get(report.source, 0)
+            if cut is None or report.source_offset < cut.end_of(*report.source)
         )
         return max(known, default=tenure.start_offset)
 
     def granted(self, tenure: Tenure) -> int | None:
         """Where the decision that gave the queue away let the successor start."""
         grant = self._successor_grant(tenure)
-        return grant[1].offset if grant else None
+        start = grant[1].position if grant else None
+        return None if start is None else start.offset
 
-    def _successor_grant(self, tenure: Tenure) -> tuple[Decision, Move] | None:
+    def _successor_grant(self, tenure: Tenure) -> tuple[DecisionRecord, MoveRecord] | None:
         later = (
             other
             for other in self._tenures.by_queue[tenure.queue]

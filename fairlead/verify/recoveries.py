@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
+from fairlead.core.model import MessageQueue
 from fairlead.verify.history import (
     ClientFrozen,
     ClientKilled,
     Closing,
     EngineKilled,
     Fault,
-    Queue,
     StepBegun,
     StepRecord,
 )
@@ -86,7 +86,7 @@ def _marks(steps: Sequence[StepRecord]) -> Iterator[tuple[int, str]]:
 class _Gap(NamedTuple):
     """When a queue had no owner any more, and when it had one again (None: never)."""
 
-    queue: Queue
+    queue: MessageQueue
     begin_ns: int
     end_ns: int | None
 

@@ -6,7 +6,6 @@ from typing import Final
 
 from fairlead.core.model import NOTHING, Epoch, MessageQueue, Position
 from fairlead.recording import SourceRuns
-from fairlead.verify.audit import AuditMove
 from fairlead.verify.docket import Docket, Evidence, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.grant_facts import Report
@@ -14,6 +13,7 @@ from fairlead.verify.group_facts import GroupFacts
 from fairlead.verify.pace_judge import patience_ms
 from fairlead.verify.told import ToldAdd
 from fairlead.verify.walk import Ending, Step
+from fairlead.wire.decision_records import MoveRecord
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["ResetsJudge"]
@@ -77,7 +77,7 @@ class ResetsJudge:
                 else:
                     self._judge_unfollowed(facts, group, queue, reset)
 
-    def _judge(self, step: Step, move: AuditMove, position: Position) -> None:
+    def _judge(self, step: Step, move: MoveRecord, position: Position) -> None:
         reset, place = step.group.positions.resets.get(move.queue), (step.audit.group, move.queue)
         known = self._starts.get(place)
         if reset is None or position != reset.position or (known and known.position == position):

@@ -18,20 +18,19 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Literal
 
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.verify.history import (
     NEVER_ISSUED,
     ClientFrozen,
     ClientKilled,
     Committed,
     Consumed,
-    Epoch,
     Failed,
     GrantKey,
     Held,
     Journal,
     JournalRecord,
     Passed,
-    Queue,
     Start,
     StepRecord,
     Stop,
@@ -62,7 +61,7 @@ class Tenure:
         worked_ns: when it wrote its last line but the STOP.
     """
 
-    queue: Queue
+    queue: MessageQueue
     client_id: str
     epoch: Epoch
     begin_ns: int
@@ -161,11 +160,11 @@ class Tenures:
         unwritten: the deaths of processes that wrote no line.
     """
 
-    by_queue: Mapping[Queue, Sequence[Tenure]]
+    by_queue: Mapping[MessageQueue, Sequence[Tenure]]
     flaws: tuple[str, ...]
     unwritten: tuple[ClientKilled, ...] = ()
 
-    def owner(self, queue: Queue, t_ns: int) -> Tenure | None:
+    def owner(self, queue: MessageQueue, t_ns: int) -> Tenure | None:
         """Return the interval in force at that moment, the newest if there are several."""
         found = [tenure for tenure in self.by_queue.get(queue, ()) if tenure.covers(t_ns)]
         return found[-1] if found else None
@@ -198,7 +197,7 @@ def read_tenures(
         found += reader.tenures
         faults = (*life.journal.faults, *reader.flaws)
         flaws += [f"{life.journal.client_id}: {fault}" for fault in faults]
-    by_queue: dict[Queue, list[Tenure]] = {}
+    by_queue: dict[MessageQueue, list[Tenure]] = {}
     for tenure in sorted(found, key=lambda tenure: (tenure.queue, tenure.begin_ns)):
         flaws += _flaws_of_stop(tenure)
         by_queue.setdefault(tenure.queue, []).append(tenure)
@@ -258,7 +257,7 @@ class _JournalReader:
         self._client_id = life.journal.client_id
         self._death = life.death
         self._cut_off = life.journal.cut_off
-        self._open: dict[Queue, Tenure] = {}
+        self._open: dict[MessageQueue, Tenure] = {}
         self._newest_ns = 0
 
     def read(self, record: JournalRecord) -> None:
@@ -313,7 +312,7 @@ class _JournalReader:
         tenure.ending, tenure.end_ns = "stopped", record.t_ns
         tenure.stop_offset = record.offset
 
-    def _work(self, queue: Queue, t_ns: int) -> Tenure:
+    def _work(self, queue: MessageQueue, t_ns: int) -> Tenure:
         """Return the interval of this work, made up if the client does not own the queue."""
         if queue in self._open:
             return self._open[queue]

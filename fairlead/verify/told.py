@@ -9,8 +9,9 @@ import orjson
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
 from fairlead.recording import RecordingFolder
-from fairlead.verify.audit import Audit, AuditMove, read_audits
+from fairlead.verify.decisions import read_decisions
 from fairlead.verify.docket import Docket, evidence_of
+from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 from fairlead.wire.engine_shapes import check_assignment
 from fairlead.wire.raw import RawRecord
 
@@ -80,11 +81,11 @@ class Told:
     unknown: list[ToldEntry] = field(default_factory=list)
     decided: Mapping[ToldKey, int] = field(default_factory=dict)
 
-    def drop(self, audit: Audit) -> None:
+    def drop(self, audit: DecisionRecord) -> None:
         """Leave out the adds of a decision that is not judged."""
         self.adds.pop(_key(audit), None)
 
-    def take(self, audit: Audit) -> list[ToldAdd]:
+    def take(self, audit: DecisionRecord) -> list[ToldAdd]:
         """Return the adds of a decision, once.
 
         Two decisions may have one key, when the second drew no epoch and read nothing newer. If
@@ -117,7 +118,7 @@ class Told:
             yield from self.adds.pop(key)
 
 
-def _of_move(adds: Sequence[ToldAdd], move: AuditMove, *, alone: bool) -> ToldAdd | None:
+def _of_move(adds: Sequence[ToldAdd], move: MoveRecord, *, alone: bool) -> ToldAdd | None:
     """Return the add that a move tells of; None: it is not there, or the move is none of an add.
 
     ``alone``: no other decision has the same key.
@@ -131,7 +132,7 @@ def _of_move(adds: Sequence[ToldAdd], move: AuditMove, *, alone: bool) -> ToldAd
     return next(iter(exact), found[0] if alone and len(found) == 1 else None)
 
 
-def _key(audit: Audit) -> ToldKey:
+def _key(audit: DecisionRecord) -> ToldKey:
     return ToldKey(audit.group, audit.cut.generation, audit.epoch, audit.at_ms)
 
 
@@ -143,7 +144,7 @@ def read_told(recording: RecordingFolder, docket: Docket) -> Told:
     Raises:
         RecordingError: the recording is damaged.
     """
-    told = Told(decided=Counter(map(_key, read_audits(recording, Docket()))))
+    told = Told(decided=Counter(map(_key, read_decisions(recording, Docket()))))
     for number in sorted(recording.manifest.topics["assignments"]):
         whole = recording.part("assignments", number).whole
         reader = _PartitionReader(told, docket, whole=whole)

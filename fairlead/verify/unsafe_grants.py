@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 
-from fairlead.verify.history import Decision, Epoch, Queue
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.verify.tenures import Tenure
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["UnsafeGrants", "marked_unsafe"]
 
 
-def marked_unsafe(decisions: Iterable[Decision]) -> frozenset[tuple[Queue, Epoch]]:
+def marked_unsafe(decisions: Iterable[DecisionRecord]) -> frozenset[tuple[MessageQueue, Epoch]]:
     """Return the grants that were given although somebody else might be working."""
     return frozenset(
         (move.queue, move.epoch) for decision in decisions for move in decision.moves if move.unsafe
@@ -18,11 +19,11 @@ def marked_unsafe(decisions: Iterable[Decision]) -> frozenset[tuple[Queue, Epoch
 class UnsafeGrants:
     """Decides which two owners may have met: those between whom a grant was marked unsafe."""
 
-    def __init__(self, decisions: Iterable[Decision]) -> None:
+    def __init__(self, decisions: Iterable[DecisionRecord]) -> None:
         """Take the marks of all decisions of a group."""
         decisions = tuple(decisions)
         self._marked = marked_unsafe(decisions)
-        self._known: dict[Queue, list[Epoch]] = {}
+        self._known: dict[MessageQueue, list[Epoch]] = {}
         for queue, epoch in marked_unsafe(each for each in decisions if not each.superseded):
             self._known.setdefault(queue, []).append(epoch)
         self._told = {

@@ -17,13 +17,14 @@ from fairlead.engine.recorded_log import Places
 from fairlead.engine.replay import portions
 from fairlead.recording import RecordingFolder
 from fairlead.recording.log import FolderLog
-from fairlead.verify.audit import Audit, read_audits
+from fairlead.verify.decisions import read_decisions
 from fairlead.verify.docket import Docket
 from fairlead.verify.facts import ShardFacts, order_of
 from fairlead.verify.grant_facts import GrantFacts
 from fairlead.verify.group_facts import GroupFacts
 from fairlead.verify.member_facts import MemberFacts
 from fairlead.verify.told import ALL, Told, ToldAdd, read_told
+from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import INPUT_TOPICS
 
@@ -42,7 +43,7 @@ class Step:
     its driver began from an older state.
     """
 
-    audit: Audit
+    audit: DecisionRecord
     adds: Sequence[ToldAdd]
     facts: ShardFacts
     group: GroupFacts
@@ -130,7 +131,7 @@ class Walk:
         Raises:
             RecordingError: the recording is damaged.
         """
-        for audit in read_audits(self._recording, self._docket):
+        for audit in read_decisions(self._recording, self._docket):
             if not self._is_new(audit):
                 continue
             shard = self._shard(audit.cut.shard)
@@ -152,7 +153,7 @@ class Walk:
         """What was read, shard by shard."""
         return (shard.facts for _, shard in sorted(self._shards.items()))
 
-    def _is_new(self, audit: Audit) -> bool:
+    def _is_new(self, audit: DecisionRecord) -> bool:
         """Tell whether a decision is met for the first time; a batch may be written again."""
         place = (*_place(audit), audit.group)
         known = self._seen.setdefault(place, audit.epoch)
@@ -164,7 +165,7 @@ class Walk:
             self._shards[number] = _Shard(self._recording, self._drivers, number, self._refused)
         return self._shards[number]
 
-    def _meet(self, shard: "_Shard", audit: Audit, judges: Sequence[Judge]) -> None:
+    def _meet(self, shard: "_Shard", audit: DecisionRecord, judges: Sequence[Judge]) -> None:
         counts = self.counts
         shard.tick_by(audit.cut.generation)
         if not shard.has_begun(audit.cut.positions):
@@ -198,7 +199,7 @@ class Walk:
             shard.facts.forget_unread(group)
 
     def _issue(
-        self, group: GroupFacts, audit: Audit, adds: Sequence[ToldAdd], clock_ms: int
+        self, group: GroupFacts, audit: DecisionRecord, adds: Sequence[ToldAdd], clock_ms: int
     ) -> None:
         counts = self.counts
         told = {(add.queue, add.epoch): add.member for add in adds}
@@ -253,7 +254,7 @@ def _grant(add: ToldAdd) -> GrantFacts:
     return GrantFacts(add.queue, add.epoch, add.member.client_id, add.member, add.row)
 
 
-def _place(audit: Audit) -> tuple[int, int, int]:
+def _place(audit: DecisionRecord) -> tuple[int, int, int]:
     return audit.cut.shard, audit.cut.generation, audit.cut.step
 
 

@@ -5,10 +5,13 @@ from dataclasses import replace
 import pytest
 
 from fairlead.bench.changes import Change, LogTimes, Phases, cut, engine_spans
-from fairlead.local.decisions import Decision, Epoch, Move, Queue, Stage
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.outputs import Stage
+from fairlead.wire.decision_records import DecisionRecord
+from tests.fixtures.decisions import decision_of, move_of
 
-QUEUE = Queue("orders", "main", 7)
-OTHER = Queue("orders", "main", 8)
+QUEUE = MessageQueue("orders", "main", 7)
+OTHER = MessageQueue("orders", "main", 8)
 WALL_AHEAD_NS = 1_000_000_000_000_000_000
 JOINED_AT = ("b.heartbeats", 1, 40)
 
@@ -18,21 +21,17 @@ def _ms(milliseconds: float) -> int:
     return round(WALL_AHEAD_NS / 1e6 + milliseconds)
 
 
-def _decision(number: int, *moves: tuple[Queue, Stage, int]) -> Decision:
-    return Decision(
+def _decision(number: int, *moves: tuple[MessageQueue, Stage, int]) -> DecisionRecord:
+    return decision_of(
+        Epoch(1, number),
+        [move_of(queue, stage, "a", Epoch(1, epoch)) for queue, stage, epoch in moves],
         group="bench",
-        epoch=Epoch(1, number),
-        generation=1,
         members=("a", "b"),
-        moves=tuple(Move(queue, stage, "a", Epoch(1, epoch)) for queue, stage, epoch in moves),
-        phase="stable",
-        settled=True,
-        read={},
-        causes=(JOINED_AT,),
+        causes=[{"kind": "client_joined", "at": [*JOINED_AT]}],
     )
 
 
-def _join(*decisions: Decision) -> Change:
+def _join(*decisions: DecisionRecord) -> Change:
     """A join that took 600 ms until the last queue was adopted under epoch 1.9."""
     return Change(
         kind="join",

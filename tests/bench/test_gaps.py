@@ -4,9 +4,9 @@ import pytest
 
 from fairlead.bench.crashes import Crash
 from fairlead.bench.gaps import Turns
-from fairlead.local.decisions import Queue
+from fairlead.core.model import MessageQueue
 
-QUEUE = Queue("orders", "main", 0)
+QUEUE = MessageQueue("orders", "main", 0)
 MILLISECOND = 1_000_000
 ALWAYS = [(0, 1_000 * MILLISECOND)]
 

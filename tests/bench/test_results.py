@@ -13,8 +13,8 @@ from fairlead.bench.percentiles import summarise
 from fairlead.bench.results import Results
 from fairlead.cli import bench
 from fairlead.cli.main import main
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.errors import ExitCode
-from fairlead.local.decisions import Epoch, Queue
 
 
 def _change(kind: str, total_ms: float) -> Change:
@@ -26,7 +26,7 @@ def _change(kind: str, total_ms: float) -> Change:
         adopted_ns=round(total_ms * 1e6),
         wall_ahead_ns=0,
         queues=4,
-        last_queue=Queue("orders", "main", 0),
+        last_queue=MessageQueue("orders", "main", 0),
         last_epoch=Epoch(1, 1),
         decisions=(),
     )

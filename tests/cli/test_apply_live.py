@@ -10,7 +10,9 @@ import pytest
 from fairlead.cli.group_work import GroupWork
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
-from fairlead.local.decisions import DecisionReader, Ownership
+from fairlead.local.ownership import Ownership
+from fairlead.wire.decision_records import DecisionReader
+from fairlead.wire.raw import raw_record
 from tests.cli.printed import document_of
 from tests.streaming.log import body_of
 from tests.streaming.shared_engine import Engine, shared_engine
@@ -60,7 +62,7 @@ class Group:
         found, reader = Ownership(), DecisionReader(self.name)
 
         def settles(record: Any) -> bool:
-            decision = reader.read(record.value)
+            decision = reader.read(raw_record(record))
             if decision is not None:
                 found.take(decision)
             return found.is_settled_among(frozenset(client_ids), QUEUES)

@@ -3,27 +3,26 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.outputs import Stage
 from fairlead.demo.judge import Requirements
 from fairlead.verify.history import (
     ClientKilled,
     Closing,
     Consumed,
-    Decision,
     EngineKilled,
-    Epoch,
     Held,
     History,
     Journal,
     JournalRecord,
-    Move,
     ProgressReport,
-    Queue,
-    Stage,
     Start,
     StepBegun,
     StepRecord,
     Stop,
 )
+from fairlead.wire.decision_records import DecisionRecord
+from tests.fixtures.decisions import decision_of, move_of
 
 HEARTBEATS = ("demo.heartbeats", 0)
 MESSAGES = 20
@@ -32,9 +31,9 @@ SMALL = Requirements(messages=QUEUES * MESSAGES)
 MILLISECOND = 1_000_000
 
 
-def queue(number: int) -> Queue:
+def queue(number: int) -> MessageQueue:
     """The queue of this number."""
-    return Queue("orders", "main", number)
+    return MessageQueue("orders", "main", number)
 
 
 BARE = (queue(0), "a", Epoch(1, 1))
@@ -51,10 +50,10 @@ class Recorder:
     written: int = 0
     records: dict[str, list[JournalRecord]] = field(default_factory=dict)
     steps: list[StepRecord] = field(default_factory=list)
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[DecisionRecord] = field(default_factory=list)
     reports: list[ProgressReport] = field(default_factory=list)
-    owned: dict[Queue, tuple[str, Epoch]] = field(default_factory=dict)
-    frontier: dict[Queue, int] = field(default_factory=dict)
+    owned: dict[MessageQueue, tuple[str, Epoch]] = field(default_factory=dict)
+    frontier: dict[MessageQueue, int] = field(default_factory=dict)
 
     def tick(self) -> int:
         """A millisecond passes."""
@@ -67,16 +66,14 @@ class Recorder:
 
     def decide(self, number: int, stage: Stage, client_id: str, epoch: Epoch) -> None:
         """The engine decides about one queue, having read all progress written so far."""
-        move = Move(queue(number), stage, client_id, epoch, self.frontier.get(queue(number), 0))
+        start = self.frontier.get(queue(number), 0)
+        move = move_of(queue(number), stage, client_id, epoch, start)
         self.decisions.append(
-            Decision(
+            decision_of(
+                Epoch(self.generation, self.number),
+                [move],
                 group="demo",
-                epoch=Epoch(self.generation, self.number),
-                generation=self.generation,
                 members=(client_id,),
-                moves=(move,),
-                phase="stable",
-                settled=True,
                 read={HEARTBEATS: self.written},
             )
         )

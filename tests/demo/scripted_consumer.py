@@ -9,8 +9,8 @@ import json
 import sys
 from pathlib import Path
 
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.demo.consumer_process import say, tell
-from fairlead.verify.history import Epoch, Queue
 from fairlead.verify.journal import JournalWriter
 
 
@@ -20,7 +20,7 @@ def main() -> None:
     for name in ("topic", "client-id", "journal"):
         parser.add_argument(f"--{name}", required=True)
     arguments = parser.parse_args()
-    queue, epoch = Queue(arguments.topic, "main", 0), Epoch(1, 1)
+    queue, epoch = MessageQueue(arguments.topic, "main", 0), Epoch(1, 1)
     with JournalWriter(Path(arguments.journal), echo=say) as journal:
         tell("ready")
         for line in sys.stdin:

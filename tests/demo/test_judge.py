@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from fairlead.core.model import Epoch
 from fairlead.demo.judge import STEPS, Requirements, _every_step, judge
 from fairlead.demo.memory import MemoryUse
 from fairlead.demo.verdict import Check, StepOutcome, Verdict
 from fairlead.verify.history import (
     Closing,
     Consumed,
-    Epoch,
     History,
     Journal,
     JournalRecord,

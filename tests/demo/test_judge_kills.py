@@ -129,7 +129,9 @@ def test_engine_kill_without_handover() -> None:
 def test_engine_not_restarted() -> None:
     """An engine without a successor that decides fails the run."""
     history = sound_history()
-    decisions = tuple(replace(decision, generation=1) for decision in history.decisions)
+    decisions = tuple(
+        replace(decision, cut=replace(decision.cut, generation=1)) for decision in history.decisions
+    )
     verdict = judge(replace(history, decisions=decisions), SMALL)
     check = _check(verdict, "handovers open at the engine's death")
     assert "the engine of generation 1 has no successor that decided" in check.findings

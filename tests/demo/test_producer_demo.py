@@ -10,7 +10,8 @@ from fairlead_client.producer.outgoing import SendResult
 from fairlead.demo.sending_judge import Phase, judge_sending
 from fairlead.demo.sent_messages import FIRST, Ledger, Sent
 from fairlead.errors import ExitCode
-from fairlead.local.topic_content import StoredRecord, TopicContent
+from fairlead.local.topic_content import TopicContent
+from fairlead.wire.raw import RawRecord
 from tests.awaiting import run_talking
 
 
@@ -44,7 +45,7 @@ def content_of(ledger: Ledger, *more: tuple[int, int, bytes]) -> TopicContent:
         for sent in ledger.sent
     ]
     records = tuple(
-        StoredRecord("orders", partition, offset, 0, None, value)
+        RawRecord("orders", partition, offset, 0, append_time_is_log=False, key=None, value=value)
         for partition, offset, value in (*said, *more)
     )
     return TopicContent("orders", (1, 2, 3), records)

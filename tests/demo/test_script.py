@@ -11,7 +11,7 @@ from fairlead.demo.fleet import Fleet
 from fairlead.demo.script import FIRST, Script, StepError
 from fairlead.errors import EnvironmentMissingError
 from fairlead.local.child import Child, Killing
-from fairlead.local.decisions import Ownership
+from fairlead.local.ownership import Ownership
 from fairlead.verify.history import Closing
 
 

@@ -5,11 +5,12 @@ import io
 import pytest
 from rich.console import Console, RenderableType
 
+from fairlead.core.model import Epoch
 from fairlead.demo.floor import Floor, Seat
 from fairlead.demo.script import StepNote
 from fairlead.demo.tables import header, member_table, queue_grid, ranges, step_table
-from fairlead.local.decisions import Ownership
-from fairlead.verify.history import Epoch, Held, Start
+from fairlead.local.ownership import Ownership
+from fairlead.verify.history import Held, Start
 from tests.demo.recorded import queue
 
 

@@ -3,7 +3,7 @@
 import time
 from typing import Final
 
-from fairlead.verify.history import Queue
+from fairlead.core.model import MessageQueue
 from tests.awaiting import LONGEST_SECONDS
 from tests.faults.stage import PATIENT, QUEUES, QUICK, RATE, Stage
 from tests.faults.trial import Phase
@@ -21,7 +21,7 @@ _ASKED: Final = (
 def grown_meanwhile(stage: Stage) -> None:
     """SIGKILL; queues are added and filled; told by commands; granted by the next bridge, once."""
     quick, system = stage.quick, stage.system
-    added = [Queue(stage.plan.source, "main", number) for number in range(QUEUES, GROWN)]
+    added = [MessageQueue(stage.plan.source, "main", number) for number in range(QUEUES, GROWN)]
     with stage.trial("grown while the bridge was dead") as trial:
         with stage.phase(trial, "the bridge is dead", owners=set(), settles=False):
             stage.bridge_down = True
@@ -58,11 +58,11 @@ def _says(stage: Stage, *command: str) -> str:
     return child.log.read_text(encoding="utf-8")
 
 
-def _assert_from_the_first(stage: Stage, group: str, added: list[Queue]) -> None:
+def _assert_from_the_first(stage: Stage, group: str, added: list[MessageQueue]) -> None:
     """Each added queue was granted once, from its first message."""
     stage.read_on()
     granted = [
-        (Queue(*move["queue"]), move["position"][0])
+        (MessageQueue(*move["queue"]), move["position"][0])
         for _, body in stage.bodies("decisions")
         if body["group"] == group
         for move in body.get("moves", ())

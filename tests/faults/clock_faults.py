@@ -54,7 +54,7 @@ def shown_by(stage: Stage, who: str) -> float:
     """Return by how many seconds a clock is ahead, by what its owner wrote last."""
     if who == "broker":
         stage.read_on()
-        return ahead_by(stage.records("heartbeats")[-1].timestamp_ms)
+        return ahead_by(stage.records("heartbeats")[-1].append_ms)
     if who == "jvm":
         folder = stage.checkpoint / "query" / "offsets"
         newest = max((path for path in folder.iterdir() if path.name.isdigit()), key=_number)

@@ -13,16 +13,17 @@ from typing import Any
 
 import orjson
 
-from fairlead.local.decisions import Decision, DecisionReader
-from fairlead.local.topic_content import StoredRecord
+from fairlead.core.model import MessageQueue
 from fairlead.verify.eras import Era, Eras
 from fairlead.verify.evidence import grants, progress_reports
-from fairlead.verify.history import ClientKilled, History, Queue
+from fairlead.verify.history import ClientKilled, History
 from fairlead.verify.journal import read_journal
 from fairlead.verify.overlaps import find_overlaps
 from fairlead.verify.reads import count_reads
 from fairlead.verify.tenures import Tenure, Tenures, read_tenures
 from fairlead.verify.unsafe_grants import marked_unsafe
+from fairlead.wire.decision_records import DecisionReader, DecisionRecord
+from fairlead.wire.raw import RawRecord
 from tests.faults.overtaken import set_aside
 from tests.faults.trial import FaultLog, Freeze, Lapse, Life, Phase, Trial
 
@@ -41,9 +42,9 @@ class Evidence:
 
     group: str
     tenures: Tenures
-    source: Mapping[Queue, Mapping[int, int | None]]
-    ends: Mapping[Queue, int]
-    records: Callable[[str], Sequence[StoredRecord]]
+    source: Mapping[MessageQueue, Mapping[int, int | None]]
+    ends: Mapping[MessageQueue, int]
+    records: Callable[[str], Sequence[RawRecord]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def judge(evidence: Evidence, trial: Trial) -> Judgement:
 
 def read_lives(lives: Sequence[Life], log: FaultLog) -> Tenures:
     """Return who worked on what, by the journals of all processes."""
-    by_queue: dict[Queue, list[Tenure]] = {}
+    by_queue: dict[MessageQueue, list[Tenure]] = {}
     flaws: list[str] = []
     for life in lives:
         found = _read_life(life)
@@ -186,7 +187,9 @@ def _covers(tenure: Tenure, t_ns: int) -> bool:
 
 
 def missed(
-    source: Mapping[Queue, Mapping[int, int | None]], ends: Mapping[Queue, int], eras: Eras
+    source: Mapping[MessageQueue, Mapping[int, int | None]],
+    ends: Mapping[MessageQueue, int],
+    eras: Eras,
 ) -> Iterator[str]:
     """Yield every message before these ends that nobody processed and no reset left out."""
     for queue, offsets in sorted(source.items()):
@@ -236,7 +239,7 @@ def moved_without_need(phase: Phase, tenures: Tenures) -> Iterator[str]:
         yield f"{phase.name}: {starts} starts, more than {phase.starts_max}"
 
 
-def _without_owner(phase: Phase, tenures: Tenures, queues: Iterable[Queue]) -> Iterator[str]:
+def _without_owner(phase: Phase, tenures: Tenures, queues: Iterable[MessageQueue]) -> Iterator[str]:
     for queue in sorted(queues):
         if tenures.owner(queue, phase.ended_ns) is None:
             yield f"{phase.name}: {queue} has no owner after it"
@@ -259,10 +262,10 @@ def _ungranted(tenures: Tenures, history: History) -> Iterator[str]:
                 yield f"{tenure.queue} by {tenure.client_id} under {tenure.epoch}: not granted"
 
 
-def _decisions(evidence: Evidence) -> Iterator[Decision]:
+def _decisions(evidence: Evidence) -> Iterator[DecisionRecord]:
     reader = DecisionReader(evidence.group)
     for record in evidence.records("decisions"):
-        decision = None if record.value is None else reader.read(record.value)
+        decision = None if record.value is None else reader.read(record)
         if decision is not None:
             yield decision
 
@@ -281,7 +284,7 @@ def _disputed(evidence: Evidence) -> Iterator[str]:
                 yield f"{key[0]} under {key[1]} was granted to {granted[key]} and to {owner}"
 
 
-def _falling_decisions(decisions: Sequence[Decision]) -> Iterator[str]:
+def _falling_decisions(decisions: Sequence[DecisionRecord]) -> Iterator[str]:
     """Yield what an engine decided behind a newer engine, or behind a decision of its own.
 
     An engine that starts from an older state names that state's epochs until its barrier is passed.

@@ -6,12 +6,12 @@ Nothing else does: a grant that is not marked unsafe makes two owners of two who
 from collections.abc import Collection
 from dataclasses import replace
 
-from fairlead.verify.history import Epoch, Queue
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.verify.overlaps import Overlap
 from fairlead.verify.tenures import Tenure, Tenures
 
 
-def set_aside(tenures: Tenures, unsafe: Collection[tuple[Queue, Epoch]]) -> list[Overlap]:
+def set_aside(tenures: Tenures, unsafe: Collection[tuple[MessageQueue, Epoch]]) -> list[Overlap]:
     """End the work of whoever was not waited for where the marked one begins; return who it was.
 
     What it did before counts as what a death leaves: it may be read again within that bound. What

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
-from fairlead.verify.history import Queue
+from fairlead.core.model import MessageQueue
 from tests.faults.engine_faults import kill_engine, one_leaves
 from tests.faults.stage import (
     JOIN_STARTS_MAX,
@@ -214,7 +214,7 @@ def start_moved(stage: Stage, chance: random.Random) -> None:
             stage.set_rule("pause", None)
 
 
-def _back(stage: Stage, name: str, queue: Queue) -> None:
+def _back(stage: Stage, name: str, queue: MessageQueue) -> None:
     quick = stage.quick
     quick.await_floor(lambda floor: floor.frontier.get(queue, 0) >= BACK, "some messages")
     with quick.condition:
@@ -222,7 +222,7 @@ def _back(stage: Stage, name: str, queue: Queue) -> None:
     _await_followed(stage, name, queue, offset, stage.reset(queue, offset))
 
 
-def _forward(stage: Stage, name: str, queue: Queue) -> None:
+def _forward(stage: Stage, name: str, queue: MessageQueue) -> None:
     """The client has a message in hand, and behind it are some that nobody will read."""
     quick = stage.quick
     held = quick.take_in_hand(name, queue.queue_id)
@@ -245,7 +245,7 @@ def _forward(stage: Stage, name: str, queue: Queue) -> None:
 
 
 def _await_followed(
-    stage: Stage, name: str, queue: Queue, offset: int, place: tuple[str, int, int]
+    stage: Stage, name: str, queue: MessageQueue, offset: int, place: tuple[str, int, int]
 ) -> None:
     """Return when the owner of a queue works on it under the decision that its reset led to.
 
@@ -270,7 +270,7 @@ def _await_followed(
     assert stage.quick.owner(queue) == name
 
 
-def _of_queue(client_id: str, queue: Queue) -> "Wanted":
+def _of_queue(client_id: str, queue: MessageQueue) -> "Wanted":
     """Return what recognises a client's record about a queue."""
 
     def wanted(record: "ConsumerRecord") -> bool:
@@ -280,7 +280,7 @@ def _of_queue(client_id: str, queue: Queue) -> "Wanted":
     return wanted
 
 
-def _resolves(client_id: str, queue: Queue) -> "Wanted":
+def _resolves(client_id: str, queue: MessageQueue) -> "Wanted":
     """Return what recognises the decision by which a client's grant of a queue is over."""
 
     def wanted(record: "ConsumerRecord") -> bool:

@@ -21,15 +21,14 @@ from fairlead.core.records import Reset, RuleSet
 from fairlead.demo.floor import Floor
 from fairlead.local.child import Child
 from fairlead.local.system import BROKER_NAME, LocalSystem, SystemPlan
-from fairlead.local.topic_content import StoredRecord
 from fairlead.recording.capture import Capture, capture, driver_settings
 from fairlead.settings import Settings, load_settings
 from fairlead.verify.evidence import source_content
-from fairlead.verify.history import Queue
 from fairlead.verify.judgement import Judgement as RecordsJudgement
 from fairlead.verify.judgement import judge_recording
 from fairlead.wire.encode import encode_reset
 from fairlead.wire.partition import partition_of_group
+from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
 from streaming.rule_writer import write_rules
@@ -320,7 +319,7 @@ class Stage:
         return judge_recording(recording, STRATEGIES)
 
     # What topics hold, and what is written into them.
-    def records(self, suffix: str) -> Sequence[StoredRecord]:
+    def records(self, suffix: str) -> Sequence[RawRecord]:
         """What one of Fairlead's topics holds, as far as it was read."""
         return self._tail.records(f"{self.plan.prefix}{suffix}")
 
@@ -328,7 +327,7 @@ class Stage:
         """Read all topics to their ends."""
         self._tail.catch_up()
 
-    def bodies(self, suffix: str) -> list[tuple[StoredRecord, dict[str, Any]]]:
+    def bodies(self, suffix: str) -> list[tuple[RawRecord, dict[str, Any]]]:
         """The records of a topic with their values, parsed; deletions are left out."""
         return [
             (record, orjson.loads(record.value))
@@ -346,7 +345,7 @@ class Stage:
         written = RuleSet(QUICK.group, rule, subject, value, by="faults")
         write_rules(self.settings.kafka, [(partition_of_group(QUICK.group, SHARDS), written)])
 
-    def reset(self, queue: Queue, offset: int) -> tuple[str, int, int]:
+    def reset(self, queue: MessageQueue, offset: int) -> tuple[str, int, int]:
         """Let a queue of the quick group begin elsewhere; return the place of the operator's word.
 
         It is written as docs/protocol.md has it: there is no command for it.
@@ -357,10 +356,10 @@ class Stage:
             written = log.append("control", record.value, record.key, record.partition)
         return record.topic, record.partition, written
 
-    def ends(self) -> dict[Queue, int]:
+    def ends(self) -> dict[MessageQueue, int]:
         """Return of each queue the next offset to be written."""
         return {
-            Queue(self.plan.source, BROKER_NAME, number): end
+            MessageQueue(self.plan.source, BROKER_NAME, number): end
             for number, end in self._tail.ends(self.plan.source).items()
         }
 

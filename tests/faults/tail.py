@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from kafka import KafkaConsumer, TopicPartition
 
-from fairlead.local.topic_content import StoredRecord, TopicContent
+from fairlead.local.topic_content import TopicContent
+from fairlead.wire.raw import RawRecord, raw_record
 from tests.topics.reading import Polled, read_to_ends
 
 
@@ -17,7 +18,7 @@ class Tail:
         self._bootstrap = bootstrap
         self._topics = topics
         self._partitions: dict[str, list[TopicPartition]] = {}
-        self._records: dict[str, list[StoredRecord]] = {}
+        self._records: dict[str, list[RawRecord]] = {}
         self._consumer = self._begun()
 
     def begin(self) -> None:
@@ -56,17 +57,14 @@ class Tail:
 
     def _take(self, polled: Polled) -> None:
         for partition, records in polled.items():
-            self._records[partition.topic] += [
-                StoredRecord(r.topic, r.partition, r.offset, r.timestamp, r.key, r.value)
-                for r in records
-            ]
+            self._records[partition.topic] += [raw_record(r) for r in records]
 
     def ends(self, topic: str) -> dict[int, int]:
         """Return the next offset to be written of each partition."""
         ends = self._consumer.end_offsets(self._partitions[topic])
         return {partition.partition: end for partition, end in ends.items()}
 
-    def records(self, topic: str) -> Sequence[StoredRecord]:
+    def records(self, topic: str) -> Sequence[RawRecord]:
         """Return what was read of a topic so far; in order within each partition."""
         return self._records[topic]
 

@@ -7,16 +7,19 @@ from typing import Any
 import orjson
 import pytest
 
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.outputs import Cut
 from fairlead.local.child import Killing
-from fairlead.local.topic_content import StoredRecord
-from fairlead.verify.history import Epoch, Queue
 from fairlead.verify.journal import JournalWriter
+from fairlead.wire.bodies import cut_body
+from fairlead.wire.raw import RawRecord
 from tests.faults.judgement import Evidence, Judgement, judge, read_lives
 from tests.faults.machine import excuse
 from tests.faults.trial import FaultLog, Freeze, Lapse, Life, Phase, Trial
 from tests.faults.troop import TroopPlan
+from tests.wire.wire_records import example
 
-QUEUE = Queue("orders", "main", 0)
+QUEUE = MessageQueue("orders", "main", 0)
 FIRST, SECOND = Epoch(1, 1), Epoch(1, 2)
 MESSAGES = 6
 
@@ -64,7 +67,7 @@ class Play:
         source = {QUEUE: {offset: 100 + offset for offset in range(MESSAGES)}}
         return judge(Evidence("g", tenures, source, {QUEUE: MESSAGES}, self._records), trial)
 
-    def _records(self, suffix: str) -> Sequence[StoredRecord]:
+    def _records(self, suffix: str) -> Sequence[RawRecord]:
         bodies: dict[str, list[dict[str, Any]]] = {
             "assignments": [
                 self._assignment("a", FIRST),
@@ -74,7 +77,12 @@ class Play:
             "heartbeats": [],
         }
         return [
-            StoredRecord(suffix, 0, offset, 0, None, orjson.dumps(body))
+            RawRecord(
+                *(suffix, 0, offset, 0),
+                append_time_is_log=False,
+                key=str(body.get("group")).encode(),
+                value=orjson.dumps(body),
+            )
             for offset, body in enumerate(bodies[suffix])
         ]
 
@@ -91,18 +99,15 @@ class Play:
     def _decision(
         self, number: int, expired: Sequence[str], moves: Sequence[dict[str, Any]]
     ) -> dict[str, Any]:
-        return {
-            "kind": "decision",
-            "group": "g",
-            "epoch": (1, number),
-            "part": 0,
-            "parts": 1,
-            "members": ["a", "b"],
-            "moves": [*moves],
-            "state": {"phase": "stable", "unassigned": 0, "in_handover": 0, "pending": 0},
-            "cut": {"generation": 1, "positions": {}},
-            "cause": [{"kind": "client_expired", "client_id": each} for each in expired],
-        }
+        return example(
+            "decision",
+            group="g",
+            epoch=(1, number),
+            members=["a", "b"],
+            moves=[*moves],
+            cut=cut_body(Cut(1, 0, number, {})),
+            cause=[{"kind": "client_expired", "client_id": each} for each in expired],
+        )
 
     def granted(self, *position: int, **fields: Any) -> None:
         """The engine says that it gave the queue to `b` at a position."""
@@ -245,7 +250,7 @@ def test_no_owner(play: Play) -> None:
     play.work(play.a, 0, 1, 2, 3, 4, 5)
     play.a.stop(QUEUE, FIRST, 6)
     (play.b.start(QUEUE, SECOND, 6), play.b.stop(QUEUE, SECOND, 6))
-    play.ended_ns = play.b.held(Queue("orders", "main", 1), 0)
+    play.ended_ns = play.b.held(MessageQueue("orders", "main", 1), 0)
     assert any("has no owner after it" in fault for fault in play.judge().faults)
 
 

@@ -10,13 +10,14 @@ from typing import Any, Final
 
 import orjson
 
+from fairlead.core.model import MessageQueue
 from fairlead.demo.fleet import Fleet
 from fairlead.demo.floor import Floor
 from fairlead.errors import ExitCode
 from fairlead.local.child import Killing
-from fairlead.local.decisions import Decision
 from fairlead.local.follower import DecisionFollower
-from fairlead.verify.history import Held, Queue
+from fairlead.verify.history import Held
+from fairlead.wire.decision_records import DecisionRecord
 from tests.awaiting import LONGEST_SECONDS
 from tests.faults.standstill import Standstill
 from tests.faults.trial import FaultLog, Freeze, Lapse, Life
@@ -172,19 +173,19 @@ class Troop:
         """The names of the processes that are in the group, in order."""
         return sorted(self.fleet.members() - self._away)
 
-    def newest(self) -> Decision:
+    def newest(self) -> DecisionRecord:
         """The newest decision about the group."""
         with self.condition:
             newest = self.follower.ownership.newest
         assert newest is not None, "nothing was decided yet"
         return newest
 
-    def queues_of(self, name: str) -> list[Queue]:
+    def queues_of(self, name: str) -> list[MessageQueue]:
         """What a process works on, by its own words."""
         with self.condition:
             return self.fleet.floor.queues_of(name)
 
-    def owner(self, queue: Queue) -> str | None:
+    def owner(self, queue: MessageQueue) -> str | None:
         """The process that works on a queue, by its own words."""
         with self.condition:
             work = self.fleet.floor.working.get(queue)
@@ -247,7 +248,7 @@ class Troop:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{self.plan.group}: no {what}; {self._state()}")
 
-    def await_successor(self, queue: Queue, name: str) -> str:
+    def await_successor(self, queue: MessageQueue, name: str) -> str:
         """Return who works on a queue as soon as it is somebody else than this process."""
         self.await_floor(lambda _: self.owner(queue) not in (name, None), "a successor")
         owner = self.owner(queue)

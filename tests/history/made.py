@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from fairlead.verify.audit import Audit, whole_audits
+from fairlead.wire.decision_records import DecisionRecord, whole_decisions
 from fairlead.wire.raw import RawRecord
 
 TOPIC = "t.decisions"
@@ -67,7 +67,7 @@ def decision(
 _ADDS = ("gated", "granted")
 
 
-def audits(*bodies: Mapping[str, Any]) -> list[Audit]:
+def audits(*bodies: Mapping[str, Any]) -> list[DecisionRecord]:
     """Return whole decisions as they are read; what cannot be read is a failure."""
 
     def unread(row: RawRecord, why: str) -> None:
@@ -77,4 +77,4 @@ def audits(*bodies: Mapping[str, Any]) -> list[Audit]:
         RawRecord(TOPIC, 0, offset, body["at_ms"], False, b"orders", orjson.dumps(body))  # noqa: FBT003
         for offset, body in enumerate(bodies)
     ]
-    return list(whole_audits(rows, 2, unread))
+    return list(whole_decisions(rows, 2, unread))

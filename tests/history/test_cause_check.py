@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from fairlead.history.cause_check import CauseChecks, place_of
-from fairlead.verify.audit import Audit
+from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.raw import RawRecord
 from tests.engine.topics import NAMES, PARTITIONS
 from tests.history.lives import GROUP, moving_life, timed_rows
@@ -27,7 +27,9 @@ def rows() -> dict[tuple[str, int, int], RawRecord]:
 
 
 @pytest.fixture(scope="module")
-def causes(rows: dict[tuple[str, int, int], RawRecord]) -> dict[str, tuple[dict[str, Any], Audit]]:
+def causes(
+    rows: dict[tuple[str, int, int], RawRecord],
+) -> dict[str, tuple[dict[str, Any], DecisionRecord]]:
     """The last cause of each kind that names a record, and its decision."""
     bodies = [orjson.loads(row.value or b"") for place, row in rows.items() if "deci" in place[0]]
     return {
@@ -39,7 +41,8 @@ def causes(rows: dict[tuple[str, int, int], RawRecord]) -> dict[str, tuple[dict[
 
 
 def test_true_causes(
-    rows: dict[tuple[str, int, int], RawRecord], causes: dict[str, tuple[dict[str, Any], Audit]]
+    rows: dict[tuple[str, int, int], RawRecord],
+    causes: dict[str, tuple[dict[str, Any], DecisionRecord]],
 ) -> None:
     """The record of every true cause is the event."""
     assert causes.keys() >= {
@@ -75,7 +78,7 @@ Damage = Callable[[dict[str, Any]], object]
 )
 def test_forged_causes(
     rows: dict[tuple[str, int, int], RawRecord],
-    causes: dict[str, tuple[dict[str, Any], Audit]],
+    causes: dict[str, tuple[dict[str, Any], DecisionRecord]],
     kind: str,
     damage: Damage,
     told: str,
@@ -92,7 +95,8 @@ def test_forged_causes(
 
 
 def test_other_records(
-    rows: dict[tuple[str, int, int], RawRecord], causes: dict[str, tuple[dict[str, Any], Audit]]
+    rows: dict[tuple[str, int, int], RawRecord],
+    causes: dict[str, tuple[dict[str, Any], DecisionRecord]],
 ) -> None:
     """A record of another group, one that nobody reads, or one read later is not the event."""
     cause, audit = causes["client_joined"]
@@ -115,7 +119,7 @@ def _first_decision(rows: dict[tuple[str, int, int], RawRecord]) -> bytes:
     return rows[NAMES.name("decisions"), 0, 0].value or b""
 
 
-def test_missing_records(causes: dict[str, tuple[dict[str, Any], Audit]]) -> None:
+def test_missing_records(causes: dict[str, tuple[dict[str, Any], DecisionRecord]]) -> None:
     """A record that is gone proves nothing; one that was never there contradicts its cause."""
     cause, audit = causes["released"]
     assert CHECKS.check(cause, audit.cut, "retention").status == "retention"

@@ -7,9 +7,11 @@ import orjson
 import pytest
 from kafka import KafkaProducer
 
-from fairlead.local.decisions import Decision, Epoch, Queue
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.local.follower import DecisionFollower
+from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.topics import TopicNames
+from tests.wire.wire_records import example
 
 SECONDS = 30.0
 
@@ -30,34 +32,30 @@ def _record(group: str, number: int, client_id: str) -> bytes:
     """A decision that grants queue 0 to a client."""
     move = {"queue": ["orders", "main", 0], "stage": "granted", "epoch": [1, number]}
     state = {"phase": "stable", "queues": 1, "unassigned": 0, "in_handover": 0, "pending": 0}
-    return orjson.dumps(
-        {
-            "v": 1,
-            "kind": "decision",
-            "group": group,
-            "epoch": [1, number],
-            "part": 0,
-            "parts": 1,
-            "members": [client_id],
-            "moves": [{**move, "client_id": client_id, "position": [0, 0], "why": "minimum"}],
-            "state": state,
-            "cut": {"generation": 1, "positions": {}},
-        }
+    body = example(
+        "decision",
+        group=group,
+        epoch=[1, number],
+        members=[client_id],
+        moves=[{**move, "client_id": client_id, "position": [0, 0], "why": "minimum"}],
+        state=state,
     )
+    body["cut"]["generation"] = 1
+    return orjson.dumps(body)
 
 
 def test_follow(bootstrap: str, topics: TopicNames, producer: KafkaProducer) -> None:
     """Decisions of before and after the start are taken in, those of other groups are not."""
-    producer.send(_decisions(topics), value=_record("demo", 1, "a")).get(SECONDS)
-    seen: list[Decision] = []
+    producer.send(_decisions(topics), key=b"demo", value=_record("demo", 1, "a")).get(SECONDS)
+    seen: list[DecisionRecord] = []
     follower = DecisionFollower(bootstrap, _decisions(topics), "demo", on_decision=seen.append)
     with follower:
         assert follower.wait_until(lambda owned: owned.decisions == 1, SECONDS)
-        producer.send(_decisions(topics), value=_record("other", 7, "x")).get(SECONDS)
-        producer.send(_decisions(topics), value=_record("demo", 2, "b")).get(SECONDS)
+        producer.send(_decisions(topics), key=b"other", value=_record("other", 7, "x")).get(SECONDS)
+        producer.send(_decisions(topics), key=b"demo", value=_record("demo", 2, "b")).get(SECONDS)
         members = frozenset({"b"})
         assert follower.wait_until(lambda owned: owned.is_settled_among(members, 1), SECONDS)
-        assert follower.ownership.granted == {Queue("orders", "main", 0): ("b", Epoch(1, 2))}
+        assert follower.ownership.granted == {MessageQueue("orders", "main", 0): ("b", Epoch(1, 2))}
         assert not follower.wait_until(lambda owned: owned.decisions > 2, 0.01)
     assert [decision.epoch for decision in seen] == [Epoch(1, 1), Epoch(1, 2)]
 
@@ -66,7 +64,7 @@ def test_failure(bootstrap: str, topics: TopicNames, producer: KafkaProducer) ->
     """A record that is no decision ends the following, and whoever waits is told why."""
     follower = DecisionFollower(bootstrap, _decisions(topics), "demo")
     with follower:
-        producer.send(_decisions(topics), value=b'{"kind":"release"}').get(SECONDS)
+        producer.send(_decisions(topics), key=b"demo", value=b'{"kind":"release"}').get(SECONDS)
         with pytest.raises(RuntimeError, match="could not be followed") as caught:
             follower.wait_until(lambda owned: owned.decisions > 0, SECONDS)
     assert "release" in str(caught.value.__cause__)

@@ -41,7 +41,7 @@ def test_everything(bootstrap: str, topic: str, producer: KafkaProducer) -> None
     assert [record.value for record in by_partition[0]] == [b"%d" % (2 * n) for n in range(250)]
     last = by_partition[1][-1]
     assert (last.offset, last.key, last.value) == (250, b"gone", None)
-    assert last.timestamp_ms > 0
+    assert last.append_ms > 0
     assert len(content.records) == 501
 
 

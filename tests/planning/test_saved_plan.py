@@ -6,9 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from fairlead.core.model import MessageQueue
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.records import RuleSet
-from fairlead.local.decisions import Decision, Epoch, Move, Queue
 from fairlead.planning.carried_out import is_held_up, outcomes_of, strangers_among
 from fairlead.planning.changes import Changes, Join, RouteSize, records_of
 from fairlead.planning.decision_log import decisions_after, newest_epoch
@@ -21,7 +20,9 @@ from fairlead.planning.saved_plan import (
     plan_document,
     read_saved_plan,
 )
+from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 from tests.engine.world import World
+from tests.fixtures.decisions import decision_of, move_of
 from tests.planning.live import GROUP, look, planned, rule, set_rules, world_of
 from tests.planning.memory_source import MemorySource
 
@@ -113,7 +114,7 @@ def test_the_newest_epoch() -> None:
     world.join("c3", subscribed=tuple(world.queues))
     world.pass_seconds(12)
     found = decisions_after(source, GROUP, before)
-    assert found[0].previous == before
+    assert found[0].previous_epoch == before
     assert "client_joined" in found[0].triggers
     assert found[-1].epoch == newest_epoch(source, GROUP)
     assert [each.epoch for each in found] == sorted(each.epoch for each in found)
@@ -136,7 +137,7 @@ def test_as_planned() -> None:
     rows = outcomes_of(saved.moves, found)
     assert {row.verdict for row in rows} == {"as_planned"}
     assert [row.planned for row in rows] == list(saved.moves)
-    own = [place for each in found for place in each.causes]
+    own = [place for each in found for place in each.places()]
     assert strangers_among(found, saved.epoch, own) == (False, [])
 
 
@@ -149,7 +150,7 @@ def test_somebody_joins_meanwhile() -> None:
     world.join("c4", subscribed=tuple(world.queues))
     world.run_all()
     found = decisions_after(source, GROUP, saved.epoch)
-    own = [place for each in found for place in each.causes if place[0] == "t.control"]
+    own = [place for each in found for place in each.places() if place[0] == "t.control"]
     assert strangers_among(found, saved.epoch, own) == (False, ["client_joined c4"])
     assert {"otherwise", "not_planned"} & {row.verdict for row in outcomes_of(saved.moves, found)}
     late = saved_of(world, Changes())
@@ -159,41 +160,42 @@ def test_somebody_joins_meanwhile() -> None:
 
 
 QUEUE = MessageQueue("orders", "main", 0)
-AT_ONE = Queue(*QUEUE)
 
 
-def decision_of(*moves: Move, number: int = 5, phase: str = "handing_over") -> Decision:
+def decided(*moves: MoveRecord, number: int = 5, phase: str = "handing_over") -> DecisionRecord:
     """Return a decision that did this."""
-    return Decision(GROUP, Epoch(1, number), 1, ("a", "b"), moves, phase, settled=False, read={})
+    return decision_of(
+        Epoch(1, number), moves, group=GROUP, members=("a", "b"), phase=phase, settled=False
+    )
 
 
-def move_of(stage: Any, client_id: str, number: int = 5) -> Move:
+def moved(stage: Any, client_id: str, number: int = 5) -> MoveRecord:
     """Return a line of a decision."""
-    return Move(AT_ONE, stage, client_id, Epoch(1, number))
+    return move_of(QUEUE, stage, client_id, Epoch(1, number))
 
 
 @pytest.mark.parametrize(
     "decisions, verdict",
     [
-        ([decision_of(move_of("dropped", "a", 3), move_of("gated", "b"))], "as_planned"),
-        ([decision_of(move_of("dropped", "a", 3))], "as_planned"),
-        ([decision_of(move_of("dropped", "a", 3), move_of("gated", "c"))], "otherwise"),
-        ([decision_of(move_of("granted", "b"))], "otherwise"),
-        ([decision_of()], "not_moved"),
-        ([decision_of(phase="paused")], "held_up"),
-        ([decision_of(move_of("dropped", "a", 3), move_of("gated", "a"))], "not_moved"),
+        ([decided(moved("dropped", "a", 3), moved("gated", "b"))], "as_planned"),
+        ([decided(moved("dropped", "a", 3))], "as_planned"),
+        ([decided(moved("dropped", "a", 3), moved("gated", "c"))], "otherwise"),
+        ([decided(moved("granted", "b"))], "otherwise"),
+        ([decided()], "not_moved"),
+        ([decided(phase="paused")], "held_up"),
+        ([decided(moved("dropped", "a", 3), moved("gated", "a"))], "not_moved"),
         # Written again: no move of this decision.
-        ([decision_of(move_of("gated", "b", 3))], "not_moved"),
+        ([decided(moved("gated", "b", 3))], "not_moved"),
         (
             [
-                decision_of(move_of("dropped", "a", 3), move_of("gated", "c")),
-                decision_of(move_of("dropped", "c"), move_of("gated", "b", 6), number=6),
+                decided(moved("dropped", "a", 3), moved("gated", "c")),
+                decided(moved("dropped", "c"), moved("gated", "b", 6), number=6),
             ],
             "as_planned",
         ),
     ],
 )
-def test_verdicts(decisions: list[Decision], verdict: str) -> None:
+def test_verdicts(decisions: list[DecisionRecord], verdict: str) -> None:
     """A planned move is as planned if its queue leaves its holder, and goes to nobody else."""
     (row,) = outcomes_of([PlannedMove(QUEUE, "a", "b")], decisions)
     assert row.verdict == verdict
@@ -203,5 +205,5 @@ def test_verdicts(decisions: list[Decision], verdict: str) -> None:
 
 def test_not_planned() -> None:
     """A queue that moves and was not planned to is told."""
-    (row,) = outcomes_of([], [decision_of(move_of("dropped", "a", 3), move_of("gated", "b"))])
+    (row,) = outcomes_of([], [decided(moved("dropped", "a", 3), moved("gated", "b"))])
     assert (row.verdict, row.moved) == ("not_planned", PlannedMove(QUEUE, "a", "b"))

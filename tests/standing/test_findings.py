@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from fairlead.cli.group_check import folded_findings
-from fairlead.local.decisions import Decision
 from fairlead.standing.findings import standing_findings
 from fairlead.standing.group_standing import GroupStanding
 from fairlead.standing.verdict import checked
+from fairlead.wire.decision_records import DecisionRecord
 from tests.engine.client import Client
 from tests.engine.world import World
 from tests.planning.live import GROUP, claimed, heard_alone, remarks, rule, set_rules, world_of
@@ -33,7 +33,7 @@ def _problems(world: World) -> list[tuple[str, str]]:
 def _decided(found: GroupStanding, **changes: object) -> GroupStanding:
     newest = found.newest
     assert newest is not None
-    changed: Decision = replace(newest, **changes)  # type: ignore[arg-type]
+    changed: DecisionRecord = replace(newest, **changes)  # type: ignore[arg-type]
     return replace(found, past=replace(found.past, newest=changed))
 
 
@@ -149,7 +149,9 @@ def test_queues_taken_from_a_mute_member() -> None:
 def test_phases_in_which_nothing_is_decided(phase: str) -> None:
     """A group that is recovering or in quarantine says so, and one whose barrier does not end."""
     world = followers("c1")
-    found = _decided(standing_of(world), phase=phase)
+    found = standing_of(world)
+    assert found.newest is not None
+    found = _decided(found, state=replace(found.newest.state, phase=phase))
     for since_ms, expected in ((60_000, [phase]), (1_000, [] if phase == "barrier" else [phase])):
         past = replace(found.past, phase_since_ms=found.now_ms - since_ms)
         findings = standing_findings(replace(found, past=past), frozenset())

@@ -10,10 +10,11 @@ import pytest
 
 from fairlead.history.decision_log import read_decisions
 from fairlead.history.tenures import tenures_of
-from fairlead.local.decisions import DecisionReader, Ownership
+from fairlead.local.ownership import Ownership
 from fairlead.planning.decision_log import decisions_after, last_life, newest_epoch
 from fairlead.standing.group_standing import read_standing
 from fairlead.standing.shared_source import SharedSource
+from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import OutgoingRecord
 from strategies.registry import STRATEGIES
 from tests.engine.topics import NAMES
@@ -84,10 +85,10 @@ def _seen(world: World) -> Seen:
     standing = standing_of(world)
     assert standing.newest is not None
     reader, live = DecisionReader(GROUP), Ownership()
-    for record in world.topics.written[DECISIONS, 0]:
+    for row in source.rows("decisions", [0]):
         # As who waits for an answer does: what is no decision is none to it.
         with contextlib.suppress(ValueError):
-            decision = reader.read(record.value or b"")
+            decision = reader.read(row)
             if decision is not None:
                 live.take(decision)
     assert live.newest is not None

@@ -12,10 +12,13 @@ from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
 from typer.testing import CliRunner
 
 from fairlead.cli.main import app
+from fairlead.core.model import MessageQueue
 from fairlead.errors import EnvironmentMissingError, UsageError
-from fairlead.local.decisions import DecisionReader, Ownership, Queue
+from fairlead.local.ownership import Ownership
 from fairlead.settings import Settings
+from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.partition import partition_of_group
+from fairlead.wire.raw import raw_record
 from tests.awaiting import await_seen
 from tests.bridges.kafka.test_offsets import commit
 from tests.engine.client import Client
@@ -77,7 +80,7 @@ def decided(log: Log, group: str) -> Ownership:
     """Return what the decisions of a group add up to by now."""
     reader, found = DecisionReader(group), Ownership()
     for record in log.records("decisions"):
-        decision = reader.read(record.value)
+        decision = reader.read(raw_record(record))
         if decision is not None:
             found.take(decision)
     return found
@@ -98,14 +101,16 @@ def settled(log: Log, group: str, *members: str) -> Ownership:
     )
 
 
-def owners_of(found: Ownership) -> dict[Queue, str]:
+def owners_of(found: Ownership) -> dict[MessageQueue, str]:
     """Return who owns what."""
     return {queue: client_id for queue, (client_id, _) in found.granted.items()}
 
 
-def side_of(plan: dict[str, Any], side: str) -> dict[Queue, str]:
+def side_of(plan: dict[str, Any], side: str) -> dict[MessageQueue, str]:
     """Return who owns what before or after, by a plan."""
-    return {Queue(*queue): each["client_id"] for each in plan["members"] for queue in each[side]}
+    return {
+        MessageQueue(*queue): each["client_id"] for each in plan["members"] for queue in each[side]
+    }
 
 
 def test_plan_and_join(settings: Settings, log: Log, spark: "SparkSession") -> None:
@@ -126,7 +131,7 @@ def test_plan_and_join(settings: Settings, log: Log, spark: "SparkSession") -> N
             assert owners_of(after) == side_of(plan, "after")
             assert after.moves - before.moves == plan["moves"] > 0
         pinned = run_plan(settings, "pinned")
-        assert side_of(pinned, "before")[Queue("orders", "main", 0)] == "c3"
+        assert side_of(pinned, "before")[MessageQueue("orders", "main", 0)] == "c3"
 
 
 def emptied(log: Log, group: str) -> None:

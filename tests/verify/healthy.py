@@ -10,19 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from fairlead.core.model import MessageQueue
 from fairlead.recording import RecordingFolder, open_recording
 from fairlead.verify.conservation import read_letters
 from fairlead.verify.docket import Docket
 from fairlead.verify.evidence import history_of
 from fairlead.verify.fault_log import read_faults
-from fairlead.verify.history import (
-    GrantKey,
-    History,
-    Journal,
-    JournalRecord,
-    Queue,
-    StepRecord,
-)
+from fairlead.verify.history import GrantKey, History, Journal, JournalRecord, StepRecord
 from fairlead.verify.journal import read_journals
 from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.judgement import lapsed_grants, source_offsets
@@ -136,7 +130,7 @@ class Runs:
         journals = read_journals(self.folder / group / "journals")
         steps = read_faults(self.folder / group / "faults.jsonl")
         lapsed = lapsed_grants(self._walk, group)
-        queues: list[Queue] = list(read_tenures(journals, steps, lapsed).by_queue)
+        queues: list[MessageQueue] = list(read_tenures(journals, steps, lapsed).by_queue)
         # Who has left does not process what is sent afterwards, to the groups that run then.
         done = read_tenures(journals, steps, lapsed).by_queue
         processed = {

@@ -8,15 +8,14 @@ from typing import Any
 
 import orjson
 
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.recording import RecordingFolder
 from fairlead.verify.history import (
     ClientKilled,
     Closing,
     Consumed,
-    Epoch,
     Journal,
     JournalRecord,
-    Queue,
     Start,
     StepRecord,
     Stop,
@@ -65,7 +64,7 @@ class Writer(Client):
         for queue, (_, state) in sorted(self.held.items()):
             first = self.processed.get(queue, 0)
             for offset in range(first, first + messages if state == "held" else first):
-                self._note(Consumed(Queue(*queue), offset, offset, self._tick()))
+                self._note(Consumed(MessageQueue(*queue), offset, offset, self._tick()))
         Client.work(self, messages, written)
 
     def read(self, record: dict[str, Any]) -> None:
@@ -75,12 +74,12 @@ class Writer(Client):
         for queue, (epoch, state) in sorted(self.held.items()):
             if state == "held" and before.get(queue, ([], ""))[0] != epoch:
                 offset = self.processed[queue]
-                self._note(Start(Queue(*queue), Epoch(*epoch), offset, self._tick()))
+                self._note(Start(MessageQueue(*queue), Epoch(*epoch), offset, self._tick()))
 
     def _release(self, queue: tuple[str, str, int], epoch: list[int], *, started: bool) -> None:
         if started:
             offset = self.processed.get(queue, 0)
-            self._note(Stop(Queue(*queue), Epoch(*epoch), offset, self._tick()))
+            self._note(Stop(MessageQueue(*queue), Epoch(*epoch), offset, self._tick()))
         Client._release(self, queue, epoch, started=started)  # noqa: SLF001 - the part of it that writes
 
     def _note(self, record: JournalRecord) -> None:
@@ -126,7 +125,7 @@ class Life:
         for queue, (_, state) in sorted(client.held.items()):
             reached = client.processed.get(queue, 0)
             for offset in range(reached, reached + 2 if state == "held" else reached):
-                consumed = Consumed(Queue(*queue), offset, offset, self.diary.tick())
+                consumed = Consumed(MessageQueue(*queue), offset, offset, self.diary.tick())
                 self.diary.note(client.client_id, consumed)
         sent = self.diary.tick()
         self.diary.steps.append(ClientKilled(client.client_id, sent, self.diary.tick()))

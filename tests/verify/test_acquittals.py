@@ -5,21 +5,19 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from fairlead.core.model import Epoch
 from fairlead.verify.docket import Docket
 from fairlead.verify.history import (
     ClientFrozen,
     ClientKilled,
     Committed,
     Consumed,
-    Decision,
-    Epoch,
     Failed,
     GrantKey,
     Held,
     History,
     Journal,
     JournalRecord,
-    Move,
     Passed,
     ProgressReport,
     Start,
@@ -28,7 +26,9 @@ from fairlead.verify.history import (
 )
 from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.tenures import read_tenures
+from fairlead.wire.decision_records import MoveRecord
 from tests.demo.recorded import queue
+from tests.fixtures.decisions import decision_of, move_of
 
 QUEUE = queue(0)
 FIRST, SECOND, THIRD = Epoch(1, 1), Epoch(1, 2), Epoch(1, 3)
@@ -74,10 +74,9 @@ class Scene:
     def judge(self) -> tuple[tuple[str, ...], str, dict[str, int]]:
         """Return what is broken, what is told, and the counts."""
         decisions = tuple(
-            Decision("g", epoch, 1, (), (self._granted(client_id, epoch, offset),), "stable",
-                     settled=True, read={SOURCE: 100})
+            decision_of(epoch, [self._granted(client_id, epoch, offset)], read={SOURCE: 100})
             for client_id, epoch, offset in self.grants
-        )  # fmt: skip
+        )
         history = History(
             journals=self.journals,
             steps=self.steps,
@@ -100,8 +99,8 @@ class Scene:
         return broken, "\n".join(told), counts
 
     @staticmethod
-    def _granted(client_id: str, epoch: Epoch, offset: int) -> Move:
-        return Move(QUEUE, "granted", client_id, epoch, offset, "release")
+    def _granted(client_id: str, epoch: Epoch, offset: int) -> MoveRecord:
+        return move_of(QUEUE, "granted", client_id, epoch, offset, "release")
 
 
 def _lease_lost(*, reread_from: int = 3, lapsed: bool = True) -> Scene:

@@ -3,10 +3,9 @@
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.records import Progress, QueueProgress, Release
 from fairlead.engine.clock import ShardClock
-from fairlead.verify import history
 from fairlead.verify.grant_facts import GrantFacts
 from fairlead.verify.group_facts import GroupFacts
-from fairlead.verify.history import ClientKilled, Queue
+from fairlead.verify.history import ClientKilled
 from fairlead.verify.recoveries import recoveries
 from fairlead.verify.tenures import Tenure, Tenures
 from fairlead.wire.raw import RawRecord
@@ -42,12 +41,12 @@ def test_progress_of_before_a_release() -> None:
 
 def test_queues_of_a_fault() -> None:
     """A queue that lost its owner twice is one queue."""
-    queues = [Queue("orders", "main", number) for number in range(2)]
+    queues = [MessageQueue("orders", "main", number) for number in range(2)]
     lives = ((0, 10), (12, 14), (20, 30))
     tenures = Tenures(
         {
             queue: [
-                Tenure(queue, "c", history.Epoch(1, index), begin * SECOND, 0, end_ns=end * SECOND)
+                Tenure(queue, "c", Epoch(1, index), begin * SECOND, 0, end_ns=end * SECOND)
                 for index, (begin, end) in enumerate(lives, 1)
             ]
             for queue in queues

@@ -5,9 +5,11 @@ import json
 import orjson
 import pytest
 
-from fairlead.local.topic_content import StoredRecord, TopicContent
+from fairlead.core.model import Epoch
+from fairlead.local.topic_content import TopicContent
 from fairlead.verify.evidence import Grant, grants, progress_reports, source_content
-from fairlead.verify.history import Epoch, ProgressReport
+from fairlead.verify.history import ProgressReport
+from fairlead.wire.raw import RawRecord
 from tests.demo.recorded import queue
 
 PROGRESS = {
@@ -23,14 +25,18 @@ PROGRESS = {
 }
 
 
-def _stored(value: bytes | None, offset: int = 7) -> StoredRecord:
-    return StoredRecord("demo.heartbeats", 3, offset, 1, b"demo", value)
+def _stored(value: bytes | None, offset: int = 7) -> RawRecord:
+    return RawRecord(
+        "demo.heartbeats", 3, offset, 1, append_time_is_log=False, key=b"demo", value=value
+    )
 
 
 def test_source() -> None:
     """The content has every partition, those without messages too, and each message's number."""
     records = tuple(
-        StoredRecord("orders", partition, offset, 1, None, b"%d" % number)
+        RawRecord(
+            "orders", partition, offset, 1, append_time_is_log=False, key=None, value=b"%d" % number
+        )
         for partition, offset, number in [(0, 0, 5), (0, 1, 8), (2, 4, 6)]
     )
     content = source_content(TopicContent("orders", (0, 1, 2), records), "main")
@@ -40,7 +46,11 @@ def test_source() -> None:
 @pytest.mark.parametrize("value", [b"five", b"", None])
 def test_source_without_number(value: bytes | None) -> None:
     """A message that is no number was not written by the producer: there is no verdict on it."""
-    content = TopicContent("orders", (0,), (StoredRecord("orders", 0, 0, 1, None, value),))
+    content = TopicContent(
+        "orders",
+        (0,),
+        (RawRecord("orders", 0, 0, 1, append_time_is_log=False, key=None, value=value),),
+    )
     with pytest.raises(ValueError, match="invalid literal"):
         source_content(content, "main")
 

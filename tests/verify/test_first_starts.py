@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.verify.history import Consumed, Queue, Start
+from fairlead.core.model import MessageQueue
+from fairlead.verify.history import Consumed, Start
 from fairlead.verify.judgement import Journals, Judgement, judge_recording
 from strategies.registry import STRATEGIES
 from tests.verify.judged import ruling_of, told_by
@@ -67,7 +68,9 @@ def _judge(life: Life, folder: Path, without: Mapping[int, int] | None = None) -
     recording = life.record(folder)
     runs = {number: ((0, last),) for number, last in _read(life).items()}
     recording = replace(recording, manifest=replace(recording.manifest, sources={TOPIC: runs}))
-    gone = {(Queue(TOPIC, "main", number), offset) for number, offset in (without or {}).items()}
+    gone = {
+        (MessageQueue(TOPIC, "main", number), offset) for number, offset in (without or {}).items()
+    }
     journals = [
         replace(
             journal,

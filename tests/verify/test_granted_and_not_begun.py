@@ -2,26 +2,29 @@
 
 import pytest
 
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.verify.eras import Eras
-from fairlead.verify.history import Decision, Epoch, History, Move, Queue
+from fairlead.verify.history import History
 from fairlead.verify.tenures import read_tenures
+from fairlead.wire.decision_records import DecisionRecord
+from tests.fixtures.decisions import decision_of, move_of
 from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, Scene, done, start, stop
 
 RESET = 9
 """An operator's reset, as positions name it."""
 
 
-def _decided(epoch: Epoch, offset: int, why: str, reset: int = 0) -> Decision:
-    move = Move(QUEUE, "granted", "a", epoch, offset, why, reset)
-    return Decision("g", epoch, 1, (), (move,), "stable", settled=True, read={})
+def _decided(epoch: Epoch, offset: int, why: str, reset: int = 0) -> DecisionRecord:
+    move = move_of(QUEUE, "granted", "a", epoch, offset, why, reset=reset)
+    return decision_of(epoch, [move])
 
 
 def _eras(
-    *decisions: Decision,
+    *decisions: DecisionRecord,
     processed: int = 4,
     at: int = 0,
     lives: dict[Epoch, str] | None = None,
-    starts: dict[tuple[Queue, Epoch], tuple[int, int]] | None = None,
+    starts: dict[tuple[MessageQueue, Epoch], tuple[int, int]] | None = None,
 ) -> Eras:
     """A processed so many messages under the first grant; the second one nobody began."""
     scene = Scene()

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from fairlead.local.decisions import DecisionReader
 from fairlead.verify.judgement import Journals, judge_recording
+from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.engine_shapes import check_assignment, check_decision
 from strategies.registry import STRATEGIES
 from tests.verify.judged import told_by
@@ -72,7 +72,7 @@ def test_found(
         check(orjson.loads(forged.value))
     if suffix == "decisions":
         with pytest.raises(ValueError, match="is of another type"):
-            DecisionReader("orders").read(forged.value)
+            DecisionReader("orders").read(forged)
 
 
 def test_everything_that_is_written_is_of_its_type(life: Life) -> None:

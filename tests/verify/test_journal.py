@@ -10,18 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from fairlead.core.model import Epoch
 from fairlead.errors import UsageError
 from fairlead.verify.fault_log import read_faults
-from fairlead.verify.history import (
-    Committed,
-    Consumed,
-    Epoch,
-    Failed,
-    Held,
-    Passed,
-    Start,
-    Stop,
-)
+from fairlead.verify.history import Committed, Consumed, Failed, Held, Passed, Start, Stop
 from fairlead.verify.journal import JournalWriter, parse_record, read_journal, read_journals
 from fairlead.verify.line_fields import LineError
 from tests.awaiting import child_process, ended
@@ -30,10 +22,10 @@ from tests.demo.recorded import queue
 WRITE_UNTIL_KILLED = """
 import sys
 from pathlib import Path
-from fairlead.verify.history import Epoch, Queue
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.verify.journal import JournalWriter
 writer = JournalWriter(Path(sys.argv[1]))
-queue = Queue("orders", "main", 0)
+queue = MessageQueue("orders", "main", 0)
 writer.start(queue, Epoch(1, 1), 0)
 offset = 0
 while True:

@@ -8,9 +8,10 @@ from typing import Any
 import orjson
 import pytest
 
+from fairlead.core.model import Epoch
 from fairlead.recording import RecordingFolder
 from fairlead.verify.docket import Docket
-from fairlead.verify.history import ClientKilled, Consumed, Epoch, Start, Stop
+from fairlead.verify.history import ClientKilled, Consumed, Start, Stop
 from fairlead.verify.judgement import (
     Journals,
     Judgement,

@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 import pytest
 
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.recording import RecordingFolder
 from fairlead.verify.evidence import history_of
-from fairlead.verify.history import Epoch, Queue
 from tests.verify.lives import Life, Rows, rich_life
 from tests.verify.test_acquittals import FIRST
 from tests.verify.test_topic_made_anew import made_anew
@@ -35,7 +35,7 @@ def _tell(rows: Rows, identity: str) -> None:
                 log[at] = row._replace(value=orjson.dumps(body))
 
 
-def _lives(recording: RecordingFolder) -> dict[tuple[Queue, Epoch], str]:
+def _lives(recording: RecordingFolder) -> dict[tuple[MessageQueue, Epoch], str]:
     return dict(history_of(recording, "orders", (), (), {}, refused=()).lives)
 
 

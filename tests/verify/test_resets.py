@@ -7,7 +7,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from fairlead.verify.history import Consumed, Journal, Queue, Start
+from fairlead.core.model import MessageQueue
+from fairlead.verify.history import Consumed, Journal, Start
 from fairlead.verify.judgement import Journals, Judgement, judge_recording
 from strategies.registry import STRATEGIES
 from tests.engine.topics import bounds, shard_of
@@ -48,7 +49,7 @@ def _judge(life: Life, folder: Path) -> Judgement:
     return judge_recording(life.record(folder), STRATEGIES)
 
 
-QUEUE = Queue(TOPIC, "main", 1)
+QUEUE = MessageQueue(TOPIC, "main", 1)
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def followed(life: Life) -> Life:
     return life
 
 
-def _processed(life: Life, queue: Queue) -> list[Consumed]:
+def _processed(life: Life, queue: MessageQueue) -> list[Consumed]:
     """Return what was processed of a queue, in the order of time."""
     found = [
         each
@@ -77,7 +78,7 @@ def _judge_journals(life: Life, folder: Path, journals: Sequence[Journal]) -> st
     runs = {
         number: ((0, max(each.offset for each in _processed(life, queue))),)
         for number in range(4)
-        if _processed(life, queue := Queue(TOPIC, "main", number))
+        if _processed(life, queue := MessageQueue(TOPIC, "main", number))
     }
     recording = replace(recording, manifest=replace(recording.manifest, sources={TOPIC: runs}))
     given = Journals(journals, GROUP, life.diary.steps)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from fairlead.core.model import Epoch
 from fairlead.recording import RecordingFolder
-from fairlead.verify.history import Epoch, Start, Stop
+from fairlead.verify.history import Start, Stop
 from fairlead.verify.judgement import Journals, Judgement, judge_recording
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.recording import RecordingFolder
 from fairlead.verify.eras import Eras
-from fairlead.verify.history import Decision, Epoch, History, Journal, Move, Queue
+from fairlead.verify.history import History, Journal
 from fairlead.verify.judgement import Journals, judge_recording
 from fairlead.verify.tenures import read_tenures
 from strategies.registry import STRATEGIES
+from tests.fixtures.decisions import decision_of, move_of
 from tests.verify.judged import told_by
 from tests.verify.lives import Life, rich_life
 from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, Scene, done, start, stop
@@ -53,8 +55,8 @@ def test_violations_behind_it(scene: Scene, words: str) -> None:
 def test_granted_and_never_begun(why: str, reset: int, missed: list[int]) -> None:
     """Of a queue that nobody began all is missed that its grant does not leave out."""
     offset = 0 if why == "first_offset" else 2
-    move = Move(QUEUE, "granted", "a", FIRST, offset, why, reset)
-    decision = Decision("g", FIRST, 1, (), (move,), "stable", settled=True, read={})
+    move = move_of(QUEUE, "granted", "a", FIRST, offset, why, reset=reset)
+    decision = decision_of(FIRST, [move])
     eras = Eras(History(decisions=(decision,)), read_tenures((), ()))
     assert eras.unread(QUEUE, range(4)) == missed
 
@@ -84,11 +86,11 @@ def test_reset_whose_decision_was_never_written() -> None:
     scene = Scene()
     scene.write("a", start(FIRST, 0, 10), *done(0, 1, 2, t=15), stop(FIRST, 3, 20))
     scene.write("b", start(third, 0, 30), *done(0, 1, 2, t=35), stop(third, 3, 40))
-    move = Move(QUEUE, "granted", "a", FIRST, 0, "first_offset")
-    decision = Decision("g", FIRST, 1, (), (move,), "stable", settled=True, read={})
+    move = move_of(QUEUE, "granted", "a", FIRST, 0, "first_offset")
+    decision = decision_of(FIRST, [move])
     tenures = read_tenures(scene.journals, ())
 
-    def eras(starts: dict[tuple[Queue, Epoch], tuple[int, int]]) -> list[tuple[int, int]]:
+    def eras(starts: dict[tuple[MessageQueue, Epoch], tuple[int, int]]) -> list[tuple[int, int]]:
         found = Eras(History(decisions=(decision,), starts=starts), tenures)
         return [found.of(tenure) for tenure in tenures.by_queue[QUEUE]]
 

@@ -3,8 +3,9 @@
 import pytest
 
 from fairlead.verify.eras import Eras
-from fairlead.verify.history import ClientKilled, Decision, History, Journal, Move
+from fairlead.verify.history import ClientKilled, History, Journal
 from fairlead.verify.tenures import read_tenures
+from tests.fixtures.decisions import decision_of, move_of
 from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, THIRD, Scene, done, start, stop
 
 LIVES = {FIRST: "old", SECOND: "new", THIRD: "new"}
@@ -72,12 +73,10 @@ def test_a_reset_in_a_life_that_is_not_told() -> None:
     """A grant that follows a reset, and does not tell its life, begins an era all the same."""
     scene = made_anew()
     moves = [
-        Move(QUEUE, "granted", client, epoch, 0, "release", reset)
+        move_of(QUEUE, "granted", client, epoch, 0, "release", reset=reset)
         for client, epoch, reset in (("a", FIRST, 0), ("a", SECOND, 0), ("b", THIRD, 7))
     ]
-    decisions = tuple(
-        Decision("g", move.epoch, 1, (), (move,), "stable", settled=True, read={}) for move in moves
-    )
+    decisions = tuple(decision_of(move.epoch, [move]) for move in moves)
     lives = {(QUEUE, FIRST): "old", (QUEUE, SECOND): "new"}
     tenures = read_tenures(scene.journals, ())
     eras = Eras(History(decisions=decisions, lives=lives), tenures)

@@ -4,41 +4,26 @@ from dataclasses import replace
 
 import pytest
 
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.verify.docket import Docket
-from fairlead.verify.history import (
-    Consumed,
-    Decision,
-    Epoch,
-    History,
-    Journal,
-    JournalRecord,
-    Move,
-    Queue,
-    Start,
-    Stop,
-)
+from fairlead.verify.history import Consumed, History, Journal, JournalRecord, Start, Stop
 from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.tenures import Tenure, read_tenures
 from fairlead.verify.unsafe_grants import UnsafeGrants
+from fairlead.wire.decision_records import DecisionRecord
+from tests.fixtures.decisions import decision_of, move_of
 
-QUEUE = Queue("orders", "main", 0)
+QUEUE = MessageQueue("orders", "main", 0)
 ALL = (1, 2, 3)
 
 
-def _decisions(marked: tuple[int, ...], told: tuple[int, ...] = ALL) -> list[Decision]:
+def _decisions(marked: tuple[int, ...], told: tuple[int, ...] = ALL) -> list[DecisionRecord]:
     """Decisions that grant the queue, each under its own number."""
     return [
-        Decision(
-            group="g",
-            epoch=Epoch(1, number),
-            generation=1,
+        decision_of(
+            Epoch(1, number),
+            [move_of(QUEUE, "granted", "a", Epoch(1, number), 0, unsafe=number in marked)],
             members=("a", "b"),
-            moves=(
-                Move(QUEUE, "granted", "a", Epoch(1, number), offset=0, unsafe=number in marked),
-            ),
-            phase="stable",
-            settled=True,
-            read={},
         )
         for number in told
     ]
@@ -127,7 +112,7 @@ def test_mark_of_a_superseded_driver(
     """A newer driver knows nothing of it, and waits for whoever it did not wait for."""
     first, marked = _decisions((2,), (1, 2))
     move = replace(first.moves[0], epoch=Epoch(2, 3))
-    newer = replace(first, epoch=Epoch(2, 3), generation=2, moves=(move,))
+    newer = decision_of(Epoch(2, 3), [move], members=first.members)
     before = [marked] if again else []
     unsafe = UnsafeGrants([first, *before, newer, replace(marked, superseded=True)])
     pair = [Tenure(QUEUE, "a", epoch, epoch.number, 0) for epoch in (one, other)]

@@ -109,7 +109,8 @@ def test_shrunk() -> None:
     assert len({(record.topic, record.partition) for record in records}) == 1
 
 
-def _decision(count: int) -> Decision:
+def decision_of_the_longest_names(count: int) -> Decision:
+    """Return a decision with so many causes, members, moves and failures."""
     return Decision(
         group="g" * 120,
         epoch=EPOCH,
@@ -134,7 +135,7 @@ def _decision(count: int) -> Decision:
 @pytest.mark.parametrize("count", [0, DECISION_ENTRIES_PER_PART, 500])
 def test_decision(count: int) -> None:
     """A decision of the longest names goes into parts that fit, one after another under one key."""
-    records = encode(_decision(count), NAMES, PARTITIONS)
+    records = encode(decision_of_the_longest_names(count), NAMES, PARTITIONS)
     bodies = _bodies(records, "decision")
     assert [body["part"] for body in bodies] == list(range(len(bodies)))
     assert {body["parts"] for body in bodies} == {len(bodies)}
@@ -172,4 +173,8 @@ def test_offsets() -> None:
 def test_too_long() -> None:
     """A record that would be too long is a named error, and is not written."""
     with pytest.raises(OversizeError, match="at most 524288"):
-        encode(replace(_decision(1), strategy="s" * RECORD_BYTES_MAX), NAMES, PARTITIONS)
+        encode(
+            replace(decision_of_the_longest_names(1), strategy="s" * RECORD_BYTES_MAX),
+            NAMES,
+            PARTITIONS,
+        )

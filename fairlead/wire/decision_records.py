@@ -1,0 +1,293 @@
+"""The engine's decision records as values, the parts of each joined (docs/protocol.md §3.14).
+
+Every field is checked, since what reads here judges or answers people. What follows thousands of
+groups reads parts by :mod:`fairlead.view.decision_part`, which checks what it uses, and joins them
+by the same rule.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, get_args
+
+import orjson
+
+from fairlead.core.model import Epoch, MessageQueue, Position
+from fairlead.core.outputs import Cut, GroupSummary, Origin, Stage
+from fairlead.wire.decision_parts import DecisionParts, PartName
+from fairlead.wire.engine_shapes import check_decision
+from fairlead.wire.raw import RawRecord
+
+__all__ = [
+    "DecisionReader",
+    "DecisionRecord",
+    "MoveRecord",
+    "check_shard",
+    "decisions_of",
+    "read_cut",
+    "whole_decisions",
+]
+
+_STAGES: Final = get_args(Stage)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRecord:
+    """One line of a decision: what it did to one queue.
+
+    Attributes:
+        queue: which.
+        stage: what was done.
+        client_id: whose grant it is.
+        epoch: the grant's.
+        position: where an add starts.
+        why: where that is known from.
+        unsafe: it was granted although somebody else may be working on the queue.
+    """
+
+    queue: MessageQueue
+    stage: Stage
+    client_id: str
+    epoch: Epoch
+    position: Position | None = None
+    why: str | None = None
+    unsafe: bool = False
+
+    @property
+    def text(self) -> str:
+        """The line in words."""
+        return f"{self.queue} {self.stage}, {self.client_id}, {self.epoch}"
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """One whole decision, as the engine wrote it.
+
+    Attributes:
+        group: the group's name.
+        epoch: its number under its generation.
+        previous_epoch: the group's epoch before it, the same if it granted nothing anew.
+        triggers: words of docs/protocol.md §3.14.
+        causes: the events that led to it, as the record has them.
+        strategy: its name.
+        members: the client ids that took part.
+        moves: what it did, queue by queue.
+        state: where the group stood after it.
+        failures: topic -> why it keeps its last assignment.
+        alarms: words of docs/protocol.md §3.14.
+        clock_ms: the shard's clock.
+        at_ms: when the newest record that it rests on was appended.
+        cut: what had been read.
+        row: its first record, without its content.
+        written_ms: when its last part was appended.
+        superseded: an engine wrote it after a newer one had begun to decide on the group. It says
+            nothing of who owns what: clients ignore what it led to.
+    """
+
+    group: str
+    epoch: Epoch
+    previous_epoch: Epoch
+    triggers: tuple[str, ...]
+    causes: Sequence[Mapping[str, Any]]
+    strategy: str
+    members: tuple[str, ...]
+    moves: tuple[MoveRecord, ...]
+    state: GroupSummary
+    failures: Mapping[str, str]
+    alarms: tuple[str, ...]
+    clock_ms: int
+    at_ms: int
+    cut: Cut
+    row: RawRecord
+    written_ms: int
+    superseded: bool = False
+
+    @property
+    def generation(self) -> int:
+        """Of the engine that wrote it; the epoch of its last grant may be of an earlier one."""
+        return self.cut.generation
+
+    @property
+    def phase(self) -> str:
+        """The group's phase after it."""
+        return self.state.phase
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no queue is unassigned, pending or in handover."""
+        return not (self.state.unassigned or self.state.in_handover or self.state.pending)
+
+    @property
+    def text(self) -> str:
+        """The decision in words."""
+        return f"decision {self.epoch} of {self.group}"
+
+    def places(self) -> Iterator[tuple[str, int, int]]:
+        """Yield the records that led to it, as topic, partition and offset."""
+        for cause in self.causes:
+            if cause.get("at") is not None:
+                topic, partition, offset = cause["at"]
+                yield topic, partition, offset
+
+
+class DecisionReader:
+    """Reads the records of the decisions topic in their order, and joins the parts of each.
+
+    A decision whose last part never came was never complete: its engine died. It is left out, as
+    docs/protocol.md §2 says.
+    """
+
+    def __init__(self, group: str | None = None) -> None:
+        """Read the decisions of one group; None: of every group."""
+        self._group = group
+        self._key = None if group is None else group.encode()
+        self._parts: dict[str, DecisionParts[DecisionRecord]] = {}
+
+    def read(self, row: RawRecord) -> DecisionRecord | None:
+        """Return the decision that this record completes; None for other groups and first parts.
+
+        Raises:
+            ValueError: it is no decision record of docs/protocol.md §3.14.
+        """
+        if self._key is not None and row.key != self._key:
+            return None
+        value = row.value or b""
+        try:
+            body = orjson.loads(value)
+            check_decision(body)
+            if body["kind"] != "decision":
+                raise ValueError(f"kind: {body['kind']!r} is not decision")
+            part, name = _part(body, row._replace(key=None, value=None)), PartName.of(body)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"decision record: {error!r} in {value[:200]!r}") from error
+        if self._group is not None and part.group != self._group:
+            return None
+        whole = self._parts.setdefault(part.group, DecisionParts()).join(name, part)
+        return None if whole is None else _joined(whole.parts, superseded=whole.superseded)
+
+
+def decisions_of(group: str, rows: Iterable[RawRecord]) -> Iterator[DecisionRecord]:
+    """Yield the whole decisions of a group that count, from records of their topic in their order.
+
+    One of a superseded engine is left out: nobody followed it. So is a record that is no decision,
+    or of a later version: nobody but the engine may write there, and a reader that fails would hide
+    all the rest.
+    """
+    reader = DecisionReader(group)
+    for row in rows:
+        if row.value is None:
+            continue
+        try:
+            decision = reader.read(row)
+        except ValueError:
+            continue
+        if decision is not None and not decision.superseded:
+            yield decision
+
+
+def whole_decisions(
+    rows: Iterable[RawRecord], shards: int, unread: Callable[[RawRecord, str], None]
+) -> Iterator[DecisionRecord]:
+    """Yield every whole decision of some records of their topic, in their order.
+
+    ``unread`` is told of what is no decision, and why.
+    """
+    reader = DecisionReader()
+    for row in rows:
+        try:
+            decision = reader.read(row)
+            if decision is not None:
+                check_shard(decision.cut, shards)
+        except ValueError as error:
+            unread(row, f"cannot be read ({error})")
+            continue
+        if decision is not None:
+            yield decision
+
+
+def check_shard(cut: Cut, shards: int) -> None:
+    """Raise a ValueError if a cut is of a shard that is not there."""
+    if not 0 <= cut.shard < shards:
+        raise ValueError(f"it is of shard {cut.shard}, and there are {shards}")
+
+
+def read_cut(plain: Mapping[str, Any]) -> Cut:
+    """Return a cut as a decision record carries it.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError: it is none.
+    """
+    origin = plain.get("origin")
+    return Cut(
+        plain["generation"],
+        plain["shard"],
+        plain["step"],
+        _ends(plain["positions"]),
+        _ends(plain["begin"]),
+        origin and Origin(origin["generation"], _ends(origin["begin"])),
+    )
+
+
+def _ends(plain: Mapping[str, Mapping[str, int]]) -> dict[str, dict[int, int]]:
+    return {
+        topic: {int(partition): offset for partition, offset in ends.items()}
+        for topic, ends in plain.items()
+    }
+
+
+def _joined(parts: list[DecisionRecord], *, superseded: bool) -> DecisionRecord:
+    """Return the lists of all parts together; everything else is the same in each."""
+    if len(parts) == 1 and not superseded:
+        return parts[0]
+    return replace(
+        parts[0],
+        written_ms=parts[-1].written_ms,
+        causes=[cause for part in parts for cause in part.causes],
+        members=tuple(member for part in parts for member in part.members),
+        moves=tuple(move for part in parts for move in part.moves),
+        failures={topic: why for part in parts for topic, why in part.failures.items()},
+        superseded=superseded,
+    )
+
+
+def _part(body: Mapping[str, Any], row: RawRecord) -> DecisionRecord:
+    state = body["state"]
+    return DecisionRecord(
+        group=body["group"],
+        epoch=Epoch(*body["epoch"]),
+        previous_epoch=Epoch(*body["previous_epoch"]),
+        triggers=tuple(body["triggers"]),
+        causes=body["cause"],
+        strategy=body["strategy"],
+        members=tuple(body["members"]),
+        moves=tuple(map(_move, body["moves"])),
+        state=GroupSummary(
+            state["phase"],
+            state["queues"],
+            state["unassigned"],
+            state["in_handover"],
+            state["pending"],
+            state.get("unsafe", 0),
+        ),
+        failures={each["topic"]: each["message"] for each in body["failures"]},
+        alarms=tuple(body["alarms"]),
+        clock_ms=body["clock_ms"],
+        at_ms=body["at_ms"],
+        cut=read_cut(body["cut"]),
+        row=row,
+        written_ms=row.append_ms,
+    )
+
+
+def _move(fields: Mapping[str, Any]) -> MoveRecord:
+    stage, position = fields["stage"], fields.get("position")
+    if stage not in _STAGES:
+        raise ValueError(f"stage: {stage!r} is none of {', '.join(_STAGES)}")
+    return MoveRecord(
+        queue=MessageQueue(*fields["queue"]),
+        stage=stage,
+        client_id=fields["client_id"],
+        epoch=Epoch(*fields["epoch"]),
+        position=None if position is None else Position(*position),
+        why=fields.get("why"),
+        unsafe=bool(fields.get("unsafe")),
+    )
