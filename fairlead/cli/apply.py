@@ -136,7 +136,7 @@ def _led_to(
 
     Not only those of a greater epoch: a decision that moves nothing has none of its own.
     """
-    from fairlead.planning.decision_log import decisions_after
+    from fairlead.sources.decision_log import decisions_after
 
     decided = decisions_after(source, saved.group, None)
     return [each for each in decided if stands & {*map(tuple, each.causes)}]
@@ -150,7 +150,7 @@ def _refuse_if_unread(
     Raises:
         EnvironmentMissingError: they do: an earlier apply has written them.
     """
-    from fairlead.planning.decision_log import decisions_after
+    from fairlead.sources.decision_log import decisions_after
 
     decided = decisions_after(source, saved.group, None)
     newest = decided[-1].cut if decided else None
@@ -169,7 +169,7 @@ def _refuse_if_moved(source: "TopicSource", saved: "SavedPlan") -> None:
     Raises:
         VerdictError: it has; the message names what came in between.
     """
-    from fairlead.planning.decision_log import decisions_after, newest_epoch
+    from fairlead.sources.decision_log import decisions_after, newest_epoch
 
     epoch = newest_epoch(source, saved.group)
     if epoch == saved.epoch:

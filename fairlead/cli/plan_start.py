@@ -112,7 +112,7 @@ class _Looker(NamedTuple):
         Raises:
             VerdictError: it has decided something at each look.
         """
-        from fairlead.planning.decision_log import newest_epoch
+        from fairlead.sources.decision_log import newest_epoch
 
         epoch = newest_epoch(self.source, self.group)
         for _ in range(_LOOKS_MAX):

@@ -110,7 +110,7 @@ def _newest(
 
     ``before``: offsets by partition at which reading ends.
     """
-    from fairlead.history.decision_log import reaching_back
+    from fairlead.sources.decision_log import reaching_back
 
     found: deque[Rejected] = deque(maxlen=number)
     if not number:

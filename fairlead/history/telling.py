@@ -11,7 +11,6 @@ from fairlead.core.records import Release, RouteChanged
 from fairlead.core.routes import readable_queues
 from fairlead.history.cause_check import CauseCheck, CauseChecks, place_of
 from fairlead.history.cause_words import is_consequence, sentence
-from fairlead.history.decision_log import Decisions, Reading, reaching_back, read_decisions
 from fairlead.history.last_heard import LastHeard, Patience, last_heard
 from fairlead.history.loss import Loss
 from fairlead.history.queue_names import UnknownQueueError, queue_named
@@ -30,6 +29,7 @@ from fairlead.history.story import (
 from fairlead.history.tenures import Tenure, Tenures, tenures_of
 from fairlead.planning.live_group import UnknownGroupError
 from fairlead.planning.sets import Sets, newest_entries, read_sets
+from fairlead.sources.decision_log import Decisions, Reading, reaching_back, read_decisions
 from fairlead.sources.missing_record import Place, WhyMissing
 from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.decision_records import DecisionRecord

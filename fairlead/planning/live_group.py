@@ -20,15 +20,16 @@ from fairlead.core.rules import EngineRules
 from fairlead.core.scales import weigh_queues
 from fairlead.core.state import Grant, QueueState
 from fairlead.engine.context import ShardContext
-from fairlead.planning.decision_log import claimed_generation
 from fairlead.planning.engine_life import EngineLife
 from fairlead.planning.forecast import forecast
 from fairlead.planning.picture import SOMEWHERE, Picture
 from fairlead.planning.plan import Passing
 from fairlead.planning.roll_call import RollCall, call_roll
-from fairlead.planning.sets import Sets, ToldSet, holders_before, newest_entries, read_sets
+from fairlead.planning.sets import Sets, holders_before, newest_entries, read_sets
+from fairlead.sources.decision_log import claimed_generation
 from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.assignment_records import HeldEntry
+from fairlead.wire.assignment_sets import ToldSet
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import INT64_MAX, WireLimits

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from fairlead.core.ordering import java_order
 from fairlead.core.records import OffsetsKnown
-from fairlead.planning.decision_log import last_life
 from fairlead.planning.live_group import LiveGroup
+from fairlead.sources.decision_log import last_life
 from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError

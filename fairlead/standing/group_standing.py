@@ -11,11 +11,11 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import Epoch, MessageQueue, Route
 from fairlead.counts import counted
-from fairlead.planning.decision_log import hides_newer
 from fairlead.planning.engine_life import EngineLife, newest_tick_ms
 from fairlead.planning.live_group import LiveGroup, UnknownGroupError, read_live_group
 from fairlead.planning.phase import phase_of
 from fairlead.planning.unrouted import unrouted_topics
+from fairlead.sources.decision_log import hides_newer
 from fairlead.sources.topic_source import TopicSource
 from fairlead.standing.heard import Heard, Place, hear
 from fairlead.standing.member_standing import MemberStanding, member_standings

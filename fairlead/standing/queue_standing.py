@@ -12,10 +12,10 @@ from typing import Any, Literal
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.planning.live_group import LiveGroup, Released
-from fairlead.planning.sets import ToldSet
 from fairlead.standing.heard import Heard, Place
 from fairlead.standing.past import Past
 from fairlead.wire.assignment_records import HeldEntry
+from fairlead.wire.assignment_sets import ToldSet
 
 __all__ = ["Holder", "QueueStanding", "queue_standings"]
 

@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.view.decision_part import (
+from fairlead.wire.decision_parts import DecisionParts
+from fairlead.wire.quick_decisions import (
     ADDED,
     JOINED,
     CutPlace,
@@ -21,8 +22,7 @@ from fairlead.view.decision_part import (
     Part,
     Step,
 )
-from fairlead.view.reading import Place, epoch_of
-from fairlead.wire.decision_parts import DecisionParts
+from fairlead.wire.quick_fields import Place, epoch_of
 
 __all__ = [
     "Decided",

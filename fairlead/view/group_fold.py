@@ -11,7 +11,6 @@ from fairlead.core.rules import GroupRules
 from fairlead.planning.phase import phase_of
 from fairlead.planning.problems import problems_of
 from fairlead.view.decided import Decided, Decision
-from fairlead.view.decision_part import Part
 from fairlead.view.figures import GroupFigures, Standing, TopicFigures, unassigned_of
 from fairlead.view.holds import Holds, holds_of
 from fairlead.view.measured import Measured, Report
@@ -21,6 +20,7 @@ from fairlead.view.summary import GroupSummary, LastRebalance
 from fairlead.view.surroundings import Surroundings
 from fairlead.view.told import Told
 from fairlead.view.watch import Watch
+from fairlead.wire.quick_decisions import Part
 
 __all__ = ["GroupFold"]
 

@@ -8,9 +8,9 @@ from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Subscr
 from fairlead.view.decided import Decision
 from fairlead.view.figures import TopicFigures
 from fairlead.view.holds import HoldState
-from fairlead.view.reading import Place
 from fairlead.view.summary import GroupSummary
 from fairlead.wire.assignment_records import HeldEntry
+from fairlead.wire.quick_fields import Place
 
 __all__ = ["GroupView", "MemberView", "QueueView"]
 

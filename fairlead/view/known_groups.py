@@ -8,11 +8,11 @@ from fairlead.view.group_fold import GroupFold
 from fairlead.view.happened import Happened
 from fairlead.view.measured import Measured
 from fairlead.view.members import Members
-from fairlead.view.reading import text_of
 from fairlead.view.strangers import Strangers
 from fairlead.view.surroundings import Surroundings
 from fairlead.view.watch import Watch
 from fairlead.wire.partition import partition_of_group
+from fairlead.wire.quick_fields import text_of
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.texts import GROUP
 

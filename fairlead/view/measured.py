@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.core.records import Reset
 from fairlead.view.end_history import EndHistory, Reached
-from fairlead.view.reading import epoch_of, integer_of, name_of, position_of, queue_of
 from fairlead.view.topic_behind import Behind, Lag, TopicBehind
+from fairlead.wire.quick_fields import epoch_of, integer_of, name_of, position_of, queue_of
 
 __all__ = ["Measure", "Measured", "Report", "progress_of"]
 

@@ -13,7 +13,8 @@ from fairlead.core.single_rules import drained_of
 from fairlead.core.state import Member, Trait, TraitValue
 from fairlead.core.surplus import member_bytes
 from fairlead.view.memory_share import MemoryShare
-from fairlead.view.reading import (
+from fairlead.wire.member_records import EXPRESSION_TYPES, LEASE_MS_MAX
+from fairlead.wire.quick_fields import (
     NO_RECORD,
     boolean_of,
     epoch_of,
@@ -23,7 +24,6 @@ from fairlead.view.reading import (
     text_of,
     words_of,
 )
-from fairlead.wire.member_records import EXPRESSION_TYPES, LEASE_MS_MAX
 from fairlead.wire.texts import TOPIC
 
 __all__ = ["EVERYTHING_MS", "Heard", "Members", "Roll"]

@@ -5,48 +5,13 @@ gone.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
 
 from fairlead.core.digest import digest
 from fairlead.core.model import MemberKey, MessageQueue
-from fairlead.planning.sets import ReadParts, ToldSet
-from fairlead.view.reading import (
-    epoch_of,
-    integer_of,
-    member_of,
-    queue_of,
-    text_of,
-)
 from fairlead.wire.assignment_records import AssignmentPart, HeldEntry
+from fairlead.wire.assignment_sets import ReadParts, ToldSet
 
-__all__ = ["Told", "part_of"]
-
-_STATES: Final = ("held", "draining", "gated")
-
-
-def part_of(body: dict[str, Any]) -> AssignmentPart:
-    """Return one part of a member's set.
-
-    Raises:
-        ValueError, KeyError, TypeError, IndexError, AttributeError: it is no assignment.
-    """
-    return AssignmentPart(
-        group=text_of(body["group"]),
-        member=member_of(body),
-        generation=integer_of(body["generation"]),
-        epoch=epoch_of(body["epoch"]),
-        part=integer_of(body["part"]),
-        parts=integer_of(body["parts"]),
-        assigned=tuple(_entry(entry) for entry in body["assigned"]),
-        at_ms=integer_of(body["at_ms"]),
-    )
-
-
-def _entry(entry: dict[str, Any]) -> HeldEntry:
-    state = entry["state"]
-    if state not in _STATES:
-        raise ValueError("no state of an entry")
-    return HeldEntry(queue_of(entry["queue"]), epoch_of(entry["epoch"]), cast("Any", state))
+__all__ = ["Told"]
 
 
 @dataclass(slots=True)

@@ -8,9 +8,7 @@ from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import Reset, RouteChanged
 from fairlead.core.routes import readable_queues
 from fairlead.planning.bridge_signs import BridgeLife, BridgeSigns
-from fairlead.planning.sets import member_part
 from fairlead.view.decided import Decision
-from fairlead.view.decision_part import read_part
 from fairlead.view.figures import GroupFigures
 from fairlead.view.group_fold import GroupFold
 from fairlead.view.group_view import GroupView
@@ -18,7 +16,16 @@ from fairlead.view.happened import Happened
 from fairlead.view.known_groups import KnownGroups
 from fairlead.view.look import look_at
 from fairlead.view.measured import Report, progress_of
-from fairlead.view.reading import (
+from fairlead.view.ruled import Ruled
+from fairlead.view.snapshot import Snapshot
+from fairlead.view.summary import GroupSummary
+from fairlead.view.surroundings import Surroundings
+from fairlead.wire.assignment_sets import member_part
+from fairlead.wire.decode import decode
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.quick_assignments import part_of
+from fairlead.wire.quick_decisions import read_part
+from fairlead.wire.quick_fields import (
     body_of,
     epoch_of,
     integer_of,
@@ -27,13 +34,6 @@ from fairlead.view.reading import (
     queue_of,
     text_of,
 )
-from fairlead.view.ruled import Ruled
-from fairlead.view.snapshot import Snapshot
-from fairlead.view.summary import GroupSummary
-from fairlead.view.surroundings import Surroundings
-from fairlead.view.told import part_of
-from fairlead.wire.decode import decode
-from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES

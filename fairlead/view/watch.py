@@ -11,7 +11,7 @@ from fairlead.view.decided import Decided, Taken
 from fairlead.view.fewest_moves import fewest_moves
 from fairlead.view.happened import FALLBACKS, Happened
 from fairlead.view.measured import Report
-from fairlead.view.reading import text_of
+from fairlead.wire.quick_fields import text_of
 
 __all__ = ["Watch"]
 

@@ -1,8 +1,8 @@
 """The engine's decision records as values, the parts of each joined (docs/protocol.md §3.14).
 
-Every field is checked, since what reads here judges or answers people. What follows thousands of
-groups reads parts by :mod:`fairlead.view.decision_part`, which checks what it uses, and joins them
-by the same rule.
+Every field is checked, since what reads here judges or answers people. Who follows thousands of
+groups reads parts by :mod:`fairlead.wire.quick_decisions`, which checks what it uses; parts are
+joined by the same rule.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

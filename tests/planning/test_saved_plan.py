@@ -10,7 +10,6 @@ from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.records import RuleSet
 from fairlead.planning.carried_out import is_held_up, outcomes_of, strangers_among
 from fairlead.planning.changes import Changes, Join, RouteSize, records_of
-from fairlead.planning.decision_log import decisions_after, newest_epoch
 from fairlead.planning.group_file import BadGroupError, read_group
 from fairlead.planning.plan import plan
 from fairlead.planning.saved_plan import (
@@ -20,6 +19,7 @@ from fairlead.planning.saved_plan import (
     plan_document,
     read_saved_plan,
 )
+from fairlead.sources.decision_log import decisions_after, newest_epoch
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 from tests.engine.world import World
 from tests.fixtures.decisions import decision_of, move_of

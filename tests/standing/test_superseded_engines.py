@@ -8,10 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
-from fairlead.history.decision_log import read_decisions
 from fairlead.history.tenures import tenures_of
 from fairlead.local.ownership import Ownership
-from fairlead.planning.decision_log import decisions_after, last_life, newest_epoch
+from fairlead.sources.decision_log import decisions_after, last_life, newest_epoch, read_decisions
 from fairlead.standing.group_standing import read_standing
 from fairlead.standing.shared_source import SharedSource
 from fairlead.wire.decision_records import DecisionReader

@@ -7,9 +7,10 @@ import pytest
 
 from fairlead.core.model import MessageQueue
 from fairlead.view.group_fold import GroupFold
-from fairlead.view.told import Told, part_of
+from fairlead.view.told import Told
 from fairlead.view.view import View
 from fairlead.wire.limits import INT64_MAX, INT64_MIN
+from fairlead.wire.quick_assignments import part_of
 from tests.engine.topics import NAMES
 from tests.planning.live import GROUP, world_of
 from tests.view.worlds import Followed

@@ -7,9 +7,10 @@ import pytest
 
 from fairlead.core.model import Epoch
 from fairlead.view.decided import Decided
-from fairlead.view.decision_part import Part, read_part
-from fairlead.view.told import Told, part_of
+from fairlead.view.told import Told
 from fairlead.wire.partition import partition_of_group
+from fairlead.wire.quick_assignments import part_of
+from fairlead.wire.quick_decisions import Part, read_part
 from fairlead.wire.raw import RawRecord
 from tests.engine.topics import NAMES, PARTITIONS
 from tests.engine.world import World

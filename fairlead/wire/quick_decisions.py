@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.view.reading import (
+from fairlead.wire.decision_parts import PartName
+from fairlead.wire.quick_fields import (
     Place,
     body_of,
     epoch_of,
@@ -13,7 +14,6 @@ from fairlead.view.reading import (
     text_of,
     words_of,
 )
-from fairlead.wire.decision_parts import PartName
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["ADDED", "JOINED", "CutPlace", "GroupCounts", "Part", "Step", "read_part"]
