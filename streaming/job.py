@@ -26,19 +26,11 @@ from fairlead.errors import FairleadError, QueryDiedError
 from fairlead.settings import Settings
 from sinks import KafkaSink, Sink
 from strategies.registry import STRATEGIES
-from streaming.beginning import (
-    Begin,
-    begin_without_state,
-    control_ends,
-    ends_before_claim,
-    first_ticks,
-)
 from streaming.checkpoint import Checkpoint, Layout, Offsets, check_layout
 from streaming.clock import Ticker
 from streaming.cluster import ClusterFacts, PartitionGuard, prepare_topics, read_cluster
 from streaming.connection import sink_options
 from streaming.damage import copies_of
-from streaming.ending import Ending, cause_of_end, java_causes, quietly
 from streaming.endpoint import answering
 from streaming.generation import GenerationWatch, claim_generation, earlier_generations
 from streaming.health import Health, Patience
@@ -51,10 +43,18 @@ from streaming.lost_input import check_input
 from streaming.metrics import EngineMetrics
 from streaming.progress import ProgressListener
 from streaming.publish_errors import PublishErrors
-from streaming.pulse import Pulse
 from streaming.query import QueryPlan, shard_context, start_query
 from streaming.rules import publish_rules, wanted_rules
+from streaming.shutdown import Ending, cause_of_end, java_causes, quietly
 from streaming.skipping import Skip, SkippedPlace, check_skips, skip_records, tell_suspects
+from streaming.stall_probe import Pulse
+from streaming.start_positions import (
+    Begin,
+    begin_without_state,
+    control_ends,
+    ends_before_claim,
+    first_ticks,
+)
 from streaming.starting import SessionSource
 from streaming.stopping import StopSignal
 from streaming.topic_ids import check_topic_ids, read_topic_ids

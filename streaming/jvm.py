@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from streaming.heap import HeapWatch
 from streaming.jvm_end import JvmProcess
-from streaming.pulse import Pulse
+from streaming.stall_probe import Pulse
 
 __all__ = ["Jvm"]
 

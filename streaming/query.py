@@ -16,11 +16,11 @@ from fairlead.settings import Settings
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
 from sinks import Sink
-from streaming.beginning import Begin
 from streaming.checkpoint import Checkpoint, Layout
 from streaming.progress import observe_reports
 from streaming.shards import ShardOperator, assign_shards, run_shards
 from streaming.source import read_input
+from streaming.start_positions import Begin
 from streaming.topics import BROADCAST_TOPICS, SHARDED_TOPICS
 
 QUERY_NAME = "fairlead"

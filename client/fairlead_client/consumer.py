@@ -15,8 +15,8 @@ from kafka.structs import TopicPartition
 
 from fairlead_client.application import Application
 from fairlead_client.decoding import decode_key
-from fairlead_client.deliveries import Deliveries
 from fairlead_client.errors import ClientClosedError
+from fairlead_client.in_flight import Deliveries
 from fairlead_client.keywords import by_keyword
 from fairlead_client.member import Member
 from fairlead_client.message import Message

@@ -1,6 +1,6 @@
 """An observer of a Consumer is told when work on a queue starts and stops, in that order."""
 
-from fairlead_client.deliveries import Deliveries
+from fairlead_client.in_flight import Deliveries
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.observer import Observer

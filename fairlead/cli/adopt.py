@@ -24,7 +24,7 @@ from fairlead.errors import RefusedError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairlead.control.adoption import AdoptedQueue, Uncommitted
+    from fairlead.control.native_takeover import AdoptedQueue, Uncommitted
     from fairlead.control.queue_resets import ResetOutcome
 
 __all__ = ["adopt"]
@@ -111,7 +111,7 @@ def _refuse_if_anybody_is_at_work(work: GroupWork, both: BothGroups) -> None:
         RefusedError: there are some. Clients that a release or a pause keeps from it do not count.
         EnvironmentMissingError: a cluster does not answer.
     """
-    from fairlead.control.handing_back import is_released
+    from fairlead.control.native_handback import is_released
 
     refuse_if_at_work(both.native)
     present = work.session.present
@@ -124,7 +124,7 @@ def _refuse_if_anybody_is_at_work(work: GroupWork, both: BothGroups) -> None:
 
 
 def _plan(both: BothGroups, uncommitted: "Uncommitted | None", wait: float) -> "list[AdoptedQueue]":
-    from fairlead.control.adoption import plan_adoption
+    from fairlead.control.native_takeover import plan_adoption
 
     both.require_commits()
     places = both.places(ask_seconds=wait)
@@ -183,7 +183,7 @@ def _because(both: BothGroups, change: ChangeOptions) -> str:
 
 def _take_back(work: GroupWork, change: ChangeOptions) -> None:
     """End what a release has put in force."""
-    from fairlead.control.handing_back import is_released, take_back_rule
+    from fairlead.control.native_handback import is_released, take_back_rule
 
     if is_released(work.session.present):
         changes, _ = work.checked([take_back_rule(work.name)], change)

@@ -11,8 +11,8 @@ from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_rows, time_words
 
 if TYPE_CHECKING:
     from fairlead.control.session import RuleOutcome
-    from fairlead.planning.carried_out import QueueOutcome
     from fairlead.planning.changes import Changes
+    from fairlead.planning.plan_outcome import QueueOutcome
     from fairlead.planning.saved_plan import PlannedMove, SavedPlan
     from fairlead.wire.decision_records import DecisionRecord
 
@@ -57,7 +57,7 @@ class AppliedPlan:
     @property
     def rows(self) -> "list[QueueOutcome]":
         """What came of each queue."""
-        from fairlead.planning.carried_out import QueueOutcome, outcomes_of
+        from fairlead.planning.plan_outcome import QueueOutcome, outcomes_of
 
         if self.dry_run:
             return [QueueOutcome(move.queue, move, None, "not_written") for move in self.planned]
@@ -76,7 +76,7 @@ class AppliedPlan:
     @property
     def strangers(self) -> tuple[bool, list[str]]:
         """Whether a decision came in between, and what else was counted, in words."""
-        from fairlead.planning.carried_out import strangers_among
+        from fairlead.planning.plan_outcome import strangers_among
 
         own = [(self.topic, *place) for each in self.outcomes for place in each.places]
         return strangers_among(self.decisions, self.saved.epoch, own)
@@ -136,7 +136,7 @@ def _left_lines(saved: "SavedPlan") -> list[str]:
 
 def came_between(decisions: "Sequence[DecisionRecord]") -> str:
     """Return the decisions that came after a plan, a line for each, the newest of many."""
-    from fairlead.planning.carried_out import cause_words
+    from fairlead.planning.plan_outcome import cause_words
 
     lines = [
         f"\n  {each.epoch} at {time_words(each.written_ms)}: "

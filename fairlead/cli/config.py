@@ -13,8 +13,8 @@ from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from fairlead.settings import Examination
+    from fairlead.settings.effective_settings import ShownSetting
     from fairlead.settings.problems import Problem
-    from fairlead.settings.shown import ShownSetting
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -57,8 +57,8 @@ def show(
 
     Secrets are shown as stars, and not at all as TOML.
     """
+    from fairlead.settings.effective_settings import shown_settings
     from fairlead.settings.layers import Kind
-    from fairlead.settings.shown import shown_settings
 
     found = _examined(shared, ())
     assert found.settings is not None
@@ -93,7 +93,7 @@ def check(
     Everything is read as a start would read it: defaults, profile, files, environment. Exit code 2
     if they cannot be used.
     """
-    from fairlead.settings.cautions import cautions
+    from fairlead.settings.warnings import cautions
 
     found = shared.examined(files or ())
     errors, warnings = list(found.problems), []
@@ -162,7 +162,7 @@ def _of_section(rows: "list[ShownSetting]", section: str) -> "list[ShownSetting]
         UsageError: there is no such table.
     """
     from fairlead.settings.known_keys import ANY_GROUP, sections
-    from fairlead.settings.nearest import remedy_of
+    from fairlead.settings.suggestions import remedy_of
 
     # The name of a group may have dots itself.
     path = tuple(section.split(".", 1) if section.startswith("group.") else section.split("."))
@@ -223,6 +223,6 @@ def _write_table(rows: "list[ShownSetting]") -> None:
 
 
 def _write_toml(rows: "list[ShownSetting]") -> None:
-    from fairlead.settings.shown import toml_document
+    from fairlead.settings.effective_settings import toml_document
 
     typer.echo(toml_document(rows), nl=False)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairlead.control.group_offsets import QueuePlace
-    from fairlead.control.handing_back import GroupRelease
+    from fairlead.control.native_handback import GroupRelease
     from fairlead.core.model import MessageQueue
     from fairlead.settings import KafkaSettings
     from fairlead.sources.topic_source import TopicSource

@@ -24,7 +24,7 @@ _STATUS_WIDTH = 7
 
 
 class Role(StrEnum):
-    """The roles of `fairlead.topics.rights`, in words of the command line."""
+    """The roles of `fairlead.topics.acls`, in words of the command line."""
 
     ENGINE = "engine"
     BRIDGE = "bridge"
@@ -56,8 +56,8 @@ def doctor(
     """
     from fairlead.doctor import Surroundings, examine_all
     from fairlead.settings import SettingsError
-    from fairlead.settings.cautions import cautions
-    from fairlead.topics import rights
+    from fairlead.settings.warnings import cautions
+    from fairlead.topics import acls
 
     given = {"engine.checkpoint": None if checkpoint is None else str(checkpoint)}
     found = shared.examined(overrides=given)
@@ -69,7 +69,7 @@ def doctor(
         found.settings,
         cautions(found.settings, found.layers),
         groups or (),
-        rights.Role[role.name],
+        acls.Role[role.name],
     )
     begun = time.monotonic()
     examined = []

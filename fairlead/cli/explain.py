@@ -53,8 +53,8 @@ def explain(
     from fairlead.cli.plan_start import tick_ms_of
     from fairlead.cli.story_text import story_text
     from fairlead.control.known_groups import unknown_group
+    from fairlead.history.queue_history import Asked, tell_stories
     from fairlead.history.queue_names import UnknownQueueError
-    from fairlead.history.telling import Asked, tell_stories
     from fairlead.planning.live_group import UnknownGroupError
     from streaming.own_strategies import all_strategies
 
@@ -92,7 +92,7 @@ def queues_of(known: "Iterable[MessageQueue]") -> str:
 def _judge(stories: "Iterable[QueueStory]") -> None:
     """End with the exit code of a check that said no, if a record is not what a cause says."""
     from fairlead.history.cause_check import place_of
-    from fairlead.history.places import at_words
+    from fairlead.history.formatting import at_words
 
     wrong = {}
     for story in stories:

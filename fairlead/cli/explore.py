@@ -243,7 +243,7 @@ def _document(searched: "Searched") -> dict[str, Any]:
 
 
 def _retell(document: dict[str, Any], output: OutputFormat) -> None:
-    from fairlead.sim.explorer.retelling import LostThreadError
+    from fairlead.sim.explorer.counterexample_replay import LostThreadError
 
     try:
         world = _world(document["world"])
@@ -267,7 +267,7 @@ def _retell(document: dict[str, Any], output: OutputFormat) -> None:
 
 
 def _told(world: "World", run: Sequence[str]) -> Iterator[dict[str, Any]]:
-    from fairlead.sim.explorer.retelling import retell
+    from fairlead.sim.explorer.counterexample_replay import retell
 
     for number, told in enumerate(retell(world, run), start=1):
         yield {

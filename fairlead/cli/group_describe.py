@@ -16,7 +16,7 @@ from fairlead.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairlead.control.handing_back import GroupRelease
+    from fairlead.control.native_handback import GroupRelease
     from fairlead.core.model import MessageQueue
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
@@ -110,7 +110,7 @@ def _document(found: "GroupStanding", control: str, *, whole: bool) -> dict[str,
 
 
 def _release(group: str, source: "TopicSource", settings: "Settings") -> "GroupRelease | None":
-    from fairlead.control.handing_back import release_of
+    from fairlead.control.native_handback import release_of
     from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
     from streaming.own_strategies import all_strategies
 

@@ -51,9 +51,9 @@ def moves(
     record. docs/why.md has the details.
     """
     from fairlead.cli.moves_text import moves_text
+    from fairlead.history.formatting import time_words
+    from fairlead.history.grant_history import tenures_of
     from fairlead.history.moves import decided_moves, only
-    from fairlead.history.places import time_words
-    from fairlead.history.tenures import tenures_of
     from fairlead.planning.sets import newest_entries, read_sets
     from fairlead.sources.decision_log import read_decisions
 

@@ -8,7 +8,7 @@ from fairlead.cli.folded_text import folded
 from fairlead.cli.output import queues_text, visible
 from fairlead.counts import counted
 from fairlead.history.cause_words import headline
-from fairlead.history.places import epoch_words, queue_words, span_words, time_words
+from fairlead.history.formatting import epoch_words, queue_words, span_words, time_words
 
 if TYPE_CHECKING:
     from fairlead.history.moves import DecidedMoves, Move

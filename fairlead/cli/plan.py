@@ -19,8 +19,8 @@ from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from fairlead.planning.changes import Changes
-    from fairlead.planning.picture import Picture
     from fairlead.planning.plan import Plan
+    from fairlead.planning.planned_group import Picture
 
 GroupArgument = Annotated[
     str | None,

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from fairlead.planning.changes import Changes
     from fairlead.planning.live_group import LiveGroup
     from fairlead.planning.offline import LastTopics
-    from fairlead.planning.picture import Picture
     from fairlead.planning.plan import Passing, Plan
+    from fairlead.planning.planned_group import Picture
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
@@ -94,7 +94,7 @@ class _Looker(NamedTuple):
         Raises:
             UsageError, EnvironmentMissingError: as `live_group`.
         """
-        from fairlead.planning.remarks import remarks_on
+        from fairlead.planning.plan_notes import remarks_on
         from fairlead.sources.one_look import OneLook
 
         source = OneLook(self.source)

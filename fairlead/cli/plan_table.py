@@ -11,8 +11,8 @@ from fairlead.counts import counted
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
+    from fairlead.planning.imbalance import Skew
     from fairlead.planning.plan import MemberPlan, Plan
-    from fairlead.planning.skew import Skew
 
 __all__ = ["show_table"]
 

@@ -141,7 +141,7 @@ def _following(
 
 
 def _rejected(rows: "Iterable[RawRecord]", which: WhichRejects) -> "Iterator[Rejected]":
-    from fairlead.history.places import at_words
+    from fairlead.history.formatting import at_words
     from fairlead.history.rejected import rejected_of
 
     for row in rows:
@@ -173,7 +173,7 @@ def _write(rejected: "Rejected", output: OutputFormat) -> None:
 
 
 def _lines(rejected: "Rejected") -> Iterator[str]:
-    from fairlead.history.places import at_words, time_words
+    from fairlead.history.formatting import at_words, time_words
 
     field = f" at {rejected.field}" if rejected.field else ""
     group = rejected.group

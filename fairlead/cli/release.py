@@ -23,7 +23,7 @@ from fairlead.errors import EnvironmentMissingError, RefusedError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairlead.control.handing_back import ReleasedQueue
+    from fairlead.control.native_handback import ReleasedQueue
 
 __all__ = ["release"]
 
@@ -123,7 +123,7 @@ def _refuse_if_designated(work: GroupWork) -> None:
     Raises:
         RefusedError: the group has one.
     """
-    from fairlead.control.handing_back import foreign_designation
+    from fairlead.control.native_handback import foreign_designation
 
     if foreign_designation(work.session.present):
         raise RefusedError(
@@ -140,7 +140,7 @@ def _keep_ours_out(work: GroupWork, change: ChangeOptions, *, elsewhere: bool) -
         VerdictError: the engine refuses that.
         EnvironmentMissingError: an engine runs and does not answer.
     """
-    from fairlead.control.handing_back import release_rule
+    from fairlead.control.native_handback import release_rule
 
     changes, _ = work.checked([release_rule(work.name, elsewhere=elsewhere)], change)
     outcomes = work.written(changes, change)
@@ -158,7 +158,7 @@ def _plan(both: BothGroups) -> "list[ReleasedQueue]":
         UsageError: of none of them a position is known: the group is mistyped, most likely.
         EnvironmentMissingError: a cluster does not answer.
     """
-    from fairlead.control.handing_back import plan_release
+    from fairlead.control.native_handback import plan_release
 
     places = both.places()
     planned = plan_release(places, both.native.positions(places))

@@ -23,7 +23,7 @@ def refuse_to_end_release(name: str, present: "RulesInForce", rules: "Iterable[R
     Raises:
         RefusedError: they would; the message has who released the group, and the way back.
     """
-    from fairlead.control.handing_back import ends_release
+    from fairlead.control.native_handback import ends_release
 
     release = ends_release(present, rules)
     if release is not None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from fairlead.cli.folded_text import folded
 from fairlead.history.cause_words import position_words
-from fairlead.history.places import (
+from fairlead.history.formatting import (
     at_words,
     clock_words,
     epoch_words,
@@ -16,9 +16,9 @@ from fairlead.history.places import (
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
+    from fairlead.history.history_model import CauseTold, DecisionTold, Handover, TenureTold
     from fairlead.history.loss import Loss
     from fairlead.history.queue_story import QueueStory
-    from fairlead.history.story import CauseTold, DecisionTold, Handover, TenureTold
     from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["story_text"]

@@ -9,8 +9,8 @@ from fairlead.cli.output import OutputFormat, write_fitting
 from fairlead.verify.invariants import INVARIANTS
 
 if TYPE_CHECKING:
-    from fairlead.verify.docket import Ruling
     from fairlead.verify.judgement import Judgement
+    from fairlead.verify.verdicts import Ruling
 
 __all__ = ["show_judgement"]
 

@@ -7,7 +7,6 @@ nothing about what follows (targets, commands): that is done once, after all rec
 from dataclasses import replace
 from typing import Final
 
-from fairlead.core.agreement import kept_profile
 from fairlead.core.barrier import acknowledge_by_beat, apply_claims
 from fairlead.core.bounds import (
     believe_end,
@@ -23,16 +22,16 @@ from fairlead.core.bounds import (
 )
 from fairlead.core.draft import GATE, Draft
 from fairlead.core.fencing import FENCED, fenced_reason
-from fairlead.core.growth import note_growth
+from fairlead.core.forced_handover import has_ordered
 from fairlead.core.handover import Resolved, answer_never, based, progress, release
 from fairlead.core.leaving import apply_leave, note_leaver
+from fairlead.core.member_disagreement import kept_profile
 from fairlead.core.membership import apply_heartbeat, shared_topics, subscribed_topics
 from fairlead.core.model import NOTHING, Epoch, Route
 from fairlead.core.offsets import ROCKETMQ, first_base
-from fairlead.core.overtaking import has_ordered
+from fairlead.core.partitions_added import note_growth
 from fairlead.core.pull_idle import note_idle
 from fairlead.core.quota import QUOTA
-from fairlead.core.rebirth import settle_lives
 from fairlead.core.records import (
     Arrival,
     Claims,
@@ -55,6 +54,7 @@ from fairlead.core.scales import measure, weigh_when_due
 from fairlead.core.spoken_for import note_going_on, note_unasked
 from fairlead.core.state import RESET, Grant, QueueState, Spoken
 from fairlead.core.surplus import surplus_of_route, without_room
+from fairlead.core.topic_recreated import settle_lives
 from fairlead.core.waiting import apply_absent, note_answer
 
 __all__ = ["KINDS", "apply_record"]

@@ -13,14 +13,13 @@ it also waits for lease and margin from the marker, in which whoever is alive is
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fairlead.core.adoption import adopt_queue, is_from_before_its_reset, with_its_reset
+from fairlead.core.barrier_exit import adopt_queue, is_from_before_its_reset, with_its_reset
 from fairlead.core.bounds import doubt_adopted, is_doubtful, settle_doubts
 from fairlead.core.draft import Draft
 from fairlead.core.fencing import FENCED, FUTURE_EPOCH
-from fairlead.core.lives import in_its_life, lives_told, note_remade
+from fairlead.core.forced_handover import marks, may_be_forced, passed_without, settle_late_claims
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
-from fairlead.core.overtaking import marks, may_be_forced, passed_without, settle_late_claims
 from fairlead.core.records import Arrival, Claim, Claims, Heartbeat
 from fairlead.core.remembered import (
     credit_in_barrier,
@@ -35,6 +34,7 @@ from fairlead.core.remembered import (
 from fairlead.core.rules import GroupRules
 from fairlead.core.state import Barrier, ClaimSet, QueueState
 from fairlead.core.strangers import hears_strangers
+from fairlead.core.topic_identity import in_its_life, lives_told, note_remade
 
 __all__ = [
     "acknowledge_by_beat",

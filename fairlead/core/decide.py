@@ -5,15 +5,15 @@ from one to the next (:mod:`fairlead.core.handover`): it walks over the queues, 
 both.
 """
 
-from fairlead.core.agreement import kept_profile
 from fairlead.core.draft import GATE, HANDOVER, Draft
-from fairlead.core.growth import queues_without_start
+from fairlead.core.forced_handover import aim_past, is_eager
 from fairlead.core.handover import aim, is_behind_doubt
+from fairlead.core.member_disagreement import kept_profile
 from fairlead.core.membership import shared_topics, sharing_members, subscribed_topics
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Request, What
-from fairlead.core.overtaking import aim_past, is_eager
+from fairlead.core.partitions_added import queues_without_start
 from fairlead.core.retry_topic import ON_SUBSCRIPTION, own_retry_topic
 from fairlead.core.routes import is_lacking
 from fairlead.core.scales import forget

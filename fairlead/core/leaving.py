@@ -6,13 +6,13 @@ starts nothing newer: what it was granted above that, it may never have read. Wh
 by its releases or by its lapse alone (rule H11).
 """
 
-from fairlead.core.absence import await_return
 from fairlead.core.draft import Draft
 from fairlead.core.handover import answer_never
 from fairlead.core.membership import may_concern_shares
 from fairlead.core.model import MessageQueue, Source
+from fairlead.core.rebalance_delay import note_change
 from fairlead.core.records import Arrival, Leave, Release
-from fairlead.core.settling import note_change
+from fairlead.core.restart_grace import await_return
 from fairlead.core.state import Grant, Member
 
 __all__ = ["apply_leave", "end_leaves", "note_leaver"]

@@ -8,14 +8,14 @@ counts with the clock at its own record, also one that has no other effect (rule
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fairlead.core.absence import await_return, take_back
 from fairlead.core.draft import Draft
 from fairlead.core.handover import lapse
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Cause, Gone, Notice
+from fairlead.core.rebalance_delay import note_change
 from fairlead.core.records import Arrival, Heartbeat
-from fairlead.core.settling import note_change
+from fairlead.core.restart_grace import await_return, take_back
 from fairlead.core.state import GroupState, Liveness, Member, Spoken, Tombstone
 from fairlead.core.subscriptions import newest_subscriptions
 from fairlead.core.surplus import surplus_of_beat

@@ -7,6 +7,7 @@ writes nothing.
 from dataclasses import replace
 
 from fairlead.core.draft import Draft
+from fairlead.core.forced_handover import is_eager
 from fairlead.core.handover import Phase, phase_of
 from fairlead.core.membership import effective_members, shared_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
@@ -20,13 +21,12 @@ from fairlead.core.outputs import (
     Holding,
     Output,
 )
-from fairlead.core.overtaking import is_eager
 from fairlead.core.retry_topic import is_awaited
 from fairlead.core.routes import is_lacking
 from fairlead.core.rules import GroupRules
+from fairlead.core.staggered_release import turns_of
 from fairlead.core.state import GroupState, QueueState
 from fairlead.core.targets import alarms_of, shared_queues
-from fairlead.core.turns import turns_of
 
 __all__ = ["outputs_of", "summary_of"]
 

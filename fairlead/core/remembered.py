@@ -9,13 +9,13 @@ from dataclasses import replace
 from fairlead.core.bounds import believe_end, doubt_in_barrier, is_doubtful
 from fairlead.core.draft import Draft
 from fairlead.core.handover import credit
-from fairlead.core.lives import note_told, of_newest
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
 from fairlead.core.quota import BUILT_IN, QUOTA_BOUNDS, QUOTA_QUEUES
 from fairlead.core.records import Arrival, Claim, Claims, Progress, QueueProgress, Release
 from fairlead.core.routes import queue_count
 from fairlead.core.state import Barrier, GroupState, QueueState, Told
 from fairlead.core.strangers import hears_strangers
+from fairlead.core.topic_identity import note_told, of_newest
 
 __all__ = [
     "credit_in_barrier",

@@ -21,7 +21,7 @@ from fairlead.core.single_rules import (
     read_single_rule,
     subject_text,
 )
-from fairlead.core.turns import TURN_MS
+from fairlead.core.staggered_release import TURN_MS
 from fairlead.core.weighing import BY_COUNT, Weighing, read_weighing
 
 __all__ = [

@@ -155,7 +155,8 @@ class Settling:
 class Trait(NamedTuple):
     """Something that the members of a group are meant to agree on: of a topic, or of all of them.
 
-    ``name`` is a word of :mod:`fairlead.core.agreement`; ``topic`` is empty if it is of no topic.
+    ``name`` is a word of :mod:`fairlead.core.member_disagreement`; ``topic`` is empty if it is of
+    no topic.
     """
 
     name: str

@@ -14,8 +14,6 @@ changes settle; queues are handed over; what is missing is asked for.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fairlead.core.absence import give_up_the_absent
-from fairlead.core.agreement import agree
 from fairlead.core.apply import KINDS, apply_record
 from fairlead.core.barrier import barrier_due_ms, enter_barrier, pass_barrier
 from fairlead.core.bounds import judge_by_answers
@@ -26,10 +24,10 @@ from fairlead.core.decide import (
     request_wait_ms,
 )
 from fairlead.core.draft import Draft
-from fairlead.core.drains import note_drained
-from fairlead.core.growth import growth_end_ms
-from fairlead.core.healing import heal_members, note_digests
+from fairlead.core.drained_members import note_drained
+from fairlead.core.forced_handover import look_for_mute
 from fairlead.core.leaving import end_leaves
+from fairlead.core.member_disagreement import agree
 from fairlead.core.membership import (
     bury_leavers,
     effective_members,
@@ -39,11 +37,11 @@ from fairlead.core.membership import (
 )
 from fairlead.core.model import Source
 from fairlead.core.outputs import Output, Rejection, Request
-from fairlead.core.overtaking import look_for_mute
+from fairlead.core.partitions_added import growth_end_ms
 from fairlead.core.publish import outputs_of
 from fairlead.core.pull_idle import take_anew
 from fairlead.core.quota import QUOTA
-from fairlead.core.rebirth import forget_routes
+from fairlead.core.rebalance_delay import keep_targets, may_share, window_end_ms
 from fairlead.core.records import (
     Arrival,
     GroupRecord,
@@ -54,13 +52,15 @@ from fairlead.core.records import (
     RuleSet,
 )
 from fairlead.core.resets import refuse_strange_resets
+from fairlead.core.restart_grace import give_up_the_absent
+from fairlead.core.resync import heal_members, note_digests
 from fairlead.core.retry_topic import has_retry_topic, own_retry_topic
 from fairlead.core.rules import EngineRules, Moment, changed_rules, rules_of
 from fairlead.core.scales import weigh_queues, weigh_when_due
-from fairlead.core.settling import keep_targets, may_share, window_end_ms
 from fairlead.core.state import GroupState
 from fairlead.core.targets import allocation_text, compute_targets
 from fairlead.core.tombstones import forget_the_gone
+from fairlead.core.topic_recreated import forget_routes
 from fairlead.core.waiting import tell_waiting
 
 __all__ = ["StepResult", "due_ms", "step"]

@@ -9,7 +9,6 @@ drained members never.
 import json
 from collections.abc import Mapping
 
-from fairlead.core.agreement import SUBSCRIPTION_DISAGREEMENT, any_odd
 from fairlead.core.allocation import (
     Allocation,
     AllocationError,
@@ -17,9 +16,10 @@ from fairlead.core.allocation import (
     Candidate,
     described,
 )
-from fairlead.core.answers import STRATEGY_ERROR, read_answer, refusal
 from fairlead.core.designation import Sharing, sharing
 from fairlead.core.draft import Draft
+from fairlead.core.forced_handover import MUTE_MEMBER, any_mute, has_ordered
+from fairlead.core.member_disagreement import SUBSCRIPTION_DISAGREEMENT, any_odd
 from fairlead.core.membership import (
     DUPLICATE_CLIENT_ID,
     absent_members,
@@ -30,13 +30,13 @@ from fairlead.core.membership import (
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
-from fairlead.core.overtaking import MUTE_MEMBER, any_mute, has_ordered
 from fairlead.core.retry_topic import own_retry_topic
 from fairlead.core.routes import can_be_read, is_lacking, queue_zones, readable_queues
 from fairlead.core.rules import without_effect
 from fairlead.core.scales import takes_weights
 from fairlead.core.single_rules import drained_of, placement_of
 from fairlead.core.state import GroupState, Member
+from fairlead.core.strategy_answer import STRATEGY_ERROR, read_answer, refusal
 
 FAILED_ALLOCATION = "failed_allocation"
 """What each attempt to allocate a topic counts as if it fails, with the code of its failure."""

@@ -17,7 +17,7 @@ from fairlead.demo.passage import follow_steps, unanswered_drops
 from fairlead.demo.verdict import Check, StepOutcome, Verdict
 from fairlead.verify.history import ClientKilled, EngineKilled, History
 from fairlead.verify.judgement import Judgement
-from fairlead.verify.killed import KilledClient
+from fairlead.verify.killed_clients import KilledClient
 from fairlead.verify.overlaps import Overlap, find_overlaps
 from fairlead.verify.reads import Reads, count_reads
 from fairlead.verify.tenures import Tenures, read_tenures

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from fairlead.verify.killed import KilledClient
+from fairlead.verify.killed_clients import KilledClient
 
 __all__ = ["Check", "StepOutcome", "Verdict"]
 

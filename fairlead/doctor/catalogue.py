@@ -9,7 +9,7 @@ from fairlead.doctor import (
     checkpoint,
     endpoints,
     lease,
-    life,
+    liveness,
     machine,
     permissions,
     topics,
@@ -97,14 +97,14 @@ CHECKS: Final = (
           "What this user may do with each topic, and with each group of `--group`, as the brokers "
           "tell it (authorized operations). What others may do cannot be asked.",
           "who `--role` names may not do what it must; without it, the engine"),
-    Check("engine", Place.CLUSTER, 7, life.engine,
+    Check("engine", Place.CLUSTER, 7, liveness.engine,
           "The age and generation of the newest tick in the log, wherever the engine runs.",
           "an engine ran, and has been silent for ten ticks"),
-    Check("clock", Place.CLUSTER, 7, life.clock,
+    Check("clock", Place.CLUSTER, 7, liveness.clock,
           "This machine's clock beside the brokers', by records that arrive while it looks, and "
           "the brokers' clocks beside each other, by the ticks of one moment. Nothing is written.",
           "a minute apart; or brokers further apart than `group_defaults.margin_ms`"),
-    Check("bridge", Place.CLUSTER, 6, life.bridge,
+    Check("bridge", Place.CLUSTER, 6, liveness.bridge,
           "What each cluster's bridge last said of itself, and whether what was asked of bridges "
           "has an answer, as `fairlead group check --all` finds it; and whether topics have more "
           "queues than their routes tell.",

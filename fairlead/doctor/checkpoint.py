@@ -8,7 +8,7 @@ from typing import Final
 
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
 from fairlead.doctor.endpoints import engine_answers
-from fairlead.doctor.life import live_tick
+from fairlead.doctor.liveness import live_tick
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.errors import RefusedError
 from streaming.checkpoint import Checkpoint, Layout, check_layout

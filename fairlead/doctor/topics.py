@@ -9,7 +9,7 @@ from fairlead.doctor.answer import Answer, fail, ok, warn
 from fairlead.doctor.nodes import named_brokers
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.topics import TopicDifference, configs_of, differences_of, topic_specs
-from fairlead.topics.rights import acl_command
+from fairlead.topics.acls import acl_command
 from fairlead.wire.topics import ALL_TOPICS
 from streaming.topics import SHARDED_TOPICS
 

@@ -12,7 +12,7 @@ from fairlead.core.outputs import Cause, Cut, Decision, Failure, GroupSummary
 from fairlead.core.publish import summary_of
 from fairlead.core.rules import rules_of
 from fairlead.core.state import GroupState
-from fairlead.engine.attempt import Attempt, reraise_unless_own
+from fairlead.engine.group_step import Attempt, reraise_unless_own
 
 __all__ = ["decision_of"]
 

@@ -16,9 +16,17 @@ from typing import NamedTuple
 
 from fairlead.codec.stored import StoredShard
 from fairlead.core.outputs import Cut
-from fairlead.engine.any_order import AnyOrder
 from fairlead.engine.context import ShardContext
 from fairlead.engine.difference import Difference, difference_of
+from fairlead.engine.output_log import (
+    Content,
+    Outputs,
+    Survey,
+    Written,
+    WrittenInMemory,
+    is_refusal,
+    survey,
+)
 from fairlead.engine.recorded_log import RecordedLog
 from fairlead.engine.replay import (
     Contexts,
@@ -29,15 +37,7 @@ from fairlead.engine.replay import (
     run_rest,
 )
 from fairlead.engine.streams import Streams
-from fairlead.engine.written import (
-    Content,
-    Outputs,
-    Survey,
-    Written,
-    WrittenInMemory,
-    is_refusal,
-    survey,
-)
+from fairlead.engine.unordered_match import AnyOrder
 
 __all__ = [
     "Comparison",

@@ -7,7 +7,7 @@ from fairlead.core.apply import KINDS
 from fairlead.core.records import BridgeSign, Generation, RouteChanged, Tick
 from fairlead.engine.admission import SurplusRow
 from fairlead.engine.context import ShardContext
-from fairlead.engine.line import Line, raw_of
+from fairlead.engine.parsed_row import Line, raw_of
 from fairlead.engine.reading import Batch, Refused
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError

@@ -12,7 +12,7 @@ from fairlead.codec.quarantine import HeldRow
 from fairlead.core.model import Source
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice, Origin, Output, Rejection
 from fairlead.engine.context import ShardContext
-from fairlead.engine.line import Line, raw_of, source_of
+from fairlead.engine.parsed_row import Line, raw_of, source_of
 from fairlead.engine.reading import Refused
 from fairlead.wire.encode import encode
 from fairlead.wire.encode_reject import encode_reject

@@ -30,7 +30,7 @@ from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.engine.context import ShardContext
 from fairlead.engine.defaults import rules_for_all
 from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
-from fairlead.engine.line import Beat, Line, source_of
+from fairlead.engine.parsed_row import Beat, Line, source_of
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import Sender, WireError
 from fairlead.wire.limits import WireLimits

@@ -15,12 +15,10 @@ from fairlead.core.outputs import Decision, Output, Rejection
 from fairlead.core.quota import QUOTA_BYTES, QUOTA_RECORDS
 from fairlead.core.rules import EngineRules, Moment
 from fairlead.core.state import GroupState
-from fairlead.engine.attempt import Attempt, dated
 from fairlead.engine.context import Decided, ShardContext, ShardResult, StepFailure
 from fairlead.engine.defaults import defaults_change, rules_for_all, set_defaults
-from fairlead.engine.isolation import Visit, advance, set_aside
+from fairlead.engine.group_step import Attempt, dated
 from fairlead.engine.late_reading import reread
-from fairlead.engine.line import Line, source_of
 from fairlead.engine.outgoing import (
     PUBLISHED,
     Stamp,
@@ -29,6 +27,8 @@ from fairlead.engine.outgoing import (
     records_of,
     records_of_refused,
 )
+from fairlead.engine.parsed_row import Line, source_of
+from fairlead.engine.quarantine import Visit, advance, set_aside
 from fairlead.engine.reading import OVER_QUOTA, UNREADABLE, Batch, Refused, order_of
 from fairlead.engine.settlement import letters_of_turned_away, settle
 from fairlead.engine.state_share import FULL_NOW, group_bytes

@@ -32,7 +32,7 @@ from fairlead.core.surplus import SHARE_REMEDY
 from fairlead.engine.admission import LARGE_BYTES, Sender, SurplusRow, grant_of, sender_of
 from fairlead.engine.context import ShardContext
 from fairlead.engine.late_reading import read_surplus
-from fairlead.engine.line import Beat, Line, raw_of
+from fairlead.engine.parsed_row import Beat, Line, raw_of
 from fairlead.engine.reading import Batch, Refused, is_counted
 from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.raw import OutgoingRecord, RawRecord

@@ -4,12 +4,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from fairlead.core.outputs import Cut
-from fairlead.engine.alignment import Aligned, Aligner, Block, Mismatch
-from fairlead.engine.any_order import AnyOrder
 from fairlead.engine.context import ShardContext
 from fairlead.engine.difference import Difference, difference_of
-from fairlead.engine.replay import Replayed
-from fairlead.engine.written import (
+from fairlead.engine.output_log import (
     Content,
     Outputs,
     Survey,
@@ -20,6 +17,9 @@ from fairlead.engine.written import (
     told_generation,
     undecided,
 )
+from fairlead.engine.replay import Replayed
+from fairlead.engine.sequence_match import Aligned, Aligner, Block, Mismatch
+from fairlead.engine.unordered_match import AnyOrder
 from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["Streams"]

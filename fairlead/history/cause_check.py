@@ -23,7 +23,7 @@ from fairlead.core.records import (
     RuleSet,
 )
 from fairlead.core.rule_cause import cause_of_rule
-from fairlead.history.places import queue_words
+from fairlead.history.formatting import queue_words
 from fairlead.sources.missing_record import Place, WhyMissing
 from fairlead.wire.bodies import cause_body
 from fairlead.wire.decode import decode

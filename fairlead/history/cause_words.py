@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from fairlead.counts import counted, listed
-from fairlead.history.places import queue_words
+from fairlead.history.formatting import queue_words
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import orjson
 
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
-from fairlead.history.places import at_words, clock_words
+from fairlead.history.formatting import at_words, clock_words
 from fairlead.sources.missing_record import Place
 from fairlead.wire.raw import RawRecord
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fairlead.history.story import DecisionTold, Handover, Released
+from fairlead.history.history_model import DecisionTold, Handover, Released
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["Loss"]

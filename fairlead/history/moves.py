@@ -8,9 +8,9 @@ from typing import Any, Literal
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.history.cause_words import chief_cause, chief_trigger, headline
+from fairlead.history.formatting import at_words, epoch_words, iso_words, queue_words
+from fairlead.history.grant_history import Tenure, Tenures
 from fairlead.history.least_moves import least_moves
-from fairlead.history.places import at_words, epoch_words, iso_words, queue_words
-from fairlead.history.tenures import Tenure, Tenures
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["DecidedMoves", "Move", "MoveKind", "decided_moves", "moves_by_trigger", "only"]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from fairlead.history.places import at_words, iso_words
+from fairlead.history.formatting import at_words, iso_words
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["Rejected", "rejected_of"]

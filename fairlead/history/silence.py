@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairlead.durations import duration_words
+from fairlead.history.formatting import at_words, clock_words
 from fairlead.history.last_heard import LastHeard, Patience
-from fairlead.history.places import at_words, clock_words
 
 __all__ = ["Silence", "silence_of"]
 

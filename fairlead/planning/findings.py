@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from fairlead.core.agreement import SUBSCRIPTION_DISAGREEMENT, compared, traits_of, worded
+from fairlead.core.member_disagreement import SUBSCRIPTION_DISAGREEMENT, compared, traits_of, worded
 from fairlead.core.membership import effective_members
 from fairlead.core.model import MemberKey, MessageQueue, Process
 from fairlead.core.ordering import java_order, queue_order

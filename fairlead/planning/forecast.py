@@ -21,7 +21,7 @@ from fairlead.core.rules import GroupRules
 from fairlead.core.scales import weigh_queues
 from fairlead.core.state import QueueState
 from fairlead.core.targets import alarms_of, compute_targets
-from fairlead.planning.picture import SOMEWHERE, Picture
+from fairlead.planning.planned_group import SOMEWHERE, Picture
 
 __all__ = ["Forecast", "RefusedRecordError", "applied", "forecast", "notes_of", "settled"]
 

@@ -22,9 +22,9 @@ from fairlead.core.state import Grant, QueueState
 from fairlead.engine.context import ShardContext
 from fairlead.planning.engine_life import EngineLife
 from fairlead.planning.forecast import forecast
-from fairlead.planning.picture import SOMEWHERE, Picture
+from fairlead.planning.live_members import RollCall, call_roll
 from fairlead.planning.plan import Passing
-from fairlead.planning.roll_call import RollCall, call_roll
+from fairlead.planning.planned_group import SOMEWHERE, Picture
 from fairlead.planning.sets import Sets, holders_before, newest_entries, read_sets
 from fairlead.sources.decision_log import claimed_generation
 from fairlead.sources.topic_source import TopicSource

@@ -11,8 +11,8 @@ from fairlead.core.records import GroupRecord, Leave, RuleSet
 from fairlead.core.rules import GroupRules
 from fairlead.planning.even_share import EvenShare, even_share
 from fairlead.planning.forecast import forecast
-from fairlead.planning.picture import Picture
-from fairlead.planning.skew import Scales, Skew, scales_of, skew_of
+from fairlead.planning.imbalance import Scales, Skew, scales_of, skew_of
+from fairlead.planning.planned_group import Picture
 from fairlead.planning.unrouted import unrouted_topics
 from fairlead.planning.vain_pins import vain_pins
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from fairlead.core.records import RuleSet
 from fairlead.planning.forecast import forecast
-from fairlead.planning.picture import Picture
+from fairlead.planning.planned_group import Picture
 
 __all__ = ["left_unread"]
 

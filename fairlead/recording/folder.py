@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fairlead.engine.written import Written
+from fairlead.engine.output_log import Written
 from fairlead.recording.errors import RecordingError
 from fairlead.recording.lines import record_of
 from fairlead.recording.manifest import Manifest, PartitionFile, read_manifest

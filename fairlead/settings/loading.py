@@ -20,9 +20,9 @@ from fairlead.settings.layers import (
     override_layer,
     profile_layer,
 )
-from fairlead.settings.nearest import nearest_key, remedy_of
 from fairlead.settings.problems import Problem, SettingsError
 from fairlead.settings.sections import Settings
+from fairlead.settings.suggestions import nearest_key, remedy_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from fairlead.core.rules import EngineRules
 from fairlead.engine.context import ShardContext, ShardResult
 from fairlead.engine.seals import seal_of
 from fairlead.engine.shard import run_shard
-from fairlead.sim.breach import BreachError
 from fairlead.sim.chance import Chance
 from fairlead.sim.checkpoint import Checkpoint, Ends, Saved
 from fairlead.sim.client import ASSIGNMENTS_PARTITIONS
@@ -27,6 +26,7 @@ from fairlead.sim.kafka import CLOCK_BEGIN_MS, Kafka
 from fairlead.sim.scenario import Scenario
 from fairlead.sim.story import Story
 from fairlead.sim.timeline import Happening, Timeline
+from fairlead.sim.violation import BreachError
 from fairlead.wire.encode import encode_generation, encode_tick
 from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.raw import OutgoingRecord, Partitions, RawRecord

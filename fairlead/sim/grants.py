@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 from fairlead_client.model import Queue
 
-from fairlead.sim.breach import BreachError
 from fairlead.sim.reports import Pair, Reports
 from fairlead.sim.tenures import Tenures
+from fairlead.sim.violation import BreachError
 
 __all__ = ["Grant", "Grants", "Routes"]
 

@@ -12,15 +12,15 @@ from fairlead.codec.stored import StoredShard
 from fairlead.core.model import MessageQueue
 from fairlead.core.offsets import ROCKETMQ
 from fairlead.sim.application import Work
-from fairlead.sim.breach import BreachError
 from fairlead.sim.data_plane import DataPlane, Topic
 from fairlead.sim.grants import Grant, Grants
 from fairlead.sim.kafka import Kafka
-from fairlead.sim.passages import Passages
 from fairlead.sim.reports import Reports
 from fairlead.sim.scenario import Scenario
+from fairlead.sim.start_checks import Passages
 from fairlead.sim.tenures import Tenures
 from fairlead.sim.timeline import Timeline
+from fairlead.sim.violation import BreachError
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 from fairlead.wire.topics import TopicNames
 

@@ -5,13 +5,13 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fairlead.sim.breach import BreachError
 from fairlead.sim.changes import CHANGES
+from fairlead.sim.convergence import heal, settle
 from fairlead.sim.faults_of_clients import OF_CLIENTS
 from fairlead.sim.faults_of_engine import OF_ENGINE
 from fairlead.sim.faults_of_kafka import OF_KAFKA
-from fairlead.sim.settling import heal, settle
 from fairlead.sim.story import Story
+from fairlead.sim.violation import BreachError
 from fairlead.sim.world import World
 
 __all__ = ["KINDS", "Outcome", "run_schedule"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fairlead_client.model import Queue
 
 from fairlead.sim.application import Work
-from fairlead.sim.breach import BreachError
+from fairlead.sim.violation import BreachError
 
 if TYPE_CHECKING:
     from fairlead.sim.client import Client

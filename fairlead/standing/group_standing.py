@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from fairlead.control.handing_back import GroupRelease, release_of
 from fairlead.control.known_groups import named_groups
+from fairlead.control.native_handback import GroupRelease, release_of
 from fairlead.core.allocation import Strategy
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import Epoch, MessageQueue, Route

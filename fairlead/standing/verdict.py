@@ -15,8 +15,8 @@ from fairlead.core.retry_topic import is_awaited
 from fairlead.counts import listed
 from fairlead.planning.findings import Finding
 from fairlead.planning.live_group import LiveGroup
+from fairlead.planning.plan_notes import notes_on
 from fairlead.planning.problems import other_alarms
-from fairlead.planning.remarks import notes_on
 from fairlead.standing.findings import standing_findings
 from fairlead.standing.group_standing import GroupStanding
 from fairlead.standing.words import ALARMS

@@ -1,5 +1,6 @@
 """Fairlead's own topics: how each must be set, making them, and finding what differs."""
 
+from fairlead.topics.acls import RIGHTS, Role, acl_command
 from fairlead.topics.creation import (
     BROKERS_CHOICE,
     READY_WAIT_MS,
@@ -14,7 +15,6 @@ from fairlead.topics.creation import (
 from fairlead.topics.missing_rights import cluster_error, lack_words, lacking, require_rights
 from fairlead.topics.reachability import connection_error, require_reachable
 from fairlead.topics.reading_position import UNKNOWN_POSITION, position_of
-from fairlead.topics.rights import RIGHTS, Role, acl_command
 from fairlead.topics.specification import MESSAGE_BYTES_MAX, TopicSpec, topic_specs
 from fairlead.topics.topic_consumer import TopicConsumer
 from fairlead.topics.unreadable_batch import BATCHES_PASSED_OVER, UnreadableBatch

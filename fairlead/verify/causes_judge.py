@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fairlead.core.records import ALL_GROUPS
-from fairlead.verify.docket import Docket, Evidence, evidence_of
 from fairlead.verify.facts import ShardFacts
-from fairlead.verify.told import ToldAdd
+from fairlead.verify.issued_grants import ToldAdd
+from fairlead.verify.verdicts import Docket, Evidence, evidence_of
 from fairlead.verify.walk import Ending, Step
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.partition import partition_of_group

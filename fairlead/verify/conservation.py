@@ -8,8 +8,8 @@ from typing import Final
 import orjson
 
 from fairlead.recording import RecordingFolder
-from fairlead.verify.docket import Docket, Evidence, evidence_of
 from fairlead.verify.facts import ShardFacts
+from fairlead.verify.verdicts import Docket, Evidence, evidence_of
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.reasons import Reason
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fairlead.recording import RecordingFolder
-from fairlead.verify.docket import Docket, evidence_of
+from fairlead.verify.verdicts import Docket, evidence_of
 from fairlead.wire.decision_records import DecisionRecord, whole_decisions
 from fairlead.wire.raw import RawRecord
 

@@ -2,9 +2,9 @@
 
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.records import Generation
-from fairlead.verify.docket import Docket, evidence_of
 from fairlead.verify.facts import ShardFacts
-from fairlead.verify.told import ToldAdd
+from fairlead.verify.issued_grants import ToldAdd
+from fairlead.verify.verdicts import Docket, evidence_of
 from fairlead.verify.walk import Ending, Step
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.raw import RawRecord

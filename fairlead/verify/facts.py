@@ -26,11 +26,11 @@ from fairlead.core.records import (
 )
 from fairlead.core.rules import GroupRules
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
-from fairlead.verify.docket import Evidence, evidence_of
 from fairlead.verify.grant_facts import GrantFacts
 from fairlead.verify.group_facts import GroupFacts
 from fairlead.verify.member_facts import MemberFacts
 from fairlead.verify.position_facts import PositionFacts
+from fairlead.verify.verdicts import Evidence, evidence_of
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
-from fairlead.verify.docket import Evidence, evidence_of
+from fairlead.verify.verdicts import Evidence, evidence_of
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["Contradiction", "EarlyWork", "GrantFacts", "Report"]

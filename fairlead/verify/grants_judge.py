@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.verify.copies import Copies
-from fairlead.verify.docket import Docket, Evidence, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.grant_facts import EarlyWork, GrantFacts
 from fairlead.verify.group_facts import GroupFacts
-from fairlead.verify.told import ToldAdd
+from fairlead.verify.handover_copies import Copies
+from fairlead.verify.issued_grants import ToldAdd
+from fairlead.verify.verdicts import Docket, Evidence, evidence_of
 from fairlead.verify.walk import Ending, Step
 from fairlead.wire.decision_records import MoveRecord
 from fairlead.wire.raw import RawRecord

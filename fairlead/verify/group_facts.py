@@ -15,10 +15,10 @@ from fairlead.core.records import (
 )
 from fairlead.core.rules import GroupRules, RuleError, with_rule
 from fairlead.engine.clock import ShardClock
-from fairlead.verify.docket import Evidence, evidence_of
 from fairlead.verify.grant_facts import Contradiction, EarlyWork, GrantFacts, Report
 from fairlead.verify.member_facts import MemberFacts
 from fairlead.verify.position_facts import PositionFacts
+from fairlead.verify.verdicts import Evidence, evidence_of
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["GroupFacts"]

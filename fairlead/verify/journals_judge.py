@@ -2,13 +2,13 @@
 
 from collections.abc import Set as AbstractSet
 
-from fairlead.verify.docket import Docket, Evidence
-from fairlead.verify.eras import Era, Eras
 from fairlead.verify.history import ClientKilled, GrantKey, History, ProgressReport
 from fairlead.verify.overlaps import find_overlaps
 from fairlead.verify.reads import Reads, count_reads
+from fairlead.verify.reset_epochs import Era, Eras
 from fairlead.verify.tenures import Tenure, Tenures
 from fairlead.verify.unsafe_grants import UnsafeGrants
+from fairlead.verify.verdicts import Docket, Evidence
 
 __all__ = ["judge_journals"]
 

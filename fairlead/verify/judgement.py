@@ -12,11 +12,10 @@ from fairlead.engine.replay import Replayed, ReplayError
 from fairlead.recording import RecordingError, RecordingFolder
 from fairlead.verify.causes_judge import CausesJudge
 from fairlead.verify.conservation import Place, judge_conservation, read_letters
-from fairlead.verify.copies import read_copies
-from fairlead.verify.docket import Docket, Ruling
 from fairlead.verify.epochs_judge import EpochsJudge
 from fairlead.verify.evidence import history_of
 from fairlead.verify.grants_judge import GrantsJudge
+from fairlead.verify.handover_copies import read_copies
 from fairlead.verify.history import GrantKey, Journal, StepRecord
 from fairlead.verify.invariants import INVARIANTS
 from fairlead.verify.journals_judge import judge_journals
@@ -28,6 +27,7 @@ from fairlead.verify.replay_judge import judge_replay
 from fairlead.verify.replaying import Replay, claims_of, drivers_of
 from fairlead.verify.resets_judge import ResetsJudge
 from fairlead.verify.tenures import read_tenures
+from fairlead.verify.verdicts import Docket, Ruling
 from fairlead.verify.walk import Walk
 
 __all__ = [

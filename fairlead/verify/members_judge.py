@@ -3,11 +3,11 @@
 from typing import Final
 
 from fairlead.core.model import MemberKey, MessageQueue
-from fairlead.verify.docket import Docket, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.group_facts import GroupFacts
+from fairlead.verify.issued_grants import Told, ToldAdd, ToldEntry
 from fairlead.verify.member_facts import MemberFacts
-from fairlead.verify.told import Told, ToldAdd, ToldEntry
+from fairlead.verify.verdicts import Docket, evidence_of
 from fairlead.verify.walk import Ending, Step
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 

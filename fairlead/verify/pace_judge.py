@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fairlead.core.model import MemberKey
-from fairlead.verify.docket import Docket, Evidence, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.grant_facts import GrantFacts
 from fairlead.verify.group_facts import GroupFacts
-from fairlead.verify.told import ToldAdd
+from fairlead.verify.issued_grants import ToldAdd
+from fairlead.verify.verdicts import Docket, Evidence, evidence_of
 from fairlead.verify.walk import Ending, Step
 from fairlead.wire.decision_records import DecisionRecord
 

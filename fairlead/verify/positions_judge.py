@@ -2,10 +2,10 @@
 
 from fairlead.core.model import Position
 from fairlead.core.outputs import Cut
-from fairlead.verify.docket import Docket, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.grant_facts import Report
-from fairlead.verify.told import ToldAdd
+from fairlead.verify.issued_grants import ToldAdd
+from fairlead.verify.verdicts import Docket, evidence_of
 from fairlead.verify.walk import Ending, Step
 from fairlead.wire.decision_records import MoveRecord
 

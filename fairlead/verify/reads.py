@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from fairlead.core.model import MessageQueue
-from fairlead.verify.eras import Eras
 from fairlead.verify.history import Consumed, GrantKey, History, ProgressReport
-from fairlead.verify.killed import KilledClient, KilledQueue
+from fairlead.verify.killed_clients import KilledClient, KilledQueue
+from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import Tenure, Tenures
 from fairlead.verify.unsafe_grants import UnsafeGrants
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord

@@ -9,8 +9,8 @@ from fairlead.engine.field_difference import first_field
 from fairlead.engine.recorded_log import Places
 from fairlead.engine.replay import Replayed, ReplayError
 from fairlead.recording.log import FolderLog
-from fairlead.verify.docket import Docket, Evidence
 from fairlead.verify.replaying import Replay, compacted_away
+from fairlead.verify.verdicts import Docket, Evidence
 from fairlead.wire.raw import RawRecord
 
 __all__ = [

@@ -8,8 +8,8 @@ from fairlead.core.records import Generation
 from fairlead.core.rules import GroupRules
 from fairlead.engine.comparison import Comparison, Difference, Watch, compare_outputs
 from fairlead.engine.drivers import Drivers
+from fairlead.engine.output_log import Survey, survey
 from fairlead.engine.recorded_log import RecordedLog
-from fairlead.engine.written import Survey, survey
 from fairlead.recording import RecordingFolder
 from fairlead.recording.log import FolderLog
 from fairlead.wire.decode import decode

@@ -6,12 +6,12 @@ from typing import Final
 
 from fairlead.core.model import NOTHING, Epoch, MessageQueue, Position
 from fairlead.recording import SourceRuns
-from fairlead.verify.docket import Docket, Evidence, evidence_of
 from fairlead.verify.facts import ShardFacts
 from fairlead.verify.grant_facts import Report
 from fairlead.verify.group_facts import GroupFacts
+from fairlead.verify.issued_grants import ToldAdd
 from fairlead.verify.pace_judge import patience_ms
-from fairlead.verify.told import ToldAdd
+from fairlead.verify.verdicts import Docket, Evidence, evidence_of
 from fairlead.verify.walk import Ending, Step
 from fairlead.wire.decision_records import MoveRecord
 from fairlead.wire.raw import RawRecord

@@ -18,12 +18,12 @@ from fairlead.engine.replay import portions
 from fairlead.recording import RecordingFolder
 from fairlead.recording.log import FolderLog
 from fairlead.verify.decisions import read_decisions
-from fairlead.verify.docket import Docket
 from fairlead.verify.facts import ShardFacts, order_of
 from fairlead.verify.grant_facts import GrantFacts
 from fairlead.verify.group_facts import GroupFacts
+from fairlead.verify.issued_grants import ALL, Told, ToldAdd, read_told
 from fairlead.verify.member_facts import MemberFacts
-from fairlead.verify.told import ALL, Told, ToldAdd, read_told
+from fairlead.verify.verdicts import Docket
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import INPUT_TOPICS

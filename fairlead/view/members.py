@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from fairlead.core.agreement import compared, traits_of
+from fairlead.core.member_disagreement import compared, traits_of
 from fairlead.core.membership import effective_members
 from fairlead.core.model import Epoch, MemberKey, MemberProfile, Process, Subscription
 from fairlead.core.ordering import java_order

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from fairlead.control.handing_back import GroupRelease
+from fairlead.control.native_handback import GroupRelease
 from fairlead.core.model import Epoch
 from fairlead.planning.engine_life import EngineLife
 from fairlead.planning.problems import other_alarms

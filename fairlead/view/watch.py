@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from fairlead.core.forced_handover import MUTE_MEMBER
 from fairlead.core.membership import DUPLICATE_CLIENT_ID
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
-from fairlead.core.overtaking import MUTE_MEMBER
 from fairlead.view.decided import Decided, Taken
 from fairlead.view.fewest_moves import fewest_moves
 from fairlead.view.happened import FALLBACKS, Happened

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from fairlead.core.digest import digest
-from fairlead.core.healing import entries_by_member
 from fairlead.core.model import Epoch, MemberProfile, Position
 from fairlead.core.outputs import Decision, Gone, Rejection, Request
+from fairlead.core.resync import entries_by_member
 from fairlead.core.rules import Moment
 from fairlead.core.step import due_ms, step
 from tests.core.world import World, key_of, queue_of, settled

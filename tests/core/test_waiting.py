@@ -1,6 +1,6 @@
 """Members are told once what keeps them from what they want, where only the engine knows it."""
 
-from fairlead.control.handing_back import release_rule
+from fairlead.control.native_handback import release_rule
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice
 from fairlead.core.records import TopicAbsent
 from fairlead.core.waiting import UNANSWERED_MS

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from fairlead.core.agreement import SUBSCRIPTION_DISAGREEMENT
+from fairlead.core.member_disagreement import SUBSCRIPTION_DISAGREEMENT
 from fairlead.core.model import Epoch, MemberProfile, Position, Subscription
 from fairlead.core.outputs import (
     Assignment,

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fairlead.core.digest import digest
-from fairlead.core.healing import entries_by_member
 from fairlead.core.invariants import check
 from fairlead.core.model import (
     Epoch,
@@ -41,6 +40,7 @@ from fairlead.core.records import (
     RouteChanged,
     RuleSet,
 )
+from fairlead.core.resync import entries_by_member
 from fairlead.core.rules import CHAIN_CAP, EngineRules, GroupRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step

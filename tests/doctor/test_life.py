@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fairlead.doctor import Answer, Status, Surroundings, life, permissions
+from fairlead.doctor import Answer, Status, Surroundings, liveness, permissions
 from fairlead.doctor.surroundings import SeenTick, TickEvidence
 from fairlead.planning.bridge_signs import BridgeLife, BridgeVerdict
 from fairlead.settings import load_settings
@@ -69,7 +69,7 @@ def _evidence(
 )
 def test_engine(told: dict[str, Any], status: Status, words: str) -> None:
     """The newest tick says whether an engine runs, which, and whether every shard has its pulse."""
-    (answer,) = life.engine(_around(**_fresh(told)))
+    (answer,) = liveness.engine(_around(**_fresh(told)))
     assert answer.status is status
     assert words in answer.says
     assert status is Status.OK or answer.remedy
@@ -102,16 +102,16 @@ READ_MS = _now_ms()
 )
 def test_skew(late: tuple[int, ...], status: Status, words: str) -> None:
     """The quickest arrival tells how far apart the clocks are."""
-    (answer,) = life.clock(_around(ticks=_evidence({0: 10, 1: 10}, arrivals=late)))
+    (answer,) = liveness.clock(_around(ticks=_evidence({0: 10, 1: 10}, arrivals=late)))
     assert answer.status is status
     assert words in answer.says
 
 
 def test_no_arrival() -> None:
     """Without an arrival only a date in the future proves anything; nothing is written to know."""
-    (answer,) = life.clock(_around(ticks=_evidence({0: 5_000})))
+    (answer,) = liveness.clock(_around(ticks=_evidence({0: 5_000})))
     assert answer.status is Status.UNKNOWN
-    (answer,) = life.clock(_around(ticks=_evidence({0: -30_000})))
+    (answer,) = liveness.clock(_around(ticks=_evidence({0: -30_000})))
     assert answer.status is Status.WARN
     assert "behind the brokers" in answer.says
 
@@ -119,7 +119,7 @@ def test_no_arrival() -> None:
 def test_brokers_apart() -> None:
     """Brokers whose clocks differ by more than the margin are a failure of their own."""
     told = _evidence({0: 100, 1: 8_000}, arrivals=(5,))
-    apart, _ = life.clock(_around(ticks=told))
+    apart, _ = liveness.clock(_around(ticks=told))
     assert apart.status is Status.FAIL
     assert "7.9 s apart" in apart.says
 
@@ -147,7 +147,7 @@ def test_bridge(lives: list[BridgeVerdict], *, silent: bool, status: Status, wor
     """What is wrong with the bridges, as `group check --all` finds it, is a failure here."""
     silence = BridgeSilence(NOW_MS - 30_000, None, ("orders",), NOW_MS) if silent else None
     found = Bridges(tuple(map(_life, lives)), silence, frozenset({"main"}))
-    answers = list(life.bridge(_around(bridges=found)))
+    answers = list(liveness.bridge(_around(bridges=found)))
     assert answers[0].status is status
     assert words in answers[0].says
     assert [answer.says for answer in answers if answer.status is Status.FAIL] == [

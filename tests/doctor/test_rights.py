@@ -24,7 +24,7 @@ from fairlead.doctor.catalogue import CHECKS
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import Settings, load_settings
 from fairlead.topics import create_topics, inspect_topics, topic_specs
-from fairlead.topics.rights import RIGHTS, Role
+from fairlead.topics.acls import RIGHTS, Role
 from tests.fixtures.kafka import FEW_PARTITIONS
 
 pytestmark = pytest.mark.broker

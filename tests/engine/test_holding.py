@@ -28,9 +28,9 @@ from fairlead.core.records import (
     RuleSet,
     TopicAbsent,
 )
-from fairlead.engine import holding
-from fairlead.engine.holding import hold
-from fairlead.engine.line import Line
+from fairlead.engine import quarantine_rows
+from fairlead.engine.parsed_row import Line
+from fairlead.engine.quarantine_rows import hold
 
 A, B = MemberKey("a", "1"), MemberKey("b", "1")
 Q0, Q1 = MessageQueue("orders", "main", 0), MessageQueue("orders", "main", 1)
@@ -130,7 +130,7 @@ def test_others_do_not(one: GroupRecord, other: GroupRecord) -> None:
 
 def test_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Above the cap the oldest rows of what is repeated anyway are given up first."""
-    monkeypatch.setattr(holding, "HELD_ROWS_MAX", 3)
+    monkeypatch.setattr(quarantine_rows, "HELD_ROWS_MAX", 3)
     held = hold(
         _lines(
             _rule("timing", {}),

@@ -12,7 +12,7 @@ from fairlead.core.records import Arrival, Heartbeat
 from fairlead.core.rules import EngineRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
-from fairlead.engine import attempt
+from fairlead.engine import group_step
 from strategies.registry import STRATEGIES
 from tests.engine.topics import NAMES
 from tests.engine.world import World
@@ -60,7 +60,7 @@ def _break(monkeypatch: pytest.MonkeyPatch, fails: Faulty) -> None:
             raise ZeroDivisionError
         return step(state, arrivals, moment, engine)
 
-    monkeypatch.setattr(attempt, "step", broken)
+    monkeypatch.setattr(group_step, "step", broken)
 
 
 def _is_orders(state: GroupState | None, arrivals: Sequence[Arrival], moment: Moment) -> bool:
@@ -150,7 +150,7 @@ def test_nobody_lapses_in_quarantine(monkeypatch: pytest.MonkeyPatch) -> None:
     owners = world.owners("orders")
     _break(monkeypatch, _is_orders)
     world.pass_seconds(50)
-    monkeypatch.setattr(attempt, "step", step)
+    monkeypatch.setattr(group_step, "step", step)
     world.pass_seconds(21)
     assert world.counts["events/member/lapsed"] == 0
     assert world.owners("orders") == owners
@@ -166,7 +166,7 @@ def test_the_dead_lapse_after_quarantine(monkeypatch: pytest.MonkeyPatch) -> Non
     world.pass_seconds(1)
     world.clients[0].gone = True
     world.pass_seconds(18)
-    monkeypatch.setattr(attempt, "step", step)
+    monkeypatch.setattr(group_step, "step", step)
     world.pass_seconds(22)
     assert _told(world, "orders", "client_expired")
     assert set(world.owners("orders").values()) == {"orders-2"}
@@ -181,7 +181,7 @@ def test_rows_wait_and_are_applied(monkeypatch: pytest.MonkeyPatch) -> None:
     world.clients[0].leave()
     world.topics.rule("orders", "timing", {"trigger_ms": 5_000})
     world.pass_seconds(30)
-    monkeypatch.setattr(attempt, "step", step)
+    monkeypatch.setattr(group_step, "step", step)
     world.pass_seconds(25)
     assert set(world.owners("orders").values()) == {"orders-2", "orders-3"}
     triggers = {trigger for entry in world.decisions[-6:] for trigger in entry["triggers"]}
@@ -213,7 +213,7 @@ def test_a_new_driver_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
     world = _settled()
     _break(monkeypatch, _is_orders)
     world.pass_seconds(2)
-    monkeypatch.setattr(attempt, "step", step)
+    monkeypatch.setattr(group_step, "step", step)
     world.start_driver()
     world.run_all()
     left = [entry for entry in world.decisions if entry["group"] == "orders"][-2:]
@@ -305,7 +305,7 @@ def test_a_group_that_never_had_a_state(monkeypatch: pytest.MonkeyPatch) -> None
     assert (slot.body, slot.liveness, slot.phase) == (b"", b"", "quarantined")
     (told,) = _told(world, "orders", "quarantined")
     assert (told["epoch"], told["members"]) == ([0, 0], [])
-    monkeypatch.setattr(attempt, "step", step)
+    monkeypatch.setattr(group_step, "step", step)
     world.pass_seconds(25)
     assert len(set(world.owners("orders").values())) == 4
 
@@ -334,7 +334,7 @@ def test_memory_is_nobody_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:
         raise MemoryError
 
     world = _settled()
-    monkeypatch.setattr(attempt, "step", exhausted)
+    monkeypatch.setattr(group_step, "step", exhausted)
     world.clients[0].beat()
     with pytest.raises(MemoryError):
         world.run(0)
@@ -353,7 +353,7 @@ def test_a_broken_invariant_is_a_failed_step(monkeypatch: pytest.MonkeyPatch) ->
 
     world = _settled()
     before = _slot(world)
-    monkeypatch.setattr(attempt, "step", forgetful)
+    monkeypatch.setattr(group_step, "step", forgetful)
     world.clients[0].beat()
     result = world.run(0)
     assert result.failures[0].error == "InvariantBrokenError"

@@ -13,7 +13,7 @@ from fairlead.core.records import Arrival
 from fairlead.core.rules import EngineRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
-from fairlead.engine import attempt, run_shard
+from fairlead.engine import group_step, run_shard
 from tests.engine.client import Client
 from tests.engine.topics import NAMES, Topics
 from tests.engine.world import World, context_of
@@ -295,7 +295,7 @@ def _failing(monkeypatch: pytest.MonkeyPatch, broken: list[bool]) -> None:
             raise ZeroDivisionError
         return step(state, arrivals, moment, engine)
 
-    monkeypatch.setattr(attempt, "step", fails)
+    monkeypatch.setattr(group_step, "step", fails)
 
 
 def test_a_group_that_was_never_stepped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,11 +12,11 @@ from fairlead.core.records import Arrival
 from fairlead.core.rules import EngineRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
-from fairlead.engine import attempt
+from fairlead.engine import group_step
 from fairlead.engine.comparison import Written, compare
+from fairlead.engine.output_log import WrittenInMemory, survey
 from fairlead.engine.recorded_log import Recording
 from fairlead.engine.replay import ReplayError, cuts_of, replay_shard
-from fairlead.engine.written import WrittenInMemory, survey
 from fairlead.wire.raw import RawRecord
 from tests.engine.lives import (
     DECISIONS,
@@ -316,7 +316,7 @@ def _fail_at_three(monkeypatch: pytest.MonkeyPatch) -> None:
                 raise ZeroDivisionError
         return result
 
-    monkeypatch.setattr(attempt, "step", failing)
+    monkeypatch.setattr(group_step, "step", failing)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

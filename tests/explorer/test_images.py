@@ -7,8 +7,8 @@ from fairlead_client.session.memory import Memory, QueueMemory
 from fairlead.core.state import GroupState
 from fairlead.sim.explorer import group_image, memory_image
 from fairlead.sim.explorer.frozen import frozen
-from fairlead.sim.explorer.joint import CLIENTS, ENGINE, Joint
 from fairlead.sim.explorer.world import World
+from fairlead.sim.explorer.world_state import CLIENTS, ENGINE, Joint
 
 
 def names(kind: type) -> set[str]:

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from fairlead_client.session.seen_releases import SeenReleases
 
-from fairlead.core import apply, overtaking
+from fairlead.core import apply, forced_handover
 from fairlead.core.handover import Resolved, overtake
 from fairlead.core.state import Grant, QueueState
-from fairlead.sim.explorer.joint import CLIENTS, ENGINE, JUDGE, Joint, Moment
-from fairlead.sim.explorer.retelling import LostThreadError, retell
+from fairlead.sim.explorer.counterexample_replay import LostThreadError, retell
 from fairlead.sim.explorer.rows import ROWS, Rows
 from fairlead.sim.explorer.search import Progress, Searched, search
 from fairlead.sim.explorer.world import Restart, World
+from fairlead.sim.explorer.world_state import CLIENTS, ENGINE, JUDGE, Joint, Moment
 from tests.hash_seeds import printed_under
 
 step = importlib.import_module("fairlead.core.step")
@@ -140,9 +140,9 @@ LOSSY = World(clients=2, lost=1)
 @pytest.mark.parametrize(
     "world, part, broken, verdict",
     [
-        (EAGER, (overtaking, "overtake"), _unmarked, "UNTRACKED"),
-        (FORCED, (overtaking, "overtake"), _unmarked, "UNTRACKED"),
-        (replace(EAGER, ordered=True), (overtaking, "has_ordered"), lambda _: False, "DOUBLE"),
+        (EAGER, (forced_handover, "overtake"), _unmarked, "UNTRACKED"),
+        (FORCED, (forced_handover, "overtake"), _unmarked, "UNTRACKED"),
+        (replace(EAGER, ordered=True), (forced_handover, "has_ordered"), lambda _: False, "DOUBLE"),
         (LOSSY, (step, "heal_members"), lambda _draft, _members: None, "STUCK"),
     ],
     ids=["eager unmarked", "forced unmarked", "eager beside ordered", "not healed"],

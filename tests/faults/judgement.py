@@ -14,12 +14,12 @@ from typing import Any
 import orjson
 
 from fairlead.core.model import MessageQueue
-from fairlead.verify.eras import Era, Eras
 from fairlead.verify.evidence import grants, progress_reports
 from fairlead.verify.history import ClientKilled, History
 from fairlead.verify.journal import read_journal
 from fairlead.verify.overlaps import find_overlaps
 from fairlead.verify.reads import count_reads
+from fairlead.verify.reset_epochs import Era, Eras
 from fairlead.verify.tenures import Tenure, Tenures, read_tenures
 from fairlead.verify.unsafe_grants import marked_unsafe
 from fairlead.wire.decision_records import DecisionReader, DecisionRecord

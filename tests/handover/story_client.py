@@ -12,7 +12,7 @@ from fairlead_client.session.session import Session
 
 from fairlead.core import model, records
 from fairlead.core.model import Epoch, MemberKey, Position
-from fairlead.sim.crossing import claim, progress, released, told
+from fairlead.sim.wire_shim import claim, progress, released, told
 from tests.core.world import GROUP, key_of, queue_of
 
 if TYPE_CHECKING:

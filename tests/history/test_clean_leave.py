@@ -3,8 +3,8 @@
 import pytest
 
 from fairlead.core.model import Epoch, MessageQueue, Position
-from fairlead.history.story import Released, begins_by_release
-from fairlead.history.tenures import Tenure
+from fairlead.history.grant_history import Tenure
+from fairlead.history.history_model import Released, begins_by_release
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import itertools
 import pytest
 
 from fairlead.core.model import MessageQueue
+from fairlead.history.grant_history import tenures_of
 from fairlead.history.least_moves import least_moves
 from fairlead.history.moves import DecidedMoves, decided_moves, moves_by_trigger, only
-from fairlead.history.tenures import tenures_of
 from tests.history.made import START_MS, audits, decision
 
 JOINED = {"kind": "client_joined", "client_id": "c2", "at": ["t.heartbeats", 0, 8]}

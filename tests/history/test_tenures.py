@@ -1,8 +1,8 @@
 """Grants of queues from the decisions that gave, opened, took back and ended them."""
 
 from fairlead.core.model import Epoch, MessageQueue, Position
-from fairlead.history.story import Holder, Released, begins_by_release, standing_of
-from fairlead.history.tenures import Tenure, tenures_of
+from fairlead.history.grant_history import Tenure, tenures_of
+from fairlead.history.history_model import Holder, Released, begins_by_release, standing_of
 from tests.history.made import START_MS, audits, decision
 
 QUEUE = MessageQueue("orders", "main", 0)

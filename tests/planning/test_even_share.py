@@ -10,7 +10,7 @@ import pytest
 from fairlead.core.model import MessageQueue
 from fairlead.planning.even_share import EvenShare, even_share
 from fairlead.planning.group_file import read_group
-from fairlead.planning.picture import Picture
+from fairlead.planning.planned_group import Picture
 
 MEMBERS = ("a", "b", "c")
 TOPICS = {"orders": {"main": 4}, "bills": {"main": 2}}

@@ -8,10 +8,10 @@ import pytest
 
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.records import RuleSet
-from fairlead.planning.carried_out import is_held_up, outcomes_of, strangers_among
 from fairlead.planning.changes import Changes, Join, RouteSize, records_of
 from fairlead.planning.group_file import BadGroupError, read_group
 from fairlead.planning.plan import plan
+from fairlead.planning.plan_outcome import is_held_up, outcomes_of, strangers_among
 from fairlead.planning.saved_plan import (
     PlannedMove,
     SavedPlan,

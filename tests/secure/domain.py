@@ -10,7 +10,7 @@ from fairlead_client.topic_names import dead_letter_topic, kafka_topic, retry_to
 
 from fairlead.settings import Settings, load_settings
 from fairlead.topics import create_topics, topic_specs
-from fairlead.topics.rights import RIGHTS, Role
+from fairlead.topics.acls import RIGHTS, Role
 from fairlead.wire.topics import TopicNames
 from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.fixtures.secure_kafka import PASSWORD, Right, SecureKafka

@@ -33,7 +33,7 @@ from fairlead.doctor import Answer, Status, Surroundings
 from fairlead.doctor.permissions import permissions
 from fairlead.errors import EnvironmentMissingError
 from fairlead.settings import Settings, library_options
-from fairlead.topics.rights import RIGHTS, Role
+from fairlead.topics.acls import RIGHTS, Role
 from fairlead.wire.raw import OutgoingRecord
 from fairlead.wire.topics import ALL_TOPICS
 from streaming.cluster import prepare_topics

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.settings import Problem, examine
-from fairlead.settings.cautions import cautions
+from fairlead.settings.warnings import cautions
 
 
 def _doubts(text: str, folder: Path) -> dict[str, Problem]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fairlead.settings.known_keys import ANY_GROUP, known_keys
-from fairlead.settings.nearest import nearest_key, remedy_of
+from fairlead.settings.suggestions import nearest_key, remedy_of
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from fairlead.control.handing_back import release_rule
+from fairlead.control.native_handback import release_rule
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.utc_words import utc_words
 from fairlead.standing.verdict import checked

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from fairlead.history.tenures import tenures_of
+from fairlead.history.grant_history import tenures_of
 from fairlead.local.ownership import Ownership
 from fairlead.sources.decision_log import decisions_after, last_life, newest_epoch, read_decisions
 from fairlead.standing.group_standing import read_standing

@@ -16,8 +16,8 @@ from fairlead.errors import ExitCode, QueryDiedError, RefusedError
 from fairlead.settings import Settings
 from streaming.checkpoint import Checkpoint
 from streaming.damage import DamagedError, copies_of
-from streaming.ending import cause_of_end
 from streaming.inspection import refusal_of
+from streaming.shutdown import cause_of_end
 from tests.streaming.damages import DAMAGES, cut, empty, newest, newest_delta, without_sum
 from tests.streaming.fleet import Fleet
 from tests.streaming.grants import assert_decided_once, owns_all

@@ -14,9 +14,9 @@ from fairlead.settings import Settings, load_settings
 from fairlead.wire.encode import encode_tick
 from fairlead.wire.partition import partition_of_group
 from streaming.cluster import PartitionGuard, read_cluster
-from streaming.ending import classify
 from streaming.generation import claim_generation, earlier_generations
 from streaming.job import JobOptions, run_job
+from streaming.shutdown import classify
 from streaming.stopping import StopSignal
 from tests.awaiting import await_seen
 from tests.streaming.fleet import Fleet

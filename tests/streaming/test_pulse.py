@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from streaming.health import Health, Patience
-from streaming.pulse import Pulse
+from streaming.stall_probe import Pulse
 
 
 class Batch:

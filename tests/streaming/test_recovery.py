@@ -11,15 +11,15 @@ from fairlead.core.records import Tick
 from fairlead.errors import ExitCode, QueryDiedError, RefusedError, SupersededError
 from fairlead.settings import Settings
 from fairlead.wire.topics import TopicNames
-from streaming.beginning import (
+from streaming.clock import Ticker
+from streaming.job import JobOptions, run_job
+from streaming.query import starting_offsets
+from streaming.start_positions import (
     begin_without_state,
     control_ends,
     ends_before_claim,
     first_ticks,
 )
-from streaming.clock import Ticker
-from streaming.job import JobOptions, run_job
-from streaming.query import starting_offsets
 from streaming.stopping import StopSignal
 from tests.awaiting import await_seen, ended
 from tests.engine.client import Client

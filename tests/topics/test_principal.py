@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from fairlead.topics.acls import acl_command
 from fairlead.topics.principal import principal_of
-from fairlead.topics.rights import acl_command
 
 
 @pytest.mark.parametrize(

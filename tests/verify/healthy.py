@@ -13,7 +13,6 @@ from typing import Final
 from fairlead.core.model import MessageQueue
 from fairlead.recording import RecordingFolder, open_recording
 from fairlead.verify.conservation import read_letters
-from fairlead.verify.docket import Docket
 from fairlead.verify.evidence import history_of
 from fairlead.verify.fault_log import read_faults
 from fairlead.verify.history import GrantKey, History, Journal, JournalRecord, StepRecord
@@ -22,6 +21,7 @@ from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.judgement import lapsed_grants, source_offsets
 from fairlead.verify.replaying import drivers_of
 from fairlead.verify.tenures import Tenures, read_tenures
+from fairlead.verify.verdicts import Docket
 from fairlead.verify.walk import Walk
 from strategies.registry import STRATEGIES
 

@@ -1,8 +1,8 @@
 """What a judge said of a recording, as tests look at it."""
 
 from fairlead.recording import RecordingFolder
-from fairlead.verify.docket import Ruling
 from fairlead.verify.judgement import Judgement, judge_recording
+from fairlead.verify.verdicts import Ruling
 from strategies.registry import STRATEGIES
 
 __all__ = ["judged", "ruling_of", "told_by"]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import pytest
 
 from fairlead.core.model import Epoch
-from fairlead.verify.docket import Docket
 from fairlead.verify.history import (
     ClientFrozen,
     ClientKilled,
@@ -26,6 +25,7 @@ from fairlead.verify.history import (
 )
 from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.tenures import read_tenures
+from fairlead.verify.verdicts import Docket
 from fairlead.wire.decision_records import MoveRecord
 from tests.demo.recorded import queue
 from tests.fixtures.decisions import decision_of, move_of

@@ -3,8 +3,8 @@
 import pytest
 
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.verify.eras import Eras
 from fairlead.verify.history import History
+from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
 from fairlead.wire.decision_records import DecisionRecord
 from tests.fixtures.decisions import decision_of, move_of

@@ -10,7 +10,6 @@ import pytest
 
 from fairlead.core.model import Epoch
 from fairlead.recording import RecordingFolder
-from fairlead.verify.docket import Docket
 from fairlead.verify.history import ClientKilled, Consumed, Start, Stop
 from fairlead.verify.judgement import (
     Journals,
@@ -20,6 +19,7 @@ from fairlead.verify.judgement import (
 )
 from fairlead.verify.replay_judge import judge_replay
 from fairlead.verify.replaying import Replay
+from fairlead.verify.verdicts import Docket
 from strategies.registry import STRATEGIES
 from tests.verify.forgeries import FORGERIES, early_grant, first_of
 from tests.verify.judged import ruling_of, told_by

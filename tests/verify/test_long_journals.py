@@ -2,8 +2,8 @@
 
 import time
 
-from fairlead.verify.eras import Eras
 from fairlead.verify.history import Consumed, Failed, History, JournalRecord, Passed
+from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
 from tests.verify.test_acquittals import FIRST, QUEUE, Scene, start, stop
 

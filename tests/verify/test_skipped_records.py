@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from fairlead.verify.conservation import judge_conservation, read_letters
-from fairlead.verify.docket import Docket
+from fairlead.verify.verdicts import Docket
 from fairlead.wire.raw import RawRecord
 from tests.verify.lives import Life, rich_life
 

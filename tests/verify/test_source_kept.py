@@ -7,9 +7,9 @@ import pytest
 
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.recording import RecordingFolder
-from fairlead.verify.eras import Eras
 from fairlead.verify.history import History, Journal
 from fairlead.verify.judgement import Journals, judge_recording
+from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
 from strategies.registry import STRATEGIES
 from tests.fixtures.decisions import decision_of, move_of

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fairlead.verify.eras import Eras
 from fairlead.verify.history import ClientKilled, History, Journal
+from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
 from tests.fixtures.decisions import decision_of, move_of
 from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, THIRD, Scene, done, start, stop

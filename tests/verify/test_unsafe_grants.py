@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.verify.docket import Docket
 from fairlead.verify.history import Consumed, History, Journal, JournalRecord, Start, Stop
 from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.tenures import Tenure, read_tenures
 from fairlead.verify.unsafe_grants import UnsafeGrants
+from fairlead.verify.verdicts import Docket
 from fairlead.wire.decision_records import DecisionRecord
 from tests.fixtures.decisions import decision_of, move_of
 

@@ -7,7 +7,7 @@ from kafka import KafkaConsumer
 
 from fairlead_client.application import Application
 from fairlead_client.broadcast.broadcast_member import BroadcastMember
-from fairlead_client.broadcast.keeper import BroadcastKeeper
+from fairlead_client.broadcast.broadcast_runner import BroadcastKeeper
 from fairlead_client.broadcast.offset_file import DEFAULT_FOLDER
 from fairlead_client.consumer import Consumer
 from fairlead_client.keywords import by_keyword

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from fairlead_client.application import Application
-from fairlead_client.broadcast.bystander import Bystander
-from fairlead_client.broadcast.keeper import BroadcastKeeper
+from fairlead_client.broadcast.broadcast_runner import BroadcastKeeper
 from fairlead_client.broadcast.offset_file import OffsetFile
+from fairlead_client.broadcast.passive_session import Bystander
 from fairlead_client.errors import SettingsError
 from fairlead_client.failure import Failure
 from fairlead_client.member import Member

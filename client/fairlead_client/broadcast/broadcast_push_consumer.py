@@ -5,7 +5,7 @@ from typing import Unpack
 
 from fairlead_client.application import Application
 from fairlead_client.broadcast.broadcast_member import BroadcastMember
-from fairlead_client.broadcast.keeper import BroadcastKeeper
+from fairlead_client.broadcast.broadcast_runner import BroadcastKeeper
 from fairlead_client.broadcast.offset_file import DEFAULT_FOLDER
 from fairlead_client.keywords import by_keyword
 from fairlead_client.observer import Observer

@@ -9,12 +9,12 @@ from typing import Final, Protocol
 
 from fairlead_client.clock import now_ms
 from fairlead_client.errors import NotAllowedError
-from fairlead_client.producer.agenda import Agenda
 from fairlead_client.producer.publish_table import Published, PublishTable
 from fairlead_client.producer.send_attempts import SendAttempts
 from fairlead_client.producer.send_error import NoRouteError, SendingError
 from fairlead_client.producer.sender import Sender
 from fairlead_client.producer.sending import Sending
+from fairlead_client.producer.timer import Agenda
 
 LOOK_UPS_MAX: Final = 4
 """So many look-ups that nobody waits for are under way at a time; further messages wait."""

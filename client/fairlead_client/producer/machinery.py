@@ -9,7 +9,6 @@ from threading import Condition
 from fairlead_client.clock import now_ms
 from fairlead_client.errors import ClientClosedError, StartFailedError
 from fairlead_client.observer import ProducerObserver
-from fairlead_client.producer.agenda import Agenda
 from fairlead_client.producer.look_ups import LookUps
 from fairlead_client.producer.outgoing import OutgoingMessage, SendResult
 from fairlead_client.producer.publish_table import PublishTable
@@ -19,6 +18,7 @@ from fairlead_client.producer.send_attempts import Mode, SendAttempts
 from fairlead_client.producer.sender import Sender
 from fairlead_client.producer.sending import Sending, Ways
 from fairlead_client.producer.settings import ProducerSettings
+from fairlead_client.producer.timer import Agenda
 from fairlead_client.transport.requester import Requester
 from fairlead_client.transport.route_reader import RouteReader
 from fairlead_client.transport.route_refresher import RouteRefresher

@@ -11,7 +11,6 @@ from threading import Lock
 from fairlead_client.clock import now_ms
 from fairlead_client.errors import FairleadClientError
 from fairlead_client.observer import ProducerObserver
-from fairlead_client.producer.agenda import Agenda
 from fairlead_client.producer.outgoing import OutgoingMessage, SendResult
 from fairlead_client.producer.publish_table import PublishTable
 from fairlead_client.producer.queue_choice import QueueSelector, choose
@@ -20,6 +19,7 @@ from fairlead_client.producer.send_attempts import SendAttempts
 from fairlead_client.producer.send_error import Fault, NoRouteError, SendFailedError, SendingError
 from fairlead_client.producer.sender import Accepted, Sender
 from fairlead_client.producer.target import Target
+from fairlead_client.producer.timer import Agenda
 
 logger = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from fairlead_client.clock import wall_ms
 from fairlead_client.model import Queue, Subscription
 from fairlead_client.pull.message_source import PullResult, PullStatus
 from fairlead_client.pull.tags import TAG_HEADER, TagFilter
-from fairlead_client.retry.parking import Parking
+from fairlead_client.retry.retry_schedule import Parking
 from fairlead_client.session.session import Granted
 from fairlead_client.settings import Settings
 from fairlead_client.topic_names import retried_group

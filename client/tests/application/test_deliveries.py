@@ -3,7 +3,7 @@
 from itertools import permutations
 
 import pytest
-from fairlead_client.deliveries import Deliveries
+from fairlead_client.in_flight import Deliveries
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.observer import Observer

@@ -11,7 +11,6 @@ from fairlead_client.clock import now_ms
 from fairlead_client.errors import ClientClosedError
 from fairlead_client.model import Queue
 from fairlead_client.observer import ProducerObserver
-from fairlead_client.producer.agenda import Agenda
 from fairlead_client.producer.broker_health import BrokerHealth
 from fairlead_client.producer.look_ups import LOOK_UPS_MAX, THREAD_NAME, LookUps
 from fairlead_client.producer.outgoing import OutgoingMessage, SendResult
@@ -22,6 +21,7 @@ from fairlead_client.producer.send_error import Fault, NoRouteError, SendFailedE
 from fairlead_client.producer.sender import Accepted
 from fairlead_client.producer.sending import Sending, Ways
 from fairlead_client.producer.target import Target
+from fairlead_client.producer.timer import Agenda
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
 from fairlead_client.transport.route_refresher import RouteRefresher
 

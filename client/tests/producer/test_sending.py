@@ -13,7 +13,6 @@ from fairlead_client.clock import now_ms
 from fairlead_client.errors import FairleadClientError
 from fairlead_client.model import Queue
 from fairlead_client.observer import ProducerObserver
-from fairlead_client.producer.agenda import Agenda
 from fairlead_client.producer.broker_health import BrokerHealth
 from fairlead_client.producer.outgoing import OutgoingMessage, SendResult
 from fairlead_client.producer.publish_table import PublishTable
@@ -24,6 +23,7 @@ from fairlead_client.producer.send_error import Fault, NoRouteError, SendFailedE
 from fairlead_client.producer.sender import Accepted
 from fairlead_client.producer.sending import Sending, Ways
 from fairlead_client.producer.target import Target
+from fairlead_client.producer.timer import Agenda
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
 
 WAIT_SECONDS = 30

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fairlead_client.model import Epoch
 from fairlead_client.records import Assigned, Assignment
-from fairlead_client.session.parts import PartAssembler
+from fairlead_client.session.assignment_assembler import PartAssembler
 
 if TYPE_CHECKING:
     from tests.session.conftest import Script

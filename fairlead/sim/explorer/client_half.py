@@ -19,10 +19,9 @@ from fairlead_client.session.session import LEASED, Session
 from fairlead_client.session.states import QueueState, SessionState
 
 from fairlead.core import model, records
-from fairlead.sim.crossing import claim, progress
 from fairlead.sim.explorer.facts import epoch_text
-from fairlead.sim.explorer.half import DEAF, WAITS, Half, Read
 from fairlead.sim.explorer.memory_image import FOREVER_MS, copied, image, settings_of, settle
+from fairlead.sim.explorer.party import DEAF, WAITS, Half, Read
 from fairlead.sim.explorer.steps import Cost, Effect, Kind, Step
 from fairlead.sim.explorer.world import (
     CLIENT_SUBSCRIPTIONS,
@@ -30,6 +29,7 @@ from fairlead.sim.explorer.world import (
     member_key,
     process_of,
 )
+from fairlead.sim.wire_shim import claim, progress
 
 __all__ = ["ClientHalf", "ClientState"]
 

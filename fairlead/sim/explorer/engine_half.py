@@ -29,7 +29,7 @@ from fairlead.sim.explorer.facts import Fact, Holding, arrival_of
 from fairlead.sim.explorer.following import FOLLOWING, Following, following
 from fairlead.sim.explorer.frozen import Images
 from fairlead.sim.explorer.group_image import aged, doubted, heard, image, overdue, settled
-from fairlead.sim.explorer.half import DEAF, WAITS, Half, Read
+from fairlead.sim.explorer.party import DEAF, WAITS, Half, Read
 from fairlead.sim.explorer.steps import Kind, Step
 from fairlead.sim.explorer.world import GROUP, life_of
 

@@ -20,7 +20,7 @@ from fairlead.core.records import (
     Release,
     Reset,
 )
-from fairlead.sim.crossing import released, told
+from fairlead.sim.wire_shim import released, told
 
 __all__ = ["Fact", "Facts", "bits", "epoch_text", "position_text"]
 

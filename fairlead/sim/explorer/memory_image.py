@@ -11,8 +11,8 @@ from dataclasses import fields
 from typing import Any
 
 from fairlead_client.records import Release
+from fairlead_client.session.assignment_assembler import PartAssembler
 from fairlead_client.session.memory import Memory, QueueMemory, SessionSettings
-from fairlead_client.session.parts import PartAssembler
 from fairlead_client.session.seen_releases import SeenReleases
 
 from fairlead.sim.explorer.frozen import frozen

@@ -9,8 +9,8 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fairlead.sim.explorer.joint import ENGINE, Joint, Moment
 from fairlead.sim.explorer.world import World
+from fairlead.sim.explorer.world_state import ENGINE, Joint, Moment
 
 __all__ = ["Found", "Progress", "Searched", "search"]
 

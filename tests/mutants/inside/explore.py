@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from fairlead.sim.explorer.retelling import retell
+from fairlead.sim.explorer.counterexample_replay import retell
 from fairlead.sim.explorer.search import search
 from fairlead.sim.explorer.world import Restart, World
 

@@ -8,7 +8,7 @@ incarnation, and has nothing but what it is granted.
 
 from fairlead.core.draft import Draft
 from fairlead.core.model import MemberProfile
-from fairlead.core.settling import note_change
+from fairlead.core.rebalance_delay import note_change
 from fairlead.core.state import Awaited, Member
 
 __all__ = ["NOT_RETURNED", "await_return", "give_up_the_absent", "take_back"]

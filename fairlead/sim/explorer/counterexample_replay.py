@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fairlead.sim.explorer.facts import epoch_text, position_text
-from fairlead.sim.explorer.joint import CLIENTS, ENGINE, JUDGE, NONE, ZOMBIE, Joint, Moment
 from fairlead.sim.explorer.world import World
+from fairlead.sim.explorer.world_state import CLIENTS, ENGINE, JUDGE, NONE, ZOMBIE, Joint, Moment
 
 __all__ = ["LostThreadError", "Told", "retell"]
 

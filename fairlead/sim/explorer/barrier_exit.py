@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from fairlead.core.model import MemberKey
 from fairlead.core.records import Claims, Heartbeat, Leave, Progress, Release, Reset
-from fairlead.sim.explorer.around import Around, Seen
 from fairlead.sim.explorer.engine_half import EngineHalf
+from fairlead.sim.explorer.environment import Around, Seen
 from fairlead.sim.explorer.facts import Fact, bits
 from fairlead.sim.explorer.steps import Kind, Step
 from fairlead.sim.explorer.world import life_of, member_key

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fairlead_client.model import Queue
 
 from fairlead.sim.application import Work
-from fairlead.sim.breach import BreachError
+from fairlead.sim.violation import BreachError
 
 __all__ = ["Passages"]
 

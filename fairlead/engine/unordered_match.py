@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from fairlead.engine.context import ShardContext
 from fairlead.engine.difference import Difference, difference_of
+from fairlead.engine.output_log import Content, Written, is_foreign_tick, is_refusal, masked
 from fairlead.engine.replay import Replayed
-from fairlead.engine.written import Content, Written, is_foreign_tick, is_refusal, masked
 from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["AnyOrder"]

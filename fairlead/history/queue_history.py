@@ -11,12 +11,8 @@ from fairlead.core.records import Release, RouteChanged
 from fairlead.core.routes import readable_queues
 from fairlead.history.cause_check import CauseCheck, CauseChecks, place_of
 from fairlead.history.cause_words import is_consequence, sentence
-from fairlead.history.last_heard import LastHeard, Patience, last_heard
-from fairlead.history.loss import Loss
-from fairlead.history.queue_names import UnknownQueueError, queue_named
-from fairlead.history.queue_story import QueueStory
-from fairlead.history.silence import Silence, silence_of
-from fairlead.history.story import (
+from fairlead.history.grant_history import Tenure, Tenures, tenures_of
+from fairlead.history.history_model import (
     CauseTold,
     DecisionTold,
     Handover,
@@ -26,7 +22,11 @@ from fairlead.history.story import (
     begins_by_release,
     standing_of,
 )
-from fairlead.history.tenures import Tenure, Tenures, tenures_of
+from fairlead.history.last_heard import LastHeard, Patience, last_heard
+from fairlead.history.loss import Loss
+from fairlead.history.queue_names import UnknownQueueError, queue_named
+from fairlead.history.queue_story import QueueStory
+from fairlead.history.silence import Silence, silence_of
 from fairlead.planning.live_group import UnknownGroupError
 from fairlead.planning.sets import Sets, newest_entries, read_sets
 from fairlead.sources.decision_log import Decisions, Reading, reaching_back, read_decisions

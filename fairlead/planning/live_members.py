@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fairlead.control.rules_in_force import RulesInForce
-from fairlead.core.absence import give_up_the_absent
 from fairlead.core.apply import apply_record
 from fairlead.core.draft import Draft
 from fairlead.core.membership import lapse_members
 from fairlead.core.model import MemberKey
 from fairlead.core.records import Arrival, Heartbeat, Leave, Progress, RouteChanged
+from fairlead.core.restart_grace import give_up_the_absent
 from fairlead.core.rules import EngineRules, GroupRules, Moment, rules_of
 from fairlead.core.state import GroupState
-from fairlead.engine.attempt import dated
 from fairlead.engine.context import ShardContext
 from fairlead.engine.defaults import rules_for_all
-from fairlead.engine.line import Line
+from fairlead.engine.group_step import dated
+from fairlead.engine.parsed_row import Line
 from fairlead.engine.reading import read_rows
 from fairlead.planning.engine_life import newest_tick_ms
-from fairlead.planning.picture import empty_group
+from fairlead.planning.planned_group import empty_group
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["RollCall", "call_roll"]

@@ -17,8 +17,8 @@ from fairlead.core.rules import EngineRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import due_ms, step
 from fairlead.engine.context import ShardContext
-from fairlead.engine.line import Beat, Line
 from fairlead.engine.outgoing import Stamp, records_of, stamped
+from fairlead.engine.parsed_row import Beat, Line
 from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["POISON_MAX", "Attempt", "Stepped", "dated", "find_poison"]

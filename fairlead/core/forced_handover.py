@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from fairlead.core.draft import HANDOVER, Draft
 from fairlead.core.handover import Aimed, aim, credit, overtake
-from fairlead.core.lives import is_of_another_life
 from fairlead.core.model import NOTHING, MemberKey, MessageQueue
 from fairlead.core.records import Claim, Claims
 from fairlead.core.state import ClaimSet, Grant, GroupState, QueueState
+from fairlead.core.topic_identity import is_of_another_life
 
 __all__ = [
     "MUTE_MEMBER",

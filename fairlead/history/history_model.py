@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from fairlead.core.model import Epoch
 from fairlead.history.cause_check import CauseCheck, place_of
-from fairlead.history.places import at_words, epoch_words
-from fairlead.history.tenures import Tenure
+from fairlead.history.formatting import at_words, epoch_words
+from fairlead.history.grant_history import Tenure
 from fairlead.sources.missing_record import Place
 from fairlead.wire.decision_records import DecisionRecord
 

@@ -6,8 +6,8 @@ H23 and H24).
 """
 
 from fairlead.core.draft import Draft
-from fairlead.core.growth import is_growing
 from fairlead.core.outputs import Cause
+from fairlead.core.partitions_added import is_growing
 from fairlead.core.rules import GroupRules
 from fairlead.core.state import GroupState, Settling
 

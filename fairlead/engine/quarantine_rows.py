@@ -22,7 +22,7 @@ from fairlead.core.records import (
     RuleSet,
     TopicAbsent,
 )
-from fairlead.engine.line import Line
+from fairlead.engine.parsed_row import Line
 
 __all__ = ["HELD_ROWS_MAX", "Held", "hold"]
 

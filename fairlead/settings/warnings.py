@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from fairlead.settings.effective_settings import SECRET_NAME
 from fairlead.settings.known_keys import known_keys, path_of
 from fairlead.settings.layers import ENVIRONMENT_PREFIX, Kind, Layer
 from fairlead.settings.loading import winner
 from fairlead.settings.problems import Problem
 from fairlead.settings.sections import Settings
-from fairlead.settings.shown import SECRET_NAME
 from fairlead.settings.toml_lines import Key
 
 __all__ = ["cautions"]

@@ -21,12 +21,12 @@ from fairlead.core.outputs import Decision, Output
 from fairlead.core.pull_idle import PULL_IDLE
 from fairlead.core.state import GroupState
 from fairlead.core.targets import FAILED_ALLOCATION
-from fairlead.engine.attempt import Attempt, Stepped, dated, find_poison, reraise_unless_own
 from fairlead.engine.audit import decision_of
 from fairlead.engine.context import StepFailure
-from fairlead.engine.holding import Held, hold
-from fairlead.engine.line import Line
+from fairlead.engine.group_step import Attempt, Stepped, dated, find_poison, reraise_unless_own
 from fairlead.engine.outgoing import STEP_FAILED, records_of, rejection_of, stamped
+from fairlead.engine.parsed_row import Line
+from fairlead.engine.quarantine_rows import Held, hold
 from fairlead.engine.reading import beats_of
 from fairlead.wire.raw import OutgoingRecord
 

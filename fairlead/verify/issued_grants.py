@@ -10,7 +10,7 @@ import orjson
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
 from fairlead.recording import RecordingFolder
 from fairlead.verify.decisions import read_decisions
-from fairlead.verify.docket import Docket, evidence_of
+from fairlead.verify.verdicts import Docket, evidence_of
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 from fairlead.wire.engine_shapes import check_assignment
 from fairlead.wire.raw import RawRecord

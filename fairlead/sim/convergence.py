@@ -4,7 +4,7 @@ from fairlead_client.model import Queue
 from fairlead_client.session.states import SessionState
 
 from fairlead.codec.shard import open_shard
-from fairlead.sim.breach import BreachError
+from fairlead.sim.violation import BreachError
 from fairlead.sim.world import TOPIC, World
 
 __all__ = ["heal", "settle"]

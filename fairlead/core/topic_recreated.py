@@ -8,11 +8,11 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from fairlead.core.draft import Draft
-from fairlead.core.lives import note_remade
 from fairlead.core.model import Epoch, MessageQueue, Route
 from fairlead.core.resets import follow_set_aside
 from fairlead.core.scales import forget
 from fairlead.core.state import QueueState
+from fairlead.core.topic_identity import note_remade
 
 __all__ = ["forget_routes", "settle_lives"]
 

@@ -9,12 +9,12 @@ from fairlead_client.session.events import AssignmentRead
 from fairlead.core.model import Position
 from fairlead.core.records import Claims, Heartbeat, Reset
 from fairlead.core.state import GroupState
-from fairlead.sim.explorer.around import Around, seen_by_engines
+from fairlead.sim.explorer.barrier_exit import Passing
 from fairlead.sim.explorer.client_half import ClientHalf, ClientState
 from fairlead.sim.explorer.engine_half import EngineHalf, owners
+from fairlead.sim.explorer.environment import Around, seen_by_engines
 from fairlead.sim.explorer.facts import Facts, bits
-from fairlead.sim.explorer.ghost import Ghost, first_ghost, moved, spent, unfollowed
-from fairlead.sim.explorer.passing import Passing
+from fairlead.sim.explorer.oracle import Ghost, first_ghost, moved, spent, unfollowed
 from fairlead.sim.explorer.steps import Cost, Kind, Step
 from fairlead.sim.explorer.two_owners import two_owners
 from fairlead.sim.explorer.world import GROUP, Restart, World
