@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
     from fairlead.planning.findings import Finding
     from fairlead.settings import Settings
+    from fairlead.sources.caching_source import SharedSource
     from fairlead.sources.topic_source import TopicSource
     from fairlead.standing.bridges import Bridges
     from fairlead.standing.group_standing import GroupStanding
     from fairlead.standing.heard import Place
-    from fairlead.standing.shared_source import SharedSource
     from fairlead.standing.verdict import Verdict
 
 __all__ = ["check", "folded_findings", "verdict_on"]
@@ -90,7 +90,7 @@ def _check_one(
     group: str, source: "TopicSource", settings: "Settings", shared: SourceOptions
 ) -> None:
     from fairlead.planning.findings import told_odd
-    from fairlead.sources.one_look import OneLook
+    from fairlead.sources.caching_source import OneLook
     from fairlead.standing.verdict import checked
 
     source = OneLook(source)
@@ -161,7 +161,7 @@ def _bridges(source: "TopicSource", settings: "Settings") -> "Bridges":
 
 
 def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOptions) -> None:
-    from fairlead.standing.shared_source import SharedSource
+    from fairlead.sources.caching_source import SharedSource
     from fairlead.standing.verdict import worst
 
     topics, output = SharedSource(source), shared.output

@@ -61,7 +61,7 @@ def describe(
         state_lines,
         state_rules,
     )
-    from fairlead.sources.one_look import OneLook
+    from fairlead.sources.caching_source import OneLook
     from fairlead.wire.texts import GROUP
 
     if queues + members + state > 1:

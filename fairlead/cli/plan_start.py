@@ -95,7 +95,7 @@ class _Looker(NamedTuple):
             UsageError, EnvironmentMissingError: as `live_group`.
         """
         from fairlead.planning.plan_notes import remarks_on
-        from fairlead.sources.one_look import OneLook
+        from fairlead.sources.caching_source import OneLook
 
         source = OneLook(self.source)
         live, last = _read_group(self._replace(source=source), whole=self.source)

@@ -17,7 +17,7 @@ from fairlead.history.formatting import (
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
     from fairlead.history.history_model import CauseTold, DecisionTold, Handover, TenureTold
-    from fairlead.history.loss import Loss
+    from fairlead.history.ownerless import Loss
     from fairlead.history.queue_story import QueueStory
     from fairlead.wire.decision_records import DecisionRecord
 

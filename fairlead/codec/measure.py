@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fairlead.core.weighing import Measure
+from fairlead.core.queue_weights import Measure
 
 __all__ = ["plain_measure", "read_measure"]
 

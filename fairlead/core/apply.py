@@ -31,6 +31,7 @@ from fairlead.core.model import NOTHING, Epoch, Route
 from fairlead.core.offsets import ROCKETMQ, first_base
 from fairlead.core.partitions_added import note_growth
 from fairlead.core.pull_idle import note_idle
+from fairlead.core.queue_measures import measure, weigh_when_due
 from fairlead.core.quota import QUOTA
 from fairlead.core.records import (
     Arrival,
@@ -50,7 +51,6 @@ from fairlead.core.resets import apply_reset
 from fairlead.core.routes import readable_queues
 from fairlead.core.rule_cause import cause_of_rule
 from fairlead.core.rules import RuleError, put_rule, rules_of
-from fairlead.core.scales import measure, weigh_when_due
 from fairlead.core.spoken_for import note_going_on, note_unasked
 from fairlead.core.state import RESET, Grant, QueueState, Spoken
 from fairlead.core.surplus import surplus_of_route, without_room

@@ -14,9 +14,9 @@ from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Request, What
 from fairlead.core.partitions_added import queues_without_start
+from fairlead.core.queue_measures import forget
 from fairlead.core.retry_topic import ON_SUBSCRIPTION, own_retry_topic
 from fairlead.core.routes import is_lacking
-from fairlead.core.scales import forget
 from fairlead.core.state import GroupState, Member, PendingRequest, QueueState
 from fairlead.core.surplus import without_room
 from fairlead.core.targets import shared_queues

@@ -11,6 +11,7 @@ from typing import Any
 from fairlead.core.allocation import AllocationError, Strategy, described
 from fairlead.core.designation import Designation, read_designation
 from fairlead.core.outputs import Cause
+from fairlead.core.queue_weights import BY_COUNT, Weighing, read_weighing
 from fairlead.core.quota import BUILT_IN, Quota, read_quota
 from fairlead.core.records import RuleSet
 from fairlead.core.rule_value import RuleValueError
@@ -22,7 +23,6 @@ from fairlead.core.single_rules import (
     subject_text,
 )
 from fairlead.core.staggered_release import TURN_MS
-from fairlead.core.weighing import BY_COUNT, Weighing, read_weighing
 
 __all__ = [
     "CHAIN_CAP",

@@ -22,8 +22,8 @@ from fairlead.core.model import (
     Subscription,
 )
 from fairlead.core.outputs import Failure, What
+from fairlead.core.queue_weights import Measure
 from fairlead.core.records import Claim
-from fairlead.core.weighing import Measure
 
 __all__ = [
     "RESET",

@@ -40,6 +40,7 @@ from fairlead.core.outputs import Output, Rejection, Request
 from fairlead.core.partitions_added import growth_end_ms
 from fairlead.core.publish import outputs_of
 from fairlead.core.pull_idle import take_anew
+from fairlead.core.queue_measures import weigh_queues, weigh_when_due
 from fairlead.core.quota import QUOTA
 from fairlead.core.rebalance_delay import keep_targets, may_share, window_end_ms
 from fairlead.core.records import (
@@ -56,7 +57,6 @@ from fairlead.core.restart_grace import give_up_the_absent
 from fairlead.core.resync import heal_members, note_digests
 from fairlead.core.retry_topic import has_retry_topic, own_retry_topic
 from fairlead.core.rules import EngineRules, Moment, changed_rules, rules_of
-from fairlead.core.scales import weigh_queues, weigh_when_due
 from fairlead.core.state import GroupState
 from fairlead.core.targets import allocation_text, compute_targets
 from fairlead.core.tombstones import forget_the_gone

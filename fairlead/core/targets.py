@@ -30,10 +30,10 @@ from fairlead.core.membership import (
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
+from fairlead.core.queue_measures import takes_weights
 from fairlead.core.retry_topic import own_retry_topic
 from fairlead.core.routes import can_be_read, is_lacking, queue_zones, readable_queues
 from fairlead.core.rules import without_effect
-from fairlead.core.scales import takes_weights
 from fairlead.core.single_rules import drained_of, placement_of
 from fairlead.core.state import GroupState, Member
 from fairlead.core.strategy_answer import STRATEGY_ERROR, read_answer, refusal

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from fairlead.core.draft import Draft
 from fairlead.core.model import Epoch, MessageQueue, Route
+from fairlead.core.queue_measures import forget
 from fairlead.core.resets import follow_set_aside
-from fairlead.core.scales import forget
 from fairlead.core.state import QueueState
 from fairlead.core.topic_identity import note_remade
 

@@ -23,10 +23,9 @@ from fairlead.history.history_model import (
     standing_of,
 )
 from fairlead.history.last_heard import LastHeard, Patience, last_heard
-from fairlead.history.loss import Loss
+from fairlead.history.ownerless import Loss, Silence, silence_of
 from fairlead.history.queue_names import UnknownQueueError, queue_named
 from fairlead.history.queue_story import QueueStory
-from fairlead.history.silence import Silence, silence_of
 from fairlead.planning.live_group import UnknownGroupError
 from fairlead.planning.sets import Sets, newest_entries, read_sets
 from fairlead.sources.decision_log import Decisions, Reading, reaching_back, read_decisions

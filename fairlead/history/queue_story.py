@@ -6,9 +6,7 @@ from typing import Any
 from fairlead.core.model import MessageQueue
 from fairlead.history.formatting import epoch_words, iso_words, queue_words
 from fairlead.history.history_model import CauseTold, Holder, TenureTold
-from fairlead.history.loss import Loss
-from fairlead.history.nobody import why_nobody
-from fairlead.history.silence import Silence
+from fairlead.history.ownerless import Loss, Silence, why_nobody
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["QueueStory"]

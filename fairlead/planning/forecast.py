@@ -15,10 +15,10 @@ from fairlead.core.membership import shared_topics
 from fairlead.core.model import MessageQueue, Source
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Failure, Rejection
+from fairlead.core.queue_measures import weigh_queues
 from fairlead.core.records import Arrival, GroupRecord
 from fairlead.core.routes import readable_queues
 from fairlead.core.rules import GroupRules
-from fairlead.core.scales import weigh_queues
 from fairlead.core.state import QueueState
 from fairlead.core.targets import alarms_of, compute_targets
 from fairlead.planning.planned_group import SOMEWHERE, Picture

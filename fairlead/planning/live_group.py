@@ -14,10 +14,10 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.apply import apply_record
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
+from fairlead.core.queue_measures import weigh_queues
 from fairlead.core.records import Release
 from fairlead.core.routes import has_closed_queues
 from fairlead.core.rules import EngineRules
-from fairlead.core.scales import weigh_queues
 from fairlead.core.state import Grant, QueueState
 from fairlead.engine.context import ShardContext
 from fairlead.planning.engine_life import EngineLife

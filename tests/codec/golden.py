@@ -14,6 +14,7 @@ from fairlead.core.model import (
     Subscription,
 )
 from fairlead.core.outputs import Failure, What
+from fairlead.core.queue_weights import Measure
 from fairlead.core.records import Claim
 from fairlead.core.state import (
     Awaited,
@@ -31,7 +32,6 @@ from fairlead.core.state import (
     Trait,
     TraitValue,
 )
-from fairlead.core.weighing import Measure
 
 A, B, GONE = MemberKey("c1", "i1"), MemberKey("c2", "i1"), MemberKey("c2", "i0")
 ABSENT = MemberKey("c3", "i1")

@@ -15,6 +15,7 @@ from fairlead.core.model import (
     Subscription,
 )
 from fairlead.core.outputs import Failure
+from fairlead.core.queue_weights import Measure
 from fairlead.core.records import Claim
 from fairlead.core.state import (
     Awaited,
@@ -33,7 +34,6 @@ from fairlead.core.state import (
     Tombstone,
     Trait,
 )
-from fairlead.core.weighing import Measure
 
 int64 = st.integers(-(2**63), 2**63 - 1)
 clocks = st.integers(0, 2**62)

@@ -12,6 +12,7 @@ from fairlead.codec.errors import CodecError
 from fairlead.codec.group import decode_group, encode_group, same_body
 from fairlead.core.model import MemberKey, MemberProfile, Process, Route, RouteBroker, Subscription
 from fairlead.core.outputs import Failure
+from fairlead.core.queue_weights import Measure
 from fairlead.core.records import Claim
 from fairlead.core.state import (
     Awaited,
@@ -26,7 +27,6 @@ from fairlead.core.state import (
     Settling,
     Tombstone,
 )
-from fairlead.core.weighing import Measure
 from tests.codec.golden import (
     BODY_1,
     BODY_2,

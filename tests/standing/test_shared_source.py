@@ -8,8 +8,8 @@ import pytest
 from fairlead.cli import group_check, group_describe
 from fairlead.core.records import TopicAbsent
 from fairlead.settings import load_settings
+from fairlead.sources.caching_source import SharedSource
 from fairlead.standing.group_standing import read_standing
-from fairlead.standing.shared_source import SharedSource
 from fairlead.standing.verdict import worst
 from fairlead.wire.encode_bridge import encode_absent
 from strategies.registry import STRATEGIES

@@ -10,9 +10,9 @@ import pytest
 
 from fairlead.history.grant_history import tenures_of
 from fairlead.local.ownership import Ownership
+from fairlead.sources.caching_source import SharedSource
 from fairlead.sources.decision_log import decisions_after, last_life, newest_epoch, read_decisions
 from fairlead.standing.group_standing import read_standing
-from fairlead.standing.shared_source import SharedSource
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import OutgoingRecord
 from strategies.registry import STRATEGIES

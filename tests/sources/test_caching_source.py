@@ -3,7 +3,7 @@
 import itertools
 
 from fairlead.planning.findings import told_odd
-from fairlead.sources.one_look import OneLook
+from fairlead.sources.caching_source import OneLook
 from fairlead.standing.group_standing import read_standing
 from strategies.registry import STRATEGIES
 from tests.engine.world import World

@@ -1,5 +1,6 @@
-"""Many groups from one reading of the topics: each group is handed its own records alone."""
+"""Topics that are read once each: for one group that is asked about again, or for many groups."""
 
+import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -16,7 +17,7 @@ from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["GroupSource", "SharedSource"]
+__all__ = ["GroupSource", "OneLook", "SharedSource"]
 
 _WINDOW_MS: Final = 2 * LEASE_MS_MAX
 """Heartbeats and releases are read for so long at least, so that groups seldom ask for more."""
@@ -77,6 +78,102 @@ class _Read:
 
     since_ms: int | None
     of_group: dict[tuple[str, int], list[RawRecord]] = field(default_factory=dict)
+
+
+class _Source:
+    """What every source tells of the one behind it."""
+
+    def __init__(self, source: TopicSource) -> None:
+        self._source = source
+
+    @property
+    def names(self) -> TopicNames:
+        """What the topics are called."""
+        return self._source.names
+
+    @property
+    def partitions(self) -> Partitions:
+        """How many partitions they have."""
+        return self._source.partitions
+
+    @property
+    def place(self) -> str:
+        """Where the topics are."""
+        return self._source.place
+
+    @property
+    def tick_ms(self) -> int | None:
+        """The period of the engine's ticks; None: as conf/ says."""
+        return self._source.tick_ms
+
+    def now_ms(self) -> int:
+        """Return the time."""
+        return self._source.now_ms()
+
+    def partitions_of(self, suffix: str) -> range:
+        """Return the partitions of a topic."""
+        return self._source.partitions_of(suffix)
+
+    def rows(
+        self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
+    ) -> Iterator[RawRecord]:
+        """Yield what stands in some partitions of a topic, in order within each."""
+        raise NotImplementedError
+
+    def read(
+        self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
+    ) -> list[RawRecord]:
+        """Return what `rows` yields."""
+        return list(self.rows(suffix, partitions, since_ms))
+
+    def records_at(self, places: Collection[Place]) -> Mapping[Place, RawRecord | WhyMissing]:
+        """Return the record at each place, or why there is none."""
+        return self._source.records_at(places)
+
+
+class OneLook(_Source):
+    """A source that remembers what it has read, for a command that comes back to it.
+
+    What it hands out is as old as its first reading of that partition: it is for one look.
+    """
+
+    def __init__(self, source: TopicSource) -> None:
+        """Look at this source."""
+        super().__init__(source)
+        self._read: dict[tuple[str, int], tuple[int | None, list[RawRecord]]] = {}
+        self._newest: dict[tuple[str, int], int | None] = {}
+
+    def rows(
+        self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
+    ) -> Iterator[RawRecord]:
+        """Yield what stands in some partitions of a topic, in order within each."""
+        unread = [each for each in partitions if not self._reaches(suffix, each, since_ms)]
+        if unread:
+            found: dict[int, list[RawRecord]] = {each: [] for each in unread}
+            for row in self._source.rows(suffix, unread, since_ms):
+                found[row.partition].append(row)
+            for partition, rows in found.items():
+                self._read[suffix, partition] = since_ms, rows
+        for partition in partitions:
+            rows = self._read[suffix, partition][1]
+            if since_ms is None:
+                yield from rows
+            else:
+                yield from itertools.dropwhile(lambda row: row.append_ms < since_ms, rows)
+
+    def newest_ms(self, suffix: str, partition: int) -> int | None:
+        """Return when the newest record of a partition was appended; None: there is none."""
+        place = (suffix, partition)
+        if place not in self._newest:
+            self._newest[place] = self._source.newest_ms(suffix, partition)
+        return self._newest[place]
+
+    def _reaches(self, suffix: str, partition: int, since_ms: int | None) -> bool:
+        """Tell whether a partition was read from at least so far back."""
+        if (suffix, partition) not in self._read:
+            return False
+        begin_ms = self._read[suffix, partition][0]
+        return begin_ms is None or (since_ms is not None and begin_ms <= since_ms)
 
 
 class SharedSource:
@@ -152,39 +249,12 @@ class SharedSource:
         return read
 
 
-class GroupSource:
-    """A source of records (``fairlead.sources.topic_source``) that has those of one group alone."""
+class GroupSource(_Source):
+    """A source that has the records of one group alone, and those for everybody."""
 
     def __init__(self, shared: SharedSource, source: TopicSource, group: str) -> None:
-        self._shared, self._source, self._group = shared, source, group
-
-    @property
-    def names(self) -> TopicNames:
-        """What the topics are called."""
-        return self._source.names
-
-    @property
-    def partitions(self) -> Partitions:
-        """How many partitions they have."""
-        return self._source.partitions
-
-    @property
-    def place(self) -> str:
-        """Where the topics are."""
-        return self._source.place
-
-    @property
-    def tick_ms(self) -> int | None:
-        """The period of the engine's ticks; None: as conf/ says."""
-        return self._source.tick_ms
-
-    def now_ms(self) -> int:
-        """Return the time."""
-        return self._source.now_ms()
-
-    def partitions_of(self, suffix: str) -> range:
-        """Return the partitions of a topic."""
-        return self._source.partitions_of(suffix)
+        super().__init__(source)
+        self._shared, self._group = shared, group
 
     def rows(
         self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
@@ -193,16 +263,6 @@ class GroupSource:
         for partition in partitions:
             yield from self._shared.rows_of(self._group, suffix, partition, since_ms)
 
-    def read(
-        self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
-    ) -> list[RawRecord]:
-        """Return what `rows` yields."""
-        return list(self.rows(suffix, partitions, since_ms))
-
     def newest_ms(self, suffix: str, partition: int) -> int | None:
         """Return when the newest record of a partition was appended, of whichever group."""
         return self._shared.newest_ms(suffix, partition)
-
-    def records_at(self, places: Collection[Place]) -> Mapping[Place, RawRecord | WhyMissing]:
-        """Return the record at each place, or why there is none."""
-        return self._source.records_at(places)

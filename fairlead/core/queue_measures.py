@@ -1,8 +1,8 @@
-"""The scales of a group: what its members report, and the weights that are in force.
+"""What the members of a group report of its queues, and the weights that are in force.
 
-Decides when queues are weighed; what they weigh is decided in :mod:`fairlead.core.weighing`. Every
-report is kept, whatever the strategy is, so that a strategy that balances by weight begins with
-what is known.
+Decides when queues are weighed; :mod:`fairlead.core.queue_weights` decides what they weigh. Every
+report is kept, whatever the strategy is: a strategy that balances by weight begins with what is
+known.
 """
 
 from itertools import groupby
@@ -12,10 +12,10 @@ from fairlead.core.membership import subscribed_topics
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Cause
+from fairlead.core.queue_weights import measured, weigh
 from fairlead.core.records import QueueProgress
 from fairlead.core.routes import writable_queues
 from fairlead.core.state import GroupState
-from fairlead.core.weighing import measured, weigh
 
 __all__ = ["forget", "measure", "takes_weights", "weigh_queues", "weigh_when_due"]
 
