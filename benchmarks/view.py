@@ -18,9 +18,9 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry, generate_latest
 
 from benchmarks.view_load import NAMES, PARTITIONS, START_MS, GroupsLoad
+from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.serve.answers import GARBAGE_THRESHOLDS
 from fairlead.serve.group_metrics import GroupMetrics
-from fairlead.view.view import View
 from fairlead.wire.raw import RawRecord
 
 _DAY_MS: Final = 86_400_000
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--queues", type=int, default=64)
     asked = parser.parse_args(arguments)
     load = GroupsLoad(asked.groups, asked.members, asked.queues)
-    view = View(NAMES, PARTITIONS, _DAY_MS)
+    view = ObservedGroups(NAMES, PARTITIONS, _DAY_MS)
     _say("memory before", f"{_memory_mib():,} MiB")
     _take(view, "routes", load.routes())
     _take(view, "decisions", load.decisions())
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _take(view: View, what: str, rows: Iterable[RawRecord]) -> None:
+def _take(view: ObservedGroups, what: str, rows: Iterable[RawRecord]) -> None:
     made = list(rows)
     began = time.thread_time()
     for first in range(0, len(made), _POLLED):

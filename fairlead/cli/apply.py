@@ -25,7 +25,7 @@ from fairlead.cli.released_group import refuse_to_end_release
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
-    from fairlead.planning.planned_group import Picture
+    from fairlead.observed.planned_group import Picture
     from fairlead.planning.saved_plan import PlannedMove, SavedPlan
     from fairlead.sources.topic_source import TopicSource
     from fairlead.wire.decision_records import DecisionRecord

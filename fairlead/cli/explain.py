@@ -55,7 +55,7 @@ def explain(
     from fairlead.control.known_groups import unknown_group
     from fairlead.history.queue_history import Asked, tell_stories
     from fairlead.history.queue_names import UnknownQueueError
-    from fairlead.planning.live_group import UnknownGroupError
+    from fairlead.observed.live_group import UnknownGroupError
     from streaming.own_strategies import all_strategies
 
     settings, source = source_of_group(group, shared)

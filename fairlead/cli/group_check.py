@@ -20,14 +20,14 @@ from fairlead.errors import FairleadError, UsageError, VerdictError
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
-    from fairlead.planning.findings import Finding
+    from fairlead.observed.bridges import Bridges
+    from fairlead.observed.group_standing import GroupStanding
+    from fairlead.observed.heard import Place
+    from fairlead.observed.set_findings import Finding
+    from fairlead.observed.verdict import Verdict
     from fairlead.settings import Settings
     from fairlead.sources.caching_source import SharedSource
     from fairlead.sources.topic_source import TopicSource
-    from fairlead.standing.bridges import Bridges
-    from fairlead.standing.group_standing import GroupStanding
-    from fairlead.standing.heard import Place
-    from fairlead.standing.verdict import Verdict
 
 __all__ = ["check", "folded_findings", "verdict_on"]
 
@@ -89,9 +89,9 @@ def check(
 def _check_one(
     group: str, source: "TopicSource", settings: "Settings", shared: SourceOptions
 ) -> None:
-    from fairlead.planning.findings import told_odd
+    from fairlead.observed.set_findings import told_odd
+    from fairlead.observed.verdict import checked
     from fairlead.sources.caching_source import OneLook
-    from fairlead.standing.verdict import checked
 
     source = OneLook(source)
     output, standing = shared.output, standing_from(group, source, settings)
@@ -124,7 +124,7 @@ def _check_one(
 
 def _with_bridges(found: "Verdict", standing: "GroupStanding", bridges: "Bridges") -> "Verdict":
     """Add to a verdict what is wrong with the bridges that the group waits for."""
-    from fairlead.planning.findings import Finding
+    from fairlead.observed.set_findings import Finding
 
     concerning = bridges.about({*standing.unrouted, *standing.routes})
     told = (
@@ -152,7 +152,7 @@ def _who(standing: "GroupStanding") -> str:
 
 def _bridges(source: "TopicSource", settings: "Settings") -> "Bridges":
     """Return what the topics tell of the bridges; what is asked of topics that exist counts."""
-    from fairlead.standing.bridges import look_at_bridges
+    from fairlead.observed.bridges import look_at_bridges
 
     found = look_at_bridges(source)
     if found.silence is None:
@@ -161,8 +161,8 @@ def _bridges(source: "TopicSource", settings: "Settings") -> "Bridges":
 
 
 def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOptions) -> None:
+    from fairlead.observed.verdict import worst
     from fairlead.sources.caching_source import SharedSource
-    from fairlead.standing.verdict import worst
 
     topics, output = SharedSource(source), shared.output
     verdicts = [verdict_on(group, topics.of(group), settings) for group in topics.groups()]
@@ -251,8 +251,8 @@ def verdict_on(
 
     ``places``: where the data cluster says it is; ``told``: what it says of topics.
     """
-    from fairlead.planning.findings import told_odd
-    from fairlead.standing.verdict import checked, unreadable
+    from fairlead.observed.set_findings import told_odd
+    from fairlead.observed.verdict import checked, unreadable
 
     try:
         standing = standing_from(group, source, settings, places)

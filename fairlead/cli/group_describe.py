@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from fairlead.control.native_handback import GroupRelease
     from fairlead.core.model import MessageQueue
+    from fairlead.observed.group_standing import GroupStanding
+    from fairlead.observed.heard import Place
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
-    from fairlead.standing.group_standing import GroupStanding
-    from fairlead.standing.heard import Place
 
 __all__ = ["describe", "standing_from"]
 
@@ -152,8 +152,8 @@ def standing_from(
         EnvironmentMissingError: its topics cannot be read.
     """
     from fairlead.control.known_groups import unknown_group
-    from fairlead.planning.live_group import UnknownGroupError
-    from fairlead.standing.group_standing import read_standing
+    from fairlead.observed.group_standing import read_standing
+    from fairlead.observed.live_group import UnknownGroupError
     from streaming.own_strategies import all_strategies
 
     try:

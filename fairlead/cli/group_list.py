@@ -16,7 +16,7 @@ from fairlead.cli.served_view import LOOPBACK, NobodyServesError, ask_serve, oth
 from fairlead.cli.source_options import SourceOptions
 from fairlead.durations import duration_words, since_words
 from fairlead.errors import UsageError
-from fairlead.standing.words import PHASES
+from fairlead.observed.phase_words import PHASES
 
 if TYPE_CHECKING:
     from fairlead.settings import Settings
@@ -263,12 +263,12 @@ def _read(
 ) -> tuple[list[Summary], Sequence[Mapping[str, Any]], int]:
     from fairlead.cli.brokers_asked import ask_brokers
     from fairlead.cli.plan_start import tick_ms_of
+    from fairlead.observed.observed_groups import ObservedGroups
     from fairlead.serve.following import WINDOWS_MS
-    from fairlead.view.view import View
     from streaming.own_strategies import all_strategies
 
     history_ms = settings.serve.history_ms
-    view = View(
+    view = ObservedGroups(
         source.names,
         source.partitions,
         history_ms,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairlead.control.session import RuleOutcome
     from fairlead.core.records import RuleSet
     from fairlead.core.rules import GroupRules
-    from fairlead.planning.live_group import LiveGroup
+    from fairlead.observed.live_group import LiveGroup
 
 __all__ = ["GroupWork", "signature", "tell_outcomes", "warn", "why_silent"]
 

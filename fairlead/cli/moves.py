@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from fairlead.core.model import MessageQueue
-    from fairlead.planning.sets import Sets
+    from fairlead.observed.sets import Sets
     from fairlead.sources.decision_log import Decisions
     from fairlead.sources.topic_source import TopicSource
 
@@ -54,7 +54,7 @@ def moves(
     from fairlead.history.formatting import time_words
     from fairlead.history.grant_history import tenures_of
     from fairlead.history.moves import decided_moves, only
-    from fairlead.planning.sets import newest_entries, read_sets
+    from fairlead.observed.sets import newest_entries, read_sets
     from fairlead.sources.decision_log import read_decisions
 
     _, source = source_of_group(group, shared)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from fairlead.planning.live_group import LiveGroup
-    from fairlead.planning.offline import LastTopics
+    from fairlead.observed.live_group import LiveGroup
+    from fairlead.observed.offline import LastTopics
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
@@ -25,7 +25,7 @@ def offline_topics(
     Raises:
         EnvironmentMissingError: a topic cannot be read.
     """
-    from fairlead.planning.offline import LastTopics, last_topics
+    from fairlead.observed.offline import LastTopics, last_topics
 
     found = last_topics(live, source)
     if recorded or (found is not None and found.topics):

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from fairlead.control.group_offsets import QueuePlace
     from fairlead.control.queue_resets import ResetOutcome
     from fairlead.core.records import Reset
-    from fairlead.standing.group_standing import GroupStanding
-    from fairlead.standing.queue_standing import QueueStanding
+    from fairlead.observed.group_standing import GroupStanding
+    from fairlead.observed.queue_standing import QueueStanding
 
 __all__ = [
     "PLACE_COLUMNS",

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from fairlead.control.queue_resets import PlannedReset
     from fairlead.core.model import MessageQueue
     from fairlead.core.records import Reset
+    from fairlead.observed.group_standing import GroupStanding
+    from fairlead.observed.queue_standing import QueueStanding
     from fairlead.settings import KafkaSettings, Settings
     from fairlead.sources.topic_source import TopicSource
-    from fairlead.standing.group_standing import GroupStanding
-    from fairlead.standing.queue_standing import QueueStanding
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 

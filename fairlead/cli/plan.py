@@ -18,9 +18,9 @@ from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
+    from fairlead.observed.planned_group import Picture
     from fairlead.planning.changes import Changes
     from fairlead.planning.plan import Plan
-    from fairlead.planning.planned_group import Picture
 
 GroupArgument = Annotated[
     str | None,

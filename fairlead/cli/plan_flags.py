@@ -16,8 +16,8 @@ from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from fairlead.core.records import RuleSet
+    from fairlead.observed.planned_group import Picture
     from fairlead.planning.changes import Join, RouteSize
-    from fairlead.planning.planned_group import Picture
 
 __all__ = ["joins_of", "routes_of", "rules_of", "topics_of"]
 

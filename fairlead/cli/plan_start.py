@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from fairlead.core.allocation import Strategy
     from fairlead.core.model import Epoch
+    from fairlead.observed.live_group import LiveGroup, Passing
+    from fairlead.observed.offline import LastTopics
+    from fairlead.observed.planned_group import Picture
     from fairlead.planning.changes import Changes
-    from fairlead.planning.live_group import LiveGroup
-    from fairlead.planning.offline import LastTopics
-    from fairlead.planning.plan import Passing, Plan
-    from fairlead.planning.planned_group import Picture
+    from fairlead.planning.plan import Plan
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
@@ -94,7 +94,7 @@ class _Looker(NamedTuple):
         Raises:
             UsageError, EnvironmentMissingError: as `live_group`.
         """
-        from fairlead.planning.plan_notes import remarks_on
+        from fairlead.observed.group_notes import remarks_on
         from fairlead.sources.caching_source import OneLook
 
         source = OneLook(self.source)
@@ -150,7 +150,7 @@ def _read_group(asked: _Looker, *, whole: "TopicSource") -> "tuple[LiveGroup, La
     what it raises.
     """
     from fairlead.control.known_groups import named_groups, unknown_group
-    from fairlead.planning.live_group import read_live_group
+    from fairlead.observed.live_group import read_live_group
     from fairlead.wire.texts import GROUP
     from streaming.own_strategies import all_strategies
 

@@ -13,7 +13,7 @@ from fairlead.errors import UsageError
 if TYPE_CHECKING:
     from fairlead.core.allocation import Strategy
     from fairlead.core.records import RuleSet
-    from fairlead.planning.live_group import LiveGroup
+    from fairlead.observed.live_group import LiveGroup
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 
@@ -51,7 +51,7 @@ def require_present(
         EnvironmentMissingError: the topics cannot be read.
     """
     from fairlead.control.known_groups import named_groups, unknown_group
-    from fairlead.planning.live_group import UnknownGroupError, read_live_group
+    from fairlead.observed.live_group import UnknownGroupError, read_live_group
     from fairlead.sources.kafka_source import KafkaSource
 
     wanted = [rule for rule in rules if rule.value is not None]
@@ -93,7 +93,7 @@ def require_known(
         EnvironmentMissingError: the topics cannot be read.
     """
     from fairlead.control.known_groups import named_groups, unknown_group
-    from fairlead.planning.live_group import UnknownGroupError, read_live_group
+    from fairlead.observed.live_group import UnknownGroupError, read_live_group
 
     known = frozenset({ALL_GROUPS}) if name == ALL_GROUPS else named_groups(source)
     if name in known:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 from fairlead.cli.rule_rows import time_words, unusual_rules
 from fairlead.counts import counted
 from fairlead.durations import duration_words, since_words
-from fairlead.standing.words import ALARMS, PHASES, causes_words
+from fairlead.observed.phase_words import ALARMS, PHASES, causes_words
 
 if TYPE_CHECKING:
-    from fairlead.standing.group_standing import GroupStanding
-    from fairlead.standing.heard import Place
-    from fairlead.standing.member_standing import MemberStanding
-    from fairlead.standing.queue_standing import Holder
+    from fairlead.observed.group_standing import GroupStanding
+    from fairlead.observed.heard import Place
+    from fairlead.observed.member_standing import MemberStanding
+    from fairlead.observed.queue_standing import Holder
 
 __all__ = [
     "MEMBER_COLUMNS",

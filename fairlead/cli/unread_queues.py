@@ -8,7 +8,7 @@ from fairlead.errors import RefusedError
 
 if TYPE_CHECKING:
     from fairlead.core.records import RuleSet
-    from fairlead.planning.planned_group import Picture
+    from fairlead.observed.planned_group import Picture
 
 __all__ = ["require_readers"]
 

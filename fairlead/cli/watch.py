@@ -21,9 +21,9 @@ from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from fairlead.cli.watch_topics import GroupTopics
+    from fairlead.observed.group_view import GroupView
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
-    from fairlead.view.group_view import GroupView
     from fairlead.wire.raw import RawRecord
 
 __all__ = ["GroupWatch", "watch"]
@@ -133,13 +133,13 @@ class GroupWatch:
             history_ms: so old may decisions be.
             stop: ends it.
         """
-        from fairlead.view.view import View
+        from fairlead.observed.observed_groups import ObservedGroups
         from streaming.own_strategies import all_strategies
 
         self.group = group
         self._topics = topics
         self._stop = stop
-        self._view: View = View(
+        self._view: ObservedGroups = ObservedGroups(
             topics.names,
             topics.partitions,
             history_ms,
@@ -213,9 +213,9 @@ def _tell_again(source: "TopicSource", group: str, since: str | None, *, whole: 
     """Write a line for each decision of a recording, as a watch would have at its time."""
     from fairlead.cli.group_source import no_decision
     from fairlead.control.known_groups import named_groups, unknown_group
-    from fairlead.view.view import View
+    from fairlead.observed.observed_groups import ObservedGroups
 
-    view: View = View(source.names, source.partitions, _WHOLE_MS)
+    view: ObservedGroups = ObservedGroups(source.names, source.partitions, _WHOLE_MS)
     rows = source.read("decisions", source.partitions_of("decisions"))
     view.take([row for row in rows if row.key == group.encode()])
     decisions = [each.document() for each in view.decisions(group) or ()]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from fairlead.cli.output import queues_text
 from fairlead.cli.tables import block_lines, pair_lines, table_lines
 from fairlead.durations import duration_words, since_words
-from fairlead.standing.words import PHASES, causes_words
+from fairlead.observed.phase_words import PHASES, causes_words
 
 if TYPE_CHECKING:
-    from fairlead.view.group_view import GroupView, QueueView
+    from fairlead.observed.group_view import GroupView, QueueView
 
 __all__ = ["Moment", "decision_line", "screen_lines"]
 

@@ -17,9 +17,9 @@ from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.control.strange_queues import read_routes
 from fairlead.core.model import Route
 from fairlead.doctor.nodes import Nodes, described_by, look_at_nodes
+from fairlead.observed.bridges import Bridges, look_at_bridges
 from fairlead.settings import Problem, Settings, library_options
 from fairlead.sources.kafka_source import KafkaSource
-from fairlead.standing.bridges import Bridges, look_at_bridges
 from fairlead.topics import Role, position_of
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
 from streaming.connection import client_options

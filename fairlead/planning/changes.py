@@ -7,7 +7,7 @@ from fairlead.core.membership import shared_topics
 from fairlead.core.model import MemberProfile, Route, RouteBroker
 from fairlead.core.records import GroupRecord, Leave, RouteChanged, RuleSet
 from fairlead.core.routes import PERM_READ
-from fairlead.planning.planned_group import Picture, heartbeat_of
+from fairlead.observed.planned_group import Picture, heartbeat_of
 from fairlead.wire.limits import ROUTE_QUEUES_MAX
 
 __all__ = ["BadChangeError", "Changes", "Join", "RouteSize", "broker_of", "records_of"]

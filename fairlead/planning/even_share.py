@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.records import GroupRecord
-from fairlead.planning.forecast import applied, forecast, notes_of
-from fairlead.planning.planned_group import Picture
+from fairlead.observed.forecast import applied, forecast, notes_of
+from fairlead.observed.planned_group import Picture
 from strategies.registry import STRATEGIES
 from strategies.sticky_options import sticky_options
 from strategies.sticky_world import sticky_world

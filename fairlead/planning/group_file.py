@@ -13,9 +13,9 @@ from fairlead.core.records import Heartbeat, RuleSet
 from fairlead.core.routes import PERM_READ
 from fairlead.core.rules import EngineRules
 from fairlead.core.single_rules import SINGLE_RULES
+from fairlead.observed.forecast import RefusedRecordError, applied, settled
+from fairlead.observed.planned_group import GENERATION, Picture, empty_group, heartbeat_of
 from fairlead.planning.changes import broker_of
-from fairlead.planning.forecast import RefusedRecordError, applied, settled
-from fairlead.planning.planned_group import GENERATION, Picture, empty_group, heartbeat_of
 from fairlead.wire.limits import ROUTE_QUEUES_MAX
 from fairlead.wire.member_records import CAPACITY_MAX
 from strategies.options import written_queue

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
-from fairlead.planning.live_group import LiveGroup
+from fairlead.observed.live_group import LiveGroup
 
 __all__ = ["holdings_of"]
 

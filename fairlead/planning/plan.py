@@ -9,14 +9,15 @@ from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.outputs import Failure
 from fairlead.core.records import GroupRecord, Leave, RuleSet
 from fairlead.core.rules import GroupRules
+from fairlead.observed.forecast import forecast
+from fairlead.observed.live_group import Passing
+from fairlead.observed.planned_group import Picture
+from fairlead.observed.unrouted import unrouted_topics
 from fairlead.planning.even_share import EvenShare, even_share
-from fairlead.planning.forecast import forecast
 from fairlead.planning.imbalance import Scales, Skew, scales_of, skew_of
-from fairlead.planning.planned_group import Picture
-from fairlead.planning.unrouted import unrouted_topics
 from fairlead.planning.vain_pins import vain_pins
 
-__all__ = ["Change", "MemberPlan", "Passing", "Plan", "plan"]
+__all__ = ["Change", "MemberPlan", "Plan", "plan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +30,6 @@ class Change:
     def document(self) -> dict[str, Any]:
         """The change as JSON."""
         return {"before": self.before, "after": self.after}
-
-
-@dataclass(frozen=True, slots=True)
-class Passing:
-    """A queue on its way. ``holder`` None: nobody holds it; ``successor`` None: nobody gets it."""
-
-    queue: MessageQueue
-    holder: str | None
-    successor: str | None
 
 
 @dataclass(frozen=True, slots=True)

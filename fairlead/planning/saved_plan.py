@@ -13,10 +13,10 @@ import orjson
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.records import RuleSet
+from fairlead.observed.planned_group import Picture
 from fairlead.planning.changes import Changes, Join, RouteSize
 from fairlead.planning.group_file import BadGroupError, group_document
 from fairlead.planning.plan import Plan
-from fairlead.planning.planned_group import Picture
 from fairlead.wire.control_records import read_removed_rule, rule_key
 from fairlead.wire.errors import WireError
 from strategies.options import written_queue

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from fairlead.core.records import RuleSet
-from fairlead.planning.forecast import forecast
-from fairlead.planning.planned_group import Picture
+from fairlead.observed.forecast import forecast
+from fairlead.observed.planned_group import Picture
 
 __all__ = ["left_unread"]
 

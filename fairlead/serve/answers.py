@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from fairlead.core.allocation import Strategy
+from fairlead.observed.counters import Happened
+from fairlead.observed.observed_groups import ObservedGroups
+from fairlead.observed.snapshot import Snapshot
 from fairlead.settings import ServeSettings
-from fairlead.view.happened import Happened
-from fairlead.view.snapshot import Snapshot
-from fairlead.view.view import View
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 
@@ -44,7 +44,7 @@ class HeldView:
         """
         self._settings, self._tick_ms, self._strategies = settings, tick_ms, strategies
         self._lock = threading.Lock()
-        self._view: View | None = None
+        self._view: ObservedGroups | None = None
         self._counted: Happened | None = None
         self._snapshot: Snapshot | None = None
         self._snapshot_at = 0.0
@@ -57,7 +57,7 @@ class HeldView:
             if self._view is not None and self._view.happened.following:
                 self._counted = self._view.happened
             gc.unfreeze()
-            self._view = View(
+            self._view = ObservedGroups(
                 names,
                 partitions,
                 self._settings.history_ms,
@@ -97,7 +97,7 @@ class HeldView:
                 self._snapshot_at = time.monotonic()
             return self._snapshot
 
-    def asked(self, question: Callable[[View], _Answer], otherwise: _Answer) -> _Answer:
+    def asked(self, question: Callable[[ObservedGroups], _Answer], otherwise: _Answer) -> _Answer:
         """Return what the view answers; ``otherwise`` while there is none."""
         with self._lock:
             return otherwise if self._view is None else question(self._view)

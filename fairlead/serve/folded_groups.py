@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from fairlead.view.figures import HELD_PHASES, GroupFigures
-from fairlead.view.happened import OTHER
+from fairlead.observed.counters import OTHER
+from fairlead.observed.group_metrics import HELD_PHASES, GroupFigures
 
 __all__ = ["folded"]
 

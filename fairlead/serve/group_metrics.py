@@ -11,12 +11,12 @@ from typing import Final
 from prometheus_client.core import HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from fairlead.observed.counters import Happened
+from fairlead.observed.group_metrics import GroupFigures
+from fairlead.observed.group_view import GroupView, QueueView
+from fairlead.observed.snapshot import Snapshot
 from fairlead.serve.folded_groups import folded
 from fairlead.serve.group_families import families
-from fairlead.view.figures import GroupFigures
-from fairlead.view.group_view import GroupView, QueueView
-from fairlead.view.happened import Happened
-from fairlead.view.snapshot import Snapshot
 
 __all__ = ["GroupMetrics"]
 

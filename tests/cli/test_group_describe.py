@@ -14,8 +14,8 @@ from fairlead.cli.standing_rows import (
 )
 from fairlead.durations import duration_words
 from tests.engine.world import World
+from tests.observed.looked import follow, followers, standing_of, stubborn
 from tests.planning.live import rule, set_rules
-from tests.standing.looked import follow, followers, standing_of, stubborn
 
 LONG = "10.0.0.7@4121#" + "1" * 60
 WIDE = 1_000

@@ -22,7 +22,7 @@ from fairlead.cli.main import main
 from fairlead.cli.output import OutputFormat, write_fitting, write_rows
 from fairlead.cli.served_view import NobodyServesError, ask_serve, group_path, other_topics
 from fairlead.errors import EnvironmentMissingError
-from fairlead.planning.bridge_signs import BridgeLife, BridgeVerdict
+from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
 from tests.awaiting import ended

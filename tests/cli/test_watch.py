@@ -15,16 +15,16 @@ from typer.testing import CliRunner
 from fairlead.cli.main import app
 from fairlead.cli.watch_screen import Moment, decision_line, screen_lines
 from fairlead.errors import UsageError
-from fairlead.view.group_view import GroupView
-from fairlead.view.view import View
+from fairlead.observed.group_view import GroupView
+from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.wire.topics import TopicNames
 from tests.engine.topics import NAMES, PARTITIONS
 from tests.engine.world import World
 from tests.history.lives import moving_life, recorded
+from tests.observed.looked import follow, followers, stubborn
 from tests.planning.live import GROUP
 from tests.planning.memory_source import MemorySource
 from tests.serve.test_process import decision
-from tests.standing.looked import follow, followers, stubborn
 
 ROOT = Path(__file__).parents[2]
 SIZES = [(200, 50), (80, 24), (40, 12)]
@@ -32,7 +32,7 @@ SIZES = [(200, 50), (80, 24), (40, 12)]
 
 def _view(world: World) -> GroupView:
     """Return a group of a world as the view has it."""
-    source, view = MemorySource(world.topics), View(NAMES, PARTITIONS, 3_600_000)
+    source, view = MemorySource(world.topics), ObservedGroups(NAMES, PARTITIONS, 3_600_000)
     for suffix in ("routes", "control", "assignments", "heartbeats", "releases", "decisions"):
         view.take(source.read(suffix, source.partitions_of(suffix)))
     found = view.group(GROUP)

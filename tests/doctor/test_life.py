@@ -7,10 +7,10 @@ import pytest
 
 from fairlead.doctor import Answer, Status, Surroundings, liveness, permissions
 from fairlead.doctor.surroundings import SeenTick, TickEvidence
-from fairlead.planning.bridge_signs import BridgeLife, BridgeVerdict
+from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
+from fairlead.observed.bridge_silence import BridgeSilence
+from fairlead.observed.bridges import Bridges
 from fairlead.settings import load_settings
-from fairlead.standing.bridge_silence import BridgeSilence
-from fairlead.standing.bridges import Bridges
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
 
 ALL_OPERATIONS = ["READ", "WRITE", "DESCRIBE", "DESCRIBE_CONFIGS"]

@@ -15,8 +15,8 @@ from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.requests_metrics import ServeMetrics
 from streaming.metrics import EngineMetrics
 from tests.monitoring.promtool import promtool
+from tests.observed.worlds import Followed
 from tests.planning.live import world_of
-from tests.view.worlds import Followed
 
 ASKED = re.compile(r"\bfairlead_\w+")
 

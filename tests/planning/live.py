@@ -7,10 +7,10 @@ from fairlead.codec.shard import open_shard
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import RuleSet
 from fairlead.core.state import GroupState
+from fairlead.observed.group_notes import remarks_on
+from fairlead.observed.live_group import LiveGroup, read_live_group
 from fairlead.planning.changes import Changes, records_of
-from fairlead.planning.live_group import LiveGroup, read_live_group
 from fairlead.planning.plan import Plan, plan
-from fairlead.planning.plan_notes import remarks_on
 from fairlead.wire.control_records import rule_key
 from fairlead.wire.encode import encode_rule
 from strategies.registry import STRATEGIES

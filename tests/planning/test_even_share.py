@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from fairlead.core.model import MessageQueue
+from fairlead.observed.planned_group import Picture
 from fairlead.planning.even_share import EvenShare, even_share
 from fairlead.planning.group_file import read_group
-from fairlead.planning.planned_group import Picture
 
 MEMBERS = ("a", "b", "c")
 TOPICS = {"orders": {"main": 4}, "bills": {"main": 2}}

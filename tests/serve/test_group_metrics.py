@@ -6,14 +6,14 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from fairlead.observed.observed_group import ObservedGroup
+from fairlead.observed.snapshot import Snapshot
 from fairlead.serve.folded_groups import folded
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
 from fairlead.serve.group_metrics import GroupMetrics
-from fairlead.view.group_fold import GroupFold
-from fairlead.view.snapshot import Snapshot
 from tests.engine.world import World
+from tests.observed.worlds import Followed, view_of
 from tests.planning.live import world_of
-from tests.view.worlds import Followed, view_of
 
 Told = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -65,10 +65,10 @@ def test_what_cannot_be_taken_in_is_counted(monkeypatch: pytest.MonkeyPatch) -> 
     assert _of(told, "view_failures_total", kind="record") == 1
     assert _of(told, "view_failures_total", kind="group") == 0
 
-    def fail(_: GroupFold) -> bool:
+    def fail(_: ObservedGroup) -> bool:
         raise OverflowError("too large")
 
-    monkeypatch.setattr(GroupFold, "look_out", fail)
+    monkeypatch.setattr(ObservedGroup, "look_out", fail)
     followed.world.join("c2")
     followed.pass_seconds(3)
     told = _told(followed.view.snapshot(10))

@@ -2,14 +2,14 @@
 
 import itertools
 
-from fairlead.planning.findings import told_odd
+from fairlead.observed.group_standing import read_standing
+from fairlead.observed.set_findings import told_odd
 from fairlead.sources.caching_source import OneLook
-from fairlead.standing.group_standing import read_standing
 from strategies.registry import STRATEGIES
 from tests.engine.world import World
+from tests.observed.looked import HISTORY_MS
 from tests.planning.live import TICK_MS
 from tests.planning.memory_source import MemorySource
-from tests.standing.looked import HISTORY_MS
 
 
 def _source() -> MemorySource:

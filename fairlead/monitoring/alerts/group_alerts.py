@@ -3,8 +3,8 @@
 from typing import Final
 
 from fairlead.monitoring.alerts.alert import SERVE, Alert, Growth
-from fairlead.view.figures import HELD_PHASES
-from fairlead.view.happened import OTHER
+from fairlead.observed.counters import OTHER
+from fairlead.observed.group_metrics import HELD_PHASES
 
 SAME_GROUP: Final = "on (job, instance, group)"
 WITH_MEMBERS: Final = f"and {SAME_GROUP} fairlead_group_members > 0"

@@ -1,0 +1,1 @@
+"""What is known of every group: one fold of the topics, and the questions put to it."""

@@ -1,0 +1,97 @@
+"""Whether a bridge is silent: what was asked of it lately and has no answer in the log."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from fairlead.observed.bridge_life import BridgeLife, is_sign
+from fairlead.sources.topic_source import TopicSource
+from fairlead.wire.decode import decode_request
+from fairlead.wire.errors import WireError
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["LOOK_BACK_MS", "BridgeSilence", "bridge_silence"]
+
+_SAME_MOMENT_MS: Final = 1_000
+_UNANSWERED_MS: Final = 10_000
+"""A bridge answers within a second; a cluster that is slow has five."""
+LOOK_BACK_MS: Final = 600_000
+"""The engine asks again every half minute, for as long as somebody waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeSilence:
+    """Requests that nobody answers.
+
+    Attributes:
+        since_ms: when the first of them was asked.
+        told_ms: when a route, or an answer, was last told; None: never, or not any more.
+        topics: what they ask about, in their order by name.
+        now_ms: when that was looked at.
+    """
+
+    since_ms: int
+    told_ms: int | None
+    topics: tuple[str, ...]
+    now_ms: int
+
+    def without(self, absent: Collection[str]) -> "BridgeSilence | None":
+        """Leave out topics that do not exist: an older bridge tells nothing of them; None: all."""
+        left = tuple(topic for topic in self.topics if topic not in absent)
+        return replace(self, topics=left) if left else None
+
+    def words(self) -> str:
+        """Say since when, and when something was last told."""
+        last = (
+            "no route or offsets were ever told"
+            if self.told_ms is None
+            else f"routes or offsets were last told {(self.now_ms - self.told_ms) // 1_000} s ago"
+        )
+        return f"no bridge has answered for {(self.now_ms - self.since_ms) // 1_000} s: {last}"
+
+    def row(self, lives: Sequence[BridgeLife]) -> dict[str, Any]:
+        """Return it as a row of `group check --all`, with what the bridges say of themselves."""
+        start = lives[0].command if len(lives) == 1 else "fairlead bridge kafka"
+        signs = [each.words() for each in lives] or ["no bridge has ever given a sign of life"]
+        return {
+            "problem": "bridge_silent",
+            "for": ", ".join(self.topics),
+            "says": "; ".join((self.words(), *signs)),
+            "do": f"look whether the bridge runs, and at its log: {start} --supervise starts it "
+            "again; or fairlead route put, where there is no bridge",
+        }
+
+
+def bridge_silence(
+    source: TopicSource, answers: Sequence[RawRecord], now_ms: int
+) -> BridgeSilence | None:
+    """Return what waits for a bridge for ten seconds or longer; None: nothing does.
+
+    Args:
+        source: the topics.
+        answers: rows of the offsets topic, the newest answer among them.
+        now_ms: the time.
+
+    Raises:
+        EnvironmentMissingError: a topic cannot be read.
+    """
+    times = [row.append_ms for row in answers if not is_sign(row)]
+    routed_ms = source.newest_ms("routes", 0)
+    told = max((*times, *(() if routed_ms is None else (routed_ms,))), default=None)
+    since = max(now_ms - LOOK_BACK_MS, 0 if told is None else told + _SAME_MOMENT_MS)
+    asked = sorted(_asked(source, since))
+    if not asked or now_ms - asked[0][0] < _UNANSWERED_MS:
+        return None
+    return BridgeSilence(asked[0][0], told, tuple(sorted({topic for _, topic in asked})), now_ms)
+
+
+def _asked(source: TopicSource, since_ms: int) -> Iterator[tuple[int, str]]:
+    limits = WireLimits(1)
+    for row in source.rows("requests", source.partitions_of("requests"), since_ms):
+        try:
+            request = decode_request(row, limits)
+        except WireError:
+            continue
+        if row.append_ms > since_ms:
+            yield row.append_ms, request.topic

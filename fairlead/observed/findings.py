@@ -1,0 +1,370 @@
+"""What is wrong with a group as it stands, in words, with what to do about it.
+
+What counts as wrong is decided by `fairlead.observed.problems`, for this and for a list of groups;
+here it is said of which queue, member or topic.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from fairlead.bridges.kafka.untold_queues import UNTOLD_REMEDY
+from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.counts import counted, listed
+from fairlead.durations import duration_words
+from fairlead.observed.group_standing import GroupStanding
+from fairlead.observed.laggards import Holding, deaf_in, holding_in, silent_in, unanswered_in
+from fairlead.observed.member_standing import MemberStanding
+from fairlead.observed.phase_words import PHASES
+from fairlead.observed.problems import Deaf, Signs, Silence, Unanswered, problems_of
+from fairlead.observed.queue_standing import Holder, QueueStanding
+from fairlead.observed.restarts import RESTARTS_OVER_MS, Beat, restarting
+from fairlead.observed.set_findings import Finding, findings_of
+
+__all__ = ["standing_findings"]
+
+_PHASES: Final = {
+    "recovering": (
+        "wait: it lasts lease and margin, and until every live member has acknowledged; then look "
+        "at the engine's log for why its checkpoint was lost"
+    ),
+    "quarantined": (
+        "look at the rejects topic and the engine's log for the record that it fails on; owners "
+        "go on meanwhile, and nothing is shared anew"
+    ),
+    "barrier": "look for the member that has not acknowledged; restart it, or set --on-mute force",
+}
+_FAILED: Final = "set a strategy or options that can share it: `fairlead plan` shows what would be"
+_MAKE_IT: Final = (
+    "make the topic, or have the clients subscribe to another; if it is on another cluster, look "
+    "whether a bridge runs there"
+)
+_NOBODY: Final = {
+    "drained_empty": "undrain one of the members that subscribe to it",
+    "designation_empty": "start a designated member, or unset the rule (--designated)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A group, and everything of it that may be wrong."""
+
+    found: GroupStanding
+    sets: tuple[Finding, ...]
+    holding: tuple[Holding, ...]
+    deaf: tuple[tuple[MemberStanding, Deaf], ...]
+    silent: tuple[tuple[MemberStanding, Silence], ...]
+    unanswered: tuple[tuple[MemberStanding, Unanswered], ...]
+
+    @property
+    def paused(self) -> bool:
+        """Whether nothing is shared anew."""
+        return self.found.live.roll.rules.pause
+
+    def of(self, problem: str) -> Iterator[Finding]:
+        """Yield what the sets of its members say of one problem."""
+        yield from (each for each in self.sets if each.problem == problem)
+
+    def unassigned(self) -> list[Finding]:
+        """Return the queues that nobody holds and nobody gets."""
+        problem, text, remedy = "unassigned", "nobody holds it, and nobody gets it", self._nobody
+        release = self.found.release
+        if release is not None:
+            # Whether or not the group is paused, or who is drained.
+            text = f"no client of Fairlead's gets it: {release.words()}"
+            remedy = release.way_back(self.found.name)
+            problem = "paused_unassigned" if self.paused else problem
+        elif self.paused:
+            problem, text = "paused_unassigned", f"{text} while the group is paused"
+            remedy = f"fairlead group resume {self.found.name}"
+        return [
+            Finding(problem, "/".join(map(str, queue.queue)), text, remedy)
+            for queue in self.found.queues
+            if queue.unassigned
+        ]
+
+    @property
+    def _nobody(self) -> str:
+        alarms = () if self.found.newest is None else self.found.newest.alarms
+        return next((words for alarm, words in _NOBODY.items() if alarm in alarms), "")
+
+    def unrouted(self) -> list[Finding]:
+        """Return the topics without a route."""
+        remedy = (
+            "look whether a bridge runs and watches this topic, and whether fairlead_full_shards "
+            "is 0: a full shard adds no topic"
+        )
+        return [
+            Finding("unassigned", topic, self.found.absent[topic], _MAKE_IT)
+            if topic in self.found.absent
+            else Finding("unassigned", topic, "its route is not known", remedy)
+            for topic in self.found.unrouted
+        ]
+
+    def untold(self) -> list[Finding]:
+        """Return the topics that have more queues than their routes tell."""
+        return [
+            Finding("unassigned", topic, words, UNTOLD_REMEDY)
+            for topic, words in sorted(self.found.untold.items())
+        ]
+
+    def restarting(self) -> dict[str, int]:
+        """Return the clients that are started again and again: how many processes they had."""
+        beats = (
+            Beat(key.client_id, beat.process, heard_ms)
+            for key, (beat, heard_ms) in self.found.heard.beats.items()
+        )
+        return restarting(beats, self.found.now_ms)
+
+    def signs(self) -> Signs:
+        """Return what can be seen of it."""
+        found, newest = self.found, self.found.newest
+        since_ms = found.phase_since_ms
+        return Signs(
+            rules=found.live.roll.rules,
+            engine_silent=found.engine.silent,
+            members=len(found.sharing),
+            lag=found.lag or 0,
+            phase=found.phase,
+            phase_ms=None if since_ms is None else found.now_ms - since_ms,
+            alarms=() if newest is None else newest.alarms,
+            overlap=any(self.of("overlap")),
+            unassigned=len(self.unassigned()),
+            unrouted=len(self.unrouted()) + len(self.untold()),
+            disagree=any(self.of("disagreement")),
+            duplicate=any(self.of("duplicate_client_id")),
+            unsafe=any(each.unsafe for each in found.queues),
+            drains=tuple(each.drain for each in self.holding),
+            deaf=tuple(deaf for _, deaf in self.deaf),
+            failed=newest is not None and bool(newest.failures),
+            silences=tuple(silence for _, silence in self.silent),
+            unanswered=tuple(waits for _, waits in self.unanswered),
+            restarting=bool(self.restarting()),
+            released=found.release is not None,
+        )
+
+
+def standing_findings(found: GroupStanding, odd: frozenset[MemberKey]) -> tuple[Finding, ...]:
+    """Return everything that is wrong, in a fixed order: what concerns all of it first.
+
+    Args:
+        found: the group.
+        odd: the members that were told that they differ from their group.
+    """
+    sets = findings_of(found.live, odd)
+    look = _Look(
+        found,
+        sets,
+        holding=tuple(holding_in(found)),
+        deaf=tuple(deaf_in(found)),
+        silent=tuple(silent_in(found)),
+        unanswered=tuple(unanswered_in(found)),
+    )
+    return tuple(
+        each for problem in problems_of(look.signs()) for each in _SAID[problem](look, problem)
+    )
+
+
+def _engine(look: _Look, problem: str) -> Iterator[Finding]:
+    yield Finding(
+        problem,
+        "engine",
+        f"{look.found.engine.words()}: owners go on, nothing is decided",
+        "start one (fairlead run), or look at the log of the one that should run",
+    )
+
+
+def _offline(look: _Look, problem: str) -> Iterator[Finding]:
+    text = f"nobody is in it, and {look.found.lag:,} messages wait"
+    yield Finding(problem, "group", text, "start its clients")
+
+
+def _phase(look: _Look, problem: str) -> Iterator[Finding]:
+    lasted_ms = look.signs().phase_ms
+    how_long = "" if lasted_ms is None else f" for {duration_words(lasted_ms)}"
+    yield Finding(problem, look.found.name, f"{PHASES[problem]}{how_long}", _PHASES[problem])
+
+
+def _set_says(look: _Look, problem: str) -> Iterator[Finding]:
+    yield from look.of(problem)
+
+
+def _unassigned(look: _Look, problem: str) -> Iterator[Finding]:
+    del problem
+    yield from look.unrouted()
+    yield from look.untold()
+    if not look.paused:
+        yield from look.unassigned()
+
+
+def _paused_unassigned(look: _Look, problem: str) -> Iterator[Finding]:
+    del problem
+    yield from look.unassigned()
+
+
+def _unsafe(look: _Look, problem: str) -> Iterator[Finding]:
+    for each in look.found.queues:
+        if each.unsafe:
+            owners = ", ".join(_ids((*each.held, *each.gated)))
+            text = f"{owners} was granted it without waiting for {', '.join(_ids(each.draining))}"
+            remedy = (
+                "expect messages twice until it is released; mode cooperative and on_mute wait "
+                "never do this"
+            )
+            yield Finding(problem, "/".join(map(str, each.queue)), text, remedy)
+
+
+def _stalled(look: _Look, problem: str) -> Iterator[Finding]:
+    """Yield each holder that was told to stop and takes too long, with the queues and who waits."""
+    found = look.found
+    members = {each.key: each for each in found.members}
+    for each in look.holding:
+        if each.drain.problem(found.live.roll.rules) != problem:
+            continue
+        asked_ms = each.drain.asked_ms
+        how_long = (
+            "longer than decisions were read" if asked_ms is None else duration_words(asked_ms)
+        )
+        named = _named(one.queue for one in each.queues)
+        text = (
+            f"it was told {how_long} ago to give up {named} and has not; {_waiting(each.queues)}. "
+            f"{_heard(found, members.get(each.member))}"
+        )
+        helps = _what_helps(found, lives=each.drain.lives)
+        yield Finding(problem, each.member.client_id, text, helps)
+
+
+def _what_helps(found: GroupStanding, *, lives: bool) -> str:
+    if found.engine.silent:
+        return "start an engine first: none reads releases, or takes queues from who is gone"
+    if not lives:
+        return "wait: the engine takes its queues lease and margin after its last heartbeat"
+    return (
+        "look at its log for a message or a callback that takes so long; restart it, or take its "
+        f"queues: fairlead group set {found.name} --on-mute force (they may have two owners)"
+    )
+
+
+def _waiting(queues: Iterable[QueueStanding]) -> str:
+    names = sorted({name for each in queues for name in _ids(each.gated)})
+    if not names:
+        return "nobody waits for it"
+    return f"{', '.join(names)} {'wait' if len(names) > 1 else 'waits'}"
+
+
+def _heard(found: GroupStanding, member: MemberStanding | None) -> str:
+    if member is None or member.heard_ms is None:
+        return "It does not heartbeat"
+    return f"It heartbeat {duration_words(max(found.now_ms - member.heard_ms, 0))} ago"
+
+
+def _not_followed(look: _Look, problem: str) -> Iterator[Finding]:
+    """Yield the members that do not take in what they were told."""
+    for each, deaf in look.deaf:
+        if deaf.is_problem(look.found.live.roll.rules):
+            told = look.found.live.told[each.key]
+            read = "nothing yet" if each.applied is None else ".".join(map(str, each.applied))
+            yield Finding(
+                problem,
+                each.key.client_id,
+                f"it was told {'.'.join(map(str, told.epoch))} {duration_words(deaf.told_ms)} ago, "
+                f"has read {read}, and heartbeats",
+                "look whether it may read the assignments topic; restart it",
+            )
+
+
+def _silent_member(look: _Look, problem: str) -> Iterator[Finding]:
+    """Yield the members that are gone and whose queues nobody takes, though an engine ticks."""
+    rules = look.found.live.roll.rules
+    for each, silence in look.silent:
+        if silence.is_problem(rules):
+            silent_ms = silence.silent_ms
+            how_long = (
+                "longer than heartbeats were read"
+                if silent_ms is None
+                else duration_words(silent_ms)
+            )
+            owned = counted(each.held + each.draining + each.gated, "queue")
+            yield Finding(
+                problem,
+                each.key.client_id,
+                f"it has not heartbeat for {how_long}, and still has {owned}",
+                "look at the engine: it ticks, and does not take them (`fairlead doctor`, its log)",
+            )
+
+
+def _unanswered(look: _Look, problem: str) -> Iterator[Finding]:
+    """Yield the members that heartbeat and that no engine answers, though one ticks."""
+    for each, waits in look.unanswered:
+        if waits.is_problem(look.found.live.roll.rules):
+            yield Finding(
+                problem,
+                each.key.client_id,
+                f"it has heartbeat for {duration_words(waits.waited_ms)}, and was not told "
+                "anything, though an engine ticks",
+                "look at the engine: it still starts, or its batches stand still (`fairlead "
+                "doctor`, its /readyz and log), or it refuses the member (`fairlead rejects tail`)",
+            )
+
+
+def _restarting(look: _Look, problem: str) -> Iterator[Finding]:
+    """Yield the clients that are started again and again, and from where."""
+    beats = look.found.heard.beats.items()
+    since_ms = look.found.now_ms - RESTARTS_OVER_MS
+    for client_id, processes in look.restarting().items():
+        places = {
+            beat.profile.address
+            for key, (beat, heard_ms) in beats
+            if key.client_id == client_id and heard_ms >= since_ms and beat.profile.address
+        }
+        places_words = f", at {', '.join(sorted(places))}" if places else ""
+        yield Finding(
+            problem,
+            client_id,
+            f"it had {processes} processes in the last {duration_words(RESTARTS_OVER_MS)}"
+            f"{places_words}: it fails as it starts, or several share its client id and end "
+            "each other",
+            "look at its log; give each process a client id of its own",
+        )
+
+
+def _failed(look: _Look, problem: str) -> Iterator[Finding]:
+    newest = look.found.newest
+    for topic, why in ({} if newest is None else newest.failures).items():
+        text = f"it cannot be allocated and keeps what it has: {why}"
+        yield Finding(problem, topic, text, _FAILED)
+
+
+def _step_failed(look: _Look, problem: str) -> Iterator[Finding]:
+    text = "the engine failed on a record of this group"
+    yield Finding(problem, look.found.name, text, _PHASES["quarantined"])
+
+
+def _ids(holders: Iterable[Holder]) -> list[str]:
+    return [each.member.client_id for each in holders]
+
+
+def _named(queues: Iterable[MessageQueue]) -> str:
+    return listed(["/".join(map(str, queue)) for queue in queues])
+
+
+_SAID: Final[Mapping[str, Callable[[_Look, str], Iterator[Finding]]]] = {
+    "engine_silent": _engine,
+    "offline": _offline,
+    **dict.fromkeys(_PHASES, _phase),
+    "overlap": _set_says,
+    "unassigned": _unassigned,
+    "paused_unassigned": _paused_unassigned,
+    "disagreement": _set_says,
+    "duplicate_client_id": _set_says,
+    "restarting": _restarting,
+    "unsafe": _unsafe,
+    "stalled_handover": _stalled,
+    "mute_member": _stalled,
+    "silent_member": _silent_member,
+    "unanswered": _unanswered,
+    "not_followed": _not_followed,
+    "allocation_failed": _failed,
+    "step_failed": _step_failed,
+}
+"""Problem -> what is said of it."""

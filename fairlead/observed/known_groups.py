@@ -1,0 +1,108 @@
+"""The groups of a view by name: who has told of them, and which are to be forgotten."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fairlead.core.model import MessageQueue
+from fairlead.observed.counters import Happened
+from fairlead.observed.events import Watch
+from fairlead.observed.members import Members
+from fairlead.observed.observed_group import ObservedGroup
+from fairlead.observed.positions import Measured
+from fairlead.observed.shared_facts import SharedFacts
+from fairlead.observed.strangers import Strangers
+from fairlead.wire.partition import partition_of_group
+from fairlead.wire.quick_fields import text_of
+from fairlead.wire.raw import RawRecord
+from fairlead.wire.texts import GROUP
+
+__all__ = ["KnownGroups"]
+
+
+class KnownGroups:
+    """The groups that records have told of.
+
+    Attributes:
+        by_name: the groups.
+        happened: what has happened to them.
+        stirred: those in which something may be under way.
+    """
+
+    def __init__(self, around: SharedFacts, strangers: Strangers | None = None) -> None:
+        self.by_name: dict[str, ObservedGroup] = {}
+        self.happened = Happened()
+        self.stirred: set[str] = set()
+        self._around = around
+        self._strangers = strangers or Strangers()
+
+    def count_on(self, happened: Happened) -> None:
+        """Go on with counts of a view before this one."""
+        self.happened = happened
+        for group in self.by_name.values():
+            group.watch.happened = happened
+
+    def told(self, name: object, row: RawRecord) -> ObservedGroup:
+        """Return a group that an engine, a bridge or an operator tells of.
+
+        Raises:
+            ValueError: no group can be called so.
+        """
+        found = self._there(name, row)
+        if not found.vouched:
+            found.vouched = True
+            self._strangers.vouch(found.name)
+        return found
+
+    def of_sender(self, body: Mapping[str, Any], row: RawRecord) -> ObservedGroup:
+        """Return the group of a client's record, which stands in the partition of its group.
+
+        Raises:
+            ValueError: it does not stand there, or no group can be called so.
+        """
+        name = text_of(body["group"])
+        if partition_of_group(name, self._around.ruled.shards) != row.partition:
+            raise ValueError("it stands in another partition than its group's")
+        is_new = name not in self.by_name
+        group = self._there(name, row)
+        for gone in self._strangers.meet_group(name) if is_new else ():
+            self.forget(gone)
+        return group
+
+    def meet(self, group: ObservedGroup, queues: Iterable[MessageQueue]) -> None:
+        """Take note of queues that a client tells of; forget the oldest of too many inventions."""
+        gone: dict[str, list[MessageQueue]] = {}
+        for queue in queues:
+            met = self._strangers.meet_queue(group.name, queue, self._is_known)
+            for name, other in met:
+                gone.setdefault(name, []).append(other)
+        for name, others in gone.items():
+            if name in self.by_name:
+                self.by_name[name].forget_queues(others)
+
+    def _is_known(self, name: str, queue: MessageQueue) -> bool:
+        group = self.by_name.get(name)
+        return group is not None and group.has_by_others(queue)
+
+    def forget(self, name: str) -> None:
+        """Forget a group, and what has happened to it."""
+        self.by_name.pop(name).members.forget_all()
+        self.stirred.discard(name)
+        self._strangers.vouch(name)
+        self.happened.forget(name)
+
+    def _there(self, name: object, row: RawRecord) -> ObservedGroup:
+        """Return a group, which there is from now on."""
+        group = text_of(name)
+        found = self.by_name.get(group)
+        if found is None:
+            if not GROUP.allows(group):
+                raise ValueError("no name of a group")
+            found = self.by_name[group] = ObservedGroup(
+                group,
+                self._around,
+                Watch(group, self.happened),
+                Measured(self._around.polled),
+                members=Members(self._around.share),
+            )
+        found.touched_ms = max(found.touched_ms, row.append_ms)
+        return found

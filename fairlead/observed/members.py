@@ -1,0 +1,354 @@
+"""The members of one group, by their newest heartbeats."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from fairlead.core.member_disagreement import compared, traits_of
+from fairlead.core.membership import effective_members
+from fairlead.core.model import Epoch, MemberKey, MemberProfile, Process, Subscription
+from fairlead.core.ordering import java_order
+from fairlead.core.rules import GroupRules
+from fairlead.core.single_rules import drained_of
+from fairlead.core.state import Member, Trait, TraitValue
+from fairlead.core.surplus import member_bytes
+from fairlead.observed.memory_share import MemoryShare
+from fairlead.wire.member_records import EXPRESSION_TYPES, LEASE_MS_MAX
+from fairlead.wire.quick_fields import (
+    NO_RECORD,
+    boolean_of,
+    epoch_of,
+    integer_of,
+    member_of,
+    name_of,
+    text_of,
+    words_of,
+)
+from fairlead.wire.texts import TOPIC
+
+__all__ = ["EVERYTHING_MS", "Heard", "Members", "Roll"]
+
+EVERYTHING_MS: Final = LEASE_MS_MAX + 60_000
+"""Who has been silent for longer than any lease is forgotten, unless nobody was heard since."""
+
+_QUOTAS_KEPT: Final = 4
+"""So many times a group's quota are kept of it: a member's lives of the last minutes are in it."""
+_TAG_BYTES: Final = 60
+"""What a tag takes in memory beside what an engine counts for it."""
+_LOOK_MS: Final = 1_000
+"""So long of the log passes until it is looked again who may be forgotten to make room."""
+
+_SUBSCRIPTIONS: Final = "subscriptions"
+_SUBSCRIPTION: Final = ("topic", "expression_type", "expression", "sub_version")
+_PROFILE: Final = (
+    *("consume_type", "message_model", "consume_from", "consume_timestamp_ms", "ordered"),
+    *("language", "version", "address", "zone", "capacity", "lease_ms"),
+)
+
+
+@dataclass(slots=True)
+class Heard:
+    """One incarnation of a client, as its heartbeats tell.
+
+    Attributes:
+        since_ms: since when it heartbeats without a break of a lease.
+        heard_ms: when its newest heartbeat was appended.
+        seen_ms: the same on the clock of its partition.
+        digest: of what it holds.
+        digest_ms: when the first heartbeat with this digest was appended.
+        applied: the epoch of the newest assignment that it has read; None: it read none.
+        member: what it says of itself, and whether it leaves.
+    """
+
+    since_ms: int
+    heard_ms: int
+    seen_ms: int
+    digest: int
+    digest_ms: int
+    applied: Epoch | None
+    member: Member
+    said: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """Who is in a group now.
+
+    Attributes:
+        members: client id -> who is live and does not leave; of several with one client id the one
+            that counts.
+        topics: those that members who share queues subscribe to; of a group without members, those
+            of whom was heard last.
+        candidates: who could own a queue: it shares queues, and no rule keeps it from them.
+        disagree: members have different values of what they are meant to agree on.
+        model: ``broadcasting`` if nobody shares queues, else ``clustering``.
+    """
+
+    members: Mapping[str, Heard]
+    topics: tuple[str, ...]
+    candidates: tuple[MemberKey, ...]
+    disagree: bool
+    model: str
+
+
+@dataclass(slots=True)
+class Members:
+    """Everybody of one group who was heard within the longest lease, and who was heard last."""
+
+    share: MemoryShare = field(default_factory=MemoryShare)
+    heard: dict[MemberKey, Heard] = field(default_factory=dict)
+    newest_ms: int = 0
+    _roll: Roll | None = None
+    _rules: GroupRules | None = None
+    _live: frozenset[MemberKey] = frozenset()
+    _until_ms: int = 0
+    """Up to this time of the clock nobody of the live lapses, if nobody is heard either."""
+    _bytes: int = 0
+    """About what is kept of all that were heard."""
+    _looked_ms: int = 0
+    """When it was looked last who may be forgotten to make room."""
+
+    def take_heartbeat(
+        self, body: Mapping[str, Any], append_ms: int, clock_ms: int, rules: GroupRules
+    ) -> bool:
+        """Take in a heartbeat; return whether its member says that it holds something else.
+
+        One that can be read in part keeps its member alive, no more. So does one that says more
+        than there is room for; whoever is new then is passed over, as the engine refuses it.
+
+        Raises:
+            ValueError, KeyError, TypeError: it names no member.
+        """
+        key = member_of(body)
+        known = self.heard.get(key)
+        self.newest_ms = max(self.newest_ms, append_ms)
+        if known is not None:
+            if append_ms - known.heard_ms > known.member.profile.lease_ms:
+                known.since_ms = append_ms
+            known.heard_ms, known.seen_ms = append_ms, clock_ms
+            if key not in self._live:
+                self._roll = None
+        try:
+            return self._take(key, known, body, append_ms, clock_ms, rules=rules)
+        except NO_RECORD:
+            return False
+
+    def _take(
+        self,
+        key: MemberKey,
+        known: Heard | None,
+        body: Mapping[str, Any],
+        append_ms: int,
+        clock_ms: int,
+        *,
+        rules: GroupRules,
+    ) -> bool:
+        digest = int(name_of(body["digest"]), 16)
+        applied = body["applied"]
+        epoch = None if applied is None else epoch_of(applied)
+        said = _said(body)
+        if known is None:
+            member = _member(key, body, clock_ms)
+            if not self._takes(_room_of(member), clock_ms, rules):
+                return False
+            self.heard[key] = Heard(
+                append_ms, append_ms, clock_ms, digest, append_ms, epoch, member, said
+            )
+            self._roll = None
+            return True
+        if known.said != said:
+            fresh = _member(key, body, known.member.joined_ms)
+            if not self._takes(_room_of(fresh) - _room_of(known.member), clock_ms, rules, new=0):
+                return False
+            known.member = replace(fresh, leaving=known.member.leaving)
+            known.said = said
+            self._roll = None
+        known.applied = epoch
+        if known.digest == digest:
+            return False
+        known.digest, known.digest_ms = digest, append_ms
+        return True
+
+    def _takes(self, more: int, clock_ms: int, rules: GroupRules, new: int = 1) -> bool:
+        """Tell whether there is room for so many bytes more, and count them if there is."""
+        quota = rules.quota
+
+        def fits() -> bool:
+            return more <= 0 or (
+                len(self.heard) + new <= _QUOTAS_KEPT * quota.members
+                and self._bytes + more <= _QUOTAS_KEPT * quota.state_bytes
+                and self.share.has_room(self._bytes, more)
+            )
+
+        if not fits() and clock_ms >= self._looked_ms + _LOOK_MS:
+            # Whoever has lapsed goes first.
+            self._looked_ms = clock_ms
+            self._keep({k: h for k, h in self.heard.items() if self.is_live(h, clock_ms, rules)})
+        if not fits():
+            return False
+        self._count(self._bytes + more)
+        return True
+
+    def _keep(self, heard: dict[MemberKey, Heard]) -> None:
+        self.heard = heard
+        self._count(sum(_room_of(each.member) for each in heard.values()))
+        self._roll = None
+
+    def _count(self, kept: int) -> None:
+        self.share.used += kept - self._bytes
+        self._bytes = kept
+
+    def forget_all(self) -> None:
+        """Forget everybody: the group is forgotten."""
+        self._keep({})
+
+    def take_leave(self, body: Mapping[str, Any]) -> None:
+        """Take in that a member leaves.
+
+        Raises:
+            ValueError, KeyError, TypeError: it names no member.
+        """
+        known = self.heard.get(member_of(body))
+        if known is not None and not known.member.leaving:
+            known.member = replace(known.member, leaving=True)
+            self._roll = None
+
+    def forget(self, clock_ms: int) -> None:
+        """Forget who has been silent for longer than any lease, unless nobody was heard since."""
+        oldest_ms = clock_ms - EVERYTHING_MS
+        if all(heard.seen_ms >= oldest_ms for heard in self.heard.values()):
+            return
+        self._keep(self.remembered(clock_ms))
+
+    def _counts(self, heard: Heard, clock_ms: int) -> bool:
+        if heard.seen_ms >= clock_ms - EVERYTHING_MS:
+            return True
+        return heard.heard_ms >= self.newest_ms - EVERYTHING_MS
+
+    def remembered(self, clock_ms: int) -> dict[MemberKey, Heard]:
+        """Return whoever is not to be forgotten."""
+        return {key: heard for key, heard in self.heard.items() if self._counts(heard, clock_ms)}
+
+    def is_live(self, heard: Heard, clock_ms: int, rules: GroupRules) -> bool:
+        """Tell whether the lease of a member runs, as the engine reckons it."""
+        return clock_ms <= _lapses_ms(heard, rules)
+
+    def roll(self, clock_ms: int, rules: GroupRules) -> Roll:
+        """Return who is in the group at this time of the clock of its partition."""
+        if self._roll is None or self._rules is not rules or clock_ms > self._until_ms:
+            lapses = {key: _lapses_ms(heard, rules) for key, heard in self.heard.items()}
+            live = frozenset(key for key, at_ms in lapses.items() if clock_ms <= at_ms)
+            if self._roll is None or self._rules is not rules or live != self._live:
+                self._roll = self._called(live, rules, clock_ms)
+            self._rules, self._live = rules, live
+            self._until_ms = min((lapses[key] for key in live), default=clock_ms)
+        return self._roll
+
+    def _called(self, live: Iterable[MemberKey], rules: GroupRules, clock_ms: int) -> Roll:
+        counted = effective_members({key: self.heard[key].member for key in live})
+        sharing = [member for member in counted.values() if member.shares]
+        last = sharing
+        if not counted:
+            last = [heard.member for heard in self.remembered(clock_ms).values()]
+        topics = {topic for member in last for topic in member.topics}
+        models = {member.shares for member in counted.values() or last}
+        return Roll(
+            members={client_id: self.heard[one.key] for client_id, one in sorted(counted.items())},
+            topics=tuple(sorted(topics, key=java_order)),
+            candidates=tuple(member.key for member in sharing if _may_own(member, rules)),
+            disagree=_disagree(counted),
+            model="broadcasting" if models == {False} else "clustering",
+        )
+
+
+def _lapses_ms(heard: Heard, rules: GroupRules) -> int:
+    """Return until when on the clock of its partition a member counts as alive."""
+    lease_ms = max(rules.lease_ms, heard.member.profile.lease_ms)
+    return heard.seen_ms + lease_ms + rules.margin_ms
+
+
+def _may_own(member: Member, rules: GroupRules) -> bool:
+    client_id = member.key.client_id
+    if client_id in drained_of(rules.single) or not member.subscriptions:
+        return False
+    designated = rules.designated
+    return designated is None or bool(designated.topics) or designated.entries.names(client_id)
+
+
+def _disagree(members: Mapping[str, Member]) -> bool:
+    """Tell whether members differ in what docs/protocol.md §3.1 says that they agree on."""
+    values: dict[Trait, TraitValue] = {}
+    for member in members.values():
+        for trait, value in traits_of(member).items():
+            own = compared(trait, value)
+            if values.setdefault(trait, own) != own:
+                return True
+    return False
+
+
+def _said(body: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what a heartbeat says of its member, and nothing beside that."""
+    process = body["process"]
+    return (
+        *[body[name] for name in _PROFILE],
+        *[process[name] for name in ("start_ms", "uuid", "incarnations")],
+        *[
+            (*[each[name] for name in _SUBSCRIPTION], tuple(each["tags"]))
+            for each in body[_SUBSCRIPTIONS]
+        ],
+    )
+
+
+def _room_of(member: Member) -> int:
+    """Return about how many bytes of memory a member takes."""
+    return member_bytes(member) + _TAG_BYTES * sum(len(each.tags) for each in member.subscriptions)
+
+
+def _topic(value: object) -> str:
+    """Return the name of a topic: it is told as a label, so it is none but what may be one."""
+    topic = text_of(value)
+    if not TOPIC.allows(topic):
+        raise ValueError("no name of a topic")
+    return topic
+
+
+def _expression_type(value: object) -> str:
+    if value not in EXPRESSION_TYPES:
+        raise ValueError("no type of an expression")
+    return text_of(value)
+
+
+def _member(key: MemberKey, body: Mapping[str, Any], joined_ms: int) -> Member:
+    process = body["process"]
+    zone, timestamp_ms = body["zone"], body["consume_timestamp_ms"]
+    profile = MemberProfile(
+        consume_type=name_of(body["consume_type"]),
+        message_model=name_of(body["message_model"]),
+        consume_from=name_of(body["consume_from"]),
+        consume_timestamp_ms=None if timestamp_ms is None else integer_of(timestamp_ms),
+        ordered=boolean_of(body["ordered"]),
+        language=name_of(body["language"]),
+        version=name_of(body["version"]),
+        address=name_of(body["address"]),
+        zone=None if zone is None else name_of(zone),
+        capacity=integer_of(body["capacity"]),
+        lease_ms=min(integer_of(body["lease_ms"]), LEASE_MS_MAX),
+    )
+    subscriptions = tuple(
+        Subscription(
+            _topic(each["topic"]),
+            _expression_type(each["expression_type"]),
+            text_of(each["expression"]),
+            words_of(each["tags"]),
+            integer_of(each["sub_version"]),
+        )
+        for each in body[_SUBSCRIPTIONS]
+    )
+    return Member(
+        key,
+        Process(integer_of(process["start_ms"]), name_of(process["uuid"])),
+        integer_of(process["incarnations"]),
+        profile,
+        subscriptions,
+        joined_ms=joined_ms,
+    )

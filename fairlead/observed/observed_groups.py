@@ -1,0 +1,382 @@
+"""All groups at once: raw records go in, in any order of topics, and come out as groups."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final
+
+from fairlead.core.allocation import Strategy
+from fairlead.core.model import MessageQueue, Position
+from fairlead.core.records import Reset, RouteChanged
+from fairlead.core.routes import readable_queues
+from fairlead.observed.bridge_life import BridgeLife, BridgeSigns
+from fairlead.observed.counters import Happened
+from fairlead.observed.decided import Decision
+from fairlead.observed.group_metrics import GroupFigures
+from fairlead.observed.group_view import GroupView
+from fairlead.observed.known_groups import KnownGroups
+from fairlead.observed.look import look_at
+from fairlead.observed.observed_group import ObservedGroup
+from fairlead.observed.positions import Report, progress_of
+from fairlead.observed.rules import RulesOfGroups
+from fairlead.observed.shared_facts import SharedFacts
+from fairlead.observed.snapshot import Snapshot
+from fairlead.observed.summary import GroupSummary
+from fairlead.wire.assignment_sets import member_part
+from fairlead.wire.decode import decode
+from fairlead.wire.limits import WireLimits
+from fairlead.wire.quick_assignments import part_of
+from fairlead.wire.quick_decisions import read_part
+from fairlead.wire.quick_fields import (
+    body_of,
+    epoch_of,
+    integer_of,
+    name_of,
+    position_of,
+    queue_of,
+    text_of,
+)
+from fairlead.wire.raw import Partitions, RawRecord
+from fairlead.wire.topics import TopicNames
+from strategies.registry import STRATEGIES
+
+__all__ = ["ObservedGroups"]
+
+_SWEEP_MS: Final = 60_000
+_NONE_TOLD: Final[Mapping[str, str]] = {}
+
+
+class ObservedGroups:
+    """A fold of Fairlead's topics into groups.
+
+    It reads no topic itself, has no clock, and refuses nothing: what is no record is passed over
+    and counted. Rows must come in order within each partition; nothing depends on an order between
+    partitions or topics. A group of which nothing is left, and nothing was heard for the length of
+    the history, is forgotten.
+    """
+
+    def __init__(
+        self,
+        names: TopicNames,
+        partitions: Partitions,
+        history_ms: int,
+        *,
+        tick_ms: int = 1_000,
+        strategies: Mapping[str, Strategy] = STRATEGIES,
+    ) -> None:
+        """Begin with nothing.
+
+        Args:
+            names: what the topics are called.
+            partitions: how many they have.
+            history_ms: so long, before the newest record, decisions are remembered.
+            tick_ms: the period of the engine's ticks.
+            strategies: those that the engine has.
+        """
+        self._limits = WireLimits(partitions.shards)
+        self._history_ms = history_ms
+        self._around = SharedFacts(RulesOfGroups(strategies, partitions.shards), tick_ms)
+        self._groups = KnownGroups(self._around)
+        readers: Mapping[str, Callable[[RawRecord], None]] = {
+            "heartbeats": self._take_heartbeat,
+            "releases": self._take_release,
+            "control": self._take_rule,
+            "routes": self._take_route,
+            "offsets": self._take_bounds,
+            "generations": self._take_generation,
+            "assignments": self._take_assignment,
+            "decisions": self._take_decision,
+        }
+        self._readers = {names.name(suffix): reader for suffix, reader in readers.items()}
+        self._bytes_max = {
+            names.name(suffix): self._limits.bytes_max(suffix)
+            for suffix in ("heartbeats", "releases")
+        }
+        self._bridges = BridgeSigns()
+        self._swept_ms = 0
+        self.passed_over = 0
+        """How many rows were no record of the protocol."""
+        self.failed = 0
+        """How often a group could not be looked through; 0 unless something is wrong here."""
+
+    @property
+    def happened(self) -> Happened:
+        """What has happened since :meth:`follow`."""
+        return self._groups.happened
+
+    @property
+    def as_of_ms(self) -> int:
+        """The newest append time that was read; 0: nothing was."""
+        return self._around.as_of_ms
+
+    @property
+    def generation(self) -> int:
+        """The newest generation that a driver has claimed; 0: none was read."""
+        return self._around.generation
+
+    def bridges(self, now_ms: int) -> list[BridgeLife]:
+        """Return what is to be said of the bridge of each cluster."""
+        return self._bridges.lives(now_ms)
+
+    def take(self, rows: Sequence[RawRecord]) -> None:
+        """Take in the next rows; those of topics that are not read here change nothing."""
+        around = self._around
+        for row in rows:
+            reader = self._readers.get(row.topic)
+            if reader is None:
+                continue
+            around.read(row)
+            try:
+                self._refuse_if_too_big(row)
+                reader(row)
+            except Exception:  # noqa: BLE001 - no record of one group may blind all of them
+                self.passed_over += 1
+        if self.happened.following:
+            self._look_out()
+        if around.as_of_ms - self._swept_ms >= _SWEEP_MS:
+            self._sweep()
+
+    def _refuse_if_too_big(self, row: RawRecord) -> None:
+        """Raise ValueError for a record of a client that the engine refuses for its size."""
+        most = self._bytes_max.get(row.topic)
+        if most is not None and len(row.value or b"") > most:
+            raise ValueError("it is too big")
+
+    def follow(self, happened: Happened | None = None) -> None:
+        """Count what is read from now on: what stood in the topics has been read.
+
+        Args:
+            happened: counts to go on with, of a view before this one.
+        """
+        if happened is not None:
+            self._groups.count_on(happened)
+        self.happened.following = True
+
+    def _look_out(self) -> None:
+        for name in list(self._groups.stirred):
+            if not self._is_under_way(name):
+                self._groups.stirred.discard(name)
+
+    def _is_under_way(self, name: str) -> bool:
+        """Notice what has come to its end in a group; return whether anything is under way."""
+        group = self._groups.by_name.get(name)
+        try:
+            return group is not None and group.look_out()
+        except Exception:  # noqa: BLE001 - what is wrong with one group is so for it alone
+            self.failed += 1
+            return False
+
+    def take_offsets(
+        self,
+        at_ms: int,
+        ends: Mapping[MessageQueue, int],
+        committed: Mapping[str, Mapping[MessageQueue, Position]],
+        identities: Mapping[str, str] = _NONE_TOLD,
+    ) -> None:
+        """Take in what somebody has asked the data cluster for.
+
+        Args:
+            at_ms: when it was asked, Unix time.
+            ends: the next offset to be written, of each queue.
+            committed: group -> queue -> what it committed there, as docs/protocol.md §4.8 has it;
+                groups that no record names are left out.
+            identities: of which lives of their topics all this is; topics that are left out: not
+                told.
+        """
+        self._around.as_of_ms = max(self._around.as_of_ms, at_ms)
+        self._around.take_ends(at_ms, ends, identities)
+        for each in self._groups.by_name.values():
+            each.measured.take_lives(identities, at_ms)
+            each.measured.date(ends)
+        for name, positions in committed.items():
+            group = self._groups.by_name.get(name)
+            for queue, position in positions.items() if group is not None else ():
+                assert group is not None, "there is a group"
+                identity = identities.get(queue.topic)
+                group.take_commit(Report(queue, None, position, identity=identity), at_ms)
+
+    def unmeasured(self, silent_ms: int) -> dict[str, list[MessageQueue]]:
+        """Return the queues of each group of which nobody has told anything for so long."""
+        since_ms = self._around.as_of_ms - silent_ms
+        found = {group.name: group.unmeasured(since_ms) for group in self._known()}
+        return {name: queues for name, queues in found.items() if queues}
+
+    def shared(self) -> set[MessageQueue]:
+        """Return the queues of all groups that have members."""
+        return {
+            queue
+            for group in self._known()
+            if group.roll().members
+            for queues in group.standing().queues.values()
+            for queue in queues
+        }
+
+    def groups(self, now_ms: int | None = None) -> list[GroupSummary]:
+        """Return a line about each group, by name.
+
+        ``now_ms``: up to when silence counts; None: to the newest record.
+        """
+        return [group.figures(self._history_ms, now_ms).summary for group in self._known()]
+
+    def figures(self) -> list[GroupFigures]:
+        """Return each group in numbers, by name."""
+        return [group.figures(self._history_ms) for group in self._known()]
+
+    def snapshot(self, places: int, in_detail: Collection[str] = ()) -> Snapshot:
+        """Return all groups in numbers, and what has happened to them, as they are now.
+
+        Args:
+            places: so many groups are told by name.
+            in_detail: groups whose queues are told one by one; they have a place first.
+        """
+        figures = self.figures()
+        names = [each.summary.group for each in figures]
+        self.happened.give_places(names, places, in_detail)
+        found = {name: self.group(name) for name in in_detail}
+        return Snapshot(
+            figures=tuple(figures),
+            happened=self.happened.copy(),
+            in_detail={name: each for name, each in found.items() if each is not None},
+            passed_over=self.passed_over,
+            failed=self.failed,
+        )
+
+    def group(self, name: str, now_ms: int | None = None) -> GroupView | None:
+        """Return one group in full; None: there is none of this name. ``now_ms``: as `groups`."""
+        found = self._groups.by_name.get(name)
+        if found is None or found.is_over(self._oldest_ms):
+            return None
+        return look_at(found, self._history_ms, now_ms)
+
+    def decisions(self, name: str) -> tuple[Decision, ...] | None:
+        """Return what is remembered of a group's decisions, oldest first; None: no such group."""
+        found = self._groups.by_name.get(name)
+        if found is None or found.is_over(self._oldest_ms):
+            return None
+        return tuple(found.decisions(self._history_ms))
+
+    @property
+    def _oldest_ms(self) -> int:
+        return self._around.as_of_ms - self._history_ms
+
+    def _known(self) -> list[ObservedGroup]:
+        oldest_ms = self._oldest_ms
+        groups = (self._groups.by_name[name] for name in sorted(self._groups.by_name))
+        return [group for group in groups if not group.is_over(oldest_ms)]
+
+    def _sweep(self) -> None:
+        self._swept_ms, oldest_ms = self._around.as_of_ms, self._oldest_ms
+        self._around.forget_ends_before(oldest_ms)
+        for name, group in list(self._groups.by_name.items()):
+            try:
+                group.sweep(oldest_ms)
+                over = group.touched_ms < oldest_ms and group.is_over(oldest_ms)
+            except Exception:  # noqa: BLE001 - what is wrong with one group is so for it alone
+                self.failed += 1
+                continue
+            if over:
+                self._groups.forget(name)
+
+    def _take_heartbeat(self, row: RawRecord) -> None:
+        clock_ms = self._around.beat(row)
+        if row.value is None or row.key is None:
+            return
+        body = body_of(row.value)
+        kind = body["kind"]
+        if kind == "heartbeat":
+            group = self._groups.of_sender(body, row)
+            if group.members.take_heartbeat(body, row.append_ms, clock_ms, group.rules):
+                group.changed()
+        elif kind == "progress":
+            reports = progress_of(body)
+            group = self._groups.of_sender(body, row)
+            group.take_progress(reports, row.append_ms)
+            self._groups.meet(group, (report.queue for report in reports))
+        elif kind == "leave":
+            self._groups.of_sender(body, row).members.take_leave(body)
+
+    def _take_release(self, row: RawRecord) -> None:
+        if row.value is None:
+            return
+        body = body_of(row.value)
+        position, identity = body["position"], body.get("identity")
+        report = Report(
+            queue_of(body["queue"]),
+            epoch_of(body["epoch"]),
+            None if position is None else position_of(position),
+            identity=None if identity is None else name_of(identity),
+        )
+        group = self._groups.of_sender(body, row)
+        group.take_release(report, row.append_ms)
+        self._groups.meet(group, [report.queue])
+        self._groups.stirred.add(text_of(body["group"]))
+
+    def _take_rule(self, row: RawRecord) -> None:
+        name = self._around.ruled.take(row)
+        if name is not None:
+            self._groups.told(name, row)
+            return
+        reset = decode("control", row, self._limits)
+        if isinstance(reset, Reset):
+            self._groups.told(reset.group, row).measured.take_reset(
+                reset, row.offset, row.append_ms
+            )
+
+    def _take_route(self, row: RawRecord) -> None:
+        changed = decode("routes", row, self._limits)
+        if isinstance(changed, RouteChanged):
+            route = changed.route
+            queues = None if route is None else readable_queues(route)
+            self._around.set_route(changed.topic, queues)
+
+    def _take_bounds(self, row: RawRecord) -> None:
+        """Take in what a bridge told when a group asked where to start."""
+        if row.value is None:
+            return
+        body = body_of(row.value)
+        if body["kind"] != "offsets":
+            # That a topic is absent tells no bounds.
+            self._bridges.take(row)
+            return
+        identity = text_of(body["identity"])
+        reports = [
+            Report(
+                queue_of(each["queue"]),
+                None,
+                None if each["committed"] is None else position_of(each["committed"]),
+                integer_of(each["max"]),
+                identity,
+            )
+            for each in body["queues"]
+        ]
+        group = self._groups.told(body["group"], row)
+        for report in reports:
+            group.measured.take_bounds(report, row.append_ms)
+        group.changed()
+
+    def _take_generation(self, row: RawRecord) -> None:
+        if row.value is not None and body_of(row.value)["kind"] == "generation":
+            self._around.generation = max(self._around.generation, row.offset + 1)
+
+    def _take_assignment(self, row: RawRecord) -> None:
+        if row.value is None:
+            name, member, number = member_part(row.key or b"")
+            if number is not None:
+                group = self._groups.told(name, row)
+                group.told.remove(member, number)
+                group.changed()
+            return
+        body = body_of(row.value)
+        group = self._groups.told(body["group"], row)
+        if body["kind"] == "assignment":
+            group.told.take(part_of(body))
+            group.changed()
+            self._groups.stirred.add(group.name)
+        elif body["kind"] == "notice":
+            group.watch.take_notice(body)
+
+    def _take_decision(self, row: RawRecord) -> None:
+        if row.value is None:
+            return
+        name, part = read_part(row)
+        group = self._groups.told(name, row)
+        group.take_decision(part)
+        self._groups.stirred.add(name)

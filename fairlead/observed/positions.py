@@ -1,0 +1,286 @@
+"""How far one group is with each queue: position, end, and since when it is behind."""
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from fairlead.core.model import Epoch, MessageQueue, Position
+from fairlead.core.records import Reset
+from fairlead.observed.end_history import EndHistory, Reached
+from fairlead.observed.topic_lag import Behind, Lag, TopicLag
+from fairlead.wire.quick_fields import epoch_of, integer_of, name_of, position_of, queue_of
+
+__all__ = ["Measure", "Measured", "Report", "progress_of"]
+
+_TOLD_WITHIN_MS: Final = 1_000
+"""A client that has nothing left to read tells of a new end within this time, or so."""
+
+
+class Report(NamedTuple):
+    """What somebody told of a queue; None: not told."""
+
+    queue: MessageQueue
+    epoch: Epoch | None
+    position: Position | None = None
+    end: int | None = None
+    identity: str | None = None
+    idle_ms: int | None = None
+
+
+def progress_of(body: Mapping[str, Any]) -> list[Report]:
+    """Return what a record of progress says.
+
+    Raises:
+        ValueError, KeyError, TypeError: it is none.
+    """
+    return [_report(entry) for entry in body["queues"]]
+
+
+def _report(entry: Mapping[str, Any]) -> Report:
+    end, identity, idle_ms = entry.get("end"), entry.get("identity"), entry.get("idle_ms")
+    return Report(
+        queue_of(entry["queue"]),
+        epoch_of(entry["epoch"]),
+        position_of(entry["position"]),
+        None if end is None else integer_of(end),
+        None if identity is None else name_of(identity),
+        None if idle_ms is None else integer_of(idle_ms),
+    )
+
+
+@dataclass(slots=True)
+class Measure:
+    """One queue, as it was told of.
+
+    Attributes:
+        position: the greatest that was told of this life of the topic.
+        told_ms: when the newest record was appended that told of it.
+        identity: of which life the position is; None: not told.
+        identity_ms: when that was told last.
+        epoch: under which progress was told last.
+        idle_ms: how long its owner had not tried to pull it, when it told last.
+        worked: the position that progress told last.
+        ends: where the end was, as progress tells it.
+        bounds: where it was when a bridge was asked.
+        topic: how far behind the group is, at this ``slot``.
+        vouched: whether a bridge, an operator or the data cluster told of it.
+    """
+
+    position: Position | None = None
+    told_ms: int = 0
+    identity: str | None = None
+    identity_ms: int = 0
+    epoch: Epoch | None = None
+    idle_ms: int | None = None
+    worked: Position | None = None
+    ends: EndHistory = field(default_factory=EndHistory)
+    bounds: EndHistory = field(default_factory=EndHistory)
+    topic: TopicLag = field(default_factory=TopicLag)
+    slot: int = -1
+    vouched: bool = False
+
+    def take(self, report: Report, append_ms: int) -> bool:
+        """Take in where somebody was; return whether it is of the newest life of the topic."""
+        if report.identity is not None and not self.is_of_this_life(report.identity, append_ms):
+            return False
+        self.told_ms = max(self.told_ms, append_ms)
+        if report.position is not None and (
+            self.position is None or report.position > self.position
+        ):
+            self.position = report.position
+            self.ends.forget_below(report.position.offset)
+        return True
+
+    def take_native(self, report: Report, append_ms: int) -> None:
+        """Take in where native consumers are: of a released group nothing else counts."""
+        if self.take(report, append_ms):
+            self.position = report.position
+
+    def take_bounds(self, report: Report, append_ms: int) -> None:
+        """Take in what a bridge was asked for."""
+        if self.take(report, append_ms) and report.end is not None:
+            self.bounds.add(append_ms, report.end)
+
+    def take_progress(self, report: Report, append_ms: int) -> None:
+        """Take in progress, which also tells of the end, and whether the queue is pulled."""
+        if report.end is not None and (
+            report.identity is None or self.is_of_this_life(report.identity, append_ms)
+        ):
+            self._take_end(report.end, append_ms)
+        if not self.take(report, append_ms):
+            return
+        if self.epoch is None or (report.epoch is not None and report.epoch >= self.epoch):
+            self.epoch, self.idle_ms, self.worked = report.epoch, report.idle_ms, report.position
+
+    def is_of_this_life(self, identity: str, append_ms: int) -> bool:
+        """Tell whether a record is of the newest life of the topic; a newer life begins anew."""
+        if self.identity is not None and identity != self.identity:
+            if append_ms < self.identity_ms:
+                return False
+            self.position = self.worked = self.idle_ms = None
+            self.ends, self.bounds = EndHistory(), EndHistory()
+        self.identity = identity
+        self.identity_ms = max(self.identity_ms, append_ms)
+        return True
+
+    def _take_end(self, end: int, append_ms: int) -> None:
+        """Take in the end that a client saw.
+
+        One that had read everything goes on asking for more, and tells of a new end at once: so
+        before that the end was still where it was.
+        """
+        newest, at = self.ends.newest, self.worked
+        still_ms = None
+        if newest is not None and at is not None and at.offset >= newest[1]:
+            still_ms = append_ms - _TOLD_WITHIN_MS
+        self.ends.add(append_ms, end, still_ms=still_ms)
+
+    def date(self, polled: EndHistory | None) -> None:
+        """Find out how far behind the group is, after position or ends have changed."""
+        self.topic.put(self.slot, self._behind(polled))
+
+    def _behind(self, polled: EndHistory | None) -> Behind | None:
+        end, at = self.end(polled), self.position
+        if end is None or at is None:
+            return None
+        if at.offset > end:
+            # The end was told before the position: how much lies beyond is not known.
+            return None
+        if at.offset == end:
+            return Behind(0, None, earlier=False)
+        known = [ends for ends in (self.ends, self.bounds, polled) if ends is not None and ends]
+        found = _best(filter(None, (ends.reached(at.offset) for ends in known)))
+        since_ms = None if found is None else found.at_ms
+        return Behind(end - at.offset, since_ms, found is not None and found.earlier)
+
+    def lag(self, as_of_ms: int) -> Lag | None:
+        """Return how far behind the group is; None: position or end is not known."""
+        behind = self.topic.at(self.slot) if self.slot >= 0 else None
+        return None if behind is None else behind.lag(as_of_ms)
+
+    def end(self, polled: EndHistory | None) -> int | None:
+        """Return the greatest end that is known of this life.
+
+        A client that is held up fetches nothing, and tells the end that it saw last, again and
+        again: what it tells late is no newer than what was asked for.
+        """
+        told, asked = self.ends.newest, None if polled is None else polled.newest
+        bounds = self.bounds.newest
+        if bounds is not None and (told is None or told < bounds):
+            # Both were asked for: the later answer holds.
+            return max(each for each in (bounds, asked) if each is not None)[1]
+        return max((each[1] for each in (told, asked) if each is not None), default=None)
+
+
+def _best(found: Iterable[Reached]) -> Reached | None:
+    """Return what dates an offset best: by the closest samples; of bounds, the earliest."""
+    best: Reached | None = None
+    for each in found:
+        if best is None or _rank(each) < _rank(best):
+            best = each
+    return best
+
+
+def _rank(found: Reached) -> tuple[bool, int]:
+    return found.earlier, found.at_ms if found.earlier else found.within_ms
+
+
+@dataclass(slots=True)
+class Measured:
+    """The queues of one group of which anybody told how far it is.
+
+    ``polled``: the ends that somebody asked the data cluster for, of the queues of all groups;
+    ``topics``: how far behind each topic is, queue by queue.
+    """
+
+    polled: Mapping[MessageQueue, EndHistory]
+    queues: dict[MessageQueue, Measure] = field(default_factory=dict)
+    topics: dict[str, TopicLag] = field(default_factory=dict)
+
+    def take(self, report: Report, append_ms: int) -> None:
+        """Take in where somebody was in a queue."""
+        found = self._of(report.queue)
+        found.take(report, append_ms)
+        found.date(self.polled.get(report.queue))
+
+    def take_native(self, report: Report, append_ms: int) -> None:
+        """Take in where the native consumers of a released group are in a queue."""
+        found = self._of(report.queue)
+        found.vouched = True
+        found.take_native(report, append_ms)
+        found.date(self.polled.get(report.queue))
+
+    def take_bounds(self, report: Report, append_ms: int) -> None:
+        """Take in what a bridge was asked for."""
+        found = self._of(report.queue)
+        found.vouched = True
+        found.take_bounds(report, append_ms)
+        found.date(self.polled.get(report.queue))
+
+    def take_progress(self, report: Report, append_ms: int) -> None:
+        """Take in how far a member is with a queue that it works on."""
+        found = self._of(report.queue)
+        found.take_progress(report, append_ms)
+        found.date(self.polled.get(report.queue))
+
+    def take_reset(self, reset: Reset, offset: int, append_ms: int) -> None:
+        """Take in that an operator moves a queue; a group that is offline starts there.
+
+        ``offset``: of its control record. One for another life of the topic is never followed.
+        """
+        found = self._of(reset.queue)
+        found.vouched = True
+        if None not in (found.identity, reset.identity) and found.identity != reset.identity:
+            return
+        position = Position(offset + 1, reset.offset)
+        self.take(Report(reset.queue, None, position, identity=reset.identity), append_ms)
+
+    def take_lives(self, identities: Mapping[str, str], at_ms: int) -> None:
+        """Take in which lives of their topics there are: what was told of others says nothing."""
+        for queue, measure in self.queues.items():
+            identity = identities.get(queue.topic)
+            if identity is not None and measure.identity is not None:
+                measure.is_of_this_life(identity, at_ms)
+
+    def _of(self, queue: MessageQueue) -> Measure:
+        """Return what is known of a queue, to be changed."""
+        found = self.queues.get(queue)
+        if found is None:
+            topic = self.topics.setdefault(queue.topic, TopicLag())
+            found = self.queues[queue] = Measure(topic=topic, slot=topic.new_place())
+        return found
+
+    def date(self, polled: Container[MessageQueue]) -> None:
+        """Take in that other ends are known of these queues."""
+        for queue, measure in self.queues.items():
+            if queue in polled:
+                measure.date(self.polled.get(queue))
+
+    def behind(self, topic: str) -> Behind | None:
+        """Return how far behind a topic is: all messages, and since when the furthest queue."""
+        found = self.topics.get(topic)
+        return None if found is None else found.all()
+
+    def is_behind(self) -> bool:
+        """Tell whether there is anything that the group has not read, as far as is known."""
+        return any(found.messages for each in self.topics.values() if (found := each.all()))
+
+    def forget_queues(self, queues: Iterable[MessageQueue]) -> None:
+        """Forget some queues, whatever was told of them."""
+        for queue in queues:
+            measure = self.queues.pop(queue, None)
+            if measure is not None:
+                measure.topic.free(measure.slot)
+        left = {queue.topic for queue in self.queues}
+        self.topics = {name: each for name, each in self.topics.items() if name in left}
+
+    def forget(self, topics: Iterable[str], oldest_ms: int) -> None:
+        """Forget the topics that are none of these, and of which nothing was told since."""
+        kept = {*topics}
+        kept.update(
+            queue.topic for queue, measure in self.queues.items() if measure.told_ms >= oldest_ms
+        )
+        if kept.issuperset(self.topics):
+            return
+        self.topics = {name: each for name, each in self.topics.items() if name in kept}
+        self.queues = {queue: each for queue, each in self.queues.items() if queue.topic in kept}

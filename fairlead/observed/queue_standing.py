@@ -1,0 +1,226 @@
+"""Where one queue of a group stands: who holds it, who gives it up, who waits for it, and for whom.
+
+Decides what of the told sets still holds. A drain whose release was read is over, and a gated grant
+that waits for nobody any more is held. Nothing is taken from a member that is silent: its sets
+stand until the engine takes them, and it may be working.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fairlead.core.model import Epoch, MemberKey, MessageQueue
+from fairlead.core.ordering import queue_order
+from fairlead.observed.grant_log import Past
+from fairlead.observed.heard import Heard, Place
+from fairlead.observed.live_group import LiveGroup, Released
+from fairlead.wire.assignment_records import HeldEntry
+from fairlead.wire.assignment_sets import ToldSet
+
+__all__ = ["Holder", "QueueStanding", "queue_standings"]
+
+Share = Literal["held", "draining", "gated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A member that was told to hold, give up or wait for a queue.
+
+    Attributes:
+        member: who.
+        epoch: of its grant.
+        since_ms: when it was granted, for a drain when it was dropped; None: the log does not say.
+        alive: it heartbeats.
+        waits_for: whose release a gated grant waits for.
+    """
+
+    member: MemberKey
+    epoch: Epoch
+    since_ms: int | None
+    alive: bool
+    waits_for: tuple[MemberKey, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {
+            "client_id": self.member.client_id,
+            "incarnation": self.member.incarnation,
+            "epoch": [*self.epoch],
+            "since_ms": self.since_ms,
+            "alive": self.alive,
+            "waits_for": [each.client_id for each in self.waits_for],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStanding:
+    """One queue.
+
+    Attributes:
+        queue: which.
+        held: who works on it; more than one is an overlap.
+        draining: who was told to stop and has not released it.
+        gated: who is to start and waits.
+        target: where it goes in the end; None: to nobody.
+        place: how far the group is in it.
+        readable: its topic's route has it, and somebody shares the topic.
+        unsafe: it was granted without waiting for somebody who may be working on it.
+    """
+
+    queue: MessageQueue
+    held: tuple[Holder, ...]
+    draining: tuple[Holder, ...]
+    gated: tuple[Holder, ...]
+    target: str | None
+    place: Place
+    readable: bool
+    unsafe: bool = False
+
+    @property
+    def holders(self) -> tuple[Holder, ...]:
+        """Everybody who has anything to do with it."""
+        return (*self.held, *self.draining, *self.gated)
+
+    @property
+    def newest(self) -> Holder | None:
+        """Return the newest grant; None: nobody was granted it."""
+        return max(self.holders, key=lambda holder: holder.epoch, default=None)
+
+    @property
+    def passing(self) -> bool:
+        """Whether it is on its way from one member to another."""
+        return bool(self.draining or self.gated)
+
+    @property
+    def unassigned(self) -> bool:
+        """Whether nobody holds it, and nobody gets it."""
+        return self.readable and not self.held and not self.gated and self.target is None
+
+    def document(self) -> dict[str, Any]:
+        """Return JSON values."""
+        newest, place = self.newest, self.place
+        return {
+            "queue": [*self.queue],
+            "held": [each.document() for each in self.held],
+            "draining": [each.document() for each in self.draining],
+            "gated": [each.document() for each in self.gated],
+            "target": self.target,
+            "epoch": None if newest is None else [*newest.epoch],
+            "since_ms": None if newest is None else newest.since_ms,
+            "waits_for": [each.client_id for one in self.gated for each in one.waits_for],
+            "position": None if place.position is None else place.position.offset,
+            "reset": None if place.position is None else place.position.reset,
+            "told_by": place.told_by,
+            "end": place.end,
+            "end_is_older": place.end_is_older,
+            "lag": place.lag,
+            "lag_ms": place.lag_ms,
+            "lag_ms_at_least": place.lag_ms_at_least,
+            "readable": self.readable,
+            "unassigned": self.unassigned,
+            "unsafe": self.unsafe,
+        }
+
+
+def queue_standings(
+    live: LiveGroup,
+    heard: Heard,
+    past: Past,
+    now_ms: int,
+    places: Mapping[MessageQueue, Place],
+) -> tuple[QueueStanding, ...]:
+    """Return every queue that is shared, held by anybody, or in which the group has a position.
+
+    Args:
+        live: the group.
+        heard: what its members said.
+        past: its decisions.
+        now_ms: up to when messages wait.
+        places: where the data cluster says the group is; it knows better than what was told.
+    """
+    owners, readable = live.picture.owners, frozenset(live.picture.queues)
+    shares = _shares(live, heard, past)
+    routes = live.roll.state.routes
+    seen = frozenset().union(readable, shares, places, heard.told)
+    found = []
+    for queue in sorted(seen, key=queue_order):
+        place = places.get(queue)
+        if place is None:
+            route = routes.get(queue.topic)
+            place = heard.place(queue, None if route is None else route.identity, now_ms)
+        held = shares.get(queue, {})
+        of_queue = {word: tuple(held.get(word, ())) for word in ("held", "draining", "gated")}
+        newest = max((one.epoch for each in of_queue.values() for one in each), default=None)
+        found.append(
+            QueueStanding(
+                queue,
+                of_queue["held"],
+                of_queue["draining"],
+                of_queue["gated"],
+                _target(live, of_queue, owners.get(queue)),
+                place,
+                readable=queue in readable,
+                unsafe=bool(of_queue["draining"]) and (queue, newest) in past.unsafe,
+            )
+        )
+    return tuple(found)
+
+
+def _target(
+    live: LiveGroup, of_queue: Mapping[str, tuple[Holder, ...]], owner: str | None
+) -> str | None:
+    """Return where a queue goes; in a paused group it stays with whom it is or goes to."""
+    if not live.roll.rules.pause:
+        return owner
+    holders = of_queue["gated"] or of_queue["held"]
+    return holders[0].member.client_id if holders else None
+
+
+_Entry = tuple[MemberKey, ToldSet, HeldEntry]
+
+
+def _shares(
+    live: LiveGroup, heard: Heard, past: Past
+) -> dict[MessageQueue, dict[Share, list[Holder]]]:
+    released = live.released | heard.released
+    entries: dict[MessageQueue, list[_Entry]] = {}
+    for member, told in sorted(live.told.items(), key=lambda each: each[0]):
+        for entry in told.entries:
+            entries.setdefault(entry.queue, []).append((member, told, entry))
+    found: dict[MessageQueue, dict[Share, list[Holder]]] = {}
+    for queue, of_queue in entries.items():
+        newest = max((entry for _, _, entry in of_queue), key=lambda entry: entry.epoch)
+        awaited = {*_waits_for(newest, released)}
+        unsafe = (queue, newest.epoch) in past.unsafe
+        for each in of_queue:
+            member, _, entry = each
+            ended = entry.epoch < newest.epoch and member not in awaited and not unsafe
+            if entry.state == "draining" and (ended or (queue, member, entry.epoch) in released):
+                # Its record is not written again when it has given up what it was told to.
+                continue
+            word, holder = _holder(live, past, each, _waits_for(entry, released))
+            found.setdefault(queue, {}).setdefault(word, []).append(holder)
+    return found
+
+
+def _waits_for(entry: HeldEntry, released: Collection[Released]) -> tuple[MemberKey, ...]:
+    return tuple(
+        member for member, epoch in entry.after if (entry.queue, member, epoch) not in released
+    )
+
+
+def _holder(
+    live: LiveGroup, past: Past, each: _Entry, waits_for: tuple[MemberKey, ...]
+) -> tuple[Share, Holder]:
+    member, told, entry = each
+    word: Share = entry.state
+    if word == "gated" and not waits_for:
+        word = "held"
+    since = past.dropped if word == "draining" else past.granted
+    since_ms = since.get((entry.queue, member.client_id, entry.epoch))
+    # A set may be read before the decision that it comes of: that is none of long ago.
+    fresh = past.newest is not None and told.epoch > past.newest.epoch
+    if since_ms is None and (fresh or (entry.epoch == told.epoch and word != "draining")):
+        since_ms = told.at_ms
+    alive = member in live.roll.state.members
+    return word, Holder(member, entry.epoch, since_ms, alive, waits_for)

@@ -1,0 +1,150 @@
+"""What groups have in common: routes, rules, clocks, and ends that were asked for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fairlead.core.model import MessageQueue
+from fairlead.core.rules import GroupRules
+from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
+from fairlead.engine.seals import is_believed
+from fairlead.observed.append_times import AppendTimes
+from fairlead.observed.end_history import EndHistory
+from fairlead.observed.engine_life import EngineLife, tick_generation
+from fairlead.observed.memory_share import MemoryShare
+from fairlead.observed.rules import RulesOfGroups
+from fairlead.wire.partition import partition_of_group
+from fairlead.wire.raw import RawRecord
+
+__all__ = ["SharedFacts"]
+
+_GENERATIONS_MAX = 64
+"""Those whose ticks came last are kept: each start of an engine is one, and a forger has many."""
+
+
+@dataclass(slots=True)
+class SharedFacts:
+    """Everything that a group is looked at with, beside its own records.
+
+    Attributes:
+        ruled: the rules of all groups.
+        tick_ms: the period of the engine's ticks.
+        routes: topic -> its readable queues, in their order.
+        polled: the ends that somebody asked the data cluster for.
+        lives: topic -> of which life of it those ends are, as far as that was told.
+        appended: when the records of each topic and partition were appended.
+        clocks: the clock of each partition of heartbeats.
+        begun: when the first record of it was appended that was read.
+        ticked: when the newest tick of each generation was appended.
+        generation: the newest that was claimed; 0: none.
+        as_of_ms: the newest append time that was read.
+        structure: changed whenever a route did.
+        share: how much is kept of the members of all groups.
+    """
+
+    ruled: RulesOfGroups
+    tick_ms: int
+    routes: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
+    polled: dict[MessageQueue, EndHistory] = field(default_factory=dict)
+    lives: dict[str, str] = field(default_factory=dict)
+    appended: dict[tuple[str, int], AppendTimes] = field(default_factory=dict)
+    clocks: dict[int, ShardClock] = field(default_factory=dict)
+    begun: dict[int, int] = field(default_factory=dict)
+    ticked: dict[int, dict[int, int]] = field(default_factory=dict)
+    generation: int = 0
+    as_of_ms: int = 0
+    structure: int = 0
+    share: MemoryShare = field(default_factory=MemoryShare)
+    _routed: dict[str, frozenset[MessageQueue]] = field(default_factory=dict)
+
+    def read(self, row: RawRecord) -> None:
+        """Take note of when a record was appended."""
+        self.as_of_ms = max(self.as_of_ms, row.append_ms)
+        times = self.appended.get((row.topic, row.partition))
+        if times is None:
+            times = self.appended[row.topic, row.partition] = AppendTimes()
+        times.add(row.offset, row.append_ms)
+
+    def clock(self, partition: int) -> ShardClock:
+        """Return the clock of a partition of heartbeats."""
+        found = self.clocks.get(partition)
+        if found is None:
+            found = self.clocks[partition] = ShardClock(TICKS_PER_MOVE * self.tick_ms)
+        return found
+
+    def clock_ms(self, group: str) -> int:
+        """Return what time it is for a group, on the clock of its partition."""
+        clock = self.clocks.get(partition_of_group(group, self.ruled.shards))
+        return 0 if clock is None else clock.clock_ms
+
+    def beat(self, row: RawRecord) -> int:
+        """Take note of a record of heartbeats; return what time it is on the clock of its shard."""
+        self.begun.setdefault(row.partition, row.append_ms)
+        generation = tick_generation(row)
+        if generation is not None and is_believed(generation, self.generation):
+            ticks = self.ticked.setdefault(row.partition, {})
+            # Only the claims tell which generations there are, and they may be read later.
+            ticks.pop(generation, None)
+            ticks[generation] = row.append_ms
+            if len(ticks) > _GENERATIONS_MAX:
+                del ticks[next(iter(ticks))]
+        return self.clock(row.partition).advance(row.append_ms)
+
+    def _ticked_ms(self, shard: int) -> int | None:
+        ticks = self.ticked.get(shard, {})
+        believed = (ms for each, ms in ticks.items() if is_believed(each, self.generation))
+        return max(believed, default=None)
+
+    def engine(self, group: str, rules: GroupRules, now_ms: int) -> EngineLife:
+        """Return whether an engine runs for a group; ``now_ms``: up to when its silence counts."""
+        shard = partition_of_group(group, self.ruled.shards)
+        clock = self.clocks.get(shard)
+        return EngineLife(
+            ticked_ms=self._ticked_ms(shard),
+            newest_ms=None if clock is None else clock.append_ms,
+            since_ms=self.begun.get(shard),
+            now_ms=now_ms,
+            tick_ms=self.tick_ms,
+            patience_ms=rules.lease_ms + rules.margin_ms,
+            claimed=self.generation,
+        )
+
+    def is_routed(self, queue: MessageQueue) -> bool:
+        """Tell whether a route has this queue."""
+        return queue in self._routed.get(queue.topic, ())
+
+    def set_route(self, topic: str, queues: tuple[MessageQueue, ...] | None) -> None:
+        """Take in the route of a topic; None: it was deleted."""
+        self.structure += 1
+        if queues is None:
+            self.routes.pop(topic, None)
+            self._routed.pop(topic, None)
+        else:
+            self.routes[topic] = queues
+            self._routed[topic] = frozenset(queues)
+
+    def take_ends(
+        self, at_ms: int, ends: Mapping[MessageQueue, int], identities: Mapping[str, str]
+    ) -> None:
+        """Take in where queues ended at this time, and in which lives of their topics."""
+        remade = {
+            topic for topic, life in identities.items() if self.lives.get(topic, life) != life
+        }
+        self.lives.update(identities)
+        for queue, end in ends.items():
+            history = self.polled.get(queue)
+            if history is None or queue.topic in remade:
+                history = self.polled[queue] = EndHistory()
+            history.add(at_ms, end)
+
+    def forget_ends_before(self, oldest_ms: int) -> None:
+        """Forget the ends of topics that are no more, and that nobody asked for since."""
+        gone = [
+            queue
+            for queue, ends in self.polled.items()
+            if queue.topic not in self.routes
+            and ((newest := ends.newest) is None or newest[0] < oldest_ms)
+        ]
+        for queue in gone:
+            del self.polled[queue]
+        kept = {*self.routes, *(queue.topic for queue in self.polled)}
+        self.lives = {topic: life for topic, life in self.lives.items() if topic in kept}

@@ -1,0 +1,111 @@
+"""One line about a group: what a list of all groups shows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fairlead.control.native_handback import GroupRelease
+from fairlead.core.model import Epoch
+from fairlead.observed.engine_life import EngineLife
+from fairlead.observed.problems import other_alarms
+
+__all__ = ["GroupSummary", "LastRebalance"]
+
+
+@dataclass(frozen=True, slots=True)
+class LastRebalance:
+    """The newest decision that gave a queue to another client.
+
+    ``at_ms``: when it was appended. ``moves``: so many queues.
+    """
+
+    at_ms: int
+    triggers: tuple[str, ...]
+    moves: int
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {"at_ms": self.at_ms, "triggers": [*self.triggers], "moves": self.moves}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSummary:
+    """One group as it is now.
+
+    Attributes:
+        group: its name.
+        phase: a word of docs/protocol.md §3.14, of the newest decision; ``unknown``: one is
+            awaited, since members are heard that none has placed.
+        strategy: in force.
+        mode: ``cooperative`` or ``eager``.
+        model: ``clustering`` or ``broadcasting``.
+        members: client ids that are live and do not leave.
+        members_idle: of these, who could own a queue and owns none.
+        queues: of the topics that its members subscribe to.
+        unassigned: of these, which nobody holds and nobody is granted.
+        in_handover: on their way: given up and not released, or granted and not released to.
+        unsafe: which somebody may still be working on beside their owner, as ``mode`` or
+            ``on_mute`` allows.
+        epoch: of the newest decision.
+        converged: nothing is on its way, and each live member holds what it was told.
+        skew: most queues of a member less fewest, of the members that could own one.
+        alarms: of the newest decision.
+        lag_messages: not processed yet, over all queues whose lag is known; None: of none.
+        lag_seconds: the longest of any queue; None: of none is it known.
+        last_rebalance: None: none is remembered.
+        as_of_ms: the newest append time that was read.
+        problems: what is wrong with it, as a check finds it (``fairlead.observed.problems``).
+        engine: whether one runs for it.
+        release: who handed it back to native consumers, and when; None: nobody did.
+    """
+
+    group: str
+    phase: str
+    strategy: str
+    mode: str
+    model: str
+    members: int
+    members_idle: int
+    queues: int
+    unassigned: int
+    in_handover: int
+    unsafe: int
+    epoch: Epoch
+    converged: bool
+    skew: int
+    alarms: tuple[str, ...]
+    lag_messages: int | None
+    lag_seconds: float | None
+    last_rebalance: LastRebalance | None
+    as_of_ms: int
+    problems: tuple[str, ...]
+    engine: EngineLife
+    release: GroupRelease | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        last = self.last_rebalance
+        return {
+            "group": self.group,
+            "phase": self.phase,
+            "strategy": self.strategy,
+            "mode": self.mode,
+            "model": self.model,
+            "members": self.members,
+            "members_idle": self.members_idle,
+            "queues": self.queues,
+            "unassigned": self.unassigned,
+            "in_handover": self.in_handover,
+            "unsafe": self.unsafe,
+            "epoch": [*self.epoch],
+            "converged": self.converged,
+            "skew": self.skew,
+            "alarms": [*self.alarms],
+            "lag_messages": self.lag_messages,
+            "lag_seconds": self.lag_seconds,
+            "last_rebalance": None if last is None else last.document(),
+            "as_of_ms": self.as_of_ms,
+            "problems": [*self.problems],
+            "other_alarms": [*other_alarms(self.alarms)],
+            "engine": self.engine.document(),
+            "released": None if self.release is None else self.release.document(),
+        }

@@ -1,0 +1,135 @@
+"""What is wrong with the bridges: silent, dead, blind, or stopped by somebody."""
+
+import orjson
+import pytest
+
+from fairlead.observed.bridges import Bridges, look_at_bridges
+from tests.engine.topics import START_MS, Topics, bounds
+from tests.planning.memory_source import MemorySource
+
+RUN = "3c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d11"
+OTHER_RUN = "4c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d11"
+HOUR_MS = 3_600_000
+
+
+def _sign(topics: Topics, state: str = "running", run: str = RUN, cluster: str = "main") -> None:
+    record = {"kind": "bridge", "cluster": cluster, "bridge": run, "state": state}
+    topics.append("offsets", 0, orjson.dumps([cluster]), record | {"every_ms": 10_000})
+
+
+def _ask(topics: Topics, topic: str = "orders") -> None:
+    about = {"group": "orders", "what": "route", "topic": topic, "queues": None}
+    record = {"kind": "request", **about, "consume_timestamp_ms": None}
+    topics.append("requests", 0, b"orders", record)
+
+
+def _answer(topics: Topics, *, absent: bool = False) -> None:
+    said = {"kind": "absent", "group": "orders", "topic": "orders", "cluster": "main"}
+    record = said if absent else bounds("orders", "orders", 1)
+    topics.append("offsets", 0, b'["orders","orders"]', record)
+
+
+def _look(topics: Topics, after_ms: int = 0) -> Bridges:
+    topics.now_ms += after_ms
+    return look_at_bridges(MemorySource(topics))
+
+
+@pytest.fixture
+def topics() -> Topics:
+    """Topics with one route of the cluster main."""
+    topics = Topics()
+    topics.route("orders", 1)
+    return topics
+
+
+def test_dead_while_nobody_asks(topics: Topics) -> None:
+    """A bridge that gives no sign any more is dead, also when it is long ago; with the time."""
+    _sign(topics)
+    assert _look(topics, 30_000).rows() == []
+    (row,) = _look(topics, 1).rows()
+    assert (row["problem"], row["for"]) == ("bridge_dead", "main")
+    assert "gave its last sign of life at 2026-06-09 10:13:20 UTC" in row["says"]
+    # Under another name it would tell the same queues as those of another cluster.
+    assert "fairlead bridge kafka --cluster-name main --supervise" in row["do"]
+    (row,) = _look(topics, 5 * HOUR_MS).rows()
+    assert row["problem"] == "bridge_dead"
+
+
+def test_about_some_topics(topics: Topics) -> None:
+    """Who looks at one group is told of a silent bridge if what is asked is its own."""
+    _sign(topics)
+    topics.now_ms += 2_000
+    _ask(topics, "nowhere")
+    found = _look(topics, 31_000)
+    assert [row["problem"] for row in found.rows()] == ["bridge_silent", "bridge_dead"]
+    assert found.about({"orders", "nowhere"}) == found
+    assert [row["problem"] for row in found.about({"orders"}).rows()] == ["bridge_dead"]
+
+
+def test_stopped(topics: Topics) -> None:
+    """One that was stopped in order is as somebody wanted it, until something is asked of it."""
+    _sign(topics)
+    _sign(topics, "stopped")
+    found = _look(topics, HOUR_MS)
+    assert found.rows() == []
+    assert [each.verdict for each in found.stopped] == ["stopped"]
+    _ask(topics)
+    (row,) = _look(topics, 12_000).rows()
+    assert row["problem"] == "bridge_silent"
+    assert "the bridge of cluster main was stopped at 2026-06-09 10:13:20 UTC" in row["says"]
+
+
+def test_signs_are_no_answers(topics: Topics) -> None:
+    """A bridge that is there and does not answer is silent all the same."""
+    topics.now_ms += HOUR_MS
+    _ask(topics)
+    topics.now_ms += 8_000
+    _sign(topics)
+    (row,) = _look(topics, 4_000).rows()
+    assert row["problem"] == "bridge_silent"
+    assert row["says"].startswith("no bridge has answered for 12 s: routes or offsets were last")
+    assert "the bridge of cluster main is there" in row["says"]
+
+
+@pytest.mark.parametrize("absent", [False, True])
+def test_answers(topics: Topics, *, absent: bool) -> None:
+    """Offsets are an answer, and so is that there is no such topic."""
+    topics.now_ms += HOUR_MS
+    _ask(topics)
+    _answer(topics, absent=absent)
+    assert _look(topics, 12_000).silence is None
+
+
+def test_no_bridge_ever(topics: Topics) -> None:
+    """Where nobody has ever given a sign, what is asked in vain says so."""
+    topics.now_ms += HOUR_MS
+    _ask(topics)
+    (row,) = _look(topics, 12_000).rows()
+    assert row["says"].endswith("no bridge has ever given a sign of life")
+
+
+def test_several_bridges(topics: Topics) -> None:
+    """One of two that is there is enough, whatever the other one said; then its death counts."""
+    _sign(topics)
+    _sign(topics, "stopped", OTHER_RUN)
+    assert [each.verdict for each in _look(topics, 20_000).lives] == ["running"]
+    _sign(topics)
+    assert [each.verdict for each in _look(topics, 40_000).lives] == ["dead"]
+    _sign(topics, "stopped", OTHER_RUN)
+    assert [each.verdict for each in _look(topics).lives] == ["stopped"]
+
+
+def test_blind(topics: Topics) -> None:
+    """A bridge whose cluster tells it nothing says so."""
+    _sign(topics, "look_ups_fail")
+    (row,) = _look(topics, 5_000).rows()
+    assert row["problem"] == "bridge_look_ups_fail"
+
+
+def test_cluster_without_routes(topics: Topics) -> None:
+    """Of a cluster of which no route stands nobody misses the bridge."""
+    _sign(topics, cluster="gone")
+    assert topics.now_ms == START_MS
+    found = _look(topics, HOUR_MS)
+    assert found.rows() == []
+    assert [each.verdict for each in found.lives] == ["dead"]

@@ -1,0 +1,85 @@
+"""What is counted is what happened while somebody followed, in the words of the protocol."""
+
+from fairlead.observed.counters import OTHER, Happened
+from tests.observed.worlds import Followed
+from tests.planning.live import rule, set_rules, state_of, world_of
+
+
+def test_what_was_before_is_not_counted() -> None:
+    """What stood in the topics at the start is nobody's event."""
+    followed = Followed(world_of("c1", "c2", "c3"))
+    happened = followed.view.happened
+    assert not happened.rebalances
+    assert not happened.moves
+    assert not happened.fallbacks
+    assert sum(happened.phases["release"].counts) == 0
+
+
+def test_join() -> None:
+    """A join is one decision that moves; its moves are those of the engine, and the fewest."""
+    world = world_of("c1", "c2", queues={"orders": 12})
+    followed, before = Followed(world), state_of(world).targets
+    world.join("c3", subscribed=("orders",))
+    followed.pass_seconds(8)
+    happened, after = followed.view.happened, state_of(world).targets
+    moved = sum(before[queue] != after[queue] for queue in after)
+    assert happened.rebalances["orders", "client_joined"] == 1
+    assert happened.moves == {("orders", "client_joined"): moved}
+    assert happened.fewest_moves == {("orders", "client_joined"): 4}
+    assert sum(happened.phases["release"].counts) == moved
+    assert sum(happened.gaps.counts) == moved
+    assert sum(happened.phases["converge"].counts) == 1
+    assert sum(happened.phases["detect"].counts) == 1
+
+
+def test_expiration() -> None:
+    """Who falls silent is counted once, and what it was to give up is a handover too late."""
+    world = world_of("c1", "c2")
+    followed = Followed(world)
+    set_rules(world, rule("drain", {"client_id": "c2"}))
+    for shard in range(2):
+        world.run(shard)
+    world.fresh.clear()
+    world.clients[1].gone = True
+    followed.pass_seconds(20)
+    happened = followed.view.happened
+    assert happened.expirations == {"orders": 1}
+    assert happened.handover_timeouts["orders"] == 8
+
+
+def test_stale_commits() -> None:
+    """Progress under a grant that is over is counted, the last of a holder is not."""
+    world = world_of("c1", "c2")
+    followed = Followed(world)
+    late = world.clients[1]
+    held = dict(late.held)
+    late.gone = True
+    followed.pass_seconds(20)
+    assert not followed.view.happened.fenced
+    late.held = held
+    late.work(1)
+    followed.read()
+    assert followed.view.happened.fenced["orders"] == len(held)
+
+
+def test_starts_without_a_position() -> None:
+    """A grant of a queue of which nobody told a position counts under the word of its start."""
+    followed = Followed(world_of(queues={"orders": 3}))
+    followed.world.join("c1", subscribed=("orders",))
+    followed.pass_seconds(5)
+    assert followed.view.happened.fallbacks == {("orders", "first_offset"): 3}
+
+
+def test_places() -> None:
+    """Who was told among others stays there, and what was counted of it stays when it is gone."""
+    happened = Happened()
+    happened.give_places(["a", "b", "c"], 2)
+    assert (happened.named, happened.folded) == ({"a", "b"}, {"c"})
+    happened.give_places(["b", "c", "d"], 2, ["d"])
+    assert (happened.named, happened.folded) == ({"b", "d"}, {"c"})
+    happened.overlaps.update({"b": 1, "c": 2})
+    happened.moves.update({("b", "reset"): 3, ("c", "reset"): 4})
+    happened.forget("b")
+    happened.forget("c")
+    assert happened.overlaps == {OTHER: 2}
+    assert happened.moves == {(OTHER, "reset"): 4}

@@ -1,0 +1,75 @@
+"""Names that anybody may write, and what is forgotten of what is no more."""
+
+from fairlead.core.model import Epoch, MessageQueue
+from fairlead.observed.counters import OTHER, Happened
+from fairlead.observed.decided import Decided
+from fairlead.observed.events import Watch
+from fairlead.observed.positions import Report
+from tests.engine.test_forgotten_groups import Forgetful
+from tests.observed.worlds import DAY_MS, Followed, view_of
+from tests.planning.live import GROUP, world_of
+
+GONE = MessageQueue("gone", "main", 0)
+
+
+def test_topics_that_nobody_has() -> None:
+    """A topic that a member subscribes to is told of if it has a route, or was granted."""
+    world = world_of("c1", queues={"orders": 2})
+    world.join("c2", subscribed=("orders", "invented"))
+    world.pass_seconds(5)
+    found = view_of(world).group(GROUP)
+    assert found is not None
+    assert [each.topic for each in found.topics] == ["orders"]
+
+
+def test_group_called_as_all_others() -> None:
+    """A group with the name of all that have no place never has one, nor takes their counts."""
+    happened = Happened()
+    happened.give_places([OTHER, "a"], 5, [OTHER])
+    assert happened.named == {"a"}
+    assert happened.place_of(OTHER) == OTHER
+    happened.folded.clear()
+    happened.expirations[OTHER] = 3
+    happened.forget(OTHER)
+    assert happened.expirations[OTHER] == 3
+
+
+def test_polled_ends_of_a_topic_that_is_gone() -> None:
+    """Ends and releases of a topic that is gone are forgotten after the length of the history."""
+    followed = Followed(world_of("c1"))
+    view, world = followed.view, followed.world
+    group = view._groups.by_name[GROUP]  # noqa: SLF001 - nothing else shows what is kept
+    view.take_offsets(view.as_of_ms, {GONE: 7}, {}, {"gone": "life"})
+    group.take_release(Report(GONE, Epoch(1, 1)), view.as_of_ms)
+    around = view._around  # noqa: SLF001 - nothing else shows what is kept
+    assert (GONE in around.polled, "gone" in around.lives, GONE in group.released) == (True,) * 3
+    world.topics.now_ms += DAY_MS + 120_000
+    followed.pass_seconds(1)
+    assert (GONE in around.polled, "gone" in around.lives, GONE in group.released) == (False,) * 3
+
+
+def test_drops_that_nobody_knows_of() -> None:
+    """A drop whose grant is not known any more is not waited for for ever."""
+    watch = Watch(GROUP, Happened())
+    place = GONE, Epoch(1, 1)
+    watch.dropped[place] = 10
+    watch.late.add(place)
+    watch.forget_before(5, Decided())
+    assert (watch.dropped, watch.late) == ({place: 10}, set())
+    watch.forget_before(11, Decided())
+    assert not watch.dropped
+
+
+def test_group_that_the_engine_forgot() -> None:
+    """A group that a typing error made is gone once its rules are, and the engine forgot it."""
+    world, name = Forgetful(queues={"orders": 2}), "ordres"
+    world.join("c1", subscribed=("orders",))
+    world.topics.rule(name, "pause", value=True)
+    world.pass_seconds(3)
+    assert name in {each.group for each in view_of(world).groups()}
+    world.topics.rule(name, "pause", None)
+    world.pass_seconds(60)
+    assert world.decisions[-1]["triggers"] == ["group_evicted"]
+    view = view_of(world)
+    assert name not in {each.group for each in view.groups()}
+    assert view.group(name) is None

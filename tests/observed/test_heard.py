@@ -1,0 +1,129 @@
+"""How far a group is in a queue, by what its members and bridges said."""
+
+from typing import Any
+
+import orjson
+
+from fairlead.core.model import MessageQueue, Position
+from fairlead.observed.heard import Heard, Place, hear
+from tests.engine.topics import PARTITIONS, Topics, shard_of
+from tests.engine.world import World
+
+QUEUE = MessageQueue("orders", "main", 0)
+LIFE, FORMER = "life-2", "life-1"
+
+
+def _progress(topics: Topics, offset: int, end: int | None, **said: Any) -> None:
+    sender = {"group": "orders", "client_id": "c1"}
+    sender["incarnation"] = "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11"
+    entry: dict[str, Any] = {"queue": [*QUEUE], "epoch": [1, 2], "position": [0, offset], **said}
+    if end is not None:
+        entry["end"] = end
+    record = {"kind": "progress", **sender, "queues": [entry]}
+    topics.append_of("heartbeats", "orders", record)
+
+
+def _heard(topics: Topics) -> Heard:
+    shard = shard_of("orders")
+    rows = {
+        "heartbeats": topics.rows[topics_name("heartbeats"), shard],
+        "releases": topics.rows[topics_name("releases"), shard],
+        "control": topics.rows[topics_name("control"), shard],
+        "offsets": topics.rows[topics_name("offsets"), 0],
+    }
+    return hear("orders", rows, PARTITIONS.shards)
+
+
+def topics_name(suffix: str) -> str:
+    """Return the full name of a topic."""
+    return f"t.{suffix}"
+
+
+def test_how_long_messages_wait() -> None:
+    """The oldest message has waited since the end was first told to be beyond the position."""
+    topics = Topics()
+    begun_ms = topics.now_ms
+    for second, (offset, end) in enumerate([(100, 100), (100, 130), (100, 180), (120, 200)]):
+        topics.now_ms = begun_ms + 1_000 * second
+        _progress(topics, offset, end)
+    place = _heard(topics).place(QUEUE, None, begun_ms + 10_000)
+    assert (place.position, place.end, place.lag) == (Position(0, 120), 200, 80)
+    assert (place.lag_ms, place.lag_ms_at_least) == (9_000, False)
+
+
+def test_at_least() -> None:
+    """Where the end was beyond the position all the time, messages may have waited longer."""
+    topics = Topics()
+    _progress(topics, 5, 100)
+    place = _heard(topics).place(QUEUE, None, topics.now_ms + 3_000)
+    assert (place.lag, place.lag_ms, place.lag_ms_at_least) == (95, 3_000, True)
+
+
+def test_nothing_waits() -> None:
+    """A group at the end has no lag, in messages and in seconds."""
+    topics = Topics()
+    _progress(topics, 100, 100)
+    place = _heard(topics).place(QUEUE, None, topics.now_ms + 3_000)
+    assert (place.lag, place.lag_ms) == (0, 0)
+
+
+def test_an_end_that_was_told_before_the_position() -> None:
+    """How much lies beyond the position is not known then: it is not nothing."""
+    topics = Topics()
+    _progress(topics, 100, 152)
+    _progress(topics, 1_630, None)
+    place = _heard(topics).place(QUEUE, None, topics.now_ms)
+    assert (place.position, place.end) == (Position(0, 1_630), 152)
+    assert (place.end_is_older, place.lag, place.lag_ms) == (True, None, None)
+
+
+def test_an_operators_reset() -> None:
+    """It wins over what was told before, also where it goes back."""
+    topics = Topics()
+    _progress(topics, 100, 152)
+    key = orjson.dumps(["orders", "reset", *QUEUE])
+    reset = {"kind": "reset", "group": "orders", "queue": [*QUEUE], "offset": 7, "by": "al"}
+    topics.append("control", shard_of("orders"), key, reset)
+    place = _heard(topics).place(QUEUE, None, topics.now_ms)
+    assert (place.told_by, place.lag) == ("reset", 145)
+    assert place.position is not None
+    assert place.position.offset == 7
+
+
+def test_an_end_that_nobody_told() -> None:
+    """A position alone says nothing of a lag, and a queue of which nothing was said is open."""
+    topics = Topics()
+    _progress(topics, 100, None)
+    heard = _heard(topics)
+    assert heard.place(QUEUE, None, topics.now_ms).lag is None
+    assert heard.place(QUEUE._replace(queue_id=9), None, topics.now_ms) == Place()
+
+
+def test_a_former_life_of_the_topic() -> None:
+    """What was told of another life of the topic does not count."""
+    topics = Topics()
+    _progress(topics, 900, 1_000, identity=FORMER)
+    _progress(topics, 3, 10, identity=LIFE)
+    place = _heard(topics).place(QUEUE, LIFE, topics.now_ms)
+    assert (place.position, place.end) == (Position(0, 3), 10)
+
+
+def test_records_of_others_and_no_records() -> None:
+    """Other groups' records and what the engine refuses are passed over."""
+    topics = Topics()
+    topics.append_of("heartbeats", "orders", b"nonsense")
+    topics.append("heartbeats", shard_of("orders"), b"others", {"kind": "leave"})
+    assert _heard(topics) == Heard()
+
+
+def test_of_a_world() -> None:
+    """A release moves the position, and the newest heartbeat of each member is kept."""
+    world = World(queues={"orders": 1})
+    client = world.join("c1")
+    world.pass_seconds(5)
+    client.leave()
+    heard = _heard(world.topics)
+    assert heard.place(QUEUE, None, world.topics.now_ms).told_by == "progress"
+    assert len(heard.released) == 1
+    ((beat, _),) = heard.beats.values()
+    assert beat.sequence == client.sequence - 1

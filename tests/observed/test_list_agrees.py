@@ -1,0 +1,275 @@
+"""What a list of groups says is wrong with one of them is what a check of it finds, always."""
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from fairlead.control.native_handback import release_rule
+from fairlead.core.model import MessageQueue, Position
+from fairlead.core.utc_words import utc_words
+from fairlead.observed.verdict import checked
+from tests.engine.client import Client
+from tests.engine.lives import GROUPS, kill, live
+from tests.engine.topics import START_MS, shard_of
+from tests.engine.world import World
+from tests.observed.looked import (
+    deafened,
+    follow,
+    followers,
+    found_in,
+    listed_in,
+    standing_of,
+    started_again,
+    stubborn,
+)
+from tests.observed.worlds import view_of
+from tests.planning.live import GROUP, heard_alone, rule, set_rules
+
+
+def _agree(world: World, group: str) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(each.problem for each in found_in(world, group)))
+    assert listed_in(world)[group] == found
+    return found
+
+
+def test_forged_ticks() -> None:
+    """Ticks of a generation that nobody claimed make no dead engine look alive, wherever."""
+    world = followers("c1", "c2")
+    world.topics.append("generations", 0, b"driver", {"kind": "generation", "driver": "driver"})
+    assert _agree(world, GROUP) == ()
+    for _ in range(8):
+        heard_alone(world, 1, *world.clients, ticking=False)
+        world.topics.tick(1_000_000)
+    assert _agree(world, GROUP) == ("engine_silent",)
+    heard_alone(world, 1, *world.clients)
+    assert _agree(world, GROUP) == ()
+
+
+def _phases(world: World) -> set[str]:
+    """Return what the list and a look at the group call its phase."""
+    (listed,) = view_of(world).groups()
+    found = standing_of(world)
+    assert listed.converged == found.document()["converged"]
+    return {listed.phase, found.phase}
+
+
+def test_members_that_await_a_decision() -> None:
+    """Members that no decision has placed make the phase unknown, whatever was decided before."""
+    world = World(queues={"orders": 6})
+    follow(world, "c1")
+    assert _phases(world) == {"unknown"}
+    assert "unassigned" in _agree(world, GROUP)
+    world.pass_seconds(8)
+    assert _phases(world) == {"stable"}
+    follow(world, "c2")
+    assert _phases(world) == {"unknown"}
+    world.pass_seconds(8)
+    for client in world.clients:
+        client.work(7)
+        client.leave()
+    world.pass_seconds(3)
+    assert _phases(world) == {"empty"}
+    world.clients.clear()
+    follow(world, "c3")
+    heard_alone(world, 20, *world.clients, ticking=False)
+    assert _phases(world) == {"unknown"}
+    said = standing_of(world).document()
+    assert (said["members"], said["converged"], said["phase_since_ms"]) == (1, False, None)
+    assert said["behind"] == ["1 member not placed by any decision yet"]
+
+
+def _calm(world: World) -> None:
+    world.pass_seconds(1)
+
+
+def _engine_gone(world: World) -> None:
+    heard_alone(world, 8, *world.clients, ticking=False)
+
+
+def _all_gone(world: World) -> None:
+    for client in world.clients:
+        client.work(7)
+        client.leave()
+    world.pass_seconds(3)
+    world.topics.now_ms += 60_000
+
+
+def _slow(world: World) -> None:
+    stubborn(world, "c1")
+    follow(world, "c3")
+    world.pass_seconds(35)
+
+
+def _mute(world: World) -> None:
+    _slow(world)
+    world.pass_seconds(12)
+
+
+def _forced(world: World) -> None:
+    set_rules(world, rule("on_mute", "force"))
+    _mute(world)
+    world.pass_seconds(4)
+
+
+def _deaf(world: World) -> None:
+    deafened(world, "c1")
+    follow(world, "c3")
+    world.pass_seconds(20)
+
+
+def _drained(world: World) -> None:
+    for client_id in ("c1", "c2"):
+        set_rules(world, rule("drain", {"client_id": client_id}))
+    world.pass_seconds(5)
+
+
+def _paused(world: World) -> None:
+    set_rules(world, rule("pause", value=True))
+    world.pass_seconds(2)
+    world.clients[0].leave()
+    world.pass_seconds(3)
+
+
+def _differ(world: World) -> None:
+    world.clients[0].beat(ordered=True)
+    world.run_all()
+
+
+def _twice(world: World) -> None:
+    process = {
+        "start_ms": START_MS - 5,
+        "uuid": "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a12",
+        "incarnations": 1,
+    }
+    Client(world.topics, "orders", "c1", life=7).beat(process=process)
+    world.run_all()
+
+
+def _no_route(world: World) -> None:
+    world.join("c3", subscribed=("orders", "nowhere"))
+    world.pass_seconds(3)
+
+
+def _stuck(world: World) -> None:
+    heard_alone(world, 26, *world.clients[1:])
+
+
+def _unanswered(world: World) -> None:
+    joining = follow(world, "c9")
+    heard_alone(world, 20, *world.clients[:2], joining)
+
+
+def _again_and_again(world: World) -> None:
+    for start in range(4):
+        started_again(world, "c9", start)
+
+
+@pytest.mark.parametrize(
+    "happens, expected",
+    [
+        (_calm, set()),
+        (_engine_gone, {"engine_silent"}),
+        (_all_gone, {"offline"}),
+        (_slow, {"stalled_handover"}),
+        (_mute, {"mute_member"}),
+        (_forced, {"unsafe"}),
+        (_deaf, {"not_followed"}),
+        (_unanswered, {"unanswered"}),
+        (_drained, {"unassigned"}),
+        (_paused, {"paused_unassigned"}),
+        (_differ, {"disagreement"}),
+        (_twice, {"duplicate_client_id"}),
+        (_no_route, {"unassigned"}),
+        (_stuck, {"silent_member"}),
+        (_again_and_again, {"restarting"}),
+    ],
+)
+def test_each_problem(happens: Callable[[World], None], expected: set[str]) -> None:
+    """Whatever befalls a group, the list has the words of the check, in its order."""
+    world = followers("c1", "c2")
+    happens(world)
+    assert set(_agree(world, "orders")) >= expected
+    if not expected:
+        assert _agree(world, "orders") == ()
+
+
+# In the last one an engine dies while a client waits for a queue, which the next engine gives away.
+@pytest.mark.parametrize("seed", [*range(6), 146])
+def test_any_life(seed: int) -> None:
+    """In lives in which clients and drivers come, leave and die both say the same at each look."""
+    world, chance, said = World(), Random(seed), set[str]()
+    for second in range(0, 36, 3):
+        live(world, 3, chance, first=second)
+        if chance.random() < 0.3:
+            kill(world, 3, 5)
+        for group in set(GROUPS) & listed_in(world).keys():
+            said.update(_agree(world, group))
+    assert said
+
+
+def test_released() -> None:
+    """No reader misses the members of a group that was handed back, or tells their lag."""
+    world = followers("c1", "c2")
+    _all_gone(world)
+    assert "offline" in _agree(world, GROUP)
+    said = "released to the native group orders: back to what we know"
+    value = release_rule(GROUP).value
+    world.topics.rule(GROUP, "designated", value, by="alice", because=said)
+    world.pass_seconds(3)
+    assert _agree(world, GROUP) == ()
+    standing = standing_of(world)
+    assert standing.release is not None
+    assert standing.release.document()["by"] == "alice"
+    assert standing.lag is None
+    notes = checked(standing, frozenset()).notes
+    by = f"{said}; alice did so at {utc_words(standing.release.written_ms)}"
+    assert by in notes
+    view = view_of(world)
+    (listed,) = view.groups()
+    assert listed.release == standing.release
+    assert listed.lag_messages is None
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_client_of_a_released_group(*, elsewhere: bool, paused: bool) -> None:
+    """Its queues have nobody because native consumers read them, and no rule is to be unset."""
+    world = followers("c1")
+    _all_gone(world)
+    value = release_rule(GROUP, elsewhere=elsewhere).value
+    world.topics.rule(GROUP, "designated", value, by="alice", because="released to the native g")
+    if paused:
+        world.topics.rule(GROUP, "pause", value=True)
+    world.pass_seconds(3)
+    follow(world, "c2")
+    world.pass_seconds(8)
+    problem = "paused_unassigned" if paused else "unassigned"
+    assert _agree(world, GROUP) == (problem,)
+    found = found_in(world)
+    assert {each.problem for each in found} == {problem}
+    ((text, remedy),) = {(each.text, each.remedy) for each in found}
+    assert "released to the native g; alice did so at 20" in text
+    source = " --from NATIVE" if elsewhere else ""
+    assert f"fairlead adopt orders{source} --apply; or stop these clients" in remedy
+    assert "unset" not in remedy
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_lag_of_a_released_group(*, elsewhere: bool) -> None:
+    """Native commits are the truth of a released group, whatever resets and clients told before."""
+    world = followers("c1")
+    queue = MessageQueue("orders", "main", 0)
+    reset = {"kind": "reset", "group": GROUP, "queue": [*queue], "offset": 3, "by": "alice"}
+    world.topics.append("control", shard_of(GROUP), b"reset", reset)
+    _all_gone(world)
+    value = release_rule(GROUP, elsewhere=elsewhere).value
+    world.topics.rule(GROUP, "designated", value, by="alice")
+    world.pass_seconds(3)
+    view, at_ms = view_of(world), world.topics.now_ms + 1
+    ends = {MessageQueue("orders", "main", number): 1_000 for number in range(6)}
+    committed = {each: Position(0, 1_000 if each != queue else 990) for each in ends}
+    view.take_offsets(at_ms, ends, {GROUP: committed}, {"orders": "identity-of-orders"})
+    (listed,) = view.groups()
+    assert listed.lag_messages == (None if elsewhere else 10)
+    assert "offline" not in listed.problems

@@ -1,0 +1,333 @@
+"""A group read from its topics is the group that the engine has, and what is unusual is told."""
+
+from random import Random
+
+import pytest
+
+from fairlead.core.membership import effective_members
+from fairlead.core.model import MessageQueue
+from fairlead.core.state import GroupState
+from fairlead.observed.live_group import UnknownGroupError, read_live_group
+from fairlead.planning.changes import Changes, Join, RouteSize, records_of
+from fairlead.planning.group_file import group_document, read_group
+from fairlead.planning.plan import plan
+from strategies.registry import STRATEGIES
+from tests.engine.topics import route, shard_of
+from tests.planning.live import (
+    GROUP,
+    TICK_MS,
+    after_of,
+    claimed,
+    heard_alone,
+    look,
+    orders,
+    owners_of,
+    remarks,
+    rule,
+    set_rules,
+    state_of,
+    worked,
+    world_of,
+)
+from tests.planning.memory_source import MemorySource
+
+
+def test_group_at_rest() -> None:
+    """Members, owners, rules and routes of a group at rest are those of the engine."""
+    world = world_of("c1", "c2", "c3")
+    world.topics.rule(GROUP, "strategy", {"name": "STICKY", "options": {}})
+    world.topics.rule("*", "slots", "group")
+    world.pass_seconds(8)
+    live, state = look(world), state_of(world)
+    assert live.picture.members.keys() == {"c1", "c2", "c3"}
+    assert live.picture.owners == owners_of(state) == state.targets
+    assert len(live.picture.owners) == 17
+    assert live.picture.state.rules == state.rules
+    assert (live.picture.rules.strategy, live.picture.rules.slots) == ("STICKY", "group")
+    assert live.picture.state.routes == state.routes
+    assert (live.passing, remarks(world)) == ((), ())
+
+
+def test_kept_for_later() -> None:
+    """A live group that is written down and read again gives the same plans, rules of all too."""
+    world = world_of("c1", "c2", "c3")
+    world.topics.rule("*", "designated", {"only": ["c1", "c2", "c9"]})
+    world.topics.rule("*", "strategy", {"name": "STICKY"})
+    set_rules(
+        world,
+        rule("weight", {"queue": ["orders", "main", 3], "weight": "2.5"}),
+        rule("drain", {"client_id": "c2"}),
+    )
+    world.pass_seconds(12)
+    live = look(world).picture
+    kept = read_group(group_document(live))
+    assert kept.owners == live.owners
+    changes = Changes(joins=(Join("c9"),), routes=(RouteSize("orders", None, 20),))
+    found = plan(live, records_of(live, changes))
+    assert plan(kept, records_of(kept, changes)) == found
+    assert {member.client_id for member in found.members if member.after} == {"c1", "c9"}
+
+
+def test_handover() -> None:
+    """A queue that was dropped and not released is planned from where it goes to, and is told."""
+    world = world_of("c1", "c2")
+    world.join("c3", subscribed=tuple(world.queues))
+    for shard in range(2):
+        world.run(shard)
+    live, state = look(world), state_of(world)
+    moving = {queue for queue, value in state.queues.items() if len(value.chain) > 1}
+    assert owners_of(state) == state.targets
+    assert {one.queue for one in live.passing} == moving
+    assert {one.queue: one.successor for one in live.passing} == {
+        queue: state.targets[queue] for queue in moving
+    }
+    assert all(one.holder in ("c1", "c2") for one in live.passing)
+    assert live.picture.owners == state.targets
+    assert plan(live.picture, ()).moves == 0
+    assert f"{len(moving)} queues are on the way" in remarks(world)[-1]
+
+
+def test_released_and_orphaned() -> None:
+    """A queue that was given up and belongs to nobody is on no way."""
+    world = world_of("c1", "c2")
+    world.topics.rule(GROUP, "designated", {"only": ["c7"]})
+    world.pass_seconds(12)
+    live = look(world)
+    assert (live.picture.owners, live.passing) == ({}, ())
+    assert len(plan(live.picture, ()).orphans) == 17
+
+
+def test_a_paused_group() -> None:
+    """While it is paused nothing is on its way: what nobody has the plan gives to somebody."""
+    world = world_of("c1", "c2")
+    set_rules(world, rule("pause", value=True))
+    world.pass_seconds(2)
+    world.clients[0].leave()
+    world.pass_seconds(3)
+    live = look(world)
+    assert set(live.picture.owners.values()) == {"c2"}
+    assert len(live.picture.owners) < len(live.picture.queues) == 17
+    assert live.passing == ()
+    assert not [each for each in remarks(world) if "on the way" in each]
+    assert len(after_of(plan(live.picture, ()))) == 17
+
+
+def test_dead_member() -> None:
+    """A member without heartbeats is planned without, before and after the engine says so."""
+    world = world_of("c1", "c2", "c3")
+    heard_alone(world, 16, world.clients[0], world.clients[2])
+    live = look(world)
+    assert live.picture.members.keys() == {"c1", "c3"}
+    assert "c2 does not heartbeat any more: it is planned without" in remarks(world)
+    world.clients[1].gone = True
+    world.pass_seconds(20)
+    assert not [each for each in remarks(world) if each.startswith("c2 ")]
+    assert {one.holder for one in live.passing} == {"c2"}
+    grants = [grant for value in live.roll.state.queues.values() for grant in value.chain]
+    assert {grant.member.client_id for grant in grants} == {"c1", "c3"}
+    world.run_all()
+    assert state_of(world).targets == live.picture.owners
+    world.clients[1].gone = True
+    world.run_all()
+    assert look(world).picture.owners == live.picture.owners
+    assert remarks(world) == ()
+
+
+def test_longer_lease() -> None:
+    """A member that keeps a longer lease than the rule is looked for in older heartbeats."""
+    world = world_of("c1", "c2")
+    patient = world.join("c3", subscribed=("orders",), lease_ms=60_000)
+    world.pass_seconds(8)
+    patient.beat()
+    heard_alone(world, 40, *world.clients[:2])
+    source = MemorySource(world.topics)
+    live = read_live_group(source, GROUP, STRATEGIES, TICK_MS)
+    assert live.picture.members.keys() == {"c1", "c2", "c3"}
+    begins = [since for suffix, since in source.reads if suffix == "heartbeats"]
+    assert begins[0] == world.topics.now_ms - 18_000
+    assert begins[1] == world.topics.now_ms - 608_000
+    world.run_all()
+    assert state_of(world).targets == live.picture.owners
+
+
+def test_refused_heartbeats() -> None:
+    """A heartbeat whose content is refused counts for its member, as in the engine."""
+    world = world_of("c1", "c2")
+    for _ in range(40):
+        heard_alone(world, 1, world.clients[0])
+        world.clients[1].beat(consume_type="nonsense")
+    assert look(world).picture.members.keys() == {"c1", "c2"}
+    world.run_all()
+    assert state_of(world).targets == look(world).picture.owners
+
+
+def test_leaver_that_drains_for_long() -> None:
+    """Who wrote a leave long ago and still drains is planned without."""
+    world = world_of("c1", "c2")
+    leaver = world.clients[0]
+    record = {"kind": "leave", "group": GROUP, "client_id": "c1", "sequence": 1_000}
+    world.topics.append_of("heartbeats", GROUP, {**record, "incarnation": leaver.incarnation})
+    for shard in range(2):
+        world.run(shard)
+    leaver.sequence = 1_000
+    heard_alone(world, 700, *world.clients)
+    live = look(world)
+    assert live.picture.members.keys() == {"c2"}
+    assert {one.holder for one in live.passing} == {"c1"}
+    assert "c1 is leaving: it is planned without" in remarks(world)
+    assert live.picture.owners == state_of(world).targets
+
+
+def test_restarted_client() -> None:
+    """The queues of a client's former life are on their way to its new one."""
+    world = world_of("c1", "c2")
+    world.clients[0].gone = True
+    world.join("c1", life=2, subscribed=tuple(world.queues))
+    live = look(world)
+    assert live.picture.members["c1"].incarnations == 2
+    assert {(one.holder, one.successor) for one in live.passing} == {("c1", "c1")}
+    assert remarks(world)[:2] == (
+        "c1 has just joined and was not told anything yet",
+        "c1 runs 2 times: the newest process counts",
+    )
+    heard_alone(world, 16, *world.clients[1:])
+    said = remarks(world)
+    assert "c1 was started again: what its former life held is on its way" in said
+
+
+def test_engine_is_out() -> None:
+    """A plan says that no engine runs, and what then holds."""
+    world = world_of("c1", "c2")
+    claimed(world)
+    assert remarks(world) == ()
+    heard_alone(world, 7, *world.clients, ticking=False)
+    assert remarks(world)[0].startswith("no engine has ticked for 7.1 s; the plan is what an eng")
+    heard_alone(world, 60, *world.clients, ticking=False)
+    assert remarks(world)[0].startswith("no engine has ticked for more than 13 s; ")
+    assert look(world).picture.members.keys() == {"c1", "c2"}
+    world.topics.now_ms += 60_000
+    assert remarks(world)[0].startswith("no engine has ticked for more than 1 min 13 s, by this")
+
+
+def test_nothing_is_left_of_heartbeats() -> None:
+    """When heartbeats are kept no longer than the engine is out, nobody is a member."""
+    world = world_of("c1", "c2")
+    claimed(world)
+    del world.topics.rows["t.heartbeats", shard_of(GROUP)]
+    live = look(world)
+    assert (live.picture.members, live.newest_ms) == ({}, None)
+    assert remarks(world)[0].startswith("no heartbeat was found, of an engine or of a client; ")
+    found = plan(live.picture, records_of(live.picture, Changes(joins=(Join("c9", ("orders",)),))))
+    assert len(after_of(found)) == 12
+
+
+def test_unknown_group() -> None:
+    """A group of which nothing is known is told with those that are there."""
+    world = world_of("c1")
+    with pytest.raises(UnknownGroupError) as unknown:
+        look(world, "order")
+    assert unknown.value.known == {"orders"}
+
+
+def test_group_of_rules_alone() -> None:
+    """A group of which there is a rule and nobody in it yet can be planned for."""
+    world = world_of("c1")
+    world.topics.rule("later", "strategy", {"name": "STICKY", "options": {}})
+    before = look(world, "later").picture
+    found = plan(before, records_of(before, Changes(joins=(Join("c1", ("payments",)),))))
+    assert (found.strategy.after, len(after_of(found))) == ("STICKY", 5)
+
+
+def test_refused_rule() -> None:
+    """A rule that the engine refuses is told, and the one that holds."""
+    world = world_of("c1")
+    world.topics.rule(GROUP, "slots", "group")
+    world.pass_seconds(2)
+    world.topics.rule(GROUP, "designated", {"only": ["10.0.0.300"]})
+    world.topics.rule("*", "strategy", {"name": "NOPE"})
+    world.pass_seconds(2)
+    said = remarks(world)
+    assert said[0].startswith("the rule designated is refused by the engine ('10.0.0.300' is no")
+    assert said[0].endswith("one before it may be in force, and is not in the log any more")
+    assert said[1].startswith("the rule strategy of every group is refused by the engine (there is")
+    assert [each.error.reason for each in look(world).in_force.refused.values()] == [
+        "bad_rule",
+        "unknown_strategy",
+    ]
+    world.topics.rule(GROUP, "designated", {"only": ["c1"]})
+    assert len(remarks(world)) == 1
+
+
+def test_unknown_route() -> None:
+    """A topic that no bridge has told of yet is left out, and told."""
+    world = world_of("c1")
+    world.join("c2", subscribed=("orders", "bills"))
+    world.pass_seconds(8)
+    assert remarks(world) == ("the route of bills is not known: its queues are not in the plan",)
+    assert {queue.topic for queue in look(world).picture.queues} == {"orders", "payments"}
+
+
+def test_set_of_many_parts() -> None:
+    """A set of several records counts as one; one of which a part is missing is told."""
+    world = world_of("c1", queues={"orders": 450})
+    assert len(look(world).picture.owners) == 450
+    places = [place for place, log in world.topics.written.items() if "assignments" in place[0]]
+    log = next(world.topics.written[place] for place in places if world.topics.written[place])
+    kept = [record for record in log if not (record.key or b"").endswith(b",2]")]
+    log[:] = kept
+    assert remarks(world)[0] == "what c1 holds is being written: run the plan again"
+
+
+def _rests(state: GroupState, queue: MessageQueue) -> bool:
+    """Whether a queue has one holder, who was not told to give it up."""
+    value = state.queues.get(queue)
+    return value is not None and len(value.chain) == 1 and not value.chain[0].dropped
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_any_life(seed: int) -> None:
+    """Whatever happened, the group that is read is the one that the engine has."""
+    chance = Random(seed)
+    world = world_of("c1", "c2", "c3")
+    strategies = sorted({*STRATEGIES} - {"CONFIG", "MACHINE_ROOM", "MACHINE_ROOM_NEARBY"})
+    for number in range(4, 16):
+        match chance.randrange(6):
+            case 0:
+                topics = chance.sample(sorted(world.queues), k=chance.randint(1, 2))
+                world.join(f"c{number}", subscribed=tuple(topics))
+            case 1 if len(alive := [each for each in world.clients if not each.gone]) > 1:
+                chance.choice(alive).leave()
+            case 2 if len(alive := [each for each in world.clients if not each.gone]) > 1:
+                chance.choice(alive).gone = True
+            case 3:
+                world.queues["orders"] += chance.randint(1, 3)
+                world.topics.route("orders", world.queues["orders"])
+            case 4:
+                chosen = {"name": chance.choice(strategies), "options": {}}
+                world.topics.rule(GROUP, "strategy", chosen)
+            case _:
+                world.start_driver()
+        world.pass_seconds(chance.choice((1, 2, 5, 30)))
+        live, state = look(world), state_of(world)
+        assert live.picture.members.keys() == effective_members(state.members).keys()
+        held = owners_of(state)
+        shared = set(live.picture.queues)
+        passing = {one.queue for one in live.passing}
+        assert {queue: held[queue] for queue in held.keys() & shared - passing} == {
+            queue: owner for queue, owner in live.picture.owners.items() if queue not in passing
+        }
+        if state.barrier is None:
+            assert passing <= {queue for queue in shared if not _rests(state, queue)}
+
+
+def test_drained_read_only_queue() -> None:
+    """A queue that nobody may write and that is read to its end weighs nothing."""
+    world = world_of("c1", "c2", queues={"orders": 4})
+    world.topics.rule(GROUP, "strategy", {"name": "STICKY", "options": {}})
+    closed = route("orders", 4)
+    closed["brokers"][0]["write_queue_nums"] = 2
+    world.topics.append("routes", 0, b"orders", closed)
+    worked(world, 50, {})
+    live = look(world)
+    assert live.picture.state.weights == {orders(2): 0, orders(3): 0}
+    assert state_of(world).weights == live.picture.state.weights

@@ -1,0 +1,90 @@
+"""Who is in a group, and whether it is at rest, as heartbeats and sets tell."""
+
+import pytest
+
+from tests.observed.worlds import summary_of, view_of
+from tests.planning.live import GROUP, heard_alone, rule, set_rules, world_of
+
+
+def test_at_rest() -> None:
+    """A group at rest has converged; nobody is idle, nothing is unassigned or on its way."""
+    found = summary_of(world_of("c1", "c2", "c3"))
+    assert (found.members, found.members_idle, found.queues) == (3, 0, 17)
+    assert (found.unassigned, found.in_handover, found.unsafe) == (0, 0, 0)
+    assert found.converged
+    assert (found.phase, found.strategy, found.mode, found.model) == (
+        "stable",
+        "AVG",
+        "cooperative",
+        "clustering",
+    )
+
+
+def test_members_without_queues() -> None:
+    """Members beyond the number of queues are idle; the skew counts them."""
+    found = summary_of(world_of("c1", "c2", "c3", queues={"orders": 2}))
+    assert (found.members, found.members_idle, found.skew) == (3, 1, 1)
+
+
+def test_drained() -> None:
+    """A drained member is a member, and not idle: nobody would have it own a queue."""
+    world = world_of("c1", "c2", "c3")
+    set_rules(world, rule("drain", {"client_id": "c2"}))
+    world.pass_seconds(8)
+    found = summary_of(world)
+    assert (found.members, found.members_idle, found.unassigned) == (3, 0, 0)
+
+
+def test_silent_member() -> None:
+    """A member is one until lease and margin are over on the clock of the log."""
+    world = world_of("c1", "c2")
+    heard_alone(world, 9, world.clients[0])
+    assert summary_of(world).members == 2
+    heard_alone(world, 5, world.clients[0])
+    assert summary_of(world).members == 1
+
+
+def test_outage_of_the_log() -> None:
+    """Time in which nothing could be appended makes nobody look dead."""
+    world = world_of("c1", "c2")
+    world.topics.now_ms += 600_000
+    heard_alone(world, 1, world.clients[0])
+    assert summary_of(world).members == 2
+
+
+def test_leaving_member() -> None:
+    """Who leaves is a member no more, although it still heartbeats."""
+    world = world_of("c1", "c2")
+    world.clients[1].leave()
+    assert summary_of(world).members == 1
+
+
+def test_convergence() -> None:
+    """A group has not converged while a member says that it holds something else."""
+    world = world_of("c1", "c2")
+    world.clients[0].beat(digest="0123456789abcdef")
+    found = summary_of(world)
+    assert (found.phase, found.converged) == ("stable", False)
+    world.clients[0].beat()
+    assert summary_of(world).converged
+
+
+def test_disagreement() -> None:
+    """Members that differ in what a group agrees on are told of."""
+    world = world_of("c1", "c2")
+    assert not view_of(world).figures()[0].disagree
+    world.clients[0].beat(consume_from="last_offset")
+    assert view_of(world).figures()[0].disagree
+
+
+@pytest.mark.parametrize("after_s", [0, 600])
+def test_group_without_members(after_s: int) -> None:
+    """A group whose clients are all gone is still shown, without members."""
+    world = world_of("c1", "c2")
+    for client in world.clients:
+        client.gone = True
+    world.pass_seconds(20)
+    heard_alone(world, after_s)
+    found = summary_of(world)
+    assert (found.group, found.members, found.queues) == (GROUP, 0, 0)
+    assert found.phase == "empty"

@@ -1,0 +1,120 @@
+"""Two owners of one queue at once: shown at once, counted when it is sure and forbidden."""
+
+from typing import Any
+
+import orjson
+
+from fairlead.core.model import MessageQueue
+from fairlead.wire.raw import RawRecord
+from tests.engine.topics import NAMES
+from tests.engine.world import World
+from tests.observed.worlds import Followed
+from tests.planning.live import GROUP, heard_alone, rule, set_rules, world_of
+
+QUEUE = MessageQueue("orders", "main", 0)
+
+
+def _tell_both(followed: Followed, first: str = "held") -> None:
+    """An engine gone wrong tells every member that it holds one queue.
+
+    ``first``: the state in which c1 is told to have it, by an older grant if that is not held.
+    """
+    world = followed.world
+    for record in world.kinds("assignments"):
+        older = record["client_id"] == "c1" and first != "held"
+        state, epoch = (first, 8) if older else ("held", 9)
+        entry: dict[str, Any] = {"queue": [*QUEUE], "epoch": [1, epoch], "state": state}
+        others = [each for each in record["assigned"] if each["queue"] != [*QUEUE]]
+        forged = record | {"assigned": [*others, entry]}
+        sender = [record[name] for name in ("group", "client_id", "incarnation")]
+        place = (NAMES.name("assignments"), 0, 10_000, world.topics.now_ms)
+        key, value = orjson.dumps([*sender, 0]), orjson.dumps(forged)
+        followed.view.take([RawRecord(*place, append_time_is_log=True, key=key, value=value)])
+
+
+def _wait(followed: Followed, seconds: int) -> None:
+    heard_alone(followed.world, seconds, *followed.world.clients)
+    followed.read()
+
+
+def _also(followed: Followed) -> int:
+    found = followed.view.group(GROUP)
+    assert found is not None
+    return len(next(each for each in found.queues if each.queue == QUEUE).also)
+
+
+def _counted(world: World, seconds: int) -> int:
+    followed = Followed(world)
+    _tell_both(followed)
+    assert _also(followed) == 1
+    _wait(followed, seconds)
+    return followed.view.happened.overlaps[GROUP]
+
+
+def test_two_owners() -> None:
+    """Two live members that were told to hold one queue are an overlap, counted once."""
+    assert _counted(world_of("c1", "c2", queues={"orders": 4}), 9) == 1
+
+
+def test_not_sure_yet() -> None:
+    """The sets stand in two partitions: for a moment the one that is read first means nothing."""
+    assert _counted(world_of("c1", "c2", queues={"orders": 4}), 3) == 0
+
+
+def test_old_gate() -> None:
+    """Who was told to wait for a queue, and has not been heard to start, does not work on it."""
+    followed = Followed(world_of("c1", "c2", queues={"orders": 4}))
+    _tell_both(followed, first="gated")
+    assert _also(followed) == 0
+
+
+def test_eager_group() -> None:
+    """In an eager group two may work on a queue: that is what was asked for."""
+    world = world_of("c1", "c2", queues={"orders": 4})
+    set_rules(world, rule("mode", "eager"))
+    assert _counted(world, 9) == 0
+
+
+def test_one_is_dead() -> None:
+    """Who has fallen silent owns nothing, whatever it was told."""
+    world = world_of("c1", "c2", queues={"orders": 4})
+    followed = Followed(world)
+    heard_alone(world, 20, world.clients[0])
+    followed.read()
+    _tell_both(followed)
+    heard_alone(world, 9, world.clients[0])
+    followed.read()
+    assert followed.view.happened.overlaps[GROUP] == 0
+
+
+def test_joins_and_leaves_overlap_nowhere() -> None:
+    """Nothing that a sound engine does is taken for an overlap."""
+    world = world_of("c1", "c2")
+    followed = Followed(world)
+    for number in range(3, 6):
+        world.join(f"c{number}", subscribed=tuple(world.queues))
+        followed.pass_seconds(9)
+        world.clients[number - 3].leave()
+        followed.pass_seconds(9)
+    assert followed.view.happened.moves
+    assert not followed.view.happened.overlaps
+    assert not followed.view.happened.fenced
+    assert not followed.view.happened.handover_timeouts
+
+
+def test_forgotten_group() -> None:
+    """A group of which nothing is left is forgotten after the length of the history."""
+    world = world_of("c1")
+    world.clients[0].leave()
+    world.pass_seconds(30)
+    followed = Followed(world)
+    found = followed.view.group("orders")
+    assert found is not None
+    assert found.summary.members == 0
+    read = {each.queue: each.position.offset for each in found.queues if each.position is not None}
+    followed.view.take_offsets(world.topics.now_ms, read, {})
+    world.topics.now_ms += 90_000_000
+    world.topics.tick(1)
+    followed.read()
+    assert not followed.view.groups()
+    assert followed.view.group(GROUP) is None

@@ -1,0 +1,91 @@
+"""What is wrong with a live group is found in its topics; what is merely under way is not."""
+
+from dataclasses import replace
+
+from fairlead.observed.set_findings import Finding, findings_of, told_odd
+from tests.engine.world import World
+from tests.planning.live import GROUP, look, world_of
+from tests.planning.memory_source import MemorySource
+
+_STRANGER = {
+    "process": {
+        "start_ms": 1_781_000_000_000,
+        "uuid": "0f4d7a52-51c9-4c56-8a4a-3b1f3e0c9d02",
+        "incarnations": 1,
+    },
+    "incarnation": "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11",
+}
+"""What another process says of itself."""
+
+
+def _found(world: World) -> list[Finding]:
+    odd = told_odd(MemorySource(world.topics), GROUP)
+    return list(findings_of(look(world), odd))
+
+
+def test_nothing_is_wrong() -> None:
+    """A group at rest, and one that is handing over, have no findings."""
+    world = world_of("c1", "c2")
+    world.pass_seconds(8)
+    assert _found(world) == []
+    world.join("c3", GROUP)
+    world.run_all()
+    assert _found(world) == []
+
+
+def test_who_disagrees() -> None:
+    """Each value is listed with who has it, and who was told that the group keeps another."""
+    world = world_of("c1", "c2")
+    world.pass_seconds(8)
+    odd = next(client for client in world.clients if client.client_id == "c2")
+    odd.beat(ordered=True, consume_from="last_offset")
+    world.run_all()
+    assert _found(world) == [
+        Finding("disagreement", "consume_from", "first_offset: c1; last_offset: c2 (told)"),
+        Finding("disagreement", "ordered", "false: c1; true: c2 (told)"),
+    ]
+
+
+def test_times_that_are_counted_from_each_start() -> None:
+    """A start by time is one value, as the engine has it, whatever moment each member gives."""
+    world = world_of("c1", "c2")
+    world.pass_seconds(8)
+    for number, client in enumerate(world.clients):
+        client.beat(consume_from="timestamp", consume_timestamp_ms=1_780_000_000_000 + number)
+    world.run_all()
+    assert _found(world) == []
+
+
+def test_a_broadcasting_member() -> None:
+    """One that reads everything itself is odd among those that share, and owns nothing."""
+    world = world_of("c1", "c2")
+    world.pass_seconds(8)
+    world.clients[0].beat(**_STRANGER, client_id="c9", message_model="broadcasting")
+    world.run_all()
+    assert _found(world) == [
+        Finding("disagreement", "message_model", "clustering: c1, c2; broadcasting: c9 (told)")
+    ]
+
+
+def test_a_client_id_of_two_processes() -> None:
+    """Two processes that both heartbeat under one client id are found by their starts."""
+    world = world_of("c1", "c2")
+    world.pass_seconds(8)
+    first = world.clients[0]
+    first.beat(**_STRANGER)
+    found = [each for each in _found(world) if each.problem == "duplicate_client_id"]
+    assert [each.subject for each in found] == [first.client_id]
+
+
+def test_two_owners() -> None:
+    """Two living members that were told to hold one queue are both named."""
+    world = world_of("c1", "c2")
+    world.pass_seconds(8)
+    live = look(world)
+    one, other = sorted(live.told)
+    queue = live.told[one].entries[0].queue
+    both = {one: live.told[one], other: live.told[one]}
+    doubled = replace(live, told=both)
+    overlaps = [each for each in findings_of(doubled, frozenset()) if each.problem == "overlap"]
+    assert len(overlaps) == len(live.told[one].entries)
+    assert overlaps[0] == Finding("overlap", "/".join(map(str, queue)), "held by c1, c2")

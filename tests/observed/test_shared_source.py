@@ -1,0 +1,111 @@
+"""Many groups from one reading: each is seen as it is alone, and one that fails stops no other."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from fairlead.cli import group_check, group_describe
+from fairlead.core.records import TopicAbsent
+from fairlead.observed.group_standing import read_standing
+from fairlead.observed.verdict import worst
+from fairlead.settings import load_settings
+from fairlead.sources.caching_source import SharedSource
+from fairlead.wire.encode_bridge import encode_absent
+from strategies.registry import STRATEGIES
+from tests.engine.topics import NAMES
+from tests.engine.world import World
+from tests.observed.looked import HISTORY_MS
+from tests.planning.live import TICK_MS, rule, set_rules
+from tests.planning.memory_source import MemorySource
+
+GROUPS = ["billing", "orders", "payments"]
+
+
+def _world() -> World:
+    world = World(queues={"orders": 4})
+    for group in GROUPS:
+        for client_id in ("c1", "c2"):
+            world.join(client_id, group)
+    set_rules(world, rule("drain", {"client_id": "c1"}))
+    world.pass_seconds(8)
+    return world
+
+
+def test_each_as_it_is_alone() -> None:
+    """What is handed out of one reading tells of a group what the topics themselves tell."""
+    source = MemorySource(_world().topics)
+    shared = SharedSource(source)
+    assert shared.groups() == GROUPS
+    for group in GROUPS:
+        one, alone = (
+            read_standing(each, group, STRATEGIES, TICK_MS, history_ms=HISTORY_MS)
+            for each in (shared.of(group), source)
+        )
+        assert one.document() == alone.document()
+        assert [each.document() for each in one.queues] == [
+            each.document() for each in alone.queues
+        ]
+        assert [each.role for each in one.members] == [each.role for each in alone.members]
+
+
+def test_who_is_offline_counts() -> None:
+    """A group that nobody is in any more is one of them, while a bridge's word of it stands."""
+    world = _world()
+    for client in world.clients:
+        if client.group == "billing":
+            client.leave()
+    world.pass_seconds(3)
+    world.topics.now_ms += 3_600_000
+    for place in [place for place in world.topics.rows if place[0] == "t.heartbeats"]:
+        del world.topics.rows[place]
+    assert SharedSource(MemorySource(world.topics)).groups() == GROUPS
+
+
+def test_a_producer_that_mistypes_its_topic() -> None:
+    """The answer that a topic is absent makes no group of who asked; nor does one that is gone."""
+    world = _world()
+    for asking in ("DEFAULT_PRODUCER", "orders"):
+        absent = encode_absent(TopicAbsent(asking, "odrers", "main"), NAMES)
+        world.topics.append("offsets", 0, absent.key, absent.value)
+    world.topics.append("offsets", 0, orjson.dumps(["orders", "gone"]), None)
+    world.topics.append("offsets", 0, orjson.dumps(["orders", "nonsense"]), b"{")
+    assert SharedSource(MemorySource(world.topics)).groups() == GROUPS
+
+
+def test_each_topic_is_read_once() -> None:
+    """However many groups there are, no topic is read a second time."""
+    source = MemorySource(_world().topics)
+    shared = SharedSource(source)
+    for group in shared.groups():
+        read_standing(shared.of(group), group, STRATEGIES, TICK_MS, history_ms=1_000)
+    read = [suffix for suffix, _ in source.reads]
+    assert sorted(read) == sorted(set(read))
+
+
+def test_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A group that cannot be made sense of is a finding; the others are checked all the same."""
+    shared, standing_from = (
+        SharedSource(MemorySource(_world().topics)),
+        group_describe.standing_from,
+    )
+
+    def failing(group: str, *rest: Any) -> Any:
+        if group == "orders":
+            raise ZeroDivisionError("nobody expected this")
+        return standing_from(group, *rest)
+
+    monkeypatch.setattr(group_check, "standing_from", failing)
+    found = {
+        group: group_check.verdict_on(group, shared.of(group), load_settings()) for group in GROUPS
+    }
+    words = {group: each.word for group, each in found.items()}
+    assert words == {"billing": "safe", "orders": "unreadable", "payments": "safe"}
+    said = found["orders"].document()
+    assert said.keys() == found["billing"].document().keys()
+    assert said["phase"] is None
+    (problem,) = said["problems"]
+    assert (problem["for"], problem["problem"]) == ("orders", "unreadable")
+    assert problem["says"] == "ZeroDivisionError: nobody expected this"
+    assert worst(found.values()) == "unreadable"
+    assert worst([found["billing"]]) == "safe"
