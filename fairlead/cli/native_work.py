@@ -168,7 +168,7 @@ def members_of(work: "GroupWork") -> list[str]:
         live = read_live_group(source, work.name, work.strategies, tick_ms)
     except UnknownGroupError:
         return []
-    state = live.roll.state
+    state = live.core.state
     holders = holdings_of(live, {key.client_id for key in state.members})
     return sorted({*effective_members(state.members), *holders, *state.awaited})
 

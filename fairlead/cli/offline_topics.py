@@ -30,7 +30,7 @@ def offline_topics(
     found = last_topics(live, source)
     if recorded or (found is not None and found.topics):
         return found
-    committed = _committed_topics(live.roll.state.group, settings)
+    committed = _committed_topics(live.core.state.group, settings)
     return LastTopics(committed, "what it has committed") if committed else found
 
 

@@ -45,7 +45,7 @@ def place_row(place: "QueuePlace") -> dict[str, Any]:
 
 def recorded_row(found: "GroupStanding", standing: "QueueStanding") -> dict[str, Any]:
     """Return where a recorded group was in one queue, as far as it was told."""
-    place, route = standing.place, found.live.roll.state.routes.get(standing.queue.topic)
+    place, route = standing.place, found.live.core.state.routes.get(standing.queue.topic)
     return {
         "queue": "/".join(map(str, standing.queue)),
         "position": None if place.position is None else place.position.offset,

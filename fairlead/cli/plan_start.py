@@ -99,7 +99,7 @@ class _Looker(NamedTuple):
 
         source = OneLook(self.source)
         live, last = _read_group(self._replace(source=source), whole=self.source)
-        remarks = remarks_on(live, tick_ms_of(source, self.settings), source.now_ms())
+        remarks = remarks_on(live, source.now_ms())
         if not _is_offline(live):
             return Start(live.picture, live.passing, remarks)
         remarks = (*offline_words(self.group, last), *remarks)
@@ -162,8 +162,8 @@ def _read_group(asked: _Looker, *, whole: "TopicSource") -> "tuple[LiveGroup, La
     last = None
     if _is_offline(live):
         last = offline_topics(live, whole, settings, recorded=recorded)
-        if last is None and not (live.roll.state.members or live.roll.state.rules):
-            raise unknown_group(group, named_groups(source) | live.roll.groups, source.place)
+        if last is None and not (live.core.state.members or live.core.state.rules):
+            raise unknown_group(group, named_groups(source) | live.others, source.place)
     for refused in live.in_force.refused.values():
         if refused.error.reason == "unknown_strategy":
             raise UsageError(
@@ -178,7 +178,7 @@ def _is_offline(live: "LiveGroup") -> bool:
     """Whether nobody is in a group but who leaves it, and nobody is waited for."""
     from fairlead.core.membership import effective_members
 
-    state = live.roll.state
+    state = live.core.state
     return not effective_members(state.members) and not state.awaited
 
 

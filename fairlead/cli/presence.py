@@ -110,7 +110,7 @@ def _refuse_absent(live: "LiveGroup", named: list[str]) -> None:
     if absent:
         raise UsageError(
             f"{', '.join(absent)}: {'is' if len(absent) == 1 else 'are'} not in the group "
-            f"{live.roll.state.group}, and nothing is written.",
+            f"{live.core.state.group}, and nothing is written.",
             remedy=f"{_nearest(absent[0], there)} A rule for a client that comes later is written "
             "with --absent-ok.",
         )
@@ -136,7 +136,7 @@ def _named_by(value: object) -> list[str]:
 
 
 def _present(live: "LiveGroup") -> frozenset[str]:
-    state = live.roll.state
+    state = live.core.state
     members = {*state.members, *live.told}
     return frozenset({key.client_id for key in members} | {str(each) for each in state.awaited})
 

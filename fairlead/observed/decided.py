@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from fairlead.core.model import Epoch, MessageQueue
+from fairlead.observed.bounds import MANY, Bounds
 from fairlead.wire.decision_parts import DecisionParts
 from fairlead.wire.quick_decisions import (
     ADDED,
@@ -32,20 +33,20 @@ __all__ = [
     "Tenure",
 ]
 
-_KEPT_MAX: Final = 1_000
-"""So many decisions of a group are kept at most, however young they are."""
 _BEGUN_MAX: Final = 8
 """So many beginnings of a shard's state are told apart."""
-_ENDED_MAX: Final = 4
-"""So many resolved grants of a queue are remembered."""
 
 
 class Grant(NamedTuple):
-    """An unresolved grant of a queue. ``stage`` is gated, granted or dropped."""
+    """An unresolved grant of a queue. ``stage`` is gated, granted or dropped.
+
+    ``unsafe``: it did not wait for somebody who may be working on the queue.
+    """
 
     client_id: str
     epoch: Epoch
     stage: str
+    unsafe: bool = False
 
 
 class Tenure(NamedTuple):
@@ -76,6 +77,7 @@ class Decision:
         at_ms: when the newest record was appended that it had read.
         moves: how many queues it gave to a client that did not have them.
         packed: all its parts, joined and compressed.
+        superseded: its engine was superseded before: it changes nothing.
     """
 
     group: str
@@ -92,6 +94,7 @@ class Decision:
     alarms: tuple[str, ...]
     moves: int
     packed: bytes
+    superseded: bool = False
 
     def body(self) -> dict[str, Any]:
         """Return the record as docs/protocol.md §3.14 has it, its parts joined."""
@@ -142,6 +145,7 @@ class Decided:
     """The decisions of one group, in the order of the topic.
 
     Attributes:
+        bounds: how much is kept.
         newest: the last one; None: none was read.
         history: the last ones, oldest first.
         last_move: the newest that gave a queue to another client.
@@ -151,8 +155,9 @@ class Decided:
             was appended that said so.
     """
 
+    bounds: Bounds = MANY
     newest: Decision | None = None
-    history: deque[Decision] = field(default_factory=lambda: deque(maxlen=_KEPT_MAX))
+    history: deque[Decision] = field(default_factory=deque)
     last_move: Decision | None = None
     grants: dict[MessageQueue, tuple[Grant, ...]] = field(default_factory=dict)
     tenures: dict[MessageQueue, Tenure] = field(default_factory=dict)
@@ -171,16 +176,21 @@ class Decided:
         parts = whole.parts
         steps = tuple(step for each in parts for step in each.steps)
         if whole.superseded:
-            self.history.append(_decision(group, parts, 0))
+            self._keep(_decision(group, parts, 0, superseded=True))
             return None
         changes = self._apply_all(steps, parts)
         moves = sum(change.before != change.step.client_id for change in changes.granted)
         self.newest = decision = _decision(group, parts, moves)
-        self.history.append(decision)
+        self._keep(decision)
         if moves:
             self.last_move = decision
         again = self._was_counted(parts[0].cut)
         return Taken(decision, parts, steps, changes.granted, changes.given_up, again=again)
+
+    def _keep(self, decision: Decision) -> None:
+        self.history.append(decision)
+        if len(self.history) > self.bounds.decisions:
+            self.history.popleft()
 
     def _was_counted(self, cut: CutPlace) -> bool:
         """Tell whether the group's decision of this step was read before, and note that it was.
@@ -233,11 +243,12 @@ class Decided:
         others = [grant for grant in known if grant.epoch != step.epoch]
         if stage == "resolved":
             ended = {**self.ended.get(queue, {}), step.epoch: append_ms}
-            self.ended[queue] = dict(list(ended.items())[-_ENDED_MAX:])
+            self.ended[queue] = dict(list(ended.items())[-self.bounds.ends :])
             if any(grant.epoch == step.epoch and grant.stage == "dropped" for grant in known):
                 changes.given_up.append(step)
         else:
-            others.append(Grant(step.client_id, step.epoch, stage))
+            unsafe = step.unsafe or self.is_unsafe(queue, step.epoch)
+            others.append(Grant(step.client_id, step.epoch, stage, unsafe))
             others.sort(key=lambda grant: grant.epoch)
         if stage == "dropped":
             changes.holders[queue] = step.client_id
@@ -258,17 +269,16 @@ class Decided:
             since_ms = known.since_ms
         self.tenures[step.queue] = Tenure(step.client_id, step.epoch, place, append_ms, since_ms)
 
+    def is_unsafe(self, queue: MessageQueue, epoch: Epoch) -> bool:
+        """Tell whether the grant of a queue did not wait for somebody who may be working on it."""
+        return any(each.unsafe and each.epoch == epoch for each in self.grants.get(queue, ()))
+
     def is_over(self, queue: MessageQueue, epoch: Epoch) -> bool:
         """Tell whether the grant of a queue under this epoch is known to be resolved."""
-        if epoch in self.ended.get(queue, ()):
-            return True
-        known = self.tenures.get(queue)
-        if known is None or known.epoch < epoch:
-            return False
-        return all(grant.epoch != epoch for grant in self.grants.get(queue, ()))
+        return epoch in self.ended.get(queue, ())
 
 
-def _decision(group: str, parts: list[Part], moves: int) -> Decision:
+def _decision(group: str, parts: list[Part], moves: int, *, superseded: bool = False) -> Decision:
     first, last = parts[0], parts[-1]
     body = dict(first.body)
     for name in JOINED:
@@ -289,4 +299,5 @@ def _decision(group: str, parts: list[Part], moves: int) -> Decision:
         alarms=tuple(body["alarms"]),
         moves=moves,
         packed=zlib.compress(orjson.dumps(body), 1),
+        superseded=superseded,
     )

@@ -1,6 +1,6 @@
 """What happens to one group, noticed as its records come."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from fairlead.observed.counters import FALLBACKS, Happened
 from fairlead.observed.decided import Decided, Taken
 from fairlead.observed.fewest_moves import fewest_moves
 from fairlead.observed.positions import Report
+from fairlead.observed.releases import Releases
 from fairlead.wire.quick_fields import text_of
 
 __all__ = ["Watch"]
@@ -58,15 +59,14 @@ class Watch:
         self,
         taken: Taken,
         decided: Decided,
-        released: Mapping[MessageQueue, Mapping[Epoch, int]],
+        releases: Releases,
     ) -> None:
         """Notice what a decision did.
 
         Args:
             taken: the decision.
             decided: what all of them add up to, with it.
-            released: when the newest grants of each queue were released; another topic tells it,
-                which may be ahead.
+            releases: those of the group; another topic tells them, which may be ahead.
         """
         decision = taken.decision
         causes = list(taken.causes())
@@ -82,7 +82,7 @@ class Watch:
         for step in taken.steps:
             place = step.queue, step.epoch
             if step.stage == "dropped":
-                released_ms = released.get(step.queue, {}).get(step.epoch)
+                released_ms = releases.at_ms(step.queue, step.client_id, step.epoch)
                 if released_ms is None:
                     self.dropped.setdefault(place, decision.append_ms)
                 elif not taken.again:

@@ -59,7 +59,7 @@ class _Look:
     @property
     def paused(self) -> bool:
         """Whether nothing is shared anew."""
-        return self.found.live.roll.rules.pause
+        return self.found.live.core.rules.pause
 
     def of(self, problem: str) -> Iterator[Finding]:
         """Yield what the sets of its members say of one problem."""
@@ -121,7 +121,7 @@ class _Look:
         found, newest = self.found, self.found.newest
         since_ms = found.phase_since_ms
         return Signs(
-            rules=found.live.roll.rules,
+            rules=found.live.core.rules,
             engine_silent=found.engine.silent,
             members=len(found.sharing),
             lag=found.lag or 0,
@@ -219,7 +219,7 @@ def _stalled(look: _Look, problem: str) -> Iterator[Finding]:
     found = look.found
     members = {each.key: each for each in found.members}
     for each in look.holding:
-        if each.drain.problem(found.live.roll.rules) != problem:
+        if each.drain.problem(found.live.core.rules) != problem:
             continue
         asked_ms = each.drain.asked_ms
         how_long = (
@@ -261,7 +261,7 @@ def _heard(found: GroupStanding, member: MemberStanding | None) -> str:
 def _not_followed(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield the members that do not take in what they were told."""
     for each, deaf in look.deaf:
-        if deaf.is_problem(look.found.live.roll.rules):
+        if deaf.is_problem(look.found.live.core.rules):
             told = look.found.live.told[each.key]
             read = "nothing yet" if each.applied is None else ".".join(map(str, each.applied))
             yield Finding(
@@ -275,7 +275,7 @@ def _not_followed(look: _Look, problem: str) -> Iterator[Finding]:
 
 def _silent_member(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield the members that are gone and whose queues nobody takes, though an engine ticks."""
-    rules = look.found.live.roll.rules
+    rules = look.found.live.core.rules
     for each, silence in look.silent:
         if silence.is_problem(rules):
             silent_ms = silence.silent_ms
@@ -296,7 +296,7 @@ def _silent_member(look: _Look, problem: str) -> Iterator[Finding]:
 def _unanswered(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield the members that heartbeat and that no engine answers, though one ticks."""
     for each, waits in look.unanswered:
-        if waits.is_problem(look.found.live.roll.rules):
+        if waits.is_problem(look.found.live.core.rules):
             yield Finding(
                 problem,
                 each.key.client_id,

@@ -26,15 +26,14 @@ class _Remark(NamedTuple):
     now: str = ""
 
 
-def remarks_on(live: LiveGroup, tick_ms: int, now_ms: int) -> tuple[str, ...]:
+def remarks_on(live: LiveGroup, now_ms: int) -> tuple[str, ...]:
     """Return what a reader of a plan must know of the group that it starts from, a sentence each.
 
     Args:
         live: the group.
-        tick_ms: the period of the engine's ticks.
         now_ms: the time of this machine, of which nothing but a remark comes.
     """
-    life = live.engine(tick_ms, now_ms)
+    life = live.engine(now_ms)
     what_if = "the plan is what an engine would decide once it runs"
     engine = (f"{life.words()}; {what_if}",) if life.silent else ()
     found = (*_rules(live), *_members(live), *_broadcasters(live), *_topics(live))
@@ -70,7 +69,7 @@ def _rules(live: LiveGroup) -> Iterator[_Remark]:
 
 
 def _members(live: LiveGroup, unanswered: Collection[str] = ()) -> Iterator[_Remark]:
-    state, told = live.roll.state, live.told
+    state, told = live.core.state, live.told
     heard = state.members
     for client_id in sorted(state.awaited, key=java_order):
         yield _Remark(
@@ -97,10 +96,10 @@ def _members(live: LiveGroup, unanswered: Collection[str] = ()) -> Iterator[_Rem
 
 def _leaving_and_joining(live: LiveGroup, unanswered: Collection[str]) -> Iterator[_Remark]:
     told = live.told
-    for key, member in sorted(live.roll.state.members.items()):
+    for key, member in sorted(live.core.state.members.items()):
         if member.leaving:
             # Who has nothing left to give up is gone, though its leave is still read.
-            if key in told and key.client_id not in live.roll.state.awaited:
+            if key in told and key.client_id not in live.core.state.awaited:
                 yield _Remark(
                     f"{key.client_id} is leaving",
                     planned=": it is planned without",
@@ -122,20 +121,20 @@ def _leaving_and_joining(live: LiveGroup, unanswered: Collection[str]) -> Iterat
 
 def _since_when(live: LiveGroup, member: Member) -> str:
     # Heartbeats are read for little longer than a lease: how much older it is does not stand there.
-    lease_ms = max(live.roll.rules.lease_ms, member.profile.lease_ms)
-    if live.roll.clock_ms - member.joined_ms <= lease_ms:
+    lease_ms = max(live.core.rules.lease_ms, member.profile.lease_ms)
+    if live.core.clock_ms - member.joined_ms <= lease_ms:
         return "has just joined"
     return f"has heartbeat for more than {duration_words(lease_ms)}"
 
 
 def _broadcasters(live: LiveGroup) -> Iterator[_Remark]:
-    for client_id, member in sorted(effective_members(live.roll.state.members).items()):
+    for client_id, member in sorted(effective_members(live.core.state.members).items()):
         if not member.shares:
             yield _Remark(f"{client_id} broadcasts: it reads every queue and has no share")
 
 
 def _topics(live: LiveGroup) -> Iterator[_Remark]:
-    for topic in unrouted_topics(live.picture.state, live.roll.rules):
+    for topic in unrouted_topics(live.picture.state, live.core.rules):
         yield _Remark(
             f"the route of {topic} is not known", planned=": its queues are not in the plan"
         )
@@ -143,7 +142,7 @@ def _topics(live: LiveGroup) -> Iterator[_Remark]:
 
 def _weights(live: LiveGroup) -> Iterator[_Remark]:
     if live.picture.state.measures:
-        percent = live.roll.rules.weighing.change_percent
+        percent = live.core.rules.weighing.change_percent
         yield _Remark(
             f"queues weigh what the last {duration_words(live.measured_ms)} of progress say; the "
             f"weights that the engine has in force may differ by {percent} %"

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fairlead.control.known_groups import named_groups
@@ -11,7 +11,7 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import Epoch, MessageQueue, Route
 from fairlead.counts import counted
-from fairlead.observed.engine_life import EngineLife, newest_tick_ms
+from fairlead.observed.engine_life import EngineLife
 from fairlead.observed.grant_log import Past, past_of
 from fairlead.observed.heard import Heard, Place, hear
 from fairlead.observed.live_group import LiveGroup, UnknownGroupError, read_live_group
@@ -67,7 +67,7 @@ class GroupStanding:
     @property
     def name(self) -> str:
         """The group's name."""
-        return self.live.roll.state.group
+        return self.live.core.state.group
 
     @property
     def release(self) -> GroupRelease | None:
@@ -94,7 +94,7 @@ class GroupStanding:
             None if self.newest is None else self.newest.phase,
             awaited=any(each.unplaced for each in self.members),
             passing=any(each.passing for each in self.queues),
-            members=bool(self.live.roll.state.members),
+            members=bool(self.live.core.state.members),
         )
 
     @property
@@ -166,7 +166,7 @@ class GroupStanding:
     @property
     def unrouted(self) -> tuple[str, ...]:
         """The subscribed topics that ought to have a route, and of which none is known."""
-        return unrouted_topics(self.live.picture.state, self.live.roll.rules)
+        return unrouted_topics(self.live.picture.state, self.live.core.rules)
 
     @property
     def waits_for_bridge(self) -> bool:
@@ -184,7 +184,7 @@ class GroupStanding:
 
     def document(self) -> dict[str, Any]:
         """Return the state as JSON values, without single queues and members."""
-        rules, state = self.live.roll.rules, self.live.roll.state
+        rules, state = self.live.core.rules, self.live.core.state
         models = Counter(
             each.profile.message_model for each in self.sharing if each.profile is not None
         )
@@ -276,17 +276,11 @@ def read_standing(
         # From the first record: a shared source that is asked for no time gives what it has.
         decisions = source.read("decisions", [0], 0)
         past = past_of(group, decisions)
-    if not (live.told or live.roll.state.members or live.roll.state.rules) and not (
+    if not (live.told or live.core.state.members or live.core.state.rules) and not (
         places or heard.told or past.newest
     ):
         decided = {row.key.decode() for row in decisions if row.key is not None}
-        raise UnknownGroupError(group, named_groups(source) | live.roll.groups | decided)
+        raise UnknownGroupError(group, named_groups(source) | live.others | decided)
     queues = queue_standings(live, heard, past, now_ms, places or {})
     members = member_standings(live, heard, queues, now_ms)
-    # Heartbeats are read much farther back for this than to call the roll.
-    engine = replace(
-        live.engine(tick_ms, now_ms),
-        ticked_ms=newest_tick_ms(rows["heartbeats"], live.claimed),
-        since_ms=None if live.newest_ms is None else since_ms,
-    )
-    return GroupStanding(live, heard, past, queues, members, now_ms, engine)
+    return GroupStanding(live, heard, past, queues, members, now_ms, live.engine(now_ms))

@@ -11,7 +11,6 @@ from typing import Final, Literal
 
 from fairlead.core.model import MemberKey, MessageQueue, Position
 from fairlead.core.records import Heartbeat, OffsetsKnown, Progress, Record, Release, Reset
-from fairlead.observed.live_group import Released
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
@@ -90,13 +89,12 @@ class Heard:
     """What was said.
 
     ``beats``: each member's newest heartbeat, and when it was appended. ``since``: since when it
-    heartbeats without a break of a lease. ``released``: the grants that were given up.
+    heartbeats without a break of a lease.
     """
 
     beats: dict[MemberKey, tuple[Heartbeat, int]] = field(default_factory=dict)
     since: dict[MemberKey, int] = field(default_factory=dict)
     told: dict[MessageQueue, dict[str | None, _Told]] = field(default_factory=dict)
-    released: set[Released] = field(default_factory=set)
 
     def place(self, queue: MessageQueue, identity: str | None, now_ms: int) -> Place:
         """Return how far the group is in a queue.
@@ -181,7 +179,6 @@ def _take(heard: Heard, record: Record | None, at_ms: int) -> None:
                 if each.end is not None:
                     told.take_end(at_ms, each.end)
         case Release():
-            heard.released.add((record.queue, record.member, record.epoch))
             if record.position is not None:
                 told = heard.of(record.queue, record.identity)
                 told.take_position(record.position, "release")

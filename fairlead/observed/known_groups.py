@@ -4,11 +4,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fairlead.core.model import MessageQueue
+from fairlead.observed.bounds import MANY, Bounds
 from fairlead.observed.counters import Happened
+from fairlead.observed.decided import Decided
 from fairlead.observed.events import Watch
 from fairlead.observed.members import Members
 from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.positions import Measured
+from fairlead.observed.releases import Releases
 from fairlead.observed.shared_facts import SharedFacts
 from fairlead.observed.strangers import Strangers
 from fairlead.wire.partition import partition_of_group
@@ -28,11 +31,13 @@ class KnownGroups:
         stirred: those in which something may be under way.
     """
 
-    def __init__(self, around: SharedFacts, strangers: Strangers | None = None) -> None:
+    def __init__(
+        self, around: SharedFacts, bounds: Bounds = MANY, strangers: Strangers | None = None
+    ) -> None:
         self.by_name: dict[str, ObservedGroup] = {}
         self.happened = Happened()
         self.stirred: set[str] = set()
-        self._around = around
+        self._around, self._bounds = around, bounds
         self._strangers = strangers or Strangers()
 
     def count_on(self, happened: Happened) -> None:
@@ -90,6 +95,18 @@ class KnownGroups:
         self._strangers.vouch(name)
         self.happened.forget(name)
 
+    def unknown(self, name: str) -> ObservedGroup:
+        """Return a group of which nothing is known yet."""
+        return ObservedGroup(
+            name,
+            self._around,
+            Watch(name, self.happened),
+            Measured(self._around.polled),
+            decided=Decided(self._bounds),
+            releases=Releases(self._bounds.releases),
+            members=Members(self._around.share),
+        )
+
     def _there(self, name: object, row: RawRecord) -> ObservedGroup:
         """Return a group, which there is from now on."""
         group = text_of(name)
@@ -97,12 +114,6 @@ class KnownGroups:
         if found is None:
             if not GROUP.allows(group):
                 raise ValueError("no name of a group")
-            found = self.by_name[group] = ObservedGroup(
-                group,
-                self._around,
-                Watch(group, self.happened),
-                Measured(self._around.polled),
-                members=Members(self._around.share),
-            )
+            found = self.by_name[group] = self.unknown(group)
         found.touched_ms = max(found.touched_ms, row.append_ms)
         return found

@@ -71,4 +71,4 @@ def unanswered_in(found: GroupStanding) -> Iterator[tuple[MemberStanding, Unansw
 
 def _lease_ms(found: GroupStanding, member: MemberStanding | None) -> int:
     own = 0 if member is None or member.profile is None else member.profile.lease_ms
-    return max(own, found.live.roll.rules.lease_ms)
+    return max(own, found.live.core.rules.lease_ms)

@@ -5,49 +5,40 @@ of the newest assignment records. A queue on its way from one member to another 
 where it goes to, whether or not it was released; what is unusual is told in words.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from fairlead.control.rules_in_force import RulesInForce, rules_in_force
+from fairlead.control.rules_in_force import RulesInForce
 from fairlead.core.allocation import Strategy
 from fairlead.core.apply import apply_record
-from fairlead.core.model import Epoch, MemberKey, MessageQueue
+from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.queue_measures import weigh_queues
-from fairlead.core.records import Release
+from fairlead.core.records import Arrival, Progress
 from fairlead.core.routes import has_closed_queues
 from fairlead.core.rules import EngineRules
 from fairlead.core.state import Grant, QueueState
 from fairlead.engine.context import ShardContext
+from fairlead.engine.parsed_row import Line
+from fairlead.engine.reading import read_rows
+from fairlead.observed.core_group import CoreGroup, core_group
 from fairlead.observed.engine_life import EngineLife
 from fairlead.observed.forecast import forecast
-from fairlead.observed.live_members import RollCall, call_roll
+from fairlead.observed.observed_group import ObservedGroup
+from fairlead.observed.ownership import Share
 from fairlead.observed.planned_group import SOMEWHERE, Picture
-from fairlead.observed.sets import Sets, holders_before, newest_entries, read_sets
-from fairlead.sources.decision_log import claimed_generation
+from fairlead.observed.reading import observe_group
 from fairlead.sources.topic_source import TopicSource
-from fairlead.wire.assignment_records import HeldEntry
 from fairlead.wire.assignment_sets import ToldSet
-from fairlead.wire.decode import decode
-from fairlead.wire.errors import WireError
-from fairlead.wire.limits import INT64_MAX, WireLimits
+from fairlead.wire.limits import INT64_MAX
 from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.partition import partition_of_group
-from fairlead.wire.raw import RawRecord
 
-__all__ = ["LiveGroup", "Passing", "Released", "UnknownGroupError", "read_live_group"]
+__all__ = ["LiveGroup", "Passing", "UnknownGroupError", "read_live_group"]
 
-_TICKS_BESIDE: Final = 5
-"""So many ticks beside lease and margin are read: a record may come a little late."""
 _MEASURED_MS_MAX: Final = 600_000
 """Progress is read for no longer than this, whatever window the rule ``weighing`` has."""
-_BESIDE_MS: Final = 60_000
-"""A release is looked for from so long before the record that asked for it."""
-
-
-Released = tuple[MessageQueue, MemberKey, Epoch]
-"""A grant of which the release stands in the log."""
 
 
 class UnknownGroupError(LookupError):
@@ -73,35 +64,33 @@ class LiveGroup:
     """A group as it is now.
 
     Attributes:
+        observed: everything that is known of it.
         picture: every queue where it is or goes to.
         in_force: its rules, and where they come from.
-        roll: who is in it.
-        told: what each member was told to hold.
+        core: who is in it, as the core knows it.
         passing: the queues on their way.
         newest_ms: when the newest heartbeats record of its partition was appended.
         measured_ms: for how long progress was read to know what queues weigh; 0: it was not.
-        released: grants that were to be given up and have been.
-        claimed: the newest generation that a driver has claimed; 0: none.
+        others: other groups that records name.
     """
 
+    observed: ObservedGroup
     picture: Picture
     in_force: RulesInForce
-    roll: RollCall
-    told: Mapping[MemberKey, ToldSet]
+    core: CoreGroup
     passing: tuple[Passing, ...]
     newest_ms: int | None
     measured_ms: int
-    released: frozenset[Released]
-    claimed: int
+    others: frozenset[str]
 
-    def engine(self, tick_ms: int, now_ms: int) -> EngineLife:
-        """Return whether an engine runs, as far as the last lease and margin tell."""
-        patience_ms = self.roll.rules.lease_ms + self.roll.rules.margin_ms
-        since_ms = None if self.newest_ms is None else self.newest_ms - patience_ms
-        ticked_ms, newest_ms = self.roll.ticked_ms, self.newest_ms
-        return EngineLife(
-            ticked_ms, newest_ms, since_ms, now_ms, tick_ms, patience_ms, self.claimed
-        )
+    @property
+    def told(self) -> Mapping[MemberKey, ToldSet]:
+        """What each member was told to hold."""
+        return self.observed.told.sets
+
+    def engine(self, now_ms: int) -> EngineLife:
+        """Return whether an engine runs for the group; ``now_ms``: up to when silence counts."""
+        return self.observed.around.engine(self.observed.name, self.core.rules, now_ms)
 
 
 def read_live_group(
@@ -110,6 +99,7 @@ def read_live_group(
     strategies: Mapping[str, Strategy],
     tick_ms: int,
     *,
+    history_ms: int = LEASE_MS_MAX,
     measured: bool = False,
     forgotten: bool = False,
 ) -> LiveGroup:
@@ -120,6 +110,7 @@ def read_live_group(
         group: its name.
         strategies: those that the engine has.
         tick_ms: the period of the engine's ticks.
+        history_ms: decisions are read from so long ago.
         measured: find out what queues weigh although the group's rules do not ask for it.
         forgotten: return a group without members, sets and rules too: an empty one.
 
@@ -128,160 +119,88 @@ def read_live_group(
         EnvironmentMissingError: a topic cannot be read.
         AppendTimeMissingError: a topic that carries the clock has no broker's append time.
     """
-    shard = partition_of_group(group, source.partitions.shards)
-    context = ShardContext(
-        EngineRules(INT64_MAX, strategies), shard, source.partitions, source.names, tick_ms
-    )
-    sets = read_sets(source.read("assignments", range(source.partitions.assignments)), group)
-    control = source.read("control", [shard])
-    in_force = rules_in_force(control, group, source.partitions.shards, strategies)
-    newest_ms = source.newest_ms("heartbeats", shard)
-    caller = _Caller(source, group, context, in_force, claimed_generation(source))
-    roll = caller.call(sets, newest_ms, measured=measured)
-    if not forgotten and not sets.told and not roll.state.members and not roll.state.rules:
-        raise UnknownGroupError(group, sets.groups | roll.groups)
-    newest = newest_entries(sets.told)
-    waited_for = holders_before(sets.told, newest)
-    released = _released(source, sets, (*newest.values(), *waited_for.values()), shard)
-    granted, before = _unreleased(newest, released), _unreleased(waited_for, released)
-    picture = _picture(roll, in_force, granted)
-    if caller.measured_ms:
-        picture = _weighed(picture, roll)
-    calm = _calm(picture, granted, sets)
-    passing = tuple(_passing(picture, calm, granted, before))
-    return LiveGroup(
-        calm,
-        in_force,
-        roll,
-        sets.told,
-        passing,
-        newest_ms,
-        caller.measured_ms,
-        released,
-        caller.claimed,
-    )
+    groups = observe_group(source, group, strategies, tick_ms, history_ms=history_ms)
+    observed = groups.fold(group)
+    core = core_group(observed)
+    others = frozenset(groups.other_groups)
+    if not forgotten and not (observed.told.sets or core.state.members or core.state.rules):
+        raise UnknownGroupError(group, others)
+    in_force = observed.around.ruled.of(group)
+    shares = observed.shares()
+    picture = _picture(core, in_force, shares)
+    measured_ms = _measured_for_ms(core, measured=measured)
+    newest_ms = source.newest_ms("heartbeats", partition_of_group(group, source.partitions.shards))
+    if measured_ms and newest_ms is not None:
+        picture = _weighed(picture, source, group, tick_ms, newest_ms - measured_ms)
+    calm = _calm(picture, shares, observed.told.sets)
+    passing = tuple(_passing(picture, calm, shares))
+    return LiveGroup(observed, calm, in_force, core, passing, newest_ms, measured_ms, others)
 
 
-@dataclass(slots=True)
-class _Caller:
-    """Calls the roll by the last heartbeats, and by more where these leave something open."""
-
-    source: TopicSource
-    group: str
-    context: ShardContext
-    in_force: RulesInForce
-    claimed: int
-    measured_ms: int = 0
-
-    def call(self, sets: Sets, newest_ms: int | None, *, measured: bool) -> RollCall:
-        """Return who is in the group."""
-        routes = self.source.read("routes", [0])
-        roll = self._called(routes)
-        if newest_ms is None:
-            return roll
-        self.measured_ms = _measured_for_ms(roll, measured=measured)
-        beside_ms = roll.rules.margin_ms + _TICKS_BESIDE * self.context.tick_ms
-        heard_ms = max(roll.rules.lease_ms, roll.rules.restart_grace_ms) + beside_ms
-        since_ms = newest_ms - max(heard_ms, self.measured_ms)
-        roll = self._called(routes, since_ms)
-        open_since = list(_open_since(roll, sets, newest_ms - LEASE_MS_MAX - beside_ms))
-        return self._called(routes, min([since_ms, *open_since])) if open_since else roll
-
-    def _called(self, routes: list[RawRecord], since_ms: int | None = None) -> RollCall:
-        shard = self.context.shard
-        beats = [] if since_ms is None else self.source.read("heartbeats", [shard], since_ms)
-        rows = [*routes, *beats]
-        return call_roll(self.group, rows, self.in_force, self.context, self.claimed)
-
-
-def _measured_for_ms(roll: RollCall, *, measured: bool) -> int:
+def _measured_for_ms(core: CoreGroup, *, measured: bool) -> int:
     """Return for how long progress must be read to know what queues weigh; 0: it decides nothing.
 
     A window, and two periods of the trigger: one until a queue counts, one to be in force.
     """
-    rules = roll.rules
-    closed = any(has_closed_queues(route) for route in roll.state.routes.values())
+    rules, state = core.rules, core.state
+    shared = {topic for member in state.members.values() for topic in member.topics}
+    closed = any(
+        has_closed_queues(route) for topic, route in state.routes.items() if topic in shared
+    )
     if rules.weighing.by == "count" and not closed and not measured:
         return 0
     return min(rules.weighing.over_ms + 2 * rules.trigger_ms, _MEASURED_MS_MAX)
 
 
-def _open_since(roll: RollCall, sets: Sets, longest_ago_ms: int) -> Iterable[int]:
-    """Yield from when on heartbeats must be read to be sure of a member."""
-    for member, held in sets.told.items():
-        if member not in roll.state.members and member not in roll.lapsed:
-            # Silent, or it keeps a longer lease than its group's rule.
-            yield longest_ago_ms
-        elif held.entries and all(entry.state == "draining" for entry in held.entries):
-            # It gives everything up: perhaps because of a leave that it wrote before it was told.
-            yield min(longest_ago_ms, held.at_ms - LEASE_MS_MAX)
+_Shares = Mapping[MessageQueue, list[Share]]
+"""Per queue, everybody who has anything to do with it, oldest grant first; at least one."""
 
 
-_Granted = Mapping[MessageQueue, tuple[MemberKey, HeldEntry]]
-
-
-def _picture(roll: RollCall, in_force: RulesInForce, granted: _Granted) -> Picture:
+def _picture(core: CoreGroup, in_force: RulesInForce, shares: _Shares) -> Picture:
     """Return the group with every grant of its members that is not known to have ended."""
-    state = roll.state
-    for queue in sorted(granted, key=queue_order):
-        member, entry = granted[queue]
-        if member not in state.members:
+    state = core.state
+    for queue in sorted(shares, key=queue_order):
+        newest = shares[queue][-1]
+        if newest.member not in state.members:
             continue
-        grant = Grant(member, entry.epoch, dropped=entry.state == "draining")
+        grant = Grant(newest.member, newest.epoch, dropped=newest.state == "draining")
         state.queues[queue] = QueueState(base=SOMEWHERE, chain=(grant,))
-    return Picture(state, roll.engine, in_force.values_of_all, roll.clock_ms)
+    return Picture(state, core.engine, in_force.values_of_all, core.clock_ms)
 
 
-def _weighed(picture: Picture, roll: RollCall) -> Picture:
+def _weighed(
+    picture: Picture, source: TopicSource, group: str, tick_ms: int, since_ms: int
+) -> Picture:
     """Return the group with its queues weighed by the engine's own functions.
 
     The engine has measured for longer, and changes a weight in force only if it is far off: its
     weights are near these, and not always the same.
     """
-    draft = picture.draft()
-    for arrival in roll.progress:
+    shard = partition_of_group(group, source.partitions.shards)
+    engine = EngineRules(INT64_MAX, picture.engine.strategies)
+    context = ShardContext(engine, shard, source.partitions, source.names, tick_ms)
+    key = group.encode()
+    rows = [
+        # Of another group: it moves the clock and no more.
+        row if row.key in (key, None) else row._replace(value=None)
+        for row in source.read("heartbeats", [shard], since_ms)
+    ]
+    batch = read_rows(None, rows, context)
+    draft = replace(picture, clock_ms=batch.clock.clock_ms).draft()
+    for arrival in _progress(batch.lines.get(group, ())):
         apply_record(draft, arrival)
-    weigh_queues(draft, picture.clock_ms)
+    weigh_queues(draft, batch.clock.clock_ms)
     state = replace(picture.state, measures=draft.state.measures, weights=draft.state.weights)
     return replace(picture, state=state)
 
 
-def _unreleased(grants: _Granted, released: frozenset[Released]) -> _Granted:
-    return {
-        queue: (member, entry)
-        for queue, (member, entry) in grants.items()
-        if (queue, member, entry.epoch) not in released
-    }
+def _progress(lines: Iterable[Line]) -> Iterator[Arrival]:
+    for line in lines:
+        if isinstance(line.record, Progress):
+            yield line.arrival
 
 
-def _released(
-    source: TopicSource,
-    sets: Sets,
-    grants: Iterable[tuple[MemberKey, HeldEntry]],
-    shard: int,
-) -> frozenset[Released]:
-    """Return which of these grants were to be given up and have been.
-
-    A member's record is not written again when it has given up what it was told to.
-    """
-    draining = {member for member, entry in grants if entry.state == "draining"}
-    if not draining:
-        return frozenset()
-    since_ms = min(sets.told[member].at_ms for member in draining) - _BESIDE_MS
-    limits = WireLimits(source.partitions.shards)
-    found = set()
-    for row in source.read("releases", [shard], since_ms):
-        try:
-            record = decode("releases", row, limits)
-        except WireError:
-            # The engine refuses it as well.
-            continue
-        if isinstance(record, Release):
-            found.add((record.queue, record.member, record.epoch))
-    return frozenset(found)
-
-
-def _calm(picture: Picture, granted: _Granted, sets: Sets) -> Picture:
+def _calm(picture: Picture, shares: _Shares, told: Mapping[MemberKey, ToldSet]) -> Picture:
     """Return the group when what is under way is over.
 
     A group at rest is left as it is, so that what the engine holds is not second-guessed. Where a
@@ -291,25 +210,20 @@ def _calm(picture: Picture, granted: _Granted, sets: Sets) -> Picture:
     if picture.rules.pause:
         return picture.owned(picture.owners)
     held, goes_to = picture.owners, forecast(picture).picture.owners
-    waits = any(member.key not in sets.told for member in picture.members.values())
+    waits = any(member.key not in told for member in picture.members.values())
     moving = any(
-        queue not in held and (queue in granted or queue in goes_to) for queue in picture.queues
+        queue not in held and (queue in shares or queue in goes_to) for queue in picture.queues
     )
     return picture.owned(goes_to if waits or moving else held)
 
 
-def _passing(
-    picture: Picture,
-    calm: Picture,
-    granted: _Granted,
-    before: _Granted,
-) -> Iterable[Passing]:
+def _passing(picture: Picture, calm: Picture, shares: _Shares) -> Iterator[Passing]:
     held, goes_to = picture.owners, calm.owners
     for queue in picture.queues:
-        successor = goes_to.get(queue)
-        holder = granted[queue][0].client_id if queue in granted else None
+        successor, of_queue = goes_to.get(queue), shares.get(queue, [])
+        holder = of_queue[-1].member.client_id if of_queue else None
         stays = queue in held and held[queue] == successor
-        if queue in before:
-            holder, stays = before[queue][0].client_id, False
+        if len(of_queue) > 1 and of_queue[-1].state == "gated":
+            holder, stays = of_queue[-2].member.client_id, False
         if not stays and (holder is not None or successor is not None):
             yield Passing(queue, holder, successor)

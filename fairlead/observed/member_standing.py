@@ -114,7 +114,7 @@ def member_standings(
         now_ms: up to when they are silent.
     """
     counts = _counts(queues)
-    state = live.roll.state
+    state = live.core.state
     # Who leaves is one until the engine has taken its record away.
     keys = {key for key, each in state.members.items() if not each.leaving or key in live.told}
     keys |= {each.member.key for each in state.awaited.values()}
@@ -135,7 +135,7 @@ def _counts(queues: Iterable[QueueStanding]) -> Mapping[MemberKey, Counter[str]]
 def _standing(
     live: LiveGroup, heard: Heard, key: MemberKey, counts: Counter[str], now_ms: int
 ) -> MemberStanding:
-    member = live.roll.state.members.get(key)
+    member = live.core.state.members.get(key)
     beat, heard_ms = heard.beats.get(key, (None, None))
     profile = None if member is None else member.profile
     if beat is not None:
@@ -169,7 +169,8 @@ def _standing(
     entries = [
         (entry.queue, entry.epoch, entry.state)
         for entry in told.entries
-        if entry.state != "draining" or (entry.queue, key, entry.epoch) not in heard.released
+        if entry.state != "draining"
+        or not live.observed.releases.has(entry.queue, key, entry.epoch)
     ]
     calm = settled and all(state == "held" for _, _, state in entries)
     return replace(found, behind=calm and beat.digest != digest(entries))
@@ -182,7 +183,7 @@ def _role(
     counts: Counter[str],
     beaten_ms: int | None,
 ) -> tuple[str, str]:
-    state = live.roll.state
+    state = live.core.state
     if member is None:
         return _gone(live, key)
     if member.leaving:
@@ -191,9 +192,9 @@ def _role(
         return "superseded", "another process of this client id is newer, and counts"
     if not member.shares:
         return "broadcasts", "it reads every queue by itself and has no share"
-    if key.client_id in drained_of(live.roll.rules.single):
+    if key.client_id in drained_of(live.core.rules.single):
         return "drained", "a rule says so: it gives everything away and gets nothing"
-    designated = live.roll.rules.designated
+    designated = live.core.rules.designated
     named = designated is None or designated.entries.names(key.client_id)
     targets = sum(owner == key.client_id for owner in live.picture.owners.values())
     if not named and not targets:
@@ -204,7 +205,7 @@ def _role(
 
 
 def _gone(live: LiveGroup, key: MemberKey) -> tuple[str, str]:
-    awaited = live.roll.state.awaited.get(key.client_id)
+    awaited = live.core.state.awaited.get(key.client_id)
     if awaited is not None and awaited.member.key == key:
         return "awaited", "it is gone, and its queues are kept for it (restart_grace_ms)"
     return "silent", "it does not heartbeat any more; the engine takes its queues"
@@ -213,7 +214,7 @@ def _gone(live: LiveGroup, key: MemberKey) -> tuple[str, str]:
 def _why_idle(
     live: LiveGroup, member: Member, targets: int, beaten_ms: int | None
 ) -> Iterator[str]:
-    state, rules = live.roll.state, live.roll.rules
+    state, rules = live.core.state, live.core.rules
     topics, lease_ms = sorted(member.topics), max(rules.lease_ms, member.profile.lease_ms)
     if member.key not in live.told and beaten_ms is not None and beaten_ms > lease_ms:
         # Whatever else may be so, an engine that is at work would have told it.

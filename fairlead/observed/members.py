@@ -58,6 +58,7 @@ class Heard:
         digest_ms: when the first heartbeat with this digest was appended.
         applied: the epoch of the newest assignment that it has read; None: it read none.
         member: what it says of itself, and whether it leaves.
+        left_ms: the clock of its partition when it said that; None: it has not.
     """
 
     since_ms: int
@@ -68,6 +69,7 @@ class Heard:
     applied: Epoch | None
     member: Member
     said: tuple[Any, ...]
+    left_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,7 @@ class Members:
         """Forget everybody: the group is forgotten."""
         self._keep({})
 
-    def take_leave(self, body: Mapping[str, Any]) -> None:
+    def take_leave(self, body: Mapping[str, Any], clock_ms: int) -> None:
         """Take in that a member leaves.
 
         Raises:
@@ -211,6 +213,7 @@ class Members:
         known = self.heard.get(member_of(body))
         if known is not None and not known.member.leaving:
             known.member = replace(known.member, leaving=True)
+            known.left_ms = clock_ms
             self._roll = None
 
     def forget(self, clock_ms: int) -> None:

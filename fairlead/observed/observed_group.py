@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fairlead.control.native_handback import GroupRelease, release_of
-from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
+from fairlead.core.model import NOTHING, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.rules import GroupRules
 from fairlead.observed.assignments import Told
@@ -13,11 +13,12 @@ from fairlead.observed.decided import Decided, Decision
 from fairlead.observed.events import Watch
 from fairlead.observed.group_metrics import GroupFigures, Standing, TopicFigures, unassigned_of
 from fairlead.observed.members import Heard, Members, Roll
-from fairlead.observed.ownership import Holds, holds_of
+from fairlead.observed.ownership import Ends, Holds, Share, holds_of, shares_of
 from fairlead.observed.phase import phase_of
 from fairlead.observed.positions import Measured, Report
 from fairlead.observed.problem_inputs import signs_of
 from fairlead.observed.problems import problems_of
+from fairlead.observed.releases import Releases
 from fairlead.observed.shared_facts import SharedFacts
 from fairlead.observed.summary import GroupSummary, LastRebalance
 from fairlead.wire.quick_decisions import Part
@@ -25,8 +26,6 @@ from fairlead.wire.quick_decisions import Part
 __all__ = ["ObservedGroup"]
 
 _AT_REST: Final = frozenset(("stable", "empty", "paused"))
-_RELEASES_MAX: Final = 4
-"""So many of the newest releases of a queue are remembered; few of its grants are unresolved."""
 
 
 @dataclass(slots=True)
@@ -40,7 +39,7 @@ class ObservedGroup:
     decided: Decided = field(default_factory=Decided)
     told: Told = field(default_factory=Told)
     members: Members = field(default_factory=Members)
-    released: dict[MessageQueue, dict[Epoch, int]] = field(default_factory=dict)
+    releases: Releases = field(default_factory=Releases)
     touched_ms: int = 0
     native_ms: int = 0
     vouched: bool = False
@@ -59,7 +58,7 @@ class ObservedGroup:
         if taken is None:
             return
         self.changed()
-        self.watch.take_decision(taken, self.decided, self.released)
+        self.watch.take_decision(taken, self.decided, self.releases)
         if taken.decision.moves and not taken.again:
             told_ms = [told for cause in taken.causes() if (told := self._told_ms(cause))]
             if told_ms:
@@ -100,15 +99,14 @@ class ObservedGroup:
             self.measured.take_native(report, at_ms)
             self.native_ms = at_ms
 
-    def take_release(self, report: Report, append_ms: int) -> None:
-        """Take in that a grant was given up, and where its member stopped."""
-        queue, epoch = report.queue, report.epoch
+    def take_release(self, member: MemberKey, report: Report, append_ms: int) -> None:
+        """Take in that a member gave a grant up, and where it stopped."""
         self.measured.take(report, append_ms)
-        known, ended = self.released.get(queue, {}), self._ended(report, append_ms)
-        self.watch.take_release(report, append_ms, again=epoch in known, ended=ended)
-        if epoch is not None and epoch not in known:
-            newest = sorted({**known, epoch: append_ms}.items())[-_RELEASES_MAX:]
-            self.released[queue] = dict(newest)
+        ended, fresh = self._ended(report, append_ms), False
+        if report.epoch is not None:
+            fresh = self.releases.add(report.queue, member, report.epoch, append_ms)
+        self.watch.take_release(report, append_ms, again=not fresh, ended=ended)
+        if fresh:
             self.changed()
 
     def _ended(self, report: Report, append_ms: int) -> bool:
@@ -142,9 +140,18 @@ class ObservedGroup:
     def holds(self) -> Holds:
         """Who holds what, worked out once after each change."""
         if self._holds is None:
-            settled = {key for key, heard in self.members.heard.items() if self.is_settled(heard)}
-            self._holds = holds_of(self.told, self.decided, self.released, settled)
+            self._holds = holds_of(self.told, self._ends())
         return self._holds
+
+    def shares(self) -> dict[MessageQueue, list[Share]]:
+        """Return per queue everybody who has anything to do with it, oldest grant first."""
+        ends, entries = self._ends(), self.told.queues()
+        found = {queue: shares_of(queue, of_queue, ends) for queue, of_queue in entries.items()}
+        return {queue: shares for queue, shares in found.items() if shares}
+
+    def _ends(self) -> Ends:
+        settled = {key for key, heard in self.members.heard.items() if self.is_settled(heard)}
+        return Ends(self.releases, self.decided, settled)
 
     def roll(self) -> Roll:
         """Return who is in the group."""
@@ -342,7 +349,7 @@ class ObservedGroup:
         """Forget what clients have told of some queues."""
         self.measured.forget_queues(queues)
         for queue in queues:
-            self.released.pop(queue, None)
+            self.releases.forget(queue)
             self.watch.released.pop(queue, None)
         self.changed()
 
@@ -351,13 +358,7 @@ class ObservedGroup:
         self.decided.forget_before(oldest_ms, self.around.routes)
         self.members.forget(self.around.clock_ms(self.name))
         self.measured.forget(self.around.routes, oldest_ms)
-        gone = [
-            queue
-            for queue, times in self.released.items()
-            if queue.topic not in self.around.routes and max(times.values()) < oldest_ms
-        ]
-        for queue in gone:
-            del self.released[queue]
+        self.releases.forget_before(oldest_ms, self.around.routes.__contains__)
         self.watch.forget_before(oldest_ms, self.decided)
 
     def unmeasured(self, since_ms: int) -> list[MessageQueue]:

@@ -5,8 +5,8 @@ from typing import Final
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import MessageQueue, Position
-from fairlead.core.records import Reset, RouteChanged
-from fairlead.core.routes import readable_queues
+from fairlead.core.records import ALL_GROUPS, Reset, RouteChanged
+from fairlead.observed.bounds import MANY, ONE
 from fairlead.observed.bridge_life import BridgeLife, BridgeSigns
 from fairlead.observed.counters import Happened
 from fairlead.observed.decided import Decision
@@ -29,12 +29,14 @@ from fairlead.wire.quick_fields import (
     body_of,
     epoch_of,
     integer_of,
+    member_of,
     name_of,
     position_of,
     queue_of,
     text_of,
 )
 from fairlead.wire.raw import Partitions, RawRecord
+from fairlead.wire.record_keys import group_named
 from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
 
@@ -61,6 +63,7 @@ class ObservedGroups:
         *,
         tick_ms: int = 1_000,
         strategies: Mapping[str, Strategy] = STRATEGIES,
+        only: str | None = None,
     ) -> None:
         """Begin with nothing.
 
@@ -70,11 +73,13 @@ class ObservedGroups:
             history_ms: so long, before the newest record, decisions are remembered.
             tick_ms: the period of the engine's ticks.
             strategies: those that the engine has.
+            only: the one group of which records are read, and much is kept; None: all groups.
         """
+        self._names, self._only = names, only
         self._limits = WireLimits(partitions.shards)
         self._history_ms = history_ms
         self._around = SharedFacts(RulesOfGroups(strategies, partitions.shards), tick_ms)
-        self._groups = KnownGroups(self._around)
+        self._groups = KnownGroups(self._around, MANY if only is None else ONE)
         readers: Mapping[str, Callable[[RawRecord], None]] = {
             "heartbeats": self._take_heartbeat,
             "releases": self._take_release,
@@ -94,6 +99,8 @@ class ObservedGroups:
         self._swept_ms = 0
         self.passed_over = 0
         """How many rows were no record of the protocol."""
+        self.other_groups: set[str] = set()
+        """The groups that are not read, as records name them."""
         self.failed = 0
         """How often a group could not be looked through; 0 unless something is wrong here."""
 
@@ -124,6 +131,8 @@ class ObservedGroups:
             if reader is None:
                 continue
             around.read(row)
+            if not self._is_asked_for(row):
+                continue
             try:
                 self._refuse_if_too_big(row)
                 reader(row)
@@ -133,6 +142,20 @@ class ObservedGroups:
             self._look_out()
         if around.as_of_ms - self._swept_ms >= _SWEEP_MS:
             self._sweep()
+
+    def _is_asked_for(self, row: RawRecord) -> bool:
+        """Tell whether a record is to be read; one of another group moves the clock alone."""
+        if self._only is None:
+            return True
+        suffix = self._names.suffix(row.topic) or ""
+        name = group_named(suffix, row.key)
+        if name in (self._only, ALL_GROUPS, ""):
+            return True
+        if row.value is not None:
+            self.other_groups.add(name)
+        if suffix == "heartbeats":
+            self._around.beat(row)
+        return False
 
     def _refuse_if_too_big(self, row: RawRecord) -> None:
         """Raise ValueError for a record of a client that the engine refuses for its size."""
@@ -246,6 +269,10 @@ class ObservedGroups:
             return None
         return look_at(found, self._history_ms, now_ms)
 
+    def fold(self, name: str) -> ObservedGroup:
+        """Return what is known of a group, not to be changed; nothing is, of a strange one."""
+        return self._groups.by_name.get(name) or self._groups.unknown(name)
+
     def decisions(self, name: str) -> tuple[Decision, ...] | None:
         """Return what is remembered of a group's decisions, oldest first; None: no such group."""
         found = self._groups.by_name.get(name)
@@ -291,7 +318,7 @@ class ObservedGroups:
             group.take_progress(reports, row.append_ms)
             self._groups.meet(group, (report.queue for report in reports))
         elif kind == "leave":
-            self._groups.of_sender(body, row).members.take_leave(body)
+            self._groups.of_sender(body, row).members.take_leave(body, clock_ms)
 
     def _take_release(self, row: RawRecord) -> None:
         if row.value is None:
@@ -305,7 +332,7 @@ class ObservedGroups:
             identity=None if identity is None else name_of(identity),
         )
         group = self._groups.of_sender(body, row)
-        group.take_release(report, row.append_ms)
+        group.take_release(member_of(body), report, row.append_ms)
         self._groups.meet(group, [report.queue])
         self._groups.stirred.add(text_of(body["group"]))
 
@@ -323,9 +350,7 @@ class ObservedGroups:
     def _take_route(self, row: RawRecord) -> None:
         changed = decode("routes", row, self._limits)
         if isinstance(changed, RouteChanged):
-            route = changed.route
-            queues = None if route is None else readable_queues(route)
-            self._around.set_route(changed.topic, queues)
+            self._around.set_route(changed.topic, changed.route)
 
     def _take_bounds(self, row: RawRecord) -> None:
         """Take in what a bridge told when a group asked where to start."""

@@ -39,7 +39,7 @@ def last_topics(live: LiveGroup, source: TopicSource) -> LastTopics | None:
     Raises:
         EnvironmentMissingError: a topic cannot be read.
     """
-    group = live.roll.state.group
+    group = live.core.state.group
     told = {entry.queue.topic for held in live.told.values() for entry in held.entries}
     if told:
         return _sorted(told, "what its last members were told to hold")

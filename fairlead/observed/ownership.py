@@ -1,25 +1,108 @@
-"""Who holds which queue of a group, by what its members were told and what has ended since."""
+"""Who holds which queue of a group, who gives it up, and who waits: the one place that decides it.
+
+A member's set stays as it is when the member has given up what it was told to, and when it has
+started what it waited for (docs/protocol.md §3.12). So a set alone does not tell whether a drain is
+over. It is over when its release was read, when a decision has called it resolved, when the
+member's digest says that it holds exactly what it was told, or when a newer grant of the queue does
+not wait for it and was not made unsafely. A grant that waits is over in the same cases. Nothing is
+taken from a member that is silent: its sets stand until the engine takes them, and it may be
+working.
+"""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.observed.assignments import Told
 from fairlead.observed.decided import Decided
+from fairlead.observed.releases import Releases
+from fairlead.wire.assignment_records import HeldEntry
 
-__all__ = ["Hold", "HoldState", "Holds", "holds_of"]
+__all__ = ["Ends", "Hold", "HoldState", "Holds", "Share", "holds_of", "shares_of"]
 
 HoldState = Literal["held", "gated", "draining"]
+
+_Entries = Sequence[tuple[MemberKey, HeldEntry]]
+
+
+class Share(NamedTuple):
+    """What one member has to do with a queue.
+
+    Attributes:
+        state: ``held``: it works on the queue; ``gated``: it starts when others have released the
+            queue; ``draining``: it was told to stop and has not released the queue.
+        epoch: of its grant.
+        waits_for: whose release a gated grant waits for.
+    """
+
+    state: HoldState
+    member: MemberKey
+    epoch: Epoch
+    waits_for: tuple[MemberKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What proves that a grant is over.
+
+    Attributes:
+        released: the releases of the group.
+        decided: its decisions.
+        settled: members whose digest says that they hold exactly what they were told: they have
+            given up everything that they were told to, and wait for nothing.
+    """
+
+    released: Releases
+    decided: Decided
+    settled: Collection[MemberKey]
+
+    def is_over(self, queue: MessageQueue, member: MemberKey, epoch: Epoch) -> bool:
+        """Tell whether a grant has ended, by its release or by a decision."""
+        return self.released.has(queue, member, epoch) or self.decided.is_over(queue, epoch)
+
+
+def shares_of(queue: MessageQueue, entries: _Entries, ends: Ends) -> list[Share]:
+    """Return everybody who has anything to do with a queue, by the epochs of their grants.
+
+    Args:
+        queue: the queue.
+        entries: what members were told of it, oldest grant first; at least one.
+        ends: what proves that a grant is over.
+    """
+    newest = entries[-1][1]
+    told = {(member, entry.epoch) for member, entry in entries}
+    ended = {each for each in told if ends.is_over(queue, *each)}
+    awaited = {member for member, _ in newest.after}
+    unsafe = ends.decided.is_unsafe(queue, newest.epoch)
+    found = []
+    for member, entry in entries:
+        if (member, entry.epoch) in ended:
+            continue
+        settled = member in ends.settled
+        # Who was told to hold it is an owner all the same: two of them are an overlap.
+        passed_by = entry.epoch < newest.epoch and member not in awaited and not unsafe
+        if passed_by and entry.state != "held":
+            continue
+        if entry.state == "draining":
+            if not settled:
+                found.append(Share("draining", member, entry.epoch))
+            continue
+        waits_for: tuple[MemberKey, ...] = ()
+        if entry.state == "gated" and not settled:
+            # Whose set does not name the queue any more has given it up.
+            waits_for = tuple(each[0] for each in entry.after if each in told - ended)
+        state: HoldState = "gated" if waits_for else "held"
+        found.append(Share(state, member, entry.epoch, waits_for))
+    return found
 
 
 class Hold(NamedTuple):
     """Where one queue is.
 
     Attributes:
-        state: ``held``: its owner works on it; ``gated``: its owner waits for the release of a
-            holder before; ``draining``: its holder gives it up, and nobody is granted it yet.
+        state: of its owner's share; ``draining``: its holder gives it up, and nobody is granted it.
         owner: whose queue it is; None while it is draining.
         epoch: of the newest grant.
         holder: who has been told to give it up and has not; None: nobody.
@@ -57,46 +140,35 @@ class Holds:
         }
 
 
-def holds_of(
-    told: Told,
-    decided: Decided,
-    released: Mapping[MessageQueue, Iterable[Epoch]],
-    settled: Container[MemberKey],
-) -> Holds:
-    """Return where every queue is.
-
-    A set stays as it is when its member has given up what it was told to (docs/protocol.md §3.12),
-    and when a successor has started by itself. What has ended since is known from decisions, from
-    ``released``, the epochs of the newest releases of each queue, and from the digests of
-    ``settled`` members: they have given up everything that they were told to, and wait for nothing.
-    """
+def holds_of(told: Told, ends: Ends) -> Holds:
+    """Return where every queue is that anybody was told of."""
     queues: dict[MessageQueue, Hold] = {}
     owned: Counter[MemberKey] = Counter()
     for queue, entries in told.queues().items():
-        ended = released.get(queue, ())
-        newest: MemberKey | None = None
-        epoch, waits, behind = entries[-1][1].epoch, False, False
-        holder: MemberKey | None = None
-        also: list[MemberKey] = []
-        for member, entry in entries:
-            over = entry.epoch in ended or decided.is_over(queue, entry.epoch)
-            if entry.state == "draining":
-                if not over and member not in settled:
-                    holder = member
-            elif not over:
-                if newest is not None and newest != member:
-                    behind = True
-                    if not waits:
-                        # Who was told to wait and has not started shares nothing.
-                        also.append(newest)
-                waits = entry.state == "gated" and member not in settled
-                newest, epoch = member, entry.epoch
-        if newest is not None:
-            owned[newest] += 1
-            state: HoldState = "gated" if waits and (holder or behind) else "held"
-            queues[queue] = Hold(state, newest, epoch, holder, () if waits else tuple(also))
-        elif holder is not None:
-            queues[queue] = Hold("draining", None, epoch, holder)
+        hold = _hold(shares_of(queue, entries, ends))
+        if hold is None:
+            continue
+        queues[queue] = hold
+        if hold.owner is not None:
+            owned[hold.owner] += 1
     states = Counter(hold.state for hold in queues.values())
     contested = tuple(queue for queue, hold in queues.items() if hold.holder or hold.also)
     return Holds(queues, owned, states["draining"], states["gated"], contested)
+
+
+def _hold(shares: Sequence[Share]) -> Hold | None:
+    holder = next((each.member for each in reversed(shares) if each.state == "draining"), None)
+    owners = [each for each in shares if each.state != "draining"]
+    if owners:
+        newest = owners[-1]
+        # Who waits and has not started shares nothing.
+        also = tuple(each.member for each in owners[:-1] if each.state == "held")
+        also = tuple(member for member in also if member != newest.member)
+        return Hold(
+            newest.state,
+            newest.member,
+            newest.epoch,
+            holder,
+            () if newest.state == "gated" else also,
+        )
+    return None if holder is None else Hold("draining", None, shares[-1].epoch, holder)

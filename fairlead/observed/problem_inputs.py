@@ -203,7 +203,7 @@ def _holds_something_else(group: "ObservedGroup", key: MemberKey, heard: Heard) 
         return False
     return all(
         entry.state == "held"
-        or (entry.state == "draining" and entry.epoch in group.released.get(entry.queue, {}))
+        or (entry.state == "draining" and group.releases.has(entry.queue, key, entry.epoch))
         for entry in told.entries
     )
 

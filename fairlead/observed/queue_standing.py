@@ -1,25 +1,17 @@
-"""Where one queue of a group stands: who holds it, who gives it up, who waits for it, and for whom.
+"""Where one queue of a group stands: who holds it, who gives it up, and who waits for whom."""
 
-Decides what of the told sets still holds. A drain whose release was read is over, and a gated grant
-that waits for nobody any more is held. Nothing is taken from a member that is silent: its sets
-stand until the engine takes them, and it may be working.
-"""
-
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.observed.grant_log import Past
 from fairlead.observed.heard import Heard, Place
-from fairlead.observed.live_group import LiveGroup, Released
-from fairlead.wire.assignment_records import HeldEntry
-from fairlead.wire.assignment_sets import ToldSet
+from fairlead.observed.live_group import LiveGroup
+from fairlead.observed.ownership import HoldState, Share
 
 __all__ = ["Holder", "QueueStanding", "queue_standings"]
-
-Share = Literal["held", "draining", "gated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +131,8 @@ def queue_standings(
         places: where the data cluster says the group is; it knows better than what was told.
     """
     owners, readable = live.picture.owners, frozenset(live.picture.queues)
-    shares = _shares(live, heard, past)
-    routes = live.roll.state.routes
+    shares = _holders(live, past)
+    routes = live.core.state.routes
     seen = frozenset().union(readable, shares, places, heard.told)
     found = []
     for queue in sorted(seen, key=queue_order):
@@ -170,57 +162,28 @@ def _target(
     live: LiveGroup, of_queue: Mapping[str, tuple[Holder, ...]], owner: str | None
 ) -> str | None:
     """Return where a queue goes; in a paused group it stays with whom it is or goes to."""
-    if not live.roll.rules.pause:
+    if not live.core.rules.pause:
         return owner
     holders = of_queue["gated"] or of_queue["held"]
     return holders[0].member.client_id if holders else None
 
 
-_Entry = tuple[MemberKey, ToldSet, HeldEntry]
-
-
-def _shares(
-    live: LiveGroup, heard: Heard, past: Past
-) -> dict[MessageQueue, dict[Share, list[Holder]]]:
-    released = live.released | heard.released
-    entries: dict[MessageQueue, list[_Entry]] = {}
-    for member, told in sorted(live.told.items(), key=lambda each: each[0]):
-        for entry in told.entries:
-            entries.setdefault(entry.queue, []).append((member, told, entry))
-    found: dict[MessageQueue, dict[Share, list[Holder]]] = {}
-    for queue, of_queue in entries.items():
-        newest = max((entry for _, _, entry in of_queue), key=lambda entry: entry.epoch)
-        awaited = {*_waits_for(newest, released)}
-        unsafe = (queue, newest.epoch) in past.unsafe
-        for each in of_queue:
-            member, _, entry = each
-            ended = entry.epoch < newest.epoch and member not in awaited and not unsafe
-            if entry.state == "draining" and (ended or (queue, member, entry.epoch) in released):
-                # Its record is not written again when it has given up what it was told to.
-                continue
-            word, holder = _holder(live, past, each, _waits_for(entry, released))
-            found.setdefault(queue, {}).setdefault(word, []).append(holder)
+def _holders(live: LiveGroup, past: Past) -> dict[MessageQueue, dict[HoldState, list[Holder]]]:
+    found: dict[MessageQueue, dict[HoldState, list[Holder]]] = {}
+    for queue, shares in live.observed.shares().items():
+        for share in shares:
+            holder = _holder(live, past, queue, share)
+            found.setdefault(queue, {}).setdefault(share.state, []).append(holder)
     return found
 
 
-def _waits_for(entry: HeldEntry, released: Collection[Released]) -> tuple[MemberKey, ...]:
-    return tuple(
-        member for member, epoch in entry.after if (entry.queue, member, epoch) not in released
-    )
-
-
-def _holder(
-    live: LiveGroup, past: Past, each: _Entry, waits_for: tuple[MemberKey, ...]
-) -> tuple[Share, Holder]:
-    member, told, entry = each
-    word: Share = entry.state
-    if word == "gated" and not waits_for:
-        word = "held"
-    since = past.dropped if word == "draining" else past.granted
-    since_ms = since.get((entry.queue, member.client_id, entry.epoch))
+def _holder(live: LiveGroup, past: Past, queue: MessageQueue, share: Share) -> Holder:
+    member, told, draining = share.member, live.told[share.member], share.state == "draining"
+    since = past.dropped if draining else past.granted
+    since_ms = since.get((queue, member.client_id, share.epoch))
     # A set may be read before the decision that it comes of: that is none of long ago.
     fresh = past.newest is not None and told.epoch > past.newest.epoch
-    if since_ms is None and (fresh or (entry.epoch == told.epoch and word != "draining")):
+    if since_ms is None and (fresh or (share.epoch == told.epoch and not draining)):
         since_ms = told.at_ms
-    alive = member in live.roll.state.members
-    return word, Holder(member, entry.epoch, since_ms, alive, waits_for)
+    alive = member in live.core.state.members
+    return Holder(member, share.epoch, since_ms, alive, share.waits_for)

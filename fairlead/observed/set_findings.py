@@ -94,7 +94,7 @@ def _overlaps(live: LiveGroup) -> Iterator[Finding]:
     """Yield the queues that more than one living member was told to hold."""
     holders: dict[MessageQueue, list[str]] = {}
     for member, told in sorted(live.told.items()):
-        if member in live.roll.state.members:
+        if member in live.core.state.members:
             for entry in told.entries:
                 if entry.state == "held":
                     holders.setdefault(entry.queue, []).append(member.client_id)
@@ -105,7 +105,7 @@ def _overlaps(live: LiveGroup) -> Iterator[Finding]:
 
 def _disagreements(live: LiveGroup, odd: frozenset[MemberKey]) -> Iterator[Finding]:
     values: dict[Trait, dict[TraitValue, list[str]]] = {}
-    members = effective_members(live.roll.state.members)
+    members = effective_members(live.core.state.members)
     for client_id in sorted(members, key=java_order):
         member = members[client_id]
         name = f"{client_id} (told)" if member.key in odd else client_id
@@ -125,7 +125,7 @@ def _who_has(held: Iterable[tuple[TraitValue, list[str]]]) -> Iterator[str]:
 
 def _duplicates(live: LiveGroup) -> Iterator[Finding]:
     processes: dict[str, set[Process]] = {}
-    for key, member in live.roll.state.members.items():
+    for key, member in live.core.state.members.items():
         if not member.leaving:
             processes.setdefault(key.client_id, set()).add(member.process)
     for client_id in sorted(processes, key=java_order):

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fairlead.core.model import MessageQueue
+from fairlead.core.model import MessageQueue, Route
+from fairlead.core.routes import readable_queues
 from fairlead.core.rules import GroupRules
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.engine.seals import is_believed
@@ -29,6 +30,7 @@ class SharedFacts:
         ruled: the rules of all groups.
         tick_ms: the period of the engine's ticks.
         routes: topic -> its readable queues, in their order.
+        full_routes: topic -> its whole route.
         polled: the ends that somebody asked the data cluster for.
         lives: topic -> of which life of it those ends are, as far as that was told.
         appended: when the records of each topic and partition were appended.
@@ -44,6 +46,7 @@ class SharedFacts:
     ruled: RulesOfGroups
     tick_ms: int
     routes: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
+    full_routes: dict[str, Route] = field(default_factory=dict)
     polled: dict[MessageQueue, EndHistory] = field(default_factory=dict)
     lives: dict[str, str] = field(default_factory=dict)
     appended: dict[tuple[str, int], AppendTimes] = field(default_factory=dict)
@@ -112,14 +115,15 @@ class SharedFacts:
         """Tell whether a route has this queue."""
         return queue in self._routed.get(queue.topic, ())
 
-    def set_route(self, topic: str, queues: tuple[MessageQueue, ...] | None) -> None:
+    def set_route(self, topic: str, route: Route | None) -> None:
         """Take in the route of a topic; None: it was deleted."""
         self.structure += 1
-        if queues is None:
-            self.routes.pop(topic, None)
-            self._routed.pop(topic, None)
+        if route is None:
+            for known in (self.full_routes, self.routes, self._routed):
+                known.pop(topic, None)
         else:
-            self.routes[topic] = queues
+            self.full_routes[topic] = route
+            self.routes[topic] = queues = readable_queues(route)
             self._routed[topic] = frozenset(queues)
 
     def take_ends(

@@ -87,7 +87,7 @@ def checked(standing: GroupStanding, odd: frozenset[MemberKey]) -> Verdict:
 
 def _topics(live: LiveGroup) -> Iterator[str]:
     """Yield that members subscribe to different topics, which may be meant, and what each lacks."""
-    members, rules = sharing_members(live.roll.state), live.roll.rules
+    members, rules = sharing_members(live.core.state), live.core.rules
     state = live.picture.state
     topics = sorted(
         {

@@ -1,11 +1,9 @@
 """Topics that are read once each: for one group that is asked about again, or for many groups."""
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
-
-import orjson
 
 from fairlead.core.records import ALL_GROUPS, OffsetsKnown
 from fairlead.sources.missing_record import Place, WhyMissing
@@ -15,6 +13,7 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.raw import Partitions, RawRecord
+from fairlead.wire.record_keys import group_named
 from fairlead.wire.topics import TopicNames
 
 __all__ = ["GroupSource", "OneLook", "SharedSource"]
@@ -22,32 +21,6 @@ __all__ = ["GroupSource", "OneLook", "SharedSource"]
 _WINDOW_MS: Final = 2 * LEASE_MS_MAX
 """Heartbeats and releases are read for so long at least, so that groups seldom ask for more."""
 _WINDOWED: Final = ("heartbeats", "releases", "decisions")
-
-
-def _everybody(key: bytes | None) -> str:
-    del key
-    return ""
-
-
-def _text_key(key: bytes | None) -> str:
-    return "" if key is None else key.decode(errors="replace")
-
-
-def _first_of_array(key: bytes | None) -> str:
-    return _entry_of_array(key, 0)
-
-
-def _second_of_array(key: bytes | None) -> str:
-    return _entry_of_array(key, 1)
-
-
-def _entry_of_array(key: bytes | None, index: int) -> str:
-    try:
-        named = orjson.loads(key or b"")
-    except orjson.JSONDecodeError:
-        return ""
-    found = named[index] if isinstance(named, list) and len(named) > index else ""
-    return found if isinstance(found, str) else ""
 
 
 def _tells_offsets(row: RawRecord, limits: WireLimits) -> bool:
@@ -59,17 +32,6 @@ def _tells_offsets(row: RawRecord, limits: WireLimits) -> bool:
     except WireError:
         return False
     return isinstance(record, OffsetsKnown) and bool(record.queues)
-
-
-_GROUP_OF: Final[Mapping[str, Callable[[bytes | None], str]]] = {
-    "heartbeats": _text_key,
-    "releases": _text_key,
-    "decisions": _text_key,
-    "control": _first_of_array,
-    "assignments": _first_of_array,
-    "offsets": _second_of_array,
-}
-"""Topic -> which group a record's key names; "" for what is for everybody."""
 
 
 @dataclass(slots=True)
@@ -243,9 +205,9 @@ class SharedSource:
             since_ms = min((each for each in newest if each is not None), default=0) - _WINDOW_MS
             since_ms = max(since_ms if asked_ms is None else min(since_ms, asked_ms), 0)
         read = self._read[suffix] = _Read(since_ms)
-        group_of = _GROUP_OF.get(suffix, _everybody)
         for row in self._source.rows(suffix, partitions, since_ms):
-            read.of_group.setdefault((group_of(row.key), row.partition), []).append(row)
+            named = group_named(suffix, row.key)
+            read.of_group.setdefault((named, row.partition), []).append(row)
         return read
 
 

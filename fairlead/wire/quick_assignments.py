@@ -32,4 +32,5 @@ def _entry(entry: dict[str, Any]) -> HeldEntry:
     state = entry["state"]
     if state not in _STATES:
         raise ValueError("no state of an entry")
-    return HeldEntry(queue_of(entry["queue"]), epoch_of(entry["epoch"]), cast("Any", state))
+    after = tuple((member_of(each), epoch_of(each["epoch"])) for each in entry.get("after", ()))
+    return HeldEntry(queue_of(entry["queue"]), epoch_of(entry["epoch"]), cast("Any", state), after)

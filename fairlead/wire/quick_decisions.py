@@ -26,13 +26,17 @@ JOINED: Final = ("members", "moves", "cause", "failures")
 
 
 class Step(NamedTuple):
-    """One line of a decision: what it did to one queue."""
+    """One line of a decision: what it did to one queue.
+
+    ``unsafe``: the grant did not wait for somebody who may be working on the queue.
+    """
 
     queue: MessageQueue
     stage: str
     client_id: str
     epoch: Epoch
     why: str | None
+    unsafe: bool = False
 
 
 class GroupCounts(NamedTuple):
@@ -132,4 +136,5 @@ def _step(move: Mapping[str, Any]) -> Step:
         text_of(move["client_id"]),
         epoch_of(move["epoch"]),
         None if why is None else text_of(why),
+        move.get("unsafe", False) is True,
     )

@@ -1,6 +1,6 @@
 """Names that anybody may write, and what is forgotten of what is no more."""
 
-from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.observed.counters import OTHER, Happened
 from fairlead.observed.decided import Decided
 from fairlead.observed.events import Watch
@@ -40,12 +40,12 @@ def test_polled_ends_of_a_topic_that_is_gone() -> None:
     view, world = followed.view, followed.world
     group = view._groups.by_name[GROUP]  # noqa: SLF001 - nothing else shows what is kept
     view.take_offsets(view.as_of_ms, {GONE: 7}, {}, {"gone": "life"})
-    group.take_release(Report(GONE, Epoch(1, 1)), view.as_of_ms)
+    group.take_release(MemberKey("c1", "i1"), Report(GONE, Epoch(1, 1)), view.as_of_ms)
     around = view._around  # noqa: SLF001 - nothing else shows what is kept
-    assert (GONE in around.polled, "gone" in around.lives, GONE in group.released) == (True,) * 3
+    assert (GONE in around.polled, "gone" in around.lives, GONE in group.releases) == (True,) * 3
     world.topics.now_ms += DAY_MS + 120_000
     followed.pass_seconds(1)
-    assert (GONE in around.polled, "gone" in around.lives, GONE in group.released) == (False,) * 3
+    assert (GONE in around.polled, "gone" in around.lives, GONE in group.releases) == (False,) * 3
 
 
 def test_drops_that_nobody_knows_of() -> None:

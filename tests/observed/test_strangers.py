@@ -19,7 +19,7 @@ def small_view() -> ObservedGroups:
     """A view that keeps few strangers."""
     view = empty_view()
     around = view._around  # noqa: SLF001 - the bounds are too great for a test
-    view._groups = known_groups.KnownGroups(around, Strangers(GROUPS, QUEUES))  # noqa: SLF001 - likewise
+    view._groups = known_groups.KnownGroups(around, strangers=Strangers(GROUPS, QUEUES))  # noqa: SLF001 - likewise
     return view
 
 
@@ -47,7 +47,7 @@ def kept(view: ObservedGroups) -> tuple[int, int, int]:
     """How many groups are kept, and of how many queues is told what."""
     groups = view._groups.by_name.values()  # noqa: SLF001 - nothing else shows what is kept
     measured = sum(len(each.measured.queues) for each in groups)
-    return len(groups), measured, sum(len(each.released) for each in groups)
+    return len(groups), measured, sum(len(each.releases) for each in groups)
 
 
 def test_invented_groups() -> None:

@@ -54,7 +54,7 @@ def look(world: World, group: str = GROUP) -> LiveGroup:
 
 def remarks(world: World, group: str = GROUP) -> tuple[str, ...]:
     """Return what is said of the group, by a clock that goes right."""
-    return remarks_on(look(world, group), TICK_MS, world.topics.now_ms)
+    return remarks_on(look(world, group), world.topics.now_ms)
 
 
 def state_of(world: World, group: str = GROUP) -> GroupState:

@@ -1,0 +1,59 @@
+"""A group as the core knows it, made from what was observed of it: what a plan starts from.
+
+Members are those whose heartbeats were read, dated by the log's clock. The core's own functions let
+them lapse, and wait for those who may come back, so nothing of that is decided a second time.
+"""
+
+from dataclasses import dataclass
+
+from fairlead.core.allocation import Strategy
+from fairlead.core.draft import Draft
+from fairlead.core.membership import lapse_members
+from fairlead.core.restart_grace import await_return, give_up_the_absent
+from fairlead.core.rules import EngineRules, GroupRules, Moment, rules_of
+from fairlead.core.state import GroupState, Liveness
+from fairlead.engine.defaults import rules_for_all
+from fairlead.observed.observed_group import ObservedGroup
+from fairlead.observed.planned_group import empty_group
+from fairlead.wire.limits import INT64_MAX
+
+__all__ = ["CoreGroup", "core_group"]
+
+
+@dataclass(frozen=True, slots=True)
+class CoreGroup:
+    """Members, rules and routes of a group; what members hold stands elsewhere.
+
+    Attributes:
+        state: the group, without any queue.
+        engine: the engine's rules with those of all groups.
+        rules: in force.
+        clock_ms: the clock of its partition after the last record, from 0 at the first one read.
+    """
+
+    state: GroupState
+    engine: EngineRules
+    rules: GroupRules
+    clock_ms: int
+
+
+def core_group(group: ObservedGroup) -> CoreGroup:
+    """Return a group as the core has it when everything that was read has come to its time."""
+    around, in_force = group.around, group.around.ruled.of(group.name)
+    strategies: dict[str, Strategy] = dict(in_force.strategies)
+    engine = rules_for_all(in_force.values_of_all, EngineRules(INT64_MAX, strategies))
+    clock_ms = around.clock_ms(group.name)
+    state = empty_group(group.name)
+    state.rules = dict(in_force.own_values)
+    state.routes = dict(around.full_routes)
+    heard = group.members.heard
+    state.members = {key: heard[key].member for key in sorted(heard)}
+    state.liveness = {key: Liveness(heard[key].seen_ms, 0) for key in sorted(heard)}
+    moment = Moment(clock_ms, append_ms=around.as_of_ms, marker=0)
+    draft = Draft(state, moment, engine, rules_of(state.rules, engine))
+    lapse_members(draft)
+    gone = [(each.left_ms, key) for key, each in heard.items() if each.left_ms is not None]
+    for left_ms, key in sorted(gone):
+        await_return(draft, heard[key].member, left_ms)
+    give_up_the_absent(draft)
+    return CoreGroup(draft.state, engine, draft.rules, clock_ms)
