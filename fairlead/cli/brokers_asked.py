@@ -10,7 +10,7 @@ from fairlead.cli.group_work import warn
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue, Position
     from fairlead.observed.group_standing import GroupStanding
-    from fairlead.observed.heard import Place
+    from fairlead.observed.positions import Place
     from fairlead.settings import Settings
 
 __all__ = ["Asked", "ask_brokers", "offline_places"]
@@ -69,7 +69,7 @@ def offline_places(
     standings: "Iterable[GroupStanding]", settings: "Settings"
 ) -> "dict[str, dict[MessageQueue, Place]]":
     """Return where the groups that nobody is in are, as far as the brokers say."""
-    from fairlead.observed.heard import Place
+    from fairlead.observed.positions import Place
 
     empty = {each.name: each for each in standings if not each.sharing and each.queues}
     asked = ask_brokers(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fairlead.control.group_offsets import QueuePlace
     from fairlead.control.native_handback import GroupRelease
     from fairlead.core.model import MessageQueue
-    from fairlead.observed.heard import Place
+    from fairlead.observed.positions import Place
     from fairlead.settings import KafkaSettings
     from fairlead.sources.topic_source import TopicSource
 
@@ -63,7 +63,7 @@ def _native(found: "QueuePlace", release: "GroupRelease") -> "QueuePlace":
 
 
 def _place(found: "QueuePlace", lag_ms: int | None) -> "Place":
-    from fairlead.observed.heard import Place
+    from fairlead.observed.positions import Place
 
     lag_ms = 0 if found.lag == 0 else lag_ms
     return Place(found.position, found.told_by, found.latest, found.earliest, lag_ms, asked=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
     from fairlead.observed.bridges import Bridges
     from fairlead.observed.group_standing import GroupStanding
-    from fairlead.observed.heard import Place
+    from fairlead.observed.positions import Place
     from fairlead.observed.set_findings import Finding
     from fairlead.observed.verdict import Verdict
     from fairlead.settings import Settings
@@ -89,7 +89,6 @@ def check(
 def _check_one(
     group: str, source: "TopicSource", settings: "Settings", shared: SourceOptions
 ) -> None:
-    from fairlead.observed.set_findings import told_odd
     from fairlead.observed.verdict import checked
     from fairlead.sources.caching_source import OneLook
 
@@ -103,7 +102,7 @@ def _check_one(
         absent = absent_topics(standing.unrouted, source, settings)
         untold = untold_topics(standing.routes, settings)
         standing = replace(standing, absent=absent, untold=untold)
-    found = checked(standing, told_odd(source, group))
+    found = checked(standing)
     if shared.dump is None and standing.waits_for_bridge:
         found = _with_bridges(found, standing, _bridges(source, settings))
     for note in found.notes:
@@ -251,7 +250,6 @@ def verdict_on(
 
     ``places``: where the data cluster says it is; ``told``: what it says of topics.
     """
-    from fairlead.observed.set_findings import told_odd
     from fairlead.observed.verdict import checked, unreadable
 
     try:
@@ -261,7 +259,7 @@ def verdict_on(
                 topic: words for topic, words in told.untold.items() if topic in standing.routes
             }
             standing = replace(standing, absent=told.absent, untold=untold)
-        return checked(standing, told_odd(source, group))
+        return checked(standing)
     except FairleadError as error:
         return unreadable(group, error.message, error.remedy)
     except Exception as error:  # noqa: BLE001 - whatever one group does, the others are checked

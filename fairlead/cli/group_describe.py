@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairlead.control.native_handback import GroupRelease
     from fairlead.core.model import MessageQueue
     from fairlead.observed.group_standing import GroupStanding
-    from fairlead.observed.heard import Place
+    from fairlead.observed.positions import Place
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
 

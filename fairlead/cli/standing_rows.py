@@ -10,8 +10,8 @@ from fairlead.observed.phase_words import ALARMS, PHASES, causes_words
 
 if TYPE_CHECKING:
     from fairlead.observed.group_standing import GroupStanding
-    from fairlead.observed.heard import Place
     from fairlead.observed.member_standing import MemberStanding
+    from fairlead.observed.positions import Place
     from fairlead.observed.queue_standing import Holder
 
 __all__ = [

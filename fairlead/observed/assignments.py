@@ -4,12 +4,16 @@ The topic is compacted: the newest record of a key counts, and a null value mean
 gone.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from fairlead.core.digest import digest
+from fairlead.core.member_disagreement import SUBSCRIPTION_DISAGREEMENT
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.wire.assignment_records import AssignmentPart, HeldEntry
 from fairlead.wire.assignment_sets import ReadParts, ToldSet
+from fairlead.wire.quick_fields import member_of
 
 __all__ = ["Told"]
 
@@ -22,10 +26,12 @@ class Told:
         sets: member -> what it was told to hold, with all parts that were read.
         digests: member -> the digest of its set when everything that it waits for has come, and
             everything that it gives up has gone.
+        odd: members that were told that the group keeps another value than their own.
     """
 
     sets: dict[MemberKey, ToldSet] = field(default_factory=dict)
     digests: dict[MemberKey, int] = field(default_factory=dict)
+    odd: set[MemberKey] = field(default_factory=set)
     _parts: ReadParts = field(default_factory=ReadParts)
 
     def take(self, part: AssignmentPart) -> None:
@@ -37,6 +43,18 @@ class Told:
         """Take in that a key has a null value."""
         if self._parts.remove(member, part):
             self._join(member)
+
+    def take_notice(self, body: Mapping[str, Any]) -> None:
+        """Take in the newest notice to a member.
+
+        Raises:
+            ValueError, KeyError, TypeError: it names no member.
+        """
+        member = member_of(body)
+        if body["code"] == SUBSCRIPTION_DISAGREEMENT:
+            self.odd.add(member)
+        else:
+            self.odd.discard(member)
 
     def _join(self, member: MemberKey) -> None:
         told = self._parts.set_of(member)

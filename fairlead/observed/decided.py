@@ -15,6 +15,7 @@ import orjson
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.observed.bounds import MANY, Bounds
 from fairlead.wire.decision_parts import DecisionParts
+from fairlead.wire.decision_records import DecisionRecord, decision_record
 from fairlead.wire.quick_decisions import (
     ADDED,
     JOINED,
@@ -24,6 +25,7 @@ from fairlead.wire.quick_decisions import (
     Step,
 )
 from fairlead.wire.quick_fields import Place, epoch_of
+from fairlead.wire.raw import RawRecord
 
 __all__ = [
     "Decided",
@@ -100,6 +102,21 @@ class Decision:
         """Return the record as docs/protocol.md §3.14 has it, its parts joined."""
         found: dict[str, Any] = orjson.loads(zlib.decompress(self.packed))
         return found
+
+    def record(self) -> DecisionRecord:
+        """Return the decision as a record.
+
+        Raises:
+            ValueError: it is none; no engine wrote it.
+        """
+        place = self.place
+        row = RawRecord(
+            *(place.topic, place.partition, place.offset, self.append_ms),
+            append_time_is_log=True,
+            key=None,
+            value=None,
+        )
+        return decision_record(self.body(), row)
 
     def document(self) -> dict[str, Any]:
         """Return the record with its place (``at``) and when it was appended."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fairlead.bridges.kafka.untold_queues import UNTOLD_REMEDY
-from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.core.model import MessageQueue
 from fairlead.counts import counted, listed
 from fairlead.durations import duration_words
 from fairlead.observed.group_standing import GroupStanding
@@ -111,8 +111,8 @@ class _Look:
     def restarting(self) -> dict[str, int]:
         """Return the clients that are started again and again: how many processes they had."""
         beats = (
-            Beat(key.client_id, beat.process, heard_ms)
-            for key, (beat, heard_ms) in self.found.heard.beats.items()
+            Beat(key.client_id, heard.member.process, heard.heard_ms)
+            for key, heard in self.found.live.observed.members.heard.items()
         )
         return restarting(beats, self.found.now_ms)
 
@@ -144,14 +144,9 @@ class _Look:
         )
 
 
-def standing_findings(found: GroupStanding, odd: frozenset[MemberKey]) -> tuple[Finding, ...]:
-    """Return everything that is wrong, in a fixed order: what concerns all of it first.
-
-    Args:
-        found: the group.
-        odd: the members that were told that they differ from their group.
-    """
-    sets = findings_of(found.live, odd)
+def standing_findings(found: GroupStanding) -> tuple[Finding, ...]:
+    """Return everything that is wrong, in a fixed order: what concerns all of it first."""
+    sets = findings_of(found.live)
     look = _Look(
         found,
         sets,
@@ -309,13 +304,15 @@ def _unanswered(look: _Look, problem: str) -> Iterator[Finding]:
 
 def _restarting(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield the clients that are started again and again, and from where."""
-    beats = look.found.heard.beats.items()
+    beats = look.found.live.observed.members.heard.items()
     since_ms = look.found.now_ms - RESTARTS_OVER_MS
     for client_id, processes in look.restarting().items():
         places = {
-            beat.profile.address
-            for key, (beat, heard_ms) in beats
-            if key.client_id == client_id and heard_ms >= since_ms and beat.profile.address
+            heard.member.profile.address
+            for key, heard in beats
+            if key.client_id == client_id
+            and heard.heard_ms >= since_ms
+            and heard.member.profile.address
         }
         places_words = f", at {', '.join(sorted(places))}" if places else ""
         yield Finding(

@@ -1,11 +1,11 @@
 """What the decisions of a group in the log say of its present: when, why, and what is not safe."""
 
-from collections.abc import Iterable
+import contextlib
 from dataclasses import dataclass, field
 
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.wire.decision_records import DecisionRecord, decisions_of
-from fairlead.wire.raw import RawRecord
+from fairlead.observed.observed_group import ObservedGroup
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["Past", "past_of"]
 
@@ -63,9 +63,12 @@ class Past:
             self.muted.clear()
 
 
-def past_of(group: str, rows: Iterable[RawRecord]) -> Past:
-    """Return what the decisions of a group say; records that are none are passed over."""
+def past_of(group: ObservedGroup) -> Past:
+    """Return what the decisions of a group say, as far as they are remembered."""
     found = Past()
-    for decision in decisions_of(group, rows):
-        found.take(decision)
+    for decision in group.decided.history:
+        if not decision.superseded:
+            # The quick reader passes what no engine writes.
+            with contextlib.suppress(ValueError):
+                found.take(decision.record())
     return found

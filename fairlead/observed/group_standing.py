@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fairlead.control.known_groups import named_groups
 from fairlead.control.native_handback import GroupRelease, release_of
 from fairlead.core.allocation import Strategy
 from fairlead.core.membership import shared_topics
@@ -13,20 +12,17 @@ from fairlead.core.model import Epoch, MessageQueue, Route
 from fairlead.counts import counted
 from fairlead.observed.engine_life import EngineLife
 from fairlead.observed.grant_log import Past, past_of
-from fairlead.observed.heard import Heard, Place, hear
 from fairlead.observed.live_group import LiveGroup, UnknownGroupError, read_live_group
 from fairlead.observed.member_standing import MemberStanding, member_standings
 from fairlead.observed.phase import phase_of
+from fairlead.observed.positions import Place
 from fairlead.observed.queue_standing import QueueStanding, queue_standings
 from fairlead.observed.unrouted import unrouted_topics
-from fairlead.sources.decision_log import hides_newer
 from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.bodies import summary_body
 from fairlead.wire.decision_records import DecisionRecord
-from fairlead.wire.member_records import LEASE_MS_MAX
-from fairlead.wire.partition import partition_of_group
 
-__all__ = ["GroupStanding", "read_standing"]
+__all__ = ["GroupStanding", "read_standing", "standing_of"]
 
 _TRANSIENT: Final = frozenset(
     (
@@ -42,7 +38,6 @@ class GroupStanding:
 
     Attributes:
         live: the group as its topics tell it.
-        heard: what its members said.
         past: its decisions, as far back as was read.
         queues: each queue.
         members: each member.
@@ -55,7 +50,6 @@ class GroupStanding:
     """
 
     live: LiveGroup
-    heard: Heard
     past: Past
     queues: tuple[QueueStanding, ...]
     members: tuple[MemberStanding, ...]
@@ -259,28 +253,25 @@ def read_standing(
         EnvironmentMissingError: a topic cannot be read.
         AppendTimeMissingError: a topic that carries the clock has no broker's append time.
     """
-    live = read_live_group(source, group, strategies, tick_ms, forgotten=True)
-    shard = partition_of_group(group, source.partitions.shards)
-    now_ms = max(source.now_ms(), live.newest_ms or 0)
-    since_ms = (live.newest_ms or now_ms) - LEASE_MS_MAX
-    rows = {
-        "heartbeats": source.read("heartbeats", [shard], since_ms),
-        "releases": source.read("releases", [shard], since_ms),
-        "control": source.read("control", [shard]),
-        "offsets": source.read("offsets", [0]),
-    }
-    heard = hear(group, rows, source.partitions.shards)
-    decisions = source.read("decisions", [0], now_ms - history_ms)
-    past = past_of(group, decisions)
-    if past.newest is not None and hides_newer(source, past.newest.generation):
-        # From the first record: a shared source that is asked for no time gives what it has.
-        decisions = source.read("decisions", [0], 0)
-        past = past_of(group, decisions)
+    live = read_live_group(
+        source, group, strategies, tick_ms, history_ms=history_ms, forgotten=True
+    )
+    return standing_of(live, max(source.now_ms(), live.newest_ms or 0), places or {})
+
+
+def standing_of(
+    live: LiveGroup, now_ms: int, places: Mapping[MessageQueue, Place]
+) -> GroupStanding:
+    """Return how a group stands; the arguments are those of `read_standing`.
+
+    Raises:
+        UnknownGroupError: no record is of this group.
+    """
+    past, observed = past_of(live.observed), live.observed
     if not (live.told or live.core.state.members or live.core.state.rules) and not (
-        places or heard.told or past.newest
+        places or observed.measured.queues or past.newest
     ):
-        decided = {row.key.decode() for row in decisions if row.key is not None}
-        raise UnknownGroupError(group, named_groups(source) | live.others | decided)
-    queues = queue_standings(live, heard, past, now_ms, places or {})
-    members = member_standings(live, heard, queues, now_ms)
-    return GroupStanding(live, heard, past, queues, members, now_ms, live.engine(now_ms))
+        raise UnknownGroupError(observed.name, live.others)
+    queues = queue_standings(live, past, now_ms, places)
+    members = member_standings(live, queues, now_ms)
+    return GroupStanding(live, past, queues, members, now_ms, live.engine(now_ms))

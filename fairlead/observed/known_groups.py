@@ -101,7 +101,7 @@ class KnownGroups:
             name,
             self._around,
             Watch(name, self.happened),
-            Measured(self._around.polled),
+            Measured(self._around.polled, self._around.identities),
             decided=Decided(self._bounds),
             releases=Releases(self._bounds.releases),
             members=Members(self._around.share),

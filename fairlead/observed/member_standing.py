@@ -7,9 +7,8 @@ engine takes its queues; so is a client that is gone and waited for.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
-from fairlead.core.digest import digest
 from fairlead.core.membership import effective_members
 from fairlead.core.model import Epoch, MemberKey, MemberProfile
 from fairlead.core.ordering import java_order
@@ -17,15 +16,11 @@ from fairlead.core.single_rules import drained_of
 from fairlead.core.state import Member
 from fairlead.counts import counted
 from fairlead.durations import duration_words
-from fairlead.observed.heard import Heard
 from fairlead.observed.live_group import LiveGroup
 from fairlead.observed.queue_standing import QueueStanding
 from fairlead.observed.unrouted import lacks_route
 
 __all__ = ["MemberStanding", "member_standings"]
-
-_SETTLED: Final = 3_000
-"""A heartbeat that was sent so long after its member was told tells what it made of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,23 +98,22 @@ class MemberStanding:
 
 
 def member_standings(
-    live: LiveGroup, heard: Heard, queues: Iterable[QueueStanding], now_ms: int
+    live: LiveGroup, queues: Iterable[QueueStanding], now_ms: int
 ) -> tuple[MemberStanding, ...]:
     """Return every member, in the order of client ids.
 
     Args:
         live: the group.
-        heard: what its members said.
         queues: where its queues stand.
         now_ms: up to when they are silent.
     """
     counts = _counts(queues)
-    state = live.core.state
+    state, heard = live.core.state, live.observed.members.heard
     # Who leaves is one until the engine has taken its record away.
     keys = {key for key, each in state.members.items() if not each.leaving or key in live.told}
     keys |= {each.member.key for each in state.awaited.values()}
-    keys |= {key for key, told in live.told.items() if told.entries or key in heard.beats}
-    found = [_standing(live, heard, key, counts.get(key, Counter()), now_ms) for key in keys]
+    keys |= {key for key, told in live.told.items() if told.entries or key in heard}
+    found = [_standing(live, key, counts.get(key, Counter()), now_ms) for key in keys]
     return tuple(sorted(found, key=lambda each: (java_order(each.key.client_id), each.key)))
 
 
@@ -132,16 +126,13 @@ def _counts(queues: Iterable[QueueStanding]) -> Mapping[MemberKey, Counter[str]]
     return found
 
 
-def _standing(
-    live: LiveGroup, heard: Heard, key: MemberKey, counts: Counter[str], now_ms: int
-) -> MemberStanding:
+def _standing(live: LiveGroup, key: MemberKey, counts: Counter[str], now_ms: int) -> MemberStanding:
     member = live.core.state.members.get(key)
-    beat, heard_ms = heard.beats.get(key, (None, None))
-    profile = None if member is None else member.profile
-    if beat is not None:
-        profile = beat.profile
+    beat = live.observed.members.heard.get(key)
+    profile = None if beat is None else beat.member.profile
+    heard_ms = None if beat is None else beat.heard_ms
     told = live.told.get(key)
-    since_ms = heard.since.get(key)
+    since_ms = None if beat is None else beat.since_ms
     role, why = _role(live, key, member, counts, None if since_ms is None else now_ms - since_ms)
     lease_left_ms = None
     if profile is not None and heard_ms is not None:
@@ -161,19 +152,9 @@ def _standing(
         None if beat is None else beat.applied,
         behind=False,
     )
-    if not found.live or beat is None or told is None or profile is None:
+    if not found.live or beat is None:
         return found
-    if beat.applied is None or beat.applied < told.epoch:
-        return replace(found, behind=True)
-    settled = heard_ms is not None and heard_ms - told.at_ms > _SETTLED and not counts["gated"]
-    entries = [
-        (entry.queue, entry.epoch, entry.state)
-        for entry in told.entries
-        if entry.state != "draining"
-        or not live.observed.releases.has(entry.queue, key, entry.epoch)
-    ]
-    calm = settled and all(state == "held" for _, _, state in entries)
-    return replace(found, behind=calm and beat.digest != digest(entries))
+    return replace(found, behind=live.observed.is_behind(beat))
 
 
 def _role(

@@ -26,6 +26,8 @@ from fairlead.wire.quick_decisions import Part
 __all__ = ["ObservedGroup"]
 
 _AT_REST: Final = frozenset(("stable", "empty", "paused"))
+_ANSWERED_MS: Final = 3_000
+"""A heartbeat that was sent so long after its member was told tells what it made of that."""
 
 
 @dataclass(slots=True)
@@ -237,6 +239,26 @@ class ObservedGroup:
         if told is None:
             return None if heard.member.shares else heard.digest == 0
         return told == heard.digest
+
+    def is_behind(self, heard: Heard) -> bool:
+        """Tell whether a member has not read what it was told, or holds something else.
+
+        What it holds is known when nothing of its set is under way, and when its heartbeat was sent
+        long enough after it was told.
+        """
+        key = heard.member.key
+        told = self.told.sets.get(key)
+        if told is None:
+            return False
+        if heard.applied is None or heard.applied < told.epoch:
+            return True
+        if heard.digest == self.told.digests[key] or heard.heard_ms - told.at_ms <= _ANSWERED_MS:
+            return False
+        return all(
+            entry.state == "held"
+            or (entry.state == "draining" and self.releases.has(entry.queue, key, entry.epoch))
+            for entry in told.entries
+        )
 
     def figures(self, history_ms: int, now_ms: int | None = None) -> GroupFigures:
         """Return the group in numbers; ``now_ms``: up to when silence counts, if beyond records."""

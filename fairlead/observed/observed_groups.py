@@ -214,7 +214,8 @@ class ObservedGroups:
             for queue, position in positions.items() if group is not None else ():
                 assert group is not None, "there is a group"
                 identity = identities.get(queue.topic)
-                group.take_commit(Report(queue, None, position, identity=identity), at_ms)
+                report = Report(queue, None, position, identity=identity, by="committed")
+                group.take_commit(report, at_ms)
 
     def unmeasured(self, silent_ms: int) -> dict[str, list[MessageQueue]]:
         """Return the queues of each group of which nobody has told anything for so long."""
@@ -330,6 +331,7 @@ class ObservedGroups:
             epoch_of(body["epoch"]),
             None if position is None else position_of(position),
             identity=None if identity is None else name_of(identity),
+            by="release",
         )
         group = self._groups.of_sender(body, row)
         group.take_release(member_of(body), report, row.append_ms)
@@ -350,7 +352,11 @@ class ObservedGroups:
     def _take_route(self, row: RawRecord) -> None:
         changed = decode("routes", row, self._limits)
         if isinstance(changed, RouteChanged):
-            self._around.set_route(changed.topic, changed.route)
+            route, before = changed.route, self._around.identities.get(changed.topic)
+            self._around.set_route(changed.topic, route, row.append_ms)
+            if route is not None and before is not None and before[0] != route.identity:
+                for group in self._groups.by_name.values():
+                    group.measured.take_lives({changed.topic: route.identity}, row.append_ms)
 
     def _take_bounds(self, row: RawRecord) -> None:
         """Take in what a bridge told when a group asked where to start."""
@@ -369,6 +375,8 @@ class ObservedGroups:
                 None if each["committed"] is None else position_of(each["committed"]),
                 integer_of(each["max"]),
                 identity,
+                by="committed",
+                earliest=integer_of(each["min"]),
             )
             for each in body["queues"]
         ]
@@ -384,10 +392,12 @@ class ObservedGroups:
     def _take_assignment(self, row: RawRecord) -> None:
         if row.value is None:
             name, member, number = member_part(row.key or b"")
-            if number is not None:
-                group = self._groups.told(name, row)
-                group.told.remove(member, number)
-                group.changed()
+            group = self._groups.told(name, row)
+            if number is None:
+                group.told.odd.discard(member)
+                return
+            group.told.remove(member, number)
+            group.changed()
             return
         body = body_of(row.value)
         group = self._groups.told(body["group"], row)
@@ -396,6 +406,7 @@ class ObservedGroups:
             group.changed()
             self._groups.stirred.add(group.name)
         elif body["kind"] == "notice":
+            group.told.take_notice(body)
             group.watch.take_notice(body)
 
     def _take_decision(self, row: RawRecord) -> None:

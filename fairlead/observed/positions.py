@@ -1,8 +1,13 @@
-"""How far one group is with each queue: position, end, and since when it is behind."""
+"""How far one group is with each queue: position, end, and since when it is behind.
+
+Decides which position counts: the greatest of those told by progress, by a release, by a bridge (as
+what was committed) and by an operator's reset, of the present identity of the topic. How long
+messages wait is an estimate: between two samples of the end it is taken to have grown evenly.
+"""
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.core.records import Reset
@@ -10,14 +15,20 @@ from fairlead.observed.end_history import EndHistory, Reached
 from fairlead.observed.topic_lag import Behind, Lag, TopicLag
 from fairlead.wire.quick_fields import epoch_of, integer_of, name_of, position_of, queue_of
 
-__all__ = ["Measure", "Measured", "Report", "progress_of"]
+__all__ = ["Measure", "Measured", "Place", "Report", "ToldBy", "progress_of"]
+
+ToldBy = Literal["progress", "release", "committed", "reset"]
+"""Who said a position: a member, or the group in the data plane, or an operator."""
 
 _TOLD_WITHIN_MS: Final = 1_000
 """A client that has nothing left to read tells of a new end within this time, or so."""
 
 
+_FORMER_MAX: Final = 8
+
+
 class Report(NamedTuple):
-    """What somebody told of a queue; None: not told."""
+    """What somebody told of a queue; None: not told. ``by``: who told its position."""
 
     queue: MessageQueue
     epoch: Epoch | None
@@ -25,6 +36,44 @@ class Report(NamedTuple):
     end: int | None = None
     identity: str | None = None
     idle_ms: int | None = None
+    by: ToldBy = "progress"
+    earliest: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a group is in one queue.
+
+    Attributes:
+        position: where a new owner would start; None: nobody has said.
+        told_by: who said so.
+        end: the next offset to be written; None: nobody has said.
+        asked: position and end are the data cluster's own; else each is as old as whoever told it.
+        lag_ms: for how long the oldest message has waited; None: that is not known.
+        lag_ms_at_least: it may have waited longer.
+    """
+
+    position: Position | None = None
+    told_by: ToldBy | None = None
+    end: int | None = None
+    earliest: int | None = None
+    lag_ms: int | None = None
+    lag_ms_at_least: bool = False
+    asked: bool = False
+
+    @property
+    def end_is_older(self) -> bool:
+        """Whether the position was told later than the end: how much there is beyond is unknown."""
+        if self.asked or self.position is None or self.end is None:
+            return False
+        return self.position.offset > self.end
+
+    @property
+    def lag(self) -> int | None:
+        """How many messages are left; None: position or end is not known, or the end is older."""
+        if self.position is None or self.end is None or self.end_is_older:
+            return None
+        return max(self.end - max(self.position.offset, self.earliest or 0), 0)
 
 
 def progress_of(body: Mapping[str, Any]) -> list[Report]:
@@ -54,9 +103,12 @@ class Measure:
 
     Attributes:
         position: the greatest that was told of this life of the topic.
+        told_by: who told it.
+        earliest: the first offset that is left, as a bridge told last.
         told_ms: when the newest record was appended that told of it.
         identity: of which life the position is; None: not told.
         identity_ms: when that was told last.
+        former: identities that this one followed: none of them comes back.
         epoch: under which progress was told last.
         idle_ms: how long its owner had not tried to pull it, when it told last.
         worked: the position that progress told last.
@@ -67,9 +119,12 @@ class Measure:
     """
 
     position: Position | None = None
+    told_by: ToldBy | None = None
+    earliest: int | None = None
     told_ms: int = 0
     identity: str | None = None
     identity_ms: int = 0
+    former: tuple[str, ...] = ()
     epoch: Epoch | None = None
     idle_ms: int | None = None
     worked: Position | None = None
@@ -87,18 +142,19 @@ class Measure:
         if report.position is not None and (
             self.position is None or report.position > self.position
         ):
-            self.position = report.position
+            self.position, self.told_by = report.position, report.by
             self.ends.forget_below(report.position.offset)
         return True
 
     def take_native(self, report: Report, append_ms: int) -> None:
         """Take in where native consumers are: of a released group nothing else counts."""
         if self.take(report, append_ms):
-            self.position = report.position
+            self.position, self.told_by = report.position, report.by
 
     def take_bounds(self, report: Report, append_ms: int) -> None:
         """Take in what a bridge was asked for."""
         if self.take(report, append_ms) and report.end is not None:
+            self.earliest = report.earliest
             self.bounds.add(append_ms, report.end)
 
     def take_progress(self, report: Report, append_ms: int) -> None:
@@ -115,9 +171,10 @@ class Measure:
     def is_of_this_life(self, identity: str, append_ms: int) -> bool:
         """Tell whether a record is of the newest life of the topic; a newer life begins anew."""
         if self.identity is not None and identity != self.identity:
-            if append_ms < self.identity_ms:
+            if append_ms < self.identity_ms or identity in self.former:
                 return False
-            self.position = self.worked = self.idle_ms = None
+            self.former = (*self.former, self.identity)[-_FORMER_MAX:]
+            self.position = self.worked = self.idle_ms = self.told_by = self.earliest = None
             self.ends, self.bounds = EndHistory(), EndHistory()
         self.identity = identity
         self.identity_ms = max(self.identity_ms, append_ms)
@@ -146,12 +203,13 @@ class Measure:
         if at.offset > end:
             # The end was told before the position: how much lies beyond is not known.
             return None
-        if at.offset == end:
+        from_offset = max(at.offset, self.earliest or 0)
+        if from_offset >= end:
             return Behind(0, None, earlier=False)
         known = [ends for ends in (self.ends, self.bounds, polled) if ends is not None and ends]
-        found = _best(filter(None, (ends.reached(at.offset) for ends in known)))
+        found = _best(filter(None, (ends.reached(from_offset) for ends in known)))
         since_ms = None if found is None else found.at_ms
-        return Behind(end - at.offset, since_ms, found is not None and found.earlier)
+        return Behind(end - from_offset, since_ms, found is not None and found.earlier)
 
     def lag(self, as_of_ms: int) -> Lag | None:
         """Return how far behind the group is; None: position or end is not known."""
@@ -190,12 +248,31 @@ class Measured:
     """The queues of one group of which anybody told how far it is.
 
     ``polled``: the ends that somebody asked the data cluster for, of the queues of all groups;
-    ``topics``: how far behind each topic is, queue by queue.
+    ``identities``: topic -> which one it is by its route, and when that was told; ``topics``: how
+    far behind each topic is, queue by queue.
     """
 
     polled: Mapping[MessageQueue, EndHistory]
+    identities: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     queues: dict[MessageQueue, Measure] = field(default_factory=dict)
     topics: dict[str, TopicLag] = field(default_factory=dict)
+
+    def place(self, queue: MessageQueue, now_ms: int) -> Place:
+        """Return how far the group is in a queue; ``now_ms``: up to when messages wait."""
+        measure = self.queues.get(queue)
+        if measure is None:
+            return Place()
+        lag, seconds = measure.lag(now_ms), None
+        if lag is not None and lag.seconds is not None:
+            seconds = int(lag.seconds * 1_000)
+        return Place(
+            measure.position,
+            measure.told_by,
+            measure.end(self.polled.get(queue)),
+            measure.earliest,
+            seconds,
+            lag_ms_at_least=lag is not None and lag.at_least,
+        )
 
     def take(self, report: Report, append_ms: int) -> None:
         """Take in where somebody was in a queue."""
@@ -233,7 +310,9 @@ class Measured:
         if None not in (found.identity, reset.identity) and found.identity != reset.identity:
             return
         position = Position(offset + 1, reset.offset)
-        self.take(Report(reset.queue, None, position, identity=reset.identity), append_ms)
+        self.take(
+            Report(reset.queue, None, position, identity=reset.identity, by="reset"), append_ms
+        )
 
     def take_lives(self, identities: Mapping[str, str], at_ms: int) -> None:
         """Take in which lives of their topics there are: what was told of others says nothing."""
@@ -247,7 +326,10 @@ class Measured:
         found = self.queues.get(queue)
         if found is None:
             topic = self.topics.setdefault(queue.topic, TopicLag())
-            found = self.queues[queue] = Measure(topic=topic, slot=topic.new_place())
+            identity, told_ms = self.identities.get(queue.topic, (None, 0))
+            found = self.queues[queue] = Measure(
+                topic=topic, slot=topic.new_place(), identity=identity, identity_ms=told_ms
+            )
         return found
 
     def date(self, polled: Container[MessageQueue]) -> None:

@@ -29,8 +29,6 @@ _UNDECIDED: Final = frozenset(
     )
 )
 """Phases in which the engine has yet to say who gets the queues that nobody has."""
-_ANSWERED_MS: Final = 3_000
-"""A heartbeat that was sent so long after its member was told tells what it made of that."""
 
 
 def signs_of(group: "ObservedGroup", engine: EngineLife, lag: int) -> Signs:
@@ -158,8 +156,7 @@ def _deaf(
         told = group.told.sets.get(key)
         if told is None:
             continue
-        read = heard.applied is not None and heard.applied >= told.epoch
-        if read and not _holds_something_else(group, key, heard):
+        if not group.is_behind(heard):
             continue
         decided_ms = next(
             (each.append_ms for each in group.decided.history if each.epoch == told.epoch),
@@ -194,18 +191,6 @@ def _beats(group: "ObservedGroup") -> Iterator[Beat]:
         return
     for key, heard in members.items():
         yield Beat(key.client_id, heard.member.process, heard.heard_ms)
-
-
-def _holds_something_else(group: "ObservedGroup", key: MemberKey, heard: Heard) -> bool:
-    """Tell whether a member says that it holds another set, and nothing of its set is under way."""
-    told = group.told.sets[key]
-    if heard.digest == group.told.digests[key] or heard.heard_ms - told.at_ms <= _ANSWERED_MS:
-        return False
-    return all(
-        entry.state == "held"
-        or (entry.state == "draining" and group.releases.has(entry.queue, key, entry.epoch))
-        for entry in told.entries
-    )
 
 
 def _lease_ms(heard: Heard | None, rules: GroupRules) -> int:

@@ -7,9 +7,9 @@ from typing import Any
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.observed.grant_log import Past
-from fairlead.observed.heard import Heard, Place
 from fairlead.observed.live_group import LiveGroup
 from fairlead.observed.ownership import HoldState, Share
+from fairlead.observed.positions import Place
 
 __all__ = ["Holder", "QueueStanding", "queue_standings"]
 
@@ -116,7 +116,6 @@ class QueueStanding:
 
 def queue_standings(
     live: LiveGroup,
-    heard: Heard,
     past: Past,
     now_ms: int,
     places: Mapping[MessageQueue, Place],
@@ -125,21 +124,19 @@ def queue_standings(
 
     Args:
         live: the group.
-        heard: what its members said.
         past: its decisions.
         now_ms: up to when messages wait.
         places: where the data cluster says the group is; it knows better than what was told.
     """
     owners, readable = live.picture.owners, frozenset(live.picture.queues)
     shares = _holders(live, past)
-    routes = live.core.state.routes
-    seen = frozenset().union(readable, shares, places, heard.told)
+    measured = live.observed.measured
+    seen = frozenset().union(readable, shares, places, measured.queues)
     found = []
     for queue in sorted(seen, key=queue_order):
         place = places.get(queue)
         if place is None:
-            route = routes.get(queue.topic)
-            place = heard.place(queue, None if route is None else route.identity, now_ms)
+            place = measured.place(queue, now_ms)
         held = shares.get(queue, {})
         of_queue = {word: tuple(held.get(word, ())) for word in ("held", "draining", "gated")}
         newest = max((one.epoch for each in of_queue.values() for one in each), default=None)

@@ -9,18 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
-
-from fairlead.core.member_disagreement import SUBSCRIPTION_DISAGREEMENT, compared, traits_of, worded
+from fairlead.core.member_disagreement import compared, traits_of, worded
 from fairlead.core.membership import effective_members
-from fairlead.core.model import MemberKey, MessageQueue, Process
+from fairlead.core.model import MessageQueue, Process
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.state import Trait, TraitValue
 from fairlead.observed.live_group import LiveGroup
-from fairlead.sources.topic_source import TopicSource
-from fairlead.wire.raw import RawRecord
 
-__all__ = ["REMEDIES", "Finding", "findings_of", "told_odd"]
+__all__ = ["REMEDIES", "Finding", "findings_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,38 +52,9 @@ REMEDIES: Final[Mapping[str, str]] = {
 """What to do where a finding does not say it better."""
 
 
-def told_odd(source: TopicSource, group: str) -> frozenset[MemberKey]:
-    """Return who has been told that its group has another value than itself.
-
-    Raises:
-        EnvironmentMissingError: the topic cannot be read.
-    """
-    rows = source.read("assignments", range(source.partitions.assignments))
-    # Named by its key, in JSON: the names of other groups that begin so do no harm.
-    quoted = orjson.dumps(group)
-    newest = {row.key: row for row in rows if row.key is not None and quoted in row.key}
-    return frozenset(found for row in newest.values() for found in _told_by(row, group))
-
-
-def _told_by(row: RawRecord, group: str) -> Iterator[MemberKey]:
-    try:
-        body: Any = orjson.loads(row.value or b"null")
-    except orjson.JSONDecodeError:
-        # Nobody but the engine may write here; what a client would pass over is passed over.
-        return
-    named = body if isinstance(body, dict) else {}
-    if named.get("code") == SUBSCRIPTION_DISAGREEMENT and named.get("group") == group:
-        yield MemberKey(str(named.get("client_id")), str(named.get("incarnation")))
-
-
-def findings_of(live: LiveGroup, odd: frozenset[MemberKey]) -> tuple[Finding, ...]:
-    """Return everything that is wrong, in a fixed order.
-
-    Args:
-        live: the group.
-        odd: the members that were told that they are.
-    """
-    return (*_overlaps(live), *_disagreements(live, odd), *_duplicates(live))
+def findings_of(live: LiveGroup) -> tuple[Finding, ...]:
+    """Return everything that is wrong, in a fixed order."""
+    return (*_overlaps(live), *_disagreements(live), *_duplicates(live))
 
 
 def _overlaps(live: LiveGroup) -> Iterator[Finding]:
@@ -103,12 +70,12 @@ def _overlaps(live: LiveGroup) -> Iterator[Finding]:
             yield Finding("overlap", _named(queue), f"held by {', '.join(holders[queue])}")
 
 
-def _disagreements(live: LiveGroup, odd: frozenset[MemberKey]) -> Iterator[Finding]:
+def _disagreements(live: LiveGroup) -> Iterator[Finding]:
     values: dict[Trait, dict[TraitValue, list[str]]] = {}
     members = effective_members(live.core.state.members)
     for client_id in sorted(members, key=java_order):
         member = members[client_id]
-        name = f"{client_id} (told)" if member.key in odd else client_id
+        name = f"{client_id} (told)" if member.key in live.observed.told.odd else client_id
         for trait, value in traits_of(member).items():
             # As the engine compares: a start by time is one value, whatever the time.
             values.setdefault(trait, {}).setdefault(compared(trait, value), []).append(name)

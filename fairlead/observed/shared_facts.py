@@ -31,6 +31,7 @@ class SharedFacts:
         tick_ms: the period of the engine's ticks.
         routes: topic -> its readable queues, in their order.
         full_routes: topic -> its whole route.
+        identities: topic -> which one it is, as its route tells, and when that was appended.
         polled: the ends that somebody asked the data cluster for.
         lives: topic -> of which life of it those ends are, as far as that was told.
         appended: when the records of each topic and partition were appended.
@@ -47,6 +48,7 @@ class SharedFacts:
     tick_ms: int
     routes: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
     full_routes: dict[str, Route] = field(default_factory=dict)
+    identities: dict[str, tuple[str, int]] = field(default_factory=dict)
     polled: dict[MessageQueue, EndHistory] = field(default_factory=dict)
     lives: dict[str, str] = field(default_factory=dict)
     appended: dict[tuple[str, int], AppendTimes] = field(default_factory=dict)
@@ -115,14 +117,15 @@ class SharedFacts:
         """Tell whether a route has this queue."""
         return queue in self._routed.get(queue.topic, ())
 
-    def set_route(self, topic: str, route: Route | None) -> None:
+    def set_route(self, topic: str, route: Route | None, append_ms: int) -> None:
         """Take in the route of a topic; None: it was deleted."""
         self.structure += 1
         if route is None:
-            for known in (self.full_routes, self.routes, self._routed):
+            for known in (self.full_routes, self.routes, self._routed, self.identities):
                 known.pop(topic, None)
         else:
             self.full_routes[topic] = route
+            self.identities[topic] = route.identity, append_ms
             self.routes[topic] = queues = readable_queues(route)
             self._routed[topic] = frozenset(queues)
 

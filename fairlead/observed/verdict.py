@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from fairlead.core.membership import sharing_members
-from fairlead.core.model import MemberKey
 from fairlead.core.ordering import java_order
 from fairlead.core.retry_topic import is_awaited
 from fairlead.counts import listed
@@ -70,9 +69,9 @@ class Verdict:
         }
 
 
-def checked(standing: GroupStanding, odd: frozenset[MemberKey]) -> Verdict:
-    """Return the verdict on a group; ``odd``: members that were told that they differ from it."""
-    findings = standing_findings(standing, odd)
+def checked(standing: GroupStanding) -> Verdict:
+    """Return the verdict on a group."""
+    findings = standing_findings(standing)
     alarms = () if standing.newest is None else other_alarms(standing.newest.alarms)
     alarmed = (f"alarm {each}: {ALARMS.get(each, 'of a newer engine')}" for each in alarms)
     engine: tuple[str, ...] = ()

@@ -22,6 +22,7 @@ __all__ = [
     "DecisionRecord",
     "MoveRecord",
     "check_shard",
+    "decision_record",
     "decisions_of",
     "read_cut",
     "whole_decisions",
@@ -182,6 +183,23 @@ def decisions_of(group: str, rows: Iterable[RawRecord]) -> Iterator[DecisionReco
             continue
         if decision is not None and not decision.superseded:
             yield decision
+
+
+def decision_record(body: Mapping[str, Any], row: RawRecord) -> DecisionRecord:
+    """Return a whole decision, whose parts were joined already.
+
+    Args:
+        body: the record as docs/protocol.md §3.14 has it.
+        row: the place of its first part, and when its last part was appended.
+
+    Raises:
+        ValueError: it is no decision record.
+    """
+    try:
+        check_decision(body)
+        return _part(body, row)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"decision record: {error!r}") from error
 
 
 def whole_decisions(

@@ -7,7 +7,7 @@ from fairlead.observed.findings import standing_findings
 from fairlead.observed.group_standing import GroupStanding, read_standing
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.queue_standing import QueueStanding
-from fairlead.observed.set_findings import Finding, told_odd
+from fairlead.observed.set_findings import Finding
 from fairlead.wire.topics import ALL_TOPICS
 from strategies.registry import STRATEGIES
 from tests.engine.client import Client
@@ -41,8 +41,7 @@ def standing_of(world: World, group: str = GROUP) -> GroupStanding:
 
 def found_in(world: World, group: str = GROUP) -> list[Finding]:
     """Return what is wrong with a group of a world."""
-    odd = told_odd(MemorySource(world.topics), group)
-    return list(standing_findings(standing_of(world, group), odd))
+    return list(standing_findings(standing_of(world, group)))
 
 
 def listed_in(world: World) -> dict[str, tuple[str, ...]]:

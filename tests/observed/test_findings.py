@@ -154,7 +154,7 @@ def test_phases_in_which_nothing_is_decided(phase: str) -> None:
     found = _decided(found, state=replace(found.newest.state, phase=phase))
     for since_ms, expected in ((60_000, [phase]), (1_000, [] if phase == "barrier" else [phase])):
         past = replace(found.past, phase_since_ms=found.now_ms - since_ms)
-        findings = standing_findings(replace(found, past=past), frozenset())
+        findings = standing_findings(replace(found, past=past))
         assert [each.problem for each in findings] == expected
 
 
@@ -171,7 +171,7 @@ def test_a_topic_that_cannot_be_allocated() -> None:
     """A topic that keeps what it has is named with the reason of the strategy."""
     world = followers("c1")
     found = _decided(standing_of(world), failures={"orders": "two owners"})
-    (finding,) = standing_findings(found, frozenset())
+    (finding,) = standing_findings(found)
     assert (finding.problem, finding.subject) == ("allocation_failed", "orders")
     assert "two owners" in finding.text
 
@@ -194,7 +194,7 @@ def test_a_retry_topic_that_nothing_has_failed_for() -> None:
     follow(world, "c3").subscribed = ("orders", "%RETRY%orders")
     two.subscribed = ("orders",)
     world.pass_seconds(8)
-    verdict = checked(standing_of(world), frozenset())
+    verdict = checked(standing_of(world))
     assert (verdict.word, verdict.notes) == ("safe", ())
     assert standing_of(world).document()["unrouted"] == []
     assert not any("route" in remark for remark in remarks(world))
@@ -249,7 +249,7 @@ def test_a_member_that_no_engine_answers() -> None:
     world = followers("c1")
     held, joining = world.clients[0], follow(world, "c2")
     heard_alone(world, 10, held, joining)
-    verdict = checked(standing_of(world), frozenset())
+    verdict = checked(standing_of(world))
     assert verdict.word == "safe"
     assert "c2 has just joined and was not told anything yet" in verdict.notes
     heard_alone(world, 65, held, joining)
@@ -260,7 +260,7 @@ def test_a_member_that_no_engine_answers() -> None:
     assert "fairlead doctor" in found.remedy
     (idle,) = standing_of(world).idle
     assert idle.why == "it has heartbeat for 1 min 15 s and was not told anything yet"
-    assert not any("c2" in note for note in checked(standing_of(world), frozenset()).notes)
+    assert not any("c2" in note for note in checked(standing_of(world)).notes)
     assert "c2 has heartbeat for more than 10 s and was not told anything yet" in remarks(world)
     heard_alone(world, 8, held, joining, ticking=False)
     assert _problems(world) == [("engine_silent", "engine")]
@@ -299,7 +299,7 @@ def test_members_with_different_topics() -> None:
     one, _ = world.clients
     one.subscribed = ("orders",)
     world.pass_seconds(4)
-    verdict = checked(standing_of(world), frozenset())
+    verdict = checked(standing_of(world))
     assert verdict.word == "safe"
     (note,) = [note for note in verdict.notes if "different topics" in note]
     assert note.endswith("and each is shared among those who do (payments: not c1)")

@@ -222,7 +222,7 @@ def test_released() -> None:
     assert standing.release is not None
     assert standing.release.document()["by"] == "alice"
     assert standing.lag is None
-    notes = checked(standing, frozenset()).notes
+    notes = checked(standing).notes
     by = f"{said}; alice did so at {utc_words(standing.release.written_ms)}"
     assert by in notes
     view = view_of(world)

@@ -1,9 +1,8 @@
 """What is wrong with a live group is found in its topics; what is merely under way is not."""
 
-from fairlead.observed.set_findings import Finding, findings_of, told_odd
+from fairlead.observed.set_findings import Finding, findings_of
 from tests.engine.world import World
 from tests.planning.live import GROUP, look, world_of
-from tests.planning.memory_source import MemorySource
 
 _STRANGER = {
     "process": {
@@ -17,8 +16,7 @@ _STRANGER = {
 
 
 def _found(world: World) -> list[Finding]:
-    odd = told_odd(MemorySource(world.topics), GROUP)
-    return list(findings_of(look(world), odd))
+    return list(findings_of(look(world)))
 
 
 def test_nothing_is_wrong() -> None:
@@ -83,6 +81,6 @@ def test_two_owners() -> None:
     one, other = sorted(live.told)
     queue = live.told[one].entries[0].queue
     live.observed.told.sets[other] = live.told[one]
-    overlaps = [each for each in findings_of(live, frozenset()) if each.problem == "overlap"]
+    overlaps = [each for each in findings_of(live) if each.problem == "overlap"]
     assert len(overlaps) == len(live.told[one].entries)
     assert overlaps[0] == Finding("overlap", "/".join(map(str, queue)), "held by c1, c2")

@@ -3,7 +3,6 @@
 import itertools
 
 from fairlead.observed.group_standing import read_standing
-from fairlead.observed.set_findings import told_odd
 from fairlead.sources.caching_source import OneLook
 from strategies.registry import STRATEGIES
 from tests.engine.world import World
@@ -38,7 +37,6 @@ def test_read_once() -> None:
     source = _source()
     look = OneLook(source)
     read_standing(look, "orders", STRATEGIES, TICK_MS, history_ms=HISTORY_MS)
-    told_odd(look, "orders")
     read = [suffix for suffix, _ in source.reads]
     for suffix in set(read) - {"heartbeats"}:
         assert read.count(suffix) == 1

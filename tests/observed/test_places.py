@@ -5,9 +5,13 @@ from typing import Any
 import orjson
 
 from fairlead.core.model import MessageQueue, Position
-from fairlead.observed.heard import Heard, Place, hear
-from tests.engine.topics import PARTITIONS, Topics, shard_of
+from fairlead.observed.positions import Measured, Place
+from fairlead.observed.reading import observe_group
+from strategies.registry import STRATEGIES
+from tests.engine.topics import Topics, shard_of
 from tests.engine.world import World
+from tests.planning.live import TICK_MS
+from tests.planning.memory_source import MemorySource
 
 QUEUE = MessageQueue("orders", "main", 0)
 LIFE, FORMER = "life-2", "life-1"
@@ -23,39 +27,29 @@ def _progress(topics: Topics, offset: int, end: int | None, **said: Any) -> None
     topics.append_of("heartbeats", "orders", record)
 
 
-def _heard(topics: Topics) -> Heard:
-    shard = shard_of("orders")
-    rows = {
-        "heartbeats": topics.rows[topics_name("heartbeats"), shard],
-        "releases": topics.rows[topics_name("releases"), shard],
-        "control": topics.rows[topics_name("control"), shard],
-        "offsets": topics.rows[topics_name("offsets"), 0],
-    }
-    return hear("orders", rows, PARTITIONS.shards)
-
-
-def topics_name(suffix: str) -> str:
-    """Return the full name of a topic."""
-    return f"t.{suffix}"
+def _measured(topics: Topics) -> Measured:
+    source = MemorySource(topics)
+    groups = observe_group(source, "orders", STRATEGIES, TICK_MS, history_ms=60_000)
+    return groups.fold("orders").measured
 
 
 def test_how_long_messages_wait() -> None:
-    """The oldest message has waited since the end was first told to be beyond the position."""
+    """The oldest message has waited since the end passed the position, which is estimated."""
     topics = Topics()
     begun_ms = topics.now_ms
     for second, (offset, end) in enumerate([(100, 100), (100, 130), (100, 180), (120, 200)]):
         topics.now_ms = begun_ms + 1_000 * second
         _progress(topics, offset, end)
-    place = _heard(topics).place(QUEUE, None, begun_ms + 10_000)
+    place = _measured(topics).place(QUEUE, begun_ms + 10_000)
     assert (place.position, place.end, place.lag) == (Position(0, 120), 200, 80)
-    assert (place.lag_ms, place.lag_ms_at_least) == (9_000, False)
+    assert (place.lag_ms, place.lag_ms_at_least) == (9_334, False)
 
 
 def test_at_least() -> None:
     """Where the end was beyond the position all the time, messages may have waited longer."""
     topics = Topics()
     _progress(topics, 5, 100)
-    place = _heard(topics).place(QUEUE, None, topics.now_ms + 3_000)
+    place = _measured(topics).place(QUEUE, topics.now_ms + 3_000)
     assert (place.lag, place.lag_ms, place.lag_ms_at_least) == (95, 3_000, True)
 
 
@@ -63,7 +57,7 @@ def test_nothing_waits() -> None:
     """A group at the end has no lag, in messages and in seconds."""
     topics = Topics()
     _progress(topics, 100, 100)
-    place = _heard(topics).place(QUEUE, None, topics.now_ms + 3_000)
+    place = _measured(topics).place(QUEUE, topics.now_ms + 3_000)
     assert (place.lag, place.lag_ms) == (0, 0)
 
 
@@ -72,7 +66,7 @@ def test_an_end_that_was_told_before_the_position() -> None:
     topics = Topics()
     _progress(topics, 100, 152)
     _progress(topics, 1_630, None)
-    place = _heard(topics).place(QUEUE, None, topics.now_ms)
+    place = _measured(topics).place(QUEUE, topics.now_ms)
     assert (place.position, place.end) == (Position(0, 1_630), 152)
     assert (place.end_is_older, place.lag, place.lag_ms) == (True, None, None)
 
@@ -84,7 +78,7 @@ def test_an_operators_reset() -> None:
     key = orjson.dumps(["orders", "reset", *QUEUE])
     reset = {"kind": "reset", "group": "orders", "queue": [*QUEUE], "offset": 7, "by": "al"}
     topics.append("control", shard_of("orders"), key, reset)
-    place = _heard(topics).place(QUEUE, None, topics.now_ms)
+    place = _measured(topics).place(QUEUE, topics.now_ms)
     assert (place.told_by, place.lag) == ("reset", 145)
     assert place.position is not None
     assert place.position.offset == 7
@@ -94,9 +88,9 @@ def test_an_end_that_nobody_told() -> None:
     """A position alone says nothing of a lag, and a queue of which nothing was said is open."""
     topics = Topics()
     _progress(topics, 100, None)
-    heard = _heard(topics)
-    assert heard.place(QUEUE, None, topics.now_ms).lag is None
-    assert heard.place(QUEUE._replace(queue_id=9), None, topics.now_ms) == Place()
+    measured = _measured(topics)
+    assert measured.place(QUEUE, topics.now_ms).lag is None
+    assert measured.place(QUEUE._replace(queue_id=9), topics.now_ms) == Place()
 
 
 def test_a_former_life_of_the_topic() -> None:
@@ -104,7 +98,7 @@ def test_a_former_life_of_the_topic() -> None:
     topics = Topics()
     _progress(topics, 900, 1_000, identity=FORMER)
     _progress(topics, 3, 10, identity=LIFE)
-    place = _heard(topics).place(QUEUE, LIFE, topics.now_ms)
+    place = _measured(topics).place(QUEUE, topics.now_ms)
     assert (place.position, place.end) == (Position(0, 3), 10)
 
 
@@ -113,16 +107,13 @@ def test_records_of_others_and_no_records() -> None:
     topics = Topics()
     topics.append_of("heartbeats", "orders", b"nonsense")
     topics.append("heartbeats", shard_of("orders"), b"others", {"kind": "leave"})
-    assert _heard(topics) == Heard()
+    assert _measured(topics).queues == {}
 
 
 def test_of_a_world() -> None:
-    """A release moves the position, and the newest heartbeat of each member is kept."""
+    """What members work on moves the position."""
     world = World(queues={"orders": 1})
     client = world.join("c1")
     world.pass_seconds(5)
     client.leave()
-    heard = _heard(world.topics)
-    assert heard.place(QUEUE, None, world.topics.now_ms).told_by == "progress"
-    ((beat, _),) = heard.beats.values()
-    assert beat.sequence == client.sequence - 1
+    assert _measured(world.topics).place(QUEUE, world.topics.now_ms).told_by == "progress"
