@@ -21,9 +21,9 @@ from fairlead.errors import FairleadError, UsageError, VerdictError
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
     from fairlead.observed.bridges import Bridges
+    from fairlead.observed.finding import Finding
     from fairlead.observed.group_standing import GroupStanding
     from fairlead.observed.positions import Place
-    from fairlead.observed.set_findings import Finding
     from fairlead.observed.verdict import Verdict
     from fairlead.settings import Settings
     from fairlead.sources.caching_source import SharedSource
@@ -123,7 +123,7 @@ def _check_one(
 
 def _with_bridges(found: "Verdict", standing: "GroupStanding", bridges: "Bridges") -> "Verdict":
     """Add to a verdict what is wrong with the bridges that the group waits for."""
-    from fairlead.observed.set_findings import Finding
+    from fairlead.observed.finding import Finding
 
     concerning = bridges.about({*standing.unrouted, *standing.routes})
     told = (

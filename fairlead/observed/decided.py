@@ -4,6 +4,7 @@ A decision counts when all its parts were read (docs/protocol.md §2). Of the gr
 those stay that no decision has called resolved.
 """
 
+import contextlib
 import zlib
 from collections import deque
 from collections.abc import Container, Iterator
@@ -12,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from fairlead.core.forced_handover import MUTE_MEMBER
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.observed.bounds import MANY, Bounds
 from fairlead.wire.decision_parts import DecisionParts
@@ -40,14 +42,18 @@ _BEGUN_MAX: Final = 8
 
 
 class Grant(NamedTuple):
-    """An unresolved grant of a queue. ``stage`` is gated, granted or dropped.
+    """An unresolved grant of a queue.
 
-    ``unsafe``: it did not wait for somebody who may be working on the queue.
+    Attributes:
+        stage: gated, granted or dropped.
+        since_ms: when the decision was appended that brought it there.
+        unsafe: it did not wait for somebody who may be working on the queue.
     """
 
     client_id: str
     epoch: Epoch
     stage: str
+    since_ms: int
     unsafe: bool = False
 
 
@@ -168,6 +174,9 @@ class Decided:
         last_move: the newest that gave a queue to another client.
         grants: per queue its unresolved grants, oldest first.
         tenures: per queue who was granted it last.
+        phase_since_ms: when the decision was appended that brought the group into its phase; None:
+            it is older than what was read.
+        muted: clients that are mute, and when the decision was appended that found it.
         ended: per queue the epochs of the grants that were resolved last, and when the decision
             was appended that said so.
     """
@@ -179,6 +188,9 @@ class Decided:
     grants: dict[MessageQueue, tuple[Grant, ...]] = field(default_factory=dict)
     tenures: dict[MessageQueue, Tenure] = field(default_factory=dict)
     ended: dict[MessageQueue, dict[Epoch, int]] = field(default_factory=dict)
+    phase_since_ms: int | None = None
+    muted: dict[str, int] = field(default_factory=dict)
+    _record: tuple[Decision | None, DecisionRecord | None] | None = None
     _parts: DecisionParts[Part] = field(default_factory=DecisionParts)
     _counted: dict[int, int] = field(default_factory=dict)
 
@@ -197,12 +209,24 @@ class Decided:
             return None
         changes = self._apply_all(steps, parts)
         moves = sum(change.before != change.step.client_id for change in changes.granted)
-        self.newest = decision = _decision(group, parts, moves)
+        decision = _decision(group, parts, moves)
+        if self.newest is not None and self.newest.phase != decision.phase:
+            self.phase_since_ms = decision.append_ms
+        self.newest = decision
+        self._note_mute(decision, parts)
         self._keep(decision)
         if moves:
             self.last_move = decision
         again = self._was_counted(parts[0].cut)
         return Taken(decision, parts, steps, changes.granted, changes.given_up, again=again)
+
+    def _note_mute(self, decision: Decision, parts: list[Part]) -> None:
+        for part in parts:
+            for cause in part.body["cause"]:
+                if cause["kind"] == MUTE_MEMBER and "client_id" in cause:
+                    self.muted.setdefault(cause["client_id"], decision.append_ms)
+        if MUTE_MEMBER not in decision.alarms:
+            self.muted.clear()
 
     def _keep(self, decision: Decision) -> None:
         self.history.append(decision)
@@ -264,8 +288,12 @@ class Decided:
             if any(grant.epoch == step.epoch and grant.stage == "dropped" for grant in known):
                 changes.given_up.append(step)
         else:
-            unsafe = step.unsafe or self.is_unsafe(queue, step.epoch)
-            others.append(Grant(step.client_id, step.epoch, stage, unsafe))
+            before = self.grant(queue, step.epoch)
+            unsafe, since_ms = step.unsafe, append_ms
+            if before is not None:
+                unsafe |= before.unsafe
+                since_ms = before.since_ms if before.stage == stage else append_ms
+            others.append(Grant(step.client_id, step.epoch, stage, since_ms, unsafe))
             others.sort(key=lambda grant: grant.epoch)
         if stage == "dropped":
             changes.holders[queue] = step.client_id
@@ -286,9 +314,20 @@ class Decided:
             since_ms = known.since_ms
         self.tenures[step.queue] = Tenure(step.client_id, step.epoch, place, append_ms, since_ms)
 
-    def is_unsafe(self, queue: MessageQueue, epoch: Epoch) -> bool:
-        """Tell whether the grant of a queue did not wait for somebody who may be working on it."""
-        return any(each.unsafe and each.epoch == epoch for each in self.grants.get(queue, ()))
+    def grant(self, queue: MessageQueue, epoch: Epoch) -> Grant | None:
+        """Return an unresolved grant of a queue; None: no decision that was read tells of it."""
+        return next((each for each in self.grants.get(queue, ()) if each.epoch == epoch), None)
+
+    def record(self) -> DecisionRecord | None:
+        """Return the newest decision as a record; None: there is none, or no engine wrote it."""
+        if self._record is None or self._record[0] is not self.newest:
+            record = None
+            if self.newest is not None:
+                # The quick reader passes what no engine writes.
+                with contextlib.suppress(ValueError):
+                    record = self.newest.record()
+            self._record = self.newest, record
+        return self._record[1]
 
     def is_over(self, queue: MessageQueue, epoch: Epoch) -> bool:
         """Tell whether the grant of a queue under this epoch is known to be resolved."""

@@ -5,21 +5,22 @@ here it is said of which queue, member or topic.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from fairlead.bridges.kafka.untold_queues import UNTOLD_REMEDY
+from fairlead.core.member_disagreement import worded
 from fairlead.core.model import MessageQueue
 from fairlead.counts import counted, listed
 from fairlead.durations import duration_words
+from fairlead.observed.finding import Finding
 from fairlead.observed.group_standing import GroupStanding
-from fairlead.observed.laggards import Holding, deaf_in, holding_in, silent_in, unanswered_in
 from fairlead.observed.member_standing import MemberStanding
 from fairlead.observed.phase_words import PHASES
-from fairlead.observed.problems import Deaf, Signs, Silence, Unanswered, problems_of
+from fairlead.observed.problem_inputs import signs_of
+from fairlead.observed.problems import Signs, problems_of
 from fairlead.observed.queue_standing import Holder, QueueStanding
-from fairlead.observed.restarts import RESTARTS_OVER_MS, Beat, restarting
-from fairlead.observed.set_findings import Finding, findings_of
+from fairlead.observed.restarts import RESTARTS_OVER_MS
 
 __all__ = ["standing_findings"]
 
@@ -50,20 +51,12 @@ class _Look:
     """A group, and everything of it that may be wrong."""
 
     found: GroupStanding
-    sets: tuple[Finding, ...]
-    holding: tuple[Holding, ...]
-    deaf: tuple[tuple[MemberStanding, Deaf], ...]
-    silent: tuple[tuple[MemberStanding, Silence], ...]
-    unanswered: tuple[tuple[MemberStanding, Unanswered], ...]
+    signs: Signs
 
     @property
     def paused(self) -> bool:
         """Whether nothing is shared anew."""
-        return self.found.live.core.rules.pause
-
-    def of(self, problem: str) -> Iterator[Finding]:
-        """Yield what the sets of its members say of one problem."""
-        yield from (each for each in self.sets if each.problem == problem)
+        return self.signs.rules.pause
 
     def unassigned(self) -> list[Finding]:
         """Return the queues that nobody holds and nobody gets."""
@@ -78,9 +71,8 @@ class _Look:
             problem, text = "paused_unassigned", f"{text} while the group is paused"
             remedy = f"fairlead group resume {self.found.name}"
         return [
-            Finding(problem, "/".join(map(str, queue.queue)), text, remedy)
-            for queue in self.found.queues
-            if queue.unassigned
+            Finding(problem, "/".join(map(str, queue)), text, remedy)
+            for queue in self.signs.unassigned
         ]
 
     @property
@@ -98,7 +90,8 @@ class _Look:
             Finding("unassigned", topic, self.found.absent[topic], _MAKE_IT)
             if topic in self.found.absent
             else Finding("unassigned", topic, "its route is not known", remedy)
-            for topic in self.found.unrouted
+            for topic in self.signs.unrouted
+            if topic not in self.found.untold
         ]
 
     def untold(self) -> list[Finding]:
@@ -108,56 +101,13 @@ class _Look:
             for topic, words in sorted(self.found.untold.items())
         ]
 
-    def restarting(self) -> dict[str, int]:
-        """Return the clients that are started again and again: how many processes they had."""
-        beats = (
-            Beat(key.client_id, heard.member.process, heard.heard_ms)
-            for key, heard in self.found.live.observed.members.heard.items()
-        )
-        return restarting(beats, self.found.now_ms)
-
-    def signs(self) -> Signs:
-        """Return what can be seen of it."""
-        found, newest = self.found, self.found.newest
-        since_ms = found.phase_since_ms
-        return Signs(
-            rules=found.live.core.rules,
-            engine_silent=found.engine.silent,
-            members=len(found.sharing),
-            lag=found.lag or 0,
-            phase=found.phase,
-            phase_ms=None if since_ms is None else found.now_ms - since_ms,
-            alarms=() if newest is None else newest.alarms,
-            overlap=any(self.of("overlap")),
-            unassigned=len(self.unassigned()),
-            unrouted=len(self.unrouted()) + len(self.untold()),
-            disagree=any(self.of("disagreement")),
-            duplicate=any(self.of("duplicate_client_id")),
-            unsafe=any(each.unsafe for each in found.queues),
-            drains=tuple(each.drain for each in self.holding),
-            deaf=tuple(deaf for _, deaf in self.deaf),
-            failed=newest is not None and bool(newest.failures),
-            silences=tuple(silence for _, silence in self.silent),
-            unanswered=tuple(waits for _, waits in self.unanswered),
-            restarting=bool(self.restarting()),
-            released=found.release is not None,
-        )
-
 
 def standing_findings(found: GroupStanding) -> tuple[Finding, ...]:
     """Return everything that is wrong, in a fixed order: what concerns all of it first."""
-    sets = findings_of(found.live)
-    look = _Look(
-        found,
-        sets,
-        holding=tuple(holding_in(found)),
-        deaf=tuple(deaf_in(found)),
-        silent=tuple(silent_in(found)),
-        unanswered=tuple(unanswered_in(found)),
-    )
-    return tuple(
-        each for problem in problems_of(look.signs()) for each in _SAID[problem](look, problem)
-    )
+    seen = signs_of(found.live.observed, found.engine, found.lag or 0)
+    signs = replace(seen, unrouted=(*seen.unrouted, *sorted(found.untold)))
+    look = _Look(found, signs)
+    return tuple(each for problem in problems_of(signs) for each in _SAID[problem](look, problem))
 
 
 def _engine(look: _Look, problem: str) -> Iterator[Finding]:
@@ -175,13 +125,34 @@ def _offline(look: _Look, problem: str) -> Iterator[Finding]:
 
 
 def _phase(look: _Look, problem: str) -> Iterator[Finding]:
-    lasted_ms = look.signs().phase_ms
+    lasted_ms = look.signs.phase_ms
     how_long = "" if lasted_ms is None else f" for {duration_words(lasted_ms)}"
     yield Finding(problem, look.found.name, f"{PHASES[problem]}{how_long}", _PHASES[problem])
 
 
-def _set_says(look: _Look, problem: str) -> Iterator[Finding]:
-    yield from look.of(problem)
+def _overlap(look: _Look, problem: str) -> Iterator[Finding]:
+    for queue, members in look.signs.overlaps.items():
+        owners = ", ".join(member.client_id for member in members)
+        yield Finding(problem, _named([queue]), f"held by {owners}")
+
+
+def _disagreement(look: _Look, problem: str) -> Iterator[Finding]:
+    odd = look.found.live.observed.told.odd
+    for trait, values in look.signs.disagreements.items():
+        subject = f"{trait.name} of {trait.topic}" if trait.topic else trait.name
+        said = []
+        for value, members in values.items():
+            names = [
+                f"{each.client_id} (told)" if each in odd else each.client_id for each in members
+            ]
+            said.append(f"{worded(value)}: {', '.join(names)}")
+        yield Finding(problem, subject, "; ".join(said))
+
+
+def _duplicate(look: _Look, problem: str) -> Iterator[Finding]:
+    for client_id, number in look.signs.duplicates.items():
+        text = f"{number} processes use it: the newest counts, and the others are told to stop"
+        yield Finding(problem, client_id, text)
 
 
 def _unassigned(look: _Look, problem: str) -> Iterator[Finding]:
@@ -213,20 +184,20 @@ def _stalled(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield each holder that was told to stop and takes too long, with the queues and who waits."""
     found = look.found
     members = {each.key: each for each in found.members}
-    for each in look.holding:
-        if each.drain.problem(found.live.core.rules) != problem:
+    standings = {each.queue: each for each in found.queues}
+    for drain in look.signs.drains:
+        if drain.problem(look.signs.rules) != problem:
             continue
-        asked_ms = each.drain.asked_ms
+        asked_ms = drain.asked_ms
         how_long = (
             "longer than decisions were read" if asked_ms is None else duration_words(asked_ms)
         )
-        named = _named(one.queue for one in each.queues)
+        waiting = _waiting(standings[queue] for queue in drain.queues)
         text = (
-            f"it was told {how_long} ago to give up {named} and has not; {_waiting(each.queues)}. "
-            f"{_heard(found, members.get(each.member))}"
+            f"it was told {how_long} ago to give up {_named(drain.queues)} and has not; {waiting}. "
+            f"{_heard(found, members.get(drain.member))}"
         )
-        helps = _what_helps(found, lives=each.drain.lives)
-        yield Finding(problem, each.member.client_id, text, helps)
+        yield Finding(problem, drain.member.client_id, text, _what_helps(found, lives=drain.lives))
 
 
 def _what_helps(found: GroupStanding, *, lives: bool) -> str:
@@ -255,13 +226,17 @@ def _heard(found: GroupStanding, member: MemberStanding | None) -> str:
 
 def _not_followed(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield the members that do not take in what they were told."""
-    for each, deaf in look.deaf:
-        if deaf.is_problem(look.found.live.core.rules):
-            told = look.found.live.told[each.key]
-            read = "nothing yet" if each.applied is None else ".".join(map(str, each.applied))
+    observed = look.found.live.observed
+    for deaf in look.signs.deaf:
+        if deaf.is_problem(look.signs.rules):
+            told, applied = (
+                observed.told.sets[deaf.member],
+                observed.members.heard[deaf.member].applied,
+            )
+            read = "nothing yet" if applied is None else ".".join(map(str, applied))
             yield Finding(
                 problem,
-                each.key.client_id,
+                deaf.member.client_id,
                 f"it was told {'.'.join(map(str, told.epoch))} {duration_words(deaf.told_ms)} ago, "
                 f"has read {read}, and heartbeats",
                 "look whether it may read the assignments topic; restart it",
@@ -270,19 +245,19 @@ def _not_followed(look: _Look, problem: str) -> Iterator[Finding]:
 
 def _silent_member(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield the members that are gone and whose queues nobody takes, though an engine ticks."""
-    rules = look.found.live.core.rules
-    for each, silence in look.silent:
-        if silence.is_problem(rules):
+    sets = look.found.live.told
+    for silence in look.signs.silences:
+        if silence.is_problem(look.signs.rules):
             silent_ms = silence.silent_ms
             how_long = (
                 "longer than heartbeats were read"
                 if silent_ms is None
                 else duration_words(silent_ms)
             )
-            owned = counted(each.held + each.draining + each.gated, "queue")
+            owned = counted(len(sets[silence.member].entries), "queue")
             yield Finding(
                 problem,
-                each.key.client_id,
+                silence.member.client_id,
                 f"it has not heartbeat for {how_long}, and still has {owned}",
                 "look at the engine: it ticks, and does not take them (`fairlead doctor`, its log)",
             )
@@ -290,11 +265,11 @@ def _silent_member(look: _Look, problem: str) -> Iterator[Finding]:
 
 def _unanswered(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield the members that heartbeat and that no engine answers, though one ticks."""
-    for each, waits in look.unanswered:
-        if waits.is_problem(look.found.live.core.rules):
+    for waits in look.signs.unanswered:
+        if waits.is_problem(look.signs.rules):
             yield Finding(
                 problem,
-                each.key.client_id,
+                waits.member.client_id,
                 f"it has heartbeat for {duration_words(waits.waited_ms)}, and was not told "
                 "anything, though an engine ticks",
                 "look at the engine: it still starts, or its batches stand still (`fairlead "
@@ -306,7 +281,7 @@ def _restarting(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield the clients that are started again and again, and from where."""
     beats = look.found.live.observed.members.heard.items()
     since_ms = look.found.now_ms - RESTARTS_OVER_MS
-    for client_id, processes in look.restarting().items():
+    for client_id, processes in look.signs.restarting.items():
         places = {
             heard.member.profile.address
             for key, heard in beats
@@ -349,11 +324,11 @@ _SAID: Final[Mapping[str, Callable[[_Look, str], Iterator[Finding]]]] = {
     "engine_silent": _engine,
     "offline": _offline,
     **dict.fromkeys(_PHASES, _phase),
-    "overlap": _set_says,
+    "overlap": _overlap,
     "unassigned": _unassigned,
     "paused_unassigned": _paused_unassigned,
-    "disagreement": _set_says,
-    "duplicate_client_id": _set_says,
+    "disagreement": _disagreement,
+    "duplicate_client_id": _duplicate,
     "restarting": _restarting,
     "unsafe": _unsafe,
     "stalled_handover": _stalled,

@@ -1,6 +1,7 @@
 """The numbers of one group: what a line of a list and the metrics are made of."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -97,6 +98,12 @@ class Standing:
     unassigned: Counter[str]
     idle: int
     skew: int
+
+    def ownerless(self) -> Iterator[MessageQueue]:
+        """Yield the queues that nobody holds and nobody is granted; of no members, none."""
+        if self.roll.members:
+            for queues in self.queues.values():
+                yield from (queue for queue in queues if queue not in self.holds.queues)
 
 
 def unassigned_of(

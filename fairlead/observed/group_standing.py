@@ -11,10 +11,8 @@ from fairlead.core.membership import shared_topics
 from fairlead.core.model import Epoch, MessageQueue, Route
 from fairlead.counts import counted
 from fairlead.observed.engine_life import EngineLife
-from fairlead.observed.grant_log import Past, past_of
 from fairlead.observed.live_group import LiveGroup, UnknownGroupError, read_live_group
 from fairlead.observed.member_standing import MemberStanding, member_standings
-from fairlead.observed.phase import phase_of
 from fairlead.observed.positions import Place
 from fairlead.observed.queue_standing import QueueStanding, queue_standings
 from fairlead.observed.unrouted import unrouted_topics
@@ -38,7 +36,6 @@ class GroupStanding:
 
     Attributes:
         live: the group as its topics tell it.
-        past: its decisions, as far back as was read.
         queues: each queue.
         members: each member.
         now_ms: up to when silence and waits are counted.
@@ -50,7 +47,6 @@ class GroupStanding:
     """
 
     live: LiveGroup
-    past: Past
     queues: tuple[QueueStanding, ...]
     members: tuple[MemberStanding, ...]
     now_ms: int
@@ -71,7 +67,7 @@ class GroupStanding:
     @property
     def newest(self) -> DecisionRecord | None:
         """The newest decision that was read."""
-        return self.past.newest
+        return self.live.observed.decided.record()
 
     @property
     def epoch(self) -> Epoch | None:
@@ -84,19 +80,14 @@ class GroupStanding:
     @property
     def phase(self) -> str:
         """The word of docs/protocol.md §3.14, or ``unknown``: a decision is awaited."""
-        return phase_of(
-            None if self.newest is None else self.newest.phase,
-            awaited=any(each.unplaced for each in self.members),
-            passing=any(each.passing for each in self.queues),
-            members=bool(self.live.core.state.members),
-        )
+        return self.live.observed.standing().phase
 
     @property
     def phase_since_ms(self) -> int | None:
         """When the group came into its phase; None: before what was read, or none can tell."""
         newest = self.newest
         decided = newest is not None and newest.phase == self.phase
-        return self.past.phase_since_ms if decided else None
+        return self.live.observed.decided.phase_since_ms if decided else None
 
     @property
     def sharing(self) -> tuple[MemberStanding, ...]:
@@ -267,11 +258,11 @@ def standing_of(
     Raises:
         UnknownGroupError: no record is of this group.
     """
-    past, observed = past_of(live.observed), live.observed
+    observed = live.observed
     if not (live.told or live.core.state.members or live.core.state.rules) and not (
-        places or observed.measured.queues or past.newest
+        places or observed.measured.queues or observed.decided.newest
     ):
         raise UnknownGroupError(observed.name, live.others)
-    queues = queue_standings(live, past, now_ms, places)
+    queues = queue_standings(live, now_ms, places)
     members = member_standings(live, queues, now_ms)
-    return GroupStanding(live, past, queues, members, now_ms, live.engine(now_ms))
+    return GroupStanding(live, queues, members, now_ms, live.engine(now_ms))

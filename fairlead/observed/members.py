@@ -1,6 +1,6 @@
 """The members of one group, by their newest heartbeats."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ from fairlead.wire.quick_fields import (
 )
 from fairlead.wire.texts import TOPIC
 
-__all__ = ["EVERYTHING_MS", "Heard", "Members", "Roll"]
+__all__ = ["EVERYTHING_MS", "Disagreements", "Heard", "Members", "Roll"]
 
 EVERYTHING_MS: Final = LEASE_MS_MAX + 60_000
 """Who has been silent for longer than any lease is forgotten, unless nobody was heard since."""
@@ -44,6 +44,10 @@ _PROFILE: Final = (
     *("consume_type", "message_model", "consume_from", "consume_timestamp_ms", "ordered"),
     *("language", "version", "address", "zone", "capacity", "lease_ms"),
 )
+
+
+Disagreements = Mapping[Trait, Mapping[TraitValue, Sequence[MemberKey]]]
+"""What members are meant to agree on -> each value of it -> who has it, in RocketMQ's order."""
 
 
 @dataclass(slots=True)
@@ -82,14 +86,14 @@ class Roll:
         topics: those that members who share queues subscribe to; of a group without members, those
             of whom was heard last.
         candidates: who could own a queue: it shares queues, and no rule keeps it from them.
-        disagree: members have different values of what they are meant to agree on.
+        disagreements: what members are meant to agree on and differ in.
         model: ``broadcasting`` if nobody shares queues, else ``clustering``.
     """
 
     members: Mapping[str, Heard]
     topics: tuple[str, ...]
     candidates: tuple[MemberKey, ...]
-    disagree: bool
+    disagreements: Disagreements
     model: str
 
 
@@ -259,7 +263,7 @@ class Members:
             members={client_id: self.heard[one.key] for client_id, one in sorted(counted.items())},
             topics=tuple(sorted(topics, key=java_order)),
             candidates=tuple(member.key for member in sharing if _may_own(member, rules)),
-            disagree=_disagree(counted),
+            disagreements=_disagreements(counted),
             model="broadcasting" if models == {False} else "clustering",
         )
 
@@ -278,15 +282,16 @@ def _may_own(member: Member, rules: GroupRules) -> bool:
     return designated is None or bool(designated.topics) or designated.entries.names(client_id)
 
 
-def _disagree(members: Mapping[str, Member]) -> bool:
-    """Tell whether members differ in what docs/protocol.md §3.1 says that they agree on."""
-    values: dict[Trait, TraitValue] = {}
-    for member in members.values():
+def _disagreements(members: Mapping[str, Member]) -> Disagreements:
+    """Return what members differ in of what docs/protocol.md §3.1 says that they agree on."""
+    values: dict[Trait, dict[TraitValue, list[MemberKey]]] = {}
+    for client_id in sorted(members, key=java_order):
+        member = members[client_id]
         for trait, value in traits_of(member).items():
-            own = compared(trait, value)
-            if values.setdefault(trait, own) != own:
-                return True
-    return False
+            # As the engine compares: a start by time is one value, whatever the time.
+            holders = values.setdefault(trait, {}).setdefault(compared(trait, value), [])
+            holders.append(member.key)
+    return {trait: values[trait] for trait in sorted(values) if len(values[trait]) > 1}
 
 
 def _said(body: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -151,6 +151,19 @@ class ObservedGroup:
         found = {queue: shares_of(queue, of_queue, ends) for queue, of_queue in entries.items()}
         return {queue: shares for queue, shares in found.items() if shares}
 
+    def since_ms(self, queue: MessageQueue, share: Share) -> int | None:
+        """Return since when a member has its share of a queue; None: the log does not say.
+
+        That is when it was granted the queue or, of a drain, when it was told to stop.
+        """
+        grant, draining = self.decided.grant(queue, share.epoch), share.state == "draining"
+        if grant is not None and (grant.stage == "dropped") == draining:
+            return grant.since_ms
+        told, newest = self.told.sets[share.member], self.decided.newest
+        # A set may be read before the decision that it comes of: that is none of long ago.
+        fresh = newest is not None and told.epoch > newest.epoch
+        return told.at_ms if fresh or (share.epoch == told.epoch and not draining) else None
+
     def _ends(self) -> Ends:
         settled = {key for key, heard in self.members.heard.items() if self.is_settled(heard)}
         return Ends(self.releases, self.decided, settled)
@@ -271,7 +284,7 @@ class ObservedGroup:
             gated=standing.holds.gated,
             generation=0 if newest is None else newest.epoch.generation,
             decided_ms=None if newest is None else newest.append_ms,
-            disagree=standing.roll.disagree,
+            disagree=bool(standing.roll.disagreements),
         )
 
     def _summary(

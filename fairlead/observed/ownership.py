@@ -75,7 +75,8 @@ def shares_of(queue: MessageQueue, entries: _Entries, ends: Ends) -> list[Share]
     told = {(member, entry.epoch) for member, entry in entries}
     ended = {each for each in told if ends.is_over(queue, *each)}
     awaited = {member for member, _ in newest.after}
-    unsafe = ends.decided.is_unsafe(queue, newest.epoch)
+    granted = ends.decided.grant(queue, newest.epoch)
+    unsafe = granted is not None and granted.unsafe
     found = []
     for member, entry in entries:
         if (member, entry.epoch) in ended:
@@ -121,14 +122,14 @@ class Holds:
     """All queues of a group that anybody was told of.
 
     ``owned``: how many queues each member owns, those that it waits for included. ``contested``:
-    the queues that somebody gives up, or that others were told to hold too.
+    the queues that somebody gives up, or that others were told to hold too, and all their shares.
     """
 
     queues: Mapping[MessageQueue, Hold]
     owned: Mapping[MemberKey, int]
     draining: int
     gated: int
-    contested: tuple[MessageQueue, ...] = ()
+    contested: Mapping[MessageQueue, Sequence[Share]]
 
     @property
     def shared_twice(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
@@ -144,15 +145,18 @@ def holds_of(told: Told, ends: Ends) -> Holds:
     """Return where every queue is that anybody was told of."""
     queues: dict[MessageQueue, Hold] = {}
     owned: Counter[MemberKey] = Counter()
+    contested: dict[MessageQueue, Sequence[Share]] = {}
     for queue, entries in told.queues().items():
-        hold = _hold(shares_of(queue, entries, ends))
+        shares = shares_of(queue, entries, ends)
+        hold = _hold(shares)
         if hold is None:
             continue
         queues[queue] = hold
+        if hold.holder or hold.also:
+            contested[queue] = shares
         if hold.owner is not None:
             owned[hold.owner] += 1
     states = Counter(hold.state for hold in queues.values())
-    contested = tuple(queue for queue, hold in queues.items() if hold.holder or hold.also)
     return Holds(queues, owned, states["draining"], states["gated"], contested)
 
 

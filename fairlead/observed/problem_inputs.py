@@ -1,14 +1,11 @@
-"""What can be seen of one group among all, to tell whether anything is wrong with it.
+"""What can be seen of one group, to tell whether anything is wrong with it, and with what."""
 
-Decides what the view of all groups tells to `fairlead.observed.problems`. A check looks closer at
-one group, through the engine's own functions; what it finds there is found here by what is kept of
-every group, so that a list of thousands costs no more.
-"""
-
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.rules import GroupRules
 from fairlead.observed.engine_life import EngineLife
 from fairlead.observed.members import Heard
@@ -40,7 +37,7 @@ def signs_of(group: "ObservedGroup", engine: EngineLife, lag: int) -> Signs:
         lag: how many messages wait, as far as is known.
     """
     standing, newest, rules = group.standing(), group.decided.newest, group.rules
-    roll, live = standing.roll, _live(group)
+    live = _live(group)
     alarms = () if newest is None else newest.alarms
     return Signs(
         rules=rules,
@@ -48,20 +45,20 @@ def signs_of(group: "ObservedGroup", engine: EngineLife, lag: int) -> Signs:
         members=len(live),
         lag=lag,
         phase=standing.phase,
-        phase_ms=_phase_ms(group, engine.now_ms) if standing.phase == "barrier" else 0,
+        phase_ms=_phase_ms(group, standing, engine.now_ms),
         alarms=alarms,
-        overlap=_overlaps(group, live),
+        overlaps=_overlaps(group, live),
         unassigned=_unassigned(group, standing),
         unrouted=_unrouted(group, standing),
-        disagree=roll.disagree,
-        duplicate=_duplicates(live),
+        disagreements=standing.roll.disagreements,
+        duplicates=_duplicates(live),
         unsafe=newest is not None and newest.counts.unsafe > 0,
         drains=tuple(_drains(group, live, rules, engine.now_ms)),
         deaf=tuple(_deaf(group, live, rules, engine.now_ms)),
         failed="allocation_failed" in alarms,
         silences=tuple(_silences(group, live, rules, engine.now_ms)),
         unanswered=tuple(_unanswered(group, standing, engine)),
-        restarting=bool(restarting(_beats(group), engine.now_ms)),
+        restarting=restarting(_beats(group), engine.now_ms),
         released=group.release is not None,
     )
 
@@ -77,74 +74,75 @@ def _live(group: "ObservedGroup") -> dict[MemberKey, Heard]:
     }
 
 
-def _phase_ms(group: "ObservedGroup", now_ms: int) -> int | None:
-    """Return for how long the newest decisions have been of one phase; None: all of them are."""
-    since_ms = None
-    for decision in reversed(group.decided.history):
-        newest = group.decided.newest
-        if newest is None or decision.phase != newest.phase:
-            return None if since_ms is None else now_ms - since_ms
-        since_ms = decision.append_ms
-    return None
+def _phase_ms(group: "ObservedGroup", standing: "Standing", now_ms: int) -> int | None:
+    """Return for how long the group has been in its phase; None: longer than was read."""
+    decided, since_ms = group.decided.newest, group.decided.phase_since_ms
+    if decided is None or decided.phase != standing.phase or since_ms is None:
+        return None
+    return now_ms - since_ms
 
 
-def _overlaps(group: "ObservedGroup", live: dict[MemberKey, Heard]) -> bool:
+def _overlaps(
+    group: "ObservedGroup", live: dict[MemberKey, Heard]
+) -> dict[MessageQueue, tuple[MemberKey, ...]]:
     shared = group.holds.shared_twice
-    return any(sum(member in live for member in members) > 1 for members in shared.values())
+    found = {
+        queue: tuple(sorted(member for member in shared[queue] if member in live))
+        for queue in sorted(shared, key=queue_order)
+    }
+    return {queue: members for queue, members in found.items() if len(members) > 1}
 
 
-def _unassigned(group: "ObservedGroup", standing: "Standing") -> int:
-    """Return how many queues nobody has, if the engine has said so: else it has yet to act."""
+def _unassigned(group: "ObservedGroup", standing: "Standing") -> tuple[MessageQueue, ...]:
+    """Return which queues nobody has, if the engine has said so: else it has yet to act."""
     newest = group.decided.newest
     if standing.phase in _UNDECIDED or (newest is not None and not newest.counts.unassigned):
-        return 0
+        return ()
     if any(group.is_settled(heard) is None for heard in standing.roll.members.values()):
-        return 0
-    return sum(standing.unassigned.values())
+        return ()
+    return tuple(standing.ownerless())
 
 
-def _unrouted(group: "ObservedGroup", standing: "Standing") -> int:
+def _unrouted(group: "ObservedGroup", standing: "Standing") -> tuple[str, ...]:
     roll, routes = standing.roll, group.around.routes
     if not roll.members or roll.model != "clustering":
-        return 0
-    return sum(lacks_route(group.name, topic, routes, group.rules) for topic in roll.topics)
+        return ()
+    return tuple(
+        topic for topic in roll.topics if lacks_route(group.name, topic, routes, group.rules)
+    )
 
 
-def _duplicates(live: dict[MemberKey, Heard]) -> bool:
+def _duplicates(live: dict[MemberKey, Heard]) -> dict[str, int]:
     processes = {
         (key.client_id, heard.member.process)
         for key, heard in live.items()
         if not heard.member.leaving
     }
-    return len({client_id for client_id, _ in processes}) < len(processes)
+    counts = Counter(client_id for client_id, _ in processes)
+    return {
+        client_id: counts[client_id]
+        for client_id in sorted(counts, key=java_order)
+        if counts[client_id] > 1
+    }
 
 
 def _drains(
     group: "ObservedGroup", live: dict[MemberKey, Heard], rules: GroupRules, now_ms: int
 ) -> Iterator[Drain]:
-    queues: dict[MemberKey, list[MessageQueue]] = {}
-    for queue in group.holds.contested:
-        holder = group.holds.queues[queue].holder
-        if holder is not None:
-            queues.setdefault(holder, []).append(queue)
-    newest = group.decided.newest
-    muted = newest is not None and "mute_member" in newest.alarms
-    for holder, given_up in queues.items():
-        places = [
-            (queue, grant.epoch)
-            for queue in given_up
-            for grant in group.decided.grants.get(queue, ())
-            if grant.stage == "dropped" and grant.client_id == holder.client_id
-        ]
-        asked = [group.watch.dropped[place] for place in places if place in group.watch.dropped]
-        told = group.told.sets.get(holder)
-        if told is not None and newest is not None and told.epoch > newest.epoch:
-            # A set may be read before the decision that it comes of: that is none of long ago.
-            asked += [told.at_ms] * (len(given_up) - len(asked))
+    asked: dict[MemberKey, dict[MessageQueue, int | None]] = {}
+    contested = group.holds.contested
+    for queue in sorted(contested, key=queue_order):
+        for share in contested[queue]:
+            if share.state == "draining":
+                asked.setdefault(share.member, {})[queue] = group.since_ms(queue, share)
+    for holder, given_up in sorted(asked.items()):
+        since = [each for each in given_up.values() if each is not None]
         yield Drain(
-            asked_ms=None if len(asked) < len(given_up) else now_ms - min(asked),
+            member=holder,
+            queues=tuple(given_up),
+            asked_ms=None if len(since) < len(given_up) else now_ms - min(since),
             lease_ms=_lease_ms(group.members.heard.get(holder), rules),
-            muted=muted and any(place in group.watch.late for place in places),
+            muted=holder.client_id in group.decided.muted,
             lives=holder in live,
         )
 
@@ -153,16 +151,15 @@ def _deaf(
     group: "ObservedGroup", live: dict[MemberKey, Heard], rules: GroupRules, now_ms: int
 ) -> Iterator[Deaf]:
     for key, heard in live.items():
-        told = group.told.sets.get(key)
-        if told is None:
-            continue
         if not group.is_behind(heard):
             continue
+        told = group.told.sets[key]
+        # Its record is written again and again to heal it, under the same epoch.
         decided_ms = next(
             (each.append_ms for each in group.decided.history if each.epoch == told.epoch),
             told.at_ms,
         )
-        yield Deaf(now_ms - decided_ms, _lease_ms(heard, rules))
+        yield Deaf(key, now_ms - decided_ms, _lease_ms(heard, rules))
 
 
 def _silences(
@@ -172,16 +169,17 @@ def _silences(
         if key not in live and told.entries:
             heard = group.members.heard.get(key)
             silent_ms = None if heard is None else now_ms - heard.heard_ms
-            yield Silence(silent_ms, _lease_ms(heard, rules))
+            yield Silence(key, silent_ms, _lease_ms(heard, rules))
 
 
 def _unanswered(
     group: "ObservedGroup", standing: "Standing", engine: EngineLife
 ) -> Iterator[Unanswered]:
     for heard in standing.roll.members.values():
-        if heard.member.shares and heard.member.key not in group.told.sets:
+        key = heard.member.key
+        if heard.member.shares and key not in group.told.sets:
             waited_ms = engine.now_ms - heard.since_ms
-            yield Unanswered(waited_ms, _lease_ms(heard, group.rules), engine.tick_ms)
+            yield Unanswered(key, waited_ms, _lease_ms(heard, group.rules), engine.tick_ms)
 
 
 def _beats(group: "ObservedGroup") -> Iterator[Beat]:

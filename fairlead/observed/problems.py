@@ -7,12 +7,14 @@ left nothing. A handover is stalled when its holder has not released for longer 
 deadline of the group, or than its lease where there is none.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.rules import GroupRules
 from fairlead.observed.engine_life import TICKS_SILENT
+from fairlead.observed.members import Disagreements
 
 __all__ = ["Deaf", "Drain", "Signs", "Silence", "Unanswered", "other_alarms", "problems_of"]
 
@@ -33,12 +35,16 @@ class Drain:
     """A member that was told to give queues up and has not.
 
     Attributes:
+        member: who.
+        queues: which.
         asked_ms: how long ago, the first of them; None: before everything that was read.
         lease_ms: its own, or that of its group if that is longer.
         muted: the engine has called it mute since.
         lives: it heartbeats.
     """
 
+    member: MemberKey
+    queues: tuple[MessageQueue, ...]
     asked_ms: int | None
     lease_ms: int
     muted: bool
@@ -63,6 +69,7 @@ class Deaf:
     ``told_ms``: how long ago it was told that. ``lease_ms``: as of a `Drain`.
     """
 
+    member: MemberKey
     told_ms: int
     lease_ms: int
 
@@ -79,6 +86,7 @@ class Silence:
     `Drain`.
     """
 
+    member: MemberKey
     silent_ms: int | None
     lease_ms: int
 
@@ -100,6 +108,7 @@ class Unanswered:
     period of the engine's ticks.
     """
 
+    member: MemberKey
     waited_ms: int
     lease_ms: int
     tick_ms: int
@@ -122,18 +131,18 @@ class Signs:
         phase: a word of docs/protocol.md §3.14.
         phase_ms: for how long it has been in it; None: since before everything that was read.
         alarms: of the newest decision.
-        overlap: two living members were told to hold one queue.
+        overlaps: the queues that several living members were told to hold, and who these are.
         unassigned: queues that nobody holds and nobody is about to get.
-        unrouted: topics that are shared and of which no route is known.
-        disagree: members differ in what they are meant to agree on.
-        duplicate: several processes use one client id.
+        unrouted: topics that are shared and whose route is not known, or tells too few queues.
+        disagreements: what members are meant to agree on and differ in: who has which value.
+        duplicates: the client ids that several processes use, and how many these are.
         unsafe: a queue was granted without waiting for somebody who may be working on it.
         drains: who was told to give queues up and has not.
         deaf: who has not taken in what it was told.
         failed: a topic cannot be allocated.
         silences: who has queues and does not heartbeat.
         unanswered: who heartbeats and was not told anything.
-        restarting: a client is started again and again.
+        restarting: clients that are started again and again, and how many processes they had.
         released: native consumers read its queues, and nobody of Fairlead's is missed.
     """
 
@@ -144,18 +153,18 @@ class Signs:
     phase: str
     phase_ms: int | None
     alarms: tuple[str, ...]
-    overlap: bool
-    unassigned: int
-    unrouted: int
-    disagree: bool
-    duplicate: bool
+    overlaps: Mapping[MessageQueue, tuple[MemberKey, ...]]
+    unassigned: tuple[MessageQueue, ...]
+    unrouted: tuple[str, ...]
+    disagreements: Disagreements
+    duplicates: Mapping[str, int]
     unsafe: bool
     drains: tuple[Drain, ...]
     deaf: tuple[Deaf, ...]
     failed: bool
     silences: tuple[Silence, ...]
     unanswered: tuple[Unanswered, ...]
-    restarting: bool
+    restarting: Mapping[str, int]
     released: bool = False
 
 
@@ -176,12 +185,12 @@ def _problems(signs: Signs) -> Iterator[str]:
         "engine_silent": signs.engine_silent and signs.members > 0,
         "offline": signs.lag > 0 and not signs.members and not signs.released,
         signs.phase: signs.phase in _STUCK or (signs.phase == "barrier" and _lasts(signs)),
-        "overlap": signs.overlap,
-        "unassigned": signs.unrouted > 0 or (signs.unassigned > 0 and not paused),
-        "paused_unassigned": signs.unassigned > 0 and paused,
-        "disagreement": signs.disagree,
-        "duplicate_client_id": signs.duplicate,
-        "restarting": signs.restarting,
+        "overlap": bool(signs.overlaps),
+        "unassigned": bool(signs.unrouted) or (bool(signs.unassigned) and not paused),
+        "paused_unassigned": bool(signs.unassigned) and paused,
+        "disagreement": bool(signs.disagreements),
+        "duplicate_client_id": bool(signs.duplicates),
+        "restarting": bool(signs.restarting),
         "unsafe": signs.unsafe,
         "stalled_handover": "stalled_handover" in slow,
         "mute_member": "mute_member" in slow,

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fairlead.core.model import Epoch, MemberKey, MessageQueue
+from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
-from fairlead.observed.grant_log import Past
 from fairlead.observed.live_group import LiveGroup
-from fairlead.observed.ownership import HoldState, Share
+from fairlead.observed.ownership import HoldState
 from fairlead.observed.positions import Place
 
 __all__ = ["Holder", "QueueStanding", "queue_standings"]
@@ -116,7 +115,6 @@ class QueueStanding:
 
 def queue_standings(
     live: LiveGroup,
-    past: Past,
     now_ms: int,
     places: Mapping[MessageQueue, Place],
 ) -> tuple[QueueStanding, ...]:
@@ -124,12 +122,11 @@ def queue_standings(
 
     Args:
         live: the group.
-        past: its decisions.
         now_ms: up to when messages wait.
         places: where the data cluster says the group is; it knows better than what was told.
     """
     owners, readable = live.picture.owners, frozenset(live.picture.queues)
-    shares = _holders(live, past)
+    shares = _holders(live)
     measured = live.observed.measured
     seen = frozenset().union(readable, shares, places, measured.queues)
     found = []
@@ -139,7 +136,8 @@ def queue_standings(
             place = measured.place(queue, now_ms)
         held = shares.get(queue, {})
         of_queue = {word: tuple(held.get(word, ())) for word in ("held", "draining", "gated")}
-        newest = max((one.epoch for each in of_queue.values() for one in each), default=None)
+        newest = max((one.epoch for each in of_queue.values() for one in each), default=NOTHING)
+        granted = live.observed.decided.grant(queue, newest)
         found.append(
             QueueStanding(
                 queue,
@@ -149,7 +147,7 @@ def queue_standings(
                 _target(live, of_queue, owners.get(queue)),
                 place,
                 readable=queue in readable,
-                unsafe=bool(of_queue["draining"]) and (queue, newest) in past.unsafe,
+                unsafe=bool(of_queue["draining"]) and granted is not None and granted.unsafe,
             )
         )
     return tuple(found)
@@ -165,22 +163,12 @@ def _target(
     return holders[0].member.client_id if holders else None
 
 
-def _holders(live: LiveGroup, past: Past) -> dict[MessageQueue, dict[HoldState, list[Holder]]]:
+def _holders(live: LiveGroup) -> dict[MessageQueue, dict[HoldState, list[Holder]]]:
     found: dict[MessageQueue, dict[HoldState, list[Holder]]] = {}
     for queue, shares in live.observed.shares().items():
         for share in shares:
-            holder = _holder(live, past, queue, share)
+            since_ms = live.observed.since_ms(queue, share)
+            alive = share.member in live.core.state.members
+            holder = Holder(share.member, share.epoch, since_ms, alive, share.waits_for)
             found.setdefault(queue, {}).setdefault(share.state, []).append(holder)
     return found
-
-
-def _holder(live: LiveGroup, past: Past, queue: MessageQueue, share: Share) -> Holder:
-    member, told, draining = share.member, live.told[share.member], share.state == "draining"
-    since = past.dropped if draining else past.granted
-    since_ms = since.get((queue, member.client_id, share.epoch))
-    # A set may be read before the decision that it comes of: that is none of long ago.
-    fresh = past.newest is not None and told.epoch > past.newest.epoch
-    if since_ms is None and (fresh or (share.epoch == told.epoch and not draining)):
-        since_ms = told.at_ms
-    alive = member in live.core.state.members
-    return Holder(member, share.epoch, since_ms, alive, share.waits_for)

@@ -12,13 +12,13 @@ from fairlead.core.membership import sharing_members
 from fairlead.core.ordering import java_order
 from fairlead.core.retry_topic import is_awaited
 from fairlead.counts import listed
+from fairlead.observed.finding import Finding
 from fairlead.observed.findings import standing_findings
 from fairlead.observed.group_notes import notes_on
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.live_group import LiveGroup
 from fairlead.observed.phase_words import ALARMS
 from fairlead.observed.problems import other_alarms
-from fairlead.observed.set_findings import Finding
 
 __all__ = ["Verdict", "Word", "checked", "unreadable", "worst"]
 

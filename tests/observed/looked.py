@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from fairlead.observed.finding import Finding
 from fairlead.observed.findings import standing_findings
 from fairlead.observed.group_standing import GroupStanding, read_standing
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.queue_standing import QueueStanding
-from fairlead.observed.set_findings import Finding
 from fairlead.wire.topics import ALL_TOPICS
 from strategies.registry import STRATEGIES
 from tests.engine.client import Client

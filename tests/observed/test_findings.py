@@ -1,15 +1,17 @@
 """What is wrong with a group as it stands is found, with what to do; what takes its time is not."""
 
 import re
+import zlib
 from dataclasses import replace
 
+import orjson
 import pytest
 
 from fairlead.cli.group_check import folded_findings
 from fairlead.observed.findings import standing_findings
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.verdict import checked
-from fairlead.wire.decision_records import DecisionRecord
+from fairlead.wire.bodies import summary_body
 from tests.engine.client import Client
 from tests.engine.world import World
 from tests.observed.looked import (
@@ -31,10 +33,18 @@ def _problems(world: World) -> list[tuple[str, str]]:
 
 
 def _decided(found: GroupStanding, **changes: object) -> GroupStanding:
-    newest = found.newest
+    observed = found.live.observed
+    newest = observed.decided.newest
     assert newest is not None
-    changed: DecisionRecord = replace(newest, **changes)  # type: ignore[arg-type]
-    return replace(found, past=replace(found.past, newest=changed))
+    body = newest.body() | changes
+    observed.decided.newest = replace(
+        newest,
+        phase=body["state"]["phase"],
+        alarms=tuple(body["alarms"]),
+        packed=zlib.compress(orjson.dumps(body)),
+    )
+    observed.changed()
+    return found
 
 
 def test_nothing_is_wrong() -> None:
@@ -151,10 +161,10 @@ def test_phases_in_which_nothing_is_decided(phase: str) -> None:
     world = followers("c1")
     found = standing_of(world)
     assert found.newest is not None
-    found = _decided(found, state=replace(found.newest.state, phase=phase))
+    found = _decided(found, state=summary_body(replace(found.newest.state, phase=phase)))
     for since_ms, expected in ((60_000, [phase]), (1_000, [] if phase == "barrier" else [phase])):
-        past = replace(found.past, phase_since_ms=found.now_ms - since_ms)
-        findings = standing_findings(replace(found, past=past))
+        found.live.observed.decided.phase_since_ms = found.now_ms - since_ms
+        findings = standing_findings(found)
         assert [each.problem for each in findings] == expected
 
 
@@ -170,7 +180,8 @@ def test_a_member_that_reads_nothing() -> None:
 def test_a_topic_that_cannot_be_allocated() -> None:
     """A topic that keeps what it has is named with the reason of the strategy."""
     world = followers("c1")
-    found = _decided(standing_of(world), failures={"orders": "two owners"})
+    failures = [{"topic": "orders", "message": "two owners", "code": "bad_result"}]
+    found = _decided(standing_of(world), failures=failures, alarms=["allocation_failed"])
     (finding,) = standing_findings(found)
     assert (finding.problem, finding.subject) == ("allocation_failed", "orders")
     assert "two owners" in finding.text

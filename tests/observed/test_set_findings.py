@@ -1,8 +1,10 @@
 """What is wrong with a live group is found in its topics; what is merely under way is not."""
 
-from fairlead.observed.set_findings import Finding, findings_of
+from fairlead.observed.finding import Finding
+from fairlead.observed.findings import standing_findings
 from tests.engine.world import World
-from tests.planning.live import GROUP, look, world_of
+from tests.observed.looked import found_in, standing_of
+from tests.planning.live import GROUP, world_of
 
 _STRANGER = {
     "process": {
@@ -16,7 +18,8 @@ _STRANGER = {
 
 
 def _found(world: World) -> list[Finding]:
-    return list(findings_of(look(world)))
+    of_members = ("disagreement", "duplicate_client_id", "overlap")
+    return [each for each in found_in(world) if each.problem in of_members]
 
 
 def test_nothing_is_wrong() -> None:
@@ -77,10 +80,12 @@ def test_two_owners() -> None:
     """Two living members that were told to hold one queue are both named."""
     world = world_of("c1", "c2")
     world.pass_seconds(8)
-    live = look(world)
-    one, other = sorted(live.told)
-    queue = live.told[one].entries[0].queue
-    live.observed.told.sets[other] = live.told[one]
-    overlaps = [each for each in findings_of(live) if each.problem == "overlap"]
-    assert len(overlaps) == len(live.told[one].entries)
-    assert overlaps[0] == Finding("overlap", "/".join(map(str, queue)), "held by c1, c2")
+    standing = standing_of(world)
+    told = standing.live.observed.told.sets
+    one, other = sorted(told)
+    queue = told[one].entries[0].queue
+    told[other] = told[one]
+    standing.live.observed.changed()
+    overlaps = [each for each in standing_findings(standing) if each.problem == "overlap"]
+    assert len(overlaps) == len(told[one].entries)
+    assert (overlaps[0].subject, overlaps[0].text) == ("/".join(map(str, queue)), "held by c1, c2")
