@@ -1,16 +1,17 @@
 """The numbers of one group: what a line of a list and the metrics are made of."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from fairlead.core.model import MessageQueue
-from fairlead.observed.members import Roll
-from fairlead.observed.ownership import Holds
+from fairlead.core.model import NOTHING
+from fairlead.observed.observed_group import ObservedGroup
+from fairlead.observed.problem_inputs import signs_of
+from fairlead.observed.problems import problems_of
+from fairlead.observed.standing import Standing
 from fairlead.observed.summary import GroupSummary
 
-__all__ = ["HELD_PHASES", "GroupFigures", "Standing", "TopicFigures", "unassigned_of"]
+__all__ = ["HELD_PHASES", "GroupFigures", "TopicFigures", "figures_of"]
 
 HELD_PHASES: Final = (
     "paused", "quarantined", "recovering", "settling",
@@ -73,45 +74,79 @@ class GroupFigures:
     disagree: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How a group stands, whatever time it is.
+def figures_of(group: ObservedGroup, history_ms: int, now_ms: int | None = None) -> GroupFigures:
+    """Return a group in numbers.
 
-    Attributes:
-        roll: who is in it.
-        holds: who holds what.
-        phase: as :class:`~fairlead.observed.summary.GroupSummary` has it, and likewise ``mode``.
-        mode: how queues are handed over.
-        converged: nothing is on its way, and each live member holds what it was told.
-        queues: of each topic that it shares, by its route.
-        unassigned: of these, which nobody holds and nobody is granted.
-        idle: members that could own a queue and own none.
-        skew: most queues of a member less fewest, of those that could own one.
+    Args:
+        group: the group.
+        history_ms: so long, before the newest record, its last rebalance is remembered.
+        now_ms: up to when silence counts, if beyond records.
     """
-
-    roll: Roll
-    holds: Holds
-    phase: str
-    mode: str
-    converged: bool
-    queues: dict[str, tuple[MessageQueue, ...]]
-    unassigned: Counter[str]
-    idle: int
-    skew: int
-
-    def ownerless(self) -> Iterator[MessageQueue]:
-        """Yield the queues that nobody holds and nobody is granted; of no members, none."""
-        if self.roll.members:
-            for queues in self.queues.values():
-                yield from (queue for queue in queues if queue not in self.holds.queues)
+    standing, newest = group.standing(), group.decided.newest
+    topics = tuple(_topics(group, standing))
+    return GroupFigures(
+        summary=_summary(group, standing, topics, history_ms, now_ms or 0),
+        topics=topics,
+        draining=standing.holds.draining,
+        gated=standing.holds.gated,
+        generation=0 if newest is None else newest.epoch.generation,
+        decided_ms=None if newest is None else newest.append_ms,
+        disagree=bool(standing.roll.disagreements),
+    )
 
 
-def unassigned_of(
-    queues: dict[str, tuple[MessageQueue, ...]], roll: Roll, holds: Holds
-) -> Counter[str]:
-    """Return how many queues of each topic nobody holds; without members none is missed."""
-    found: Counter[str] = Counter()
-    if roll.members:
-        for topic, shared in queues.items():
-            found[topic] = sum(queue not in holds.queues for queue in shared)
-    return found
+def _summary(
+    group: ObservedGroup,
+    standing: Standing,
+    topics: tuple[TopicFigures, ...],
+    history_ms: int,
+    now_ms: int,
+) -> GroupSummary:
+    roll, holds, newest = standing.roll, standing.holds, group.decided.newest
+    messages = [each.lag_messages for each in topics if each.lag_messages is not None]
+    seconds = [each.lag_seconds for each in topics if each.lag_seconds is not None]
+    lag, now_ms = sum(messages), max(now_ms, group.around.as_of_ms)
+    engine = group.around.engine(group.name, group.rules, now_ms)
+    return GroupSummary(
+        group=group.name,
+        phase=standing.phase,
+        strategy=group.rules.strategy if newest is None else newest.strategy,
+        mode=standing.mode,
+        model=roll.model,
+        members=len(roll.members),
+        members_idle=standing.idle,
+        queues=sum(each.queues for each in topics),
+        unassigned=sum(each.unassigned for each in topics),
+        in_handover=holds.draining + holds.gated,
+        unsafe=0 if newest is None else newest.counts.unsafe,
+        epoch=NOTHING if newest is None else newest.epoch,
+        converged=standing.converged,
+        skew=standing.skew,
+        alarms=() if newest is None else newest.alarms,
+        lag_messages=lag if messages else None,
+        lag_seconds=max(seconds) if seconds else None,
+        last_rebalance=group.last_rebalance(history_ms),
+        as_of_ms=group.around.as_of_ms,
+        problems=problems_of(signs_of(group, engine, lag)),
+        engine=engine,
+        release=group.release,
+    )
+
+
+def _topics(group: ObservedGroup, standing: Standing) -> Iterator[TopicFigures]:
+    """Yield the figures of each topic that the group shares, by the order of their names."""
+    as_of_ms = group.around.as_of_ms
+    anybody, release = bool(standing.roll.members), group.release
+    # Of a released group only its native consumers' commits tell how far it is.
+    told = release is None or group.native_ms > release.written_ms
+    for topic, queues in standing.queues.items():
+        known = group.measured.behind(topic) if told else None
+        lag = None if known is None else known.lag(as_of_ms)
+        yield TopicFigures(
+            topic=topic,
+            queues=len(queues) if anybody else 0,
+            unassigned=standing.unassigned[topic],
+            lag_messages=None if lag is None else lag.messages,
+            lag_seconds=None if lag is None else lag.seconds,
+            lag_at_least=lag is not None and lag.at_least,
+        )

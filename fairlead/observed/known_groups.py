@@ -31,14 +31,12 @@ class KnownGroups:
         stirred: those in which something may be under way.
     """
 
-    def __init__(
-        self, around: SharedFacts, bounds: Bounds = MANY, strangers: Strangers | None = None
-    ) -> None:
+    def __init__(self, around: SharedFacts, bounds: Bounds = MANY) -> None:
         self.by_name: dict[str, ObservedGroup] = {}
         self.happened = Happened()
         self.stirred: set[str] = set()
         self._around, self._bounds = around, bounds
-        self._strangers = strangers or Strangers()
+        self._strangers = Strangers()
 
     def count_on(self, happened: Happened) -> None:
         """Go on with counts of a view before this one."""

@@ -2,6 +2,7 @@
 
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import java_order, queue_order
+from fairlead.observed.group_metrics import figures_of
 from fairlead.observed.group_view import GroupView, MemberView, QueueView
 from fairlead.observed.members import Heard
 from fairlead.observed.observed_group import ObservedGroup
@@ -12,7 +13,7 @@ __all__ = ["look_at"]
 
 def look_at(group: ObservedGroup, history_ms: int, now_ms: int | None = None) -> GroupView:
     """Return a group as it is now, with the decisions of so long."""
-    figures = group.figures(history_ms, now_ms)
+    figures = figures_of(group, history_ms, now_ms)
     heard = group.members.remembered(group.around.clock_ms(group.name))
     members = sorted(heard.keys() | group.told.sets.keys(), key=_in_order)
     return GroupView(

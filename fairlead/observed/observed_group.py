@@ -5,22 +5,20 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fairlead.control.native_handback import GroupRelease, release_of
-from fairlead.core.model import NOTHING, MemberKey, MessageQueue
+from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.rules import GroupRules
 from fairlead.observed.assignments import Told
 from fairlead.observed.decided import Decided, Decision
 from fairlead.observed.events import Watch
-from fairlead.observed.group_metrics import GroupFigures, Standing, TopicFigures, unassigned_of
 from fairlead.observed.members import Heard, Members, Roll
 from fairlead.observed.ownership import Ends, Holds, Share, holds_of, shares_of
 from fairlead.observed.phase import phase_of
 from fairlead.observed.positions import Measured, Report
-from fairlead.observed.problem_inputs import signs_of
-from fairlead.observed.problems import problems_of
 from fairlead.observed.releases import Releases
 from fairlead.observed.shared_facts import SharedFacts
-from fairlead.observed.summary import GroupSummary, LastRebalance
+from fairlead.observed.standing import Standing, unassigned_of
+from fairlead.observed.summary import LastRebalance
 from fairlead.wire.quick_decisions import Part
 
 __all__ = ["ObservedGroup"]
@@ -272,71 +270,6 @@ class ObservedGroup:
             or (entry.state == "draining" and self.releases.has(entry.queue, key, entry.epoch))
             for entry in told.entries
         )
-
-    def figures(self, history_ms: int, now_ms: int | None = None) -> GroupFigures:
-        """Return the group in numbers; ``now_ms``: up to when silence counts, if beyond records."""
-        standing, newest = self.standing(), self.decided.newest
-        topics = tuple(self._topics(standing))
-        return GroupFigures(
-            summary=self._summary(standing, topics, history_ms, now_ms or 0),
-            topics=topics,
-            draining=standing.holds.draining,
-            gated=standing.holds.gated,
-            generation=0 if newest is None else newest.epoch.generation,
-            decided_ms=None if newest is None else newest.append_ms,
-            disagree=bool(standing.roll.disagreements),
-        )
-
-    def _summary(
-        self, standing: Standing, topics: tuple[TopicFigures, ...], history_ms: int, now_ms: int
-    ) -> GroupSummary:
-        roll, holds, newest = standing.roll, standing.holds, self.decided.newest
-        messages = [each.lag_messages for each in topics if each.lag_messages is not None]
-        seconds = [each.lag_seconds for each in topics if each.lag_seconds is not None]
-        lag, now_ms = sum(messages), max(now_ms, self.around.as_of_ms)
-        engine = self.around.engine(self.name, self.rules, now_ms)
-        return GroupSummary(
-            group=self.name,
-            phase=standing.phase,
-            strategy=self.rules.strategy if newest is None else newest.strategy,
-            mode=standing.mode,
-            model=roll.model,
-            members=len(roll.members),
-            members_idle=standing.idle,
-            queues=sum(each.queues for each in topics),
-            unassigned=sum(each.unassigned for each in topics),
-            in_handover=holds.draining + holds.gated,
-            unsafe=0 if newest is None else newest.counts.unsafe,
-            epoch=NOTHING if newest is None else newest.epoch,
-            converged=standing.converged,
-            skew=standing.skew,
-            alarms=() if newest is None else newest.alarms,
-            lag_messages=lag if messages else None,
-            lag_seconds=max(seconds) if seconds else None,
-            last_rebalance=self.last_rebalance(history_ms),
-            as_of_ms=self.around.as_of_ms,
-            problems=problems_of(signs_of(self, engine, lag)),
-            engine=engine,
-            release=self.release,
-        )
-
-    def _topics(self, standing: Standing) -> Iterator[TopicFigures]:
-        """Yield the figures of each topic that the group shares, by the order of their names."""
-        as_of_ms = self.around.as_of_ms
-        anybody, release = bool(standing.roll.members), self.release
-        # Of a released group only its native consumers' commits tell how far it is.
-        told = release is None or self.native_ms > release.written_ms
-        for topic, queues in standing.queues.items():
-            known = self.measured.behind(topic) if told else None
-            lag = None if known is None else known.lag(as_of_ms)
-            yield TopicFigures(
-                topic=topic,
-                queues=len(queues) if anybody else 0,
-                unassigned=standing.unassigned[topic],
-                lag_messages=None if lag is None else lag.messages,
-                lag_seconds=None if lag is None else lag.seconds,
-                lag_at_least=lag is not None and lag.at_least,
-            )
 
     def overlaps(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
         """Return the queues that several live members were told to hold, and who these are.

@@ -1,40 +1,27 @@
 """All groups at once: raw records go in, in any order of topics, and come out as groups."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import MessageQueue, Position
-from fairlead.core.records import ALL_GROUPS, Reset, RouteChanged
+from fairlead.core.records import ALL_GROUPS
 from fairlead.observed.bounds import MANY, ONE
 from fairlead.observed.bridge_life import BridgeLife, BridgeSigns
 from fairlead.observed.counters import Happened
 from fairlead.observed.decided import Decision
-from fairlead.observed.group_metrics import GroupFigures
+from fairlead.observed.group_metrics import GroupFigures, figures_of
 from fairlead.observed.group_view import GroupView
 from fairlead.observed.known_groups import KnownGroups
 from fairlead.observed.look import look_at
 from fairlead.observed.observed_group import ObservedGroup
-from fairlead.observed.positions import Report, progress_of
+from fairlead.observed.positions import Report
+from fairlead.observed.record_reader import RecordReader
 from fairlead.observed.rules import RulesOfGroups
 from fairlead.observed.shared_facts import SharedFacts
 from fairlead.observed.snapshot import Snapshot
 from fairlead.observed.summary import GroupSummary
-from fairlead.wire.assignment_sets import member_part
-from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
-from fairlead.wire.quick_assignments import part_of
-from fairlead.wire.quick_decisions import read_part
-from fairlead.wire.quick_fields import (
-    body_of,
-    epoch_of,
-    integer_of,
-    member_of,
-    name_of,
-    position_of,
-    queue_of,
-    text_of,
-)
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.record_keys import group_named
 from fairlead.wire.topics import TopicNames
@@ -75,27 +62,12 @@ class ObservedGroups:
             strategies: those that the engine has.
             only: the one group of which records are read, and much is kept; None: all groups.
         """
-        self._names, self._only = names, only
-        self._limits = WireLimits(partitions.shards)
-        self._history_ms = history_ms
+        self._only, self._history_ms = only, history_ms
         self._around = SharedFacts(RulesOfGroups(strategies, partitions.shards), tick_ms)
         self._groups = KnownGroups(self._around, MANY if only is None else ONE)
-        readers: Mapping[str, Callable[[RawRecord], None]] = {
-            "heartbeats": self._take_heartbeat,
-            "releases": self._take_release,
-            "control": self._take_rule,
-            "routes": self._take_route,
-            "offsets": self._take_bounds,
-            "generations": self._take_generation,
-            "assignments": self._take_assignment,
-            "decisions": self._take_decision,
-        }
-        self._readers = {names.name(suffix): reader for suffix, reader in readers.items()}
-        self._bytes_max = {
-            names.name(suffix): self._limits.bytes_max(suffix)
-            for suffix in ("heartbeats", "releases")
-        }
         self._bridges = BridgeSigns()
+        limits = WireLimits(partitions.shards)
+        self._reader = RecordReader(names, limits, self._around, self._groups, self._bridges)
         self._swept_ms = 0
         self.passed_over = 0
         """How many rows were no record of the protocol."""
@@ -125,29 +97,27 @@ class ObservedGroups:
 
     def take(self, rows: Sequence[RawRecord]) -> None:
         """Take in the next rows; those of topics that are not read here change nothing."""
-        around = self._around
         for row in rows:
-            reader = self._readers.get(row.topic)
-            if reader is None:
+            if not self._reader.reads(row):
                 continue
-            around.read(row)
+            self._around.read(row)
             if not self._is_asked_for(row):
                 continue
             try:
-                self._refuse_if_too_big(row)
-                reader(row)
+                self._reader.read(row)
             except Exception:  # noqa: BLE001 - no record of one group may blind all of them
                 self.passed_over += 1
         if self.happened.following:
             self._look_out()
-        if around.as_of_ms - self._swept_ms >= _SWEEP_MS:
+        # What is kept of one group that is asked about is forgotten with all of it.
+        if self._only is None and self.as_of_ms - self._swept_ms >= _SWEEP_MS:
             self._sweep()
 
     def _is_asked_for(self, row: RawRecord) -> bool:
         """Tell whether a record is to be read; one of another group moves the clock alone."""
         if self._only is None:
             return True
-        suffix = self._names.suffix(row.topic) or ""
+        suffix = self._reader.suffix(row)
         name = group_named(suffix, row.key)
         if name in (self._only, ALL_GROUPS, ""):
             return True
@@ -156,12 +126,6 @@ class ObservedGroups:
         if suffix == "heartbeats":
             self._around.beat(row)
         return False
-
-    def _refuse_if_too_big(self, row: RawRecord) -> None:
-        """Raise ValueError for a record of a client that the engine refuses for its size."""
-        most = self._bytes_max.get(row.topic)
-        if most is not None and len(row.value or b"") > most:
-            raise ValueError("it is too big")
 
     def follow(self, happened: Happened | None = None) -> None:
         """Count what is read from now on: what stood in the topics has been read.
@@ -238,11 +202,11 @@ class ObservedGroups:
 
         ``now_ms``: up to when silence counts; None: to the newest record.
         """
-        return [group.figures(self._history_ms, now_ms).summary for group in self._known()]
+        return [figures_of(group, self._history_ms, now_ms).summary for group in self._known()]
 
     def figures(self) -> list[GroupFigures]:
         """Return each group in numbers, by name."""
-        return [group.figures(self._history_ms) for group in self._known()]
+        return [figures_of(group, self._history_ms) for group in self._known()]
 
     def snapshot(self, places: int, in_detail: Collection[str] = ()) -> Snapshot:
         """Return all groups in numbers, and what has happened to them, as they are now.
@@ -302,117 +266,3 @@ class ObservedGroups:
                 continue
             if over:
                 self._groups.forget(name)
-
-    def _take_heartbeat(self, row: RawRecord) -> None:
-        clock_ms = self._around.beat(row)
-        if row.value is None or row.key is None:
-            return
-        body = body_of(row.value)
-        kind = body["kind"]
-        if kind == "heartbeat":
-            group = self._groups.of_sender(body, row)
-            if group.members.take_heartbeat(body, row.append_ms, clock_ms, group.rules):
-                group.changed()
-        elif kind == "progress":
-            reports = progress_of(body)
-            group = self._groups.of_sender(body, row)
-            group.take_progress(reports, row.append_ms)
-            self._groups.meet(group, (report.queue for report in reports))
-        elif kind == "leave":
-            self._groups.of_sender(body, row).members.take_leave(body, clock_ms)
-
-    def _take_release(self, row: RawRecord) -> None:
-        if row.value is None:
-            return
-        body = body_of(row.value)
-        position, identity = body["position"], body.get("identity")
-        report = Report(
-            queue_of(body["queue"]),
-            epoch_of(body["epoch"]),
-            None if position is None else position_of(position),
-            identity=None if identity is None else name_of(identity),
-            by="release",
-        )
-        group = self._groups.of_sender(body, row)
-        group.take_release(member_of(body), report, row.append_ms)
-        self._groups.meet(group, [report.queue])
-        self._groups.stirred.add(text_of(body["group"]))
-
-    def _take_rule(self, row: RawRecord) -> None:
-        name = self._around.ruled.take(row)
-        if name is not None:
-            self._groups.told(name, row)
-            return
-        reset = decode("control", row, self._limits)
-        if isinstance(reset, Reset):
-            self._groups.told(reset.group, row).measured.take_reset(
-                reset, row.offset, row.append_ms
-            )
-
-    def _take_route(self, row: RawRecord) -> None:
-        changed = decode("routes", row, self._limits)
-        if isinstance(changed, RouteChanged):
-            route, before = changed.route, self._around.identities.get(changed.topic)
-            self._around.set_route(changed.topic, route, row.append_ms)
-            if route is not None and before is not None and before[0] != route.identity:
-                for group in self._groups.by_name.values():
-                    group.measured.take_lives({changed.topic: route.identity}, row.append_ms)
-
-    def _take_bounds(self, row: RawRecord) -> None:
-        """Take in what a bridge told when a group asked where to start."""
-        if row.value is None:
-            return
-        body = body_of(row.value)
-        if body["kind"] != "offsets":
-            # That a topic is absent tells no bounds.
-            self._bridges.take(row)
-            return
-        identity = text_of(body["identity"])
-        reports = [
-            Report(
-                queue_of(each["queue"]),
-                None,
-                None if each["committed"] is None else position_of(each["committed"]),
-                integer_of(each["max"]),
-                identity,
-                by="committed",
-                earliest=integer_of(each["min"]),
-            )
-            for each in body["queues"]
-        ]
-        group = self._groups.told(body["group"], row)
-        for report in reports:
-            group.measured.take_bounds(report, row.append_ms)
-        group.changed()
-
-    def _take_generation(self, row: RawRecord) -> None:
-        if row.value is not None and body_of(row.value)["kind"] == "generation":
-            self._around.generation = max(self._around.generation, row.offset + 1)
-
-    def _take_assignment(self, row: RawRecord) -> None:
-        if row.value is None:
-            name, member, number = member_part(row.key or b"")
-            group = self._groups.told(name, row)
-            if number is None:
-                group.told.odd.discard(member)
-                return
-            group.told.remove(member, number)
-            group.changed()
-            return
-        body = body_of(row.value)
-        group = self._groups.told(body["group"], row)
-        if body["kind"] == "assignment":
-            group.told.take(part_of(body))
-            group.changed()
-            self._groups.stirred.add(group.name)
-        elif body["kind"] == "notice":
-            group.told.take_notice(body)
-            group.watch.take_notice(body)
-
-    def _take_decision(self, row: RawRecord) -> None:
-        if row.value is None:
-            return
-        name, part = read_part(row)
-        group = self._groups.told(name, row)
-        group.take_decision(part)
-        self._groups.stirred.add(name)

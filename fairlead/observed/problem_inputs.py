@@ -14,8 +14,8 @@ from fairlead.observed.restarts import PROCESSES_MAX, Beat, restarting
 from fairlead.observed.unrouted import lacks_route
 
 if TYPE_CHECKING:
-    from fairlead.observed.group_metrics import Standing
     from fairlead.observed.observed_group import ObservedGroup
+    from fairlead.observed.standing import Standing
 
 __all__ = ["signs_of"]
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from fairlead.core.model import MessageQueue, Position
-from fairlead.observed import known_groups
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.positions import Report
 from fairlead.observed.strangers import Strangers
@@ -18,8 +17,7 @@ GROUPS, QUEUES = 20, 100
 def small_view() -> ObservedGroups:
     """A view that keeps few strangers."""
     view = empty_view()
-    around = view._around  # noqa: SLF001 - the bounds are too great for a test
-    view._groups = known_groups.KnownGroups(around, strangers=Strangers(GROUPS, QUEUES))  # noqa: SLF001 - likewise
+    view._groups._strangers = Strangers(GROUPS, QUEUES)  # noqa: SLF001 - the bounds are too great
     return view
 
 
