@@ -9,13 +9,9 @@ record says what a group without members would subscribe to.
 from dataclasses import dataclass
 
 from fairlead.core.ordering import java_order
-from fairlead.core.records import OffsetsKnown
 from fairlead.observed.live_group import LiveGroup
 from fairlead.sources.decision_log import last_life
 from fairlead.sources.topic_source import TopicSource
-from fairlead.wire.decode import decode
-from fairlead.wire.errors import WireError
-from fairlead.wire.limits import WireLimits
 
 __all__ = ["LastTopics", "last_topics"]
 
@@ -47,23 +43,12 @@ def last_topics(live: LiveGroup, source: TopicSource) -> LastTopics | None:
     if life:
         moved = {move.queue.topic for decision in life for move in decision.moves}
         return _sorted(moved, f"its decisions up to {life[-1].epoch}")
-    committed = _committed(source, group)
+    committed = {
+        queue.topic
+        for queue, measure in live.observed.measured.queues.items()
+        if measure.position is not None
+    }
     return _sorted(committed, "what it has committed") if committed else None
-
-
-def _committed(source: TopicSource, group: str) -> set[str]:
-    limits, found = WireLimits(source.partitions.shards), set()
-    for row in source.read("offsets", [0]):
-        if row.value is None or group.encode() not in (row.key or b""):
-            continue
-        try:
-            record = decode("offsets", row, limits)
-        except WireError:
-            # The engine refuses it as well.
-            continue
-        if isinstance(record, OffsetsKnown) and record.group == group:
-            found |= {each.queue.topic for each in record.queues if each.committed is not None}
-    return found
 
 
 def _sorted(topics: set[str], told_by: str) -> LastTopics:

@@ -11,7 +11,6 @@ from fairlead.wire.raw import RawRecord
 
 __all__ = [
     "Sets",
-    "holders_before",
     "newest_entries",
     "read_sets",
 ]
@@ -56,27 +55,6 @@ def newest_entries(
     found: dict[MessageQueue, tuple[MemberKey, HeldEntry]] = {}
     for member, held in told.items():
         for entry in held.entries:
-            known = found.get(entry.queue)
-            if known is None or known[1].epoch < entry.epoch:
-                found[entry.queue] = (member, entry)
-    return found
-
-
-def holders_before(
-    told: Mapping[MemberKey, ToldSet],
-    newest: Mapping[MessageQueue, tuple[MemberKey, HeldEntry]],
-) -> dict[MessageQueue, tuple[MemberKey, HeldEntry]]:
-    """Return, of each queue whose newest grant waits for somebody, the grant next to it.
-
-    Of a queue that waits for nobody there is none: what is older has ended, whether or not its
-    member's record was written again since.
-    """
-    found: dict[MessageQueue, tuple[MemberKey, HeldEntry]] = {}
-    for member, held in told.items():
-        for entry in held.entries:
-            granted = newest[entry.queue][1]
-            if granted.state != "gated" or entry.epoch >= granted.epoch:
-                continue
             known = found.get(entry.queue)
             if known is None or known[1].epoch < entry.epoch:
                 found[entry.queue] = (member, entry)
