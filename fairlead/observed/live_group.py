@@ -5,7 +5,7 @@ of the newest assignment records. A queue on its way from one member to another 
 where it goes to, whether or not it was released; what is unusual is told in words.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -35,7 +35,7 @@ from fairlead.wire.limits import INT64_MAX
 from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.partition import partition_of_group
 
-__all__ = ["LiveGroup", "Passing", "UnknownGroupError", "read_live_group"]
+__all__ = ["LiveGroup", "Passing", "UnknownGroupError", "live_group", "read_live_group"]
 
 _MEASURED_MS_MAX: Final = 600_000
 """Progress is read for no longer than this, whatever window the rule ``weighing`` has."""
@@ -80,8 +80,8 @@ class LiveGroup:
     core: CoreGroup
     passing: tuple[Passing, ...]
     newest_ms: int | None
-    measured_ms: int
-    others: frozenset[str]
+    measured_ms: int = 0
+    others: frozenset[str] = frozenset()
 
     @property
     def told(self) -> Mapping[MemberKey, ToldSet]:
@@ -120,21 +120,38 @@ def read_live_group(
         AppendTimeMissingError: a topic that carries the clock has no broker's append time.
     """
     groups = observe_group(source, group, strategies, tick_ms, history_ms=history_ms)
-    observed = groups.fold(group)
+    observed, others = groups.fold(group), frozenset(groups.other_groups)
     core = core_group(observed)
-    others = frozenset(groups.other_groups)
     if not forgotten and not (observed.told.sets or core.state.members or core.state.rules):
         raise UnknownGroupError(group, others)
-    in_force = observed.around.ruled.of(group)
-    shares = observed.shares()
-    picture = _picture(core, in_force, shares)
-    measured_ms = _measured_for_ms(core, measured=measured)
-    newest_ms = source.newest_ms("heartbeats", partition_of_group(group, source.partitions.shards))
-    if measured_ms and newest_ms is not None:
-        picture = _weighed(picture, source, group, tick_ms, newest_ms - measured_ms)
+    measured_ms, newest_ms = _measured_for_ms(core, measured=measured), observed.newest_beat_ms
+
+    def weighed(picture: Picture) -> Picture:
+        if not measured_ms or newest_ms is None:
+            return picture
+        return _weighed(picture, source, group, tick_ms, newest_ms - measured_ms)
+
+    return replace(live_group(observed, core, weighed), measured_ms=measured_ms, others=others)
+
+
+def live_group(
+    observed: ObservedGroup,
+    core: CoreGroup | None = None,
+    weighed: Callable[[Picture], Picture] = lambda picture: picture,
+) -> LiveGroup:
+    """Return a group as everything that was observed of it says it is now.
+
+    Args:
+        observed: that.
+        core: the group as the core knows it, if that is known already.
+        weighed: finds out what queues weigh, which decides where they go.
+    """
+    core, shares = core or core_group(observed), observed.shares()
+    in_force = observed.around.ruled.of(observed.name)
+    picture = weighed(_picture(core, in_force, shares))
     calm = _calm(picture, shares, observed.told.sets)
     passing = tuple(_passing(picture, calm, shares))
-    return LiveGroup(observed, calm, in_force, core, passing, newest_ms, measured_ms, others)
+    return LiveGroup(observed, calm, in_force, core, passing, observed.newest_beat_ms)
 
 
 def _measured_for_ms(core: CoreGroup, *, measured: bool) -> int:

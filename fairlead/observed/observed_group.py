@@ -132,6 +132,11 @@ class ObservedGroup:
         return watch.is_open
 
     @property
+    def newest_beat_ms(self) -> int | None:
+        """When the newest record of its partition of heartbeats was appended; None: none was."""
+        return self.around.newest_beat_ms(self.name)
+
+    @property
     def rules(self) -> GroupRules:
         """What the group is ruled by."""
         return self.around.ruled.in_force(self.name)

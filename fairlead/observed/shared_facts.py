@@ -81,6 +81,11 @@ class SharedFacts:
         clock = self.clocks.get(partition_of_group(group, self.ruled.shards))
         return 0 if clock is None else clock.clock_ms
 
+    def newest_beat_ms(self, group: str) -> int | None:
+        """Return when the newest record of a group's partition of heartbeats was appended."""
+        clock = self.clocks.get(partition_of_group(group, self.ruled.shards))
+        return None if clock is None else clock.append_ms
+
     def beat(self, row: RawRecord) -> int:
         """Take note of a record of heartbeats; return what time it is on the clock of its shard."""
         self.begun.setdefault(row.partition, row.append_ms)
