@@ -102,11 +102,8 @@ def describe(
 def _document(found: "GroupStanding", control: str, *, whole: bool) -> dict[str, Any]:
     from fairlead.cli.standing_rows import state_rules
 
-    document = {**found.document(), "rules": state_rules(found, control)}
-    if whole:
-        document["member_list"] = [each.document() for each in found.members]
-        document["queue_list"] = [each.document() for each in found.queues]
-    return document
+    document = found.whole_document() if whole else found.document()
+    return {**document, "rules": state_rules(found, control)}
 
 
 def _release(group: str, source: "TopicSource", settings: "Settings") -> "GroupRelease | None":
@@ -152,8 +149,8 @@ def standing_from(
         EnvironmentMissingError: its topics cannot be read.
     """
     from fairlead.control.known_groups import unknown_group
-    from fairlead.observed.group_standing import read_standing
     from fairlead.observed.live_group import UnknownGroupError
+    from fairlead.observed.reading import read_standing
     from streaming.own_strategies import all_strategies
 
     try:

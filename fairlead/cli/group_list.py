@@ -197,7 +197,7 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
     """Yield each group as a row of the table; ``now_ms``: up to when what is past is counted."""
     for each in groups:
         last = each["last_rebalance"]
-        waiting = each["lag_seconds"]
+        waiting = each["lag_ms"]
         yield {
             "group": each["group"],
             "phase": _phase_shown(each),
@@ -205,9 +205,9 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
             "idle": each["members_idle"],
             "queues": each["queues"],
             "unassigned": each["unassigned"],
-            "handover": each["in_handover"],
+            "handover": each["draining"] + each["gated"],
             "lag": each["lag_messages"],
-            "waiting": None if waiting is None else duration_words(round(waiting * 1_000)),
+            "waiting": None if waiting is None else duration_words(waiting),
             "epoch": ".".join(map(str, each["epoch"])),
             "last": None if last is None else since_words(last["at_ms"], now_ms),
             "trigger": None if last is None else ", ".join(last["triggers"]),

@@ -159,7 +159,8 @@ def members_of(work: "GroupWork") -> list[str]:
         EnvironmentMissingError: the topics cannot be read.
     """
     from fairlead.core.membership import effective_members
-    from fairlead.observed.live_group import UnknownGroupError, read_live_group
+    from fairlead.observed.live_group import UnknownGroupError
+    from fairlead.observed.reading import read_live_group
     from fairlead.planning.holdings import holdings_of
     from fairlead.sources.kafka_source import KafkaSource
 

@@ -150,7 +150,7 @@ def _read_group(asked: _Looker, *, whole: "TopicSource") -> "tuple[LiveGroup, La
     what it raises.
     """
     from fairlead.control.known_groups import named_groups, unknown_group
-    from fairlead.observed.live_group import read_live_group
+    from fairlead.observed.reading import read_live_group
     from fairlead.wire.texts import GROUP
     from streaming.own_strategies import all_strategies
 

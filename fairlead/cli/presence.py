@@ -51,7 +51,8 @@ def require_present(
         EnvironmentMissingError: the topics cannot be read.
     """
     from fairlead.control.known_groups import named_groups, unknown_group
-    from fairlead.observed.live_group import UnknownGroupError, read_live_group
+    from fairlead.observed.live_group import UnknownGroupError
+    from fairlead.observed.reading import read_live_group
     from fairlead.sources.kafka_source import KafkaSource
 
     wanted = [rule for rule in rules if rule.value is not None]
@@ -93,7 +94,8 @@ def require_known(
         EnvironmentMissingError: the topics cannot be read.
     """
     from fairlead.control.known_groups import named_groups, unknown_group
-    from fairlead.observed.live_group import UnknownGroupError, read_live_group
+    from fairlead.observed.live_group import UnknownGroupError
+    from fairlead.observed.reading import read_live_group
 
     known = frozenset({ALL_GROUPS}) if name == ALL_GROUPS else named_groups(source)
     if name in known:

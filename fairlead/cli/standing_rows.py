@@ -104,7 +104,7 @@ def _names(holders: Sequence["Holder"]) -> str | None:
 def _waiting(place: "Place") -> str | None:
     if place.lag_ms is None:
         return None
-    return ("> " if place.lag_ms_at_least else "") + duration_words(place.lag_ms)
+    return ("> " if place.lag_at_least else "") + duration_words(place.lag_ms)
 
 
 def member_rows(found: "GroupStanding") -> Iterator[dict[str, Any]]:
@@ -145,7 +145,7 @@ def state_lines(
     """Yield the state of a group: a word, and what is to be said of it."""
     said, now_ms = found.document(), found.now_ms
     yield "group", found.name
-    for_how_long = since_words(found.phase_since_ms, now_ms)
+    for_how_long = since_words(found.summary.phase_since_ms, now_ms)
     since = "" if for_how_long is None else f" for {for_how_long}"
     yield "phase", f"{found.phase}{since}: {PHASES.get(found.phase, 'a phase of a newer engine')}"
     if found.release is not None:
@@ -202,7 +202,7 @@ def engine_words(found: "GroupStanding") -> str:
 
 
 def _decision_words(found: "GroupStanding") -> str:
-    newest, epoch = found.newest, found.epoch
+    newest, epoch = found.newest, found.summary.epoch
     if newest is None:
         if epoch is None:
             return "none in the log"

@@ -21,7 +21,7 @@ from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from fairlead.cli.watch_topics import GroupTopics
-    from fairlead.observed.group_view import GroupView
+    from fairlead.observed.group_standing import GroupStanding
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
     from fairlead.wire.raw import RawRecord
@@ -162,7 +162,7 @@ class GroupWatch:
             if caught_up:
                 yield bool(rows), self._new_decisions()
 
-    def look(self) -> "GroupView | None":
+    def look(self) -> "GroupStanding | None":
         """Return the group; None: no record is of it."""
         return self._view.group(self.group)
 

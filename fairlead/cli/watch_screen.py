@@ -10,7 +10,8 @@ from fairlead.durations import duration_words, since_words
 from fairlead.observed.phase_words import PHASES, causes_words
 
 if TYPE_CHECKING:
-    from fairlead.observed.group_view import GroupView, QueueView
+    from fairlead.observed.group_standing import GroupStanding
+    from fairlead.observed.queue_standing import QueueStanding
 
 __all__ = ["Moment", "decision_line", "screen_lines"]
 
@@ -66,7 +67,7 @@ class Moment(NamedTuple):
 
 def screen_lines(
     group: str,
-    found: "GroupView | None",
+    found: "GroupStanding | None",
     feed: Sequence[Mapping[str, Any]],
     moment: Moment,
     size: tuple[int, int],
@@ -93,7 +94,7 @@ def _folded(text: str, width: int) -> list[str]:
     return list(pair_lines([("", text)], width - 2))
 
 
-def _head(group: str, found: "GroupView | None", moment: Moment) -> Iterable[tuple[str, str]]:
+def _head(group: str, found: "GroupStanding | None", moment: Moment) -> Iterable[tuple[str, str]]:
     newest_ms = moment.newest_ms
     silent_ms = max(moment.now_ms - newest_ms, 0)
     last = "none yet" if not newest_ms else f"{duration_words(silent_ms)} ago"
@@ -104,11 +105,12 @@ def _head(group: str, found: "GroupView | None", moment: Moment) -> Iterable[tup
         return
     said = found.summary
     yield "phase", f"{said.phase}: {PHASES.get(said.phase, 'of a newer engine')}"
+    epoch = "-" if said.epoch is None else f"{said.epoch[0]}.{said.epoch[1]}"
     lag = "-" if said.lag_messages is None else f"{said.lag_messages}"
     counts = (
-        f"epoch {said.epoch[0]}.{said.epoch[1]}, {said.strategy}, {said.members} members "
+        f"epoch {epoch}, {said.strategy}, {said.members} members "
         f"({said.members_idle} idle), {said.queues} queues, {said.unassigned} unassigned, "
-        f"{said.in_handover} in handover, lag {lag}"
+        f"{said.draining + said.gated} in handover, lag {lag}"
     )
     yield "", counts + ("" if said.converged else ", not converged")
     if said.alarms:
@@ -116,7 +118,7 @@ def _head(group: str, found: "GroupView | None", moment: Moment) -> Iterable[tup
 
 
 def _queue_lines(
-    found: "GroupView | None", now_ms: int, width: int, lines_max: int
+    found: "GroupStanding | None", now_ms: int, width: int, lines_max: int
 ) -> Iterable[str]:
     if found is None:
         return
@@ -136,16 +138,17 @@ def _queue_lines(
         yield f"and {len(queues) - lines_max} more queues, each held by its owner"
 
 
-def _row(each: "QueueView", now_ms: int) -> dict[str, Any]:
-    at_least = "> " if each.lag_at_least else ""
-    waiting = each.lag_seconds
+def _row(each: "QueueStanding", now_ms: int) -> dict[str, Any]:
+    place, newest = each.place, each.newest
+    at_least = "> " if place.lag_at_least else ""
+    holder = each.draining[-1].member.client_id if each.draining else None
     return {
         "queue": "/".join(map(str, each.queue)),
         "owner": None if each.owner is None else each.owner.client_id,
         "state": each.state,
-        "given up by": None if each.holder is None else each.holder.client_id,
-        "epoch": None if each.epoch is None else ".".join(map(str, each.epoch)),
-        "for": since_words(each.since_ms, now_ms),
-        "lag": each.lag_messages,
-        "waiting": None if waiting is None else at_least + duration_words(round(waiting * 1_000)),
+        "given up by": holder,
+        "epoch": None if newest is None else ".".join(map(str, newest.epoch)),
+        "for": since_words(each.owner_since_ms, now_ms),
+        "lag": place.lag,
+        "waiting": None if place.lag_ms is None else at_least + duration_words(place.lag_ms),
     }

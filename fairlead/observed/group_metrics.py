@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from fairlead.core.model import NOTHING
 from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.problem_inputs import signs_of
 from fairlead.observed.problems import problems_of
@@ -28,15 +27,15 @@ class TopicFigures:
         queues: those that its members share.
         unassigned: of these, which nobody holds and nobody is granted.
         lag_messages: over all queues whose lag is known; None: of none is it.
-        lag_seconds: the longest of any queue; None: of none is it known.
-        lag_at_least: the longest may be more: the end is remembered no longer.
+        lag_ms: how long the oldest message has waited; None: of no queue is it known.
+        lag_at_least: it may have waited longer: the end is remembered no longer.
     """
 
     topic: str
     queues: int
     unassigned: int
     lag_messages: int | None
-    lag_seconds: float | None
+    lag_ms: int | None
     lag_at_least: bool
 
     def document(self) -> dict[str, str | float | bool | None]:
@@ -46,7 +45,7 @@ class TopicFigures:
             "queues": self.queues,
             "unassigned": self.unassigned,
             "lag_messages": self.lag_messages,
-            "lag_seconds": self.lag_seconds,
+            "lag_ms": self.lag_ms,
             "lag_at_least": self.lag_at_least,
         }
 
@@ -58,8 +57,6 @@ class GroupFigures:
     Attributes:
         summary: the line about it.
         topics: in their order.
-        draining: queues that are given up and of which nobody is granted the next turn.
-        gated: queues whose successor waits for their release.
         generation: of the newest decision; 0: there is none.
         decided_ms: when the newest decision was appended; None: there is none.
         disagree: members have different values of what they are meant to agree on.
@@ -67,8 +64,6 @@ class GroupFigures:
 
     summary: GroupSummary
     topics: tuple[TopicFigures, ...]
-    draining: int
-    gated: int
     generation: int
     decided_ms: int | None
     disagree: bool
@@ -87,8 +82,6 @@ def figures_of(group: ObservedGroup, history_ms: int, now_ms: int | None = None)
     return GroupFigures(
         summary=_summary(group, standing, topics, history_ms, now_ms or 0),
         topics=topics,
-        draining=standing.holds.draining,
-        gated=standing.holds.gated,
         generation=0 if newest is None else newest.epoch.generation,
         decided_ms=None if newest is None else newest.append_ms,
         disagree=bool(standing.roll.disagreements),
@@ -104,7 +97,8 @@ def _summary(
 ) -> GroupSummary:
     roll, holds, newest = standing.roll, standing.holds, group.decided.newest
     messages = [each.lag_messages for each in topics if each.lag_messages is not None]
-    seconds = [each.lag_seconds for each in topics if each.lag_seconds is not None]
+    waited = [each for each in topics if each.lag_ms is not None]
+    longest = max(waited, key=lambda each: each.lag_ms or 0, default=None)
     lag, now_ms = sum(messages), max(now_ms, group.around.as_of_ms)
     engine = group.around.engine(group.name, group.rules, now_ms)
     return GroupSummary(
@@ -117,14 +111,17 @@ def _summary(
         members_idle=standing.idle,
         queues=sum(each.queues for each in topics),
         unassigned=sum(each.unassigned for each in topics),
-        in_handover=holds.draining + holds.gated,
+        draining=holds.draining,
+        gated=holds.gated,
         unsafe=0 if newest is None else newest.counts.unsafe,
-        epoch=NOTHING if newest is None else newest.epoch,
+        phase_since_ms=group.phase_since_ms,
+        epoch=group.epoch,
         converged=standing.converged,
         skew=standing.skew,
         alarms=() if newest is None else newest.alarms,
         lag_messages=lag if messages else None,
-        lag_seconds=max(seconds) if seconds else None,
+        lag_ms=None if longest is None else longest.lag_ms,
+        lag_at_least=longest is not None and longest.lag_at_least,
         last_rebalance=group.last_rebalance(history_ms),
         as_of_ms=group.around.as_of_ms,
         problems=problems_of(signs_of(group, engine, lag)),
@@ -147,6 +144,6 @@ def _topics(group: ObservedGroup, standing: Standing) -> Iterator[TopicFigures]:
             queues=len(queues) if anybody else 0,
             unassigned=standing.unassigned[topic],
             lag_messages=None if lag is None else lag.messages,
-            lag_seconds=None if lag is None else lag.seconds,
+            lag_ms=None if lag is None else lag.ms,
             lag_at_least=lag is not None and lag.at_least,
         )

@@ -1,26 +1,25 @@
 """Where a whole group stands: read from the topics, with everything that a person asks of it."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from fairlead.control.native_handback import GroupRelease, release_of
-from fairlead.core.allocation import Strategy
 from fairlead.core.membership import shared_topics
-from fairlead.core.model import Epoch, MessageQueue, Route
+from fairlead.core.model import MessageQueue, Route
 from fairlead.counts import counted
 from fairlead.observed.engine_life import EngineLife
-from fairlead.observed.live_group import LiveGroup, UnknownGroupError, read_live_group
+from fairlead.observed.group_metrics import GroupFigures, figures_of
+from fairlead.observed.live_group import LiveGroup
 from fairlead.observed.member_standing import MemberStanding, member_standings
 from fairlead.observed.positions import Place
 from fairlead.observed.queue_standing import QueueStanding, queue_standings
+from fairlead.observed.summary import GroupSummary
 from fairlead.observed.unrouted import unrouted_topics
-from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.bodies import summary_body
 from fairlead.wire.decision_records import DecisionRecord
 
-__all__ = ["GroupStanding", "read_standing", "standing_of"]
+__all__ = ["GroupStanding", "standing_of"]
 
 _TRANSIENT: Final = frozenset(
     (
@@ -39,7 +38,7 @@ class GroupStanding:
         queues: each queue.
         members: each member.
         now_ms: up to when silence and waits are counted.
-        engine: whether one runs.
+        figures: the group in numbers.
         absent: of topics without a route, those that do not exist -> that, in words. Empty also
             where nobody has asked.
         untold: of topics with a route, those that have more queues than it tells -> that, in
@@ -50,7 +49,7 @@ class GroupStanding:
     queues: tuple[QueueStanding, ...]
     members: tuple[MemberStanding, ...]
     now_ms: int
-    engine: EngineLife
+    figures: GroupFigures
     absent: Mapping[str, str] = field(default_factory=dict)
     untold: Mapping[str, str] = field(default_factory=dict)
 
@@ -58,6 +57,11 @@ class GroupStanding:
     def name(self) -> str:
         """The group's name."""
         return self.live.core.state.group
+
+    @property
+    def engine(self) -> EngineLife:
+        """Whether one runs."""
+        return self.figures.summary.engine
 
     @property
     def release(self) -> GroupRelease | None:
@@ -70,24 +74,14 @@ class GroupStanding:
         return self.live.observed.decided.record()
 
     @property
-    def epoch(self) -> Epoch | None:
-        """The epoch of the newest decision; of one that the log has lost, as members were told."""
-        told = [each.epoch for each in self.live.told.values()]
-        if self.newest is not None:
-            told.append(Epoch(*self.newest.epoch))
-        return max(told, default=None)
+    def summary(self) -> GroupSummary:
+        """The line about it; how far it is, the data cluster knows best."""
+        return replace(self.figures.summary, lag_messages=self.lag, lag_ms=self.lag_ms)
 
     @property
     def phase(self) -> str:
         """The word of docs/protocol.md §3.14, or ``unknown``: a decision is awaited."""
-        return self.live.observed.standing().phase
-
-    @property
-    def phase_since_ms(self) -> int | None:
-        """When the group came into its phase; None: before what was read, or none can tell."""
-        newest = self.newest
-        decided = newest is not None and newest.phase == self.phase
-        return self.live.observed.decided.phase_since_ms if decided else None
+        return self.figures.summary.phase
 
     @property
     def sharing(self) -> tuple[MemberStanding, ...]:
@@ -169,38 +163,21 @@ class GroupStanding:
 
     def document(self) -> dict[str, Any]:
         """Return the state as JSON values, without single queues and members."""
-        rules, state = self.live.core.rules, self.live.core.state
-        models = Counter(
-            each.profile.message_model for each in self.sharing if each.profile is not None
-        )
-        draining = sum(bool(each.draining) for each in self.queues)
-        gated = sum(bool(each.gated) for each in self.queues)
-        epoch = self.epoch
         return {
-            "group": self.name,
-            "as_of_ms": self.now_ms,
-            "phase": self.phase,
-            "phase_since_ms": self.phase_since_ms,
-            "strategy": rules.strategy,
-            "mode": rules.mode,
-            "model": max(models, key=lambda model: models[model]) if models else None,
-            "members": len(self.sharing),
-            "members_idle": len(self.idle),
-            "awaited": sorted(state.awaited),
-            "queues": sum(each.readable for each in self.queues),
-            "unassigned": sum(each.unassigned for each in self.queues),
-            "draining": draining,
-            "gated": gated,
-            "unsafe": sum(each.unsafe for each in self.queues),
+            **self.summary.document(),
+            "awaited": sorted(self.live.core.state.awaited),
             "unrouted": [*self.unrouted],
-            "epoch": None if epoch is None else [*epoch],
-            "converged": not self.behind,
             "behind": [*self.behind],
-            "lag": self.lag,
-            "lag_ms": self.lag_ms,
-            "engine": self.engine.document(),
-            "released": None if self.release is None else self.release.document(),
             "decision": None if self.newest is None else _decision_document(self.newest),
+        }
+
+    def whole_document(self) -> dict[str, Any]:
+        """Return everything as JSON values."""
+        return {
+            **self.document(),
+            "topics": [each.document() for each in self.figures.topics],
+            "member_list": [each.document() for each in self.members],
+            "queue_list": [each.document() for each in self.queues],
         }
 
 
@@ -220,49 +197,19 @@ def _decision_document(decision: DecisionRecord) -> dict[str, Any]:
     }
 
 
-def read_standing(
-    source: TopicSource,
-    group: str,
-    strategies: Mapping[str, Strategy],
-    tick_ms: int,
-    *,
-    history_ms: int,
-    places: Mapping[MessageQueue, Place] | None = None,
+def standing_of(
+    live: LiveGroup, now_ms: int, history_ms: int, places: Mapping[MessageQueue, Place]
 ) -> GroupStanding:
-    """Return how a group stands, also one without members.
+    """Return how a live group stands.
 
     Args:
-        source: the topics.
-        group: its name.
-        strategies: those that the engine has.
-        tick_ms: the period of the engine's ticks.
-        history_ms: decisions are read from so long ago.
+        live: the group.
+        now_ms: up to when silence and waits are counted.
+        history_ms: so long its last rebalance is remembered.
         places: where the data cluster says the group is in its queues.
-
-    Raises:
-        UnknownGroupError: no record is of this group.
-        EnvironmentMissingError: a topic cannot be read.
-        AppendTimeMissingError: a topic that carries the clock has no broker's append time.
     """
-    live = read_live_group(
-        source, group, strategies, tick_ms, history_ms=history_ms, forgotten=True
-    )
-    return standing_of(live, max(source.now_ms(), live.newest_ms or 0), places or {})
-
-
-def standing_of(
-    live: LiveGroup, now_ms: int, places: Mapping[MessageQueue, Place]
-) -> GroupStanding:
-    """Return how a group stands; the arguments are those of `read_standing`.
-
-    Raises:
-        UnknownGroupError: no record is of this group.
-    """
-    observed = live.observed
-    if not (live.told or live.core.state.members or live.core.state.rules) and not (
-        places or observed.measured.queues or observed.decided.newest
-    ):
-        raise UnknownGroupError(observed.name, live.others)
+    now_ms = max(now_ms, live.newest_ms or 0)
     queues = queue_standings(live, now_ms, places)
     members = member_standings(live, queues, now_ms)
-    return GroupStanding(live, queues, members, now_ms, live.engine(now_ms))
+    figures = figures_of(live.observed, history_ms, now_ms)
+    return GroupStanding(live, queues, members, now_ms, figures)

@@ -5,40 +5,22 @@ of the newest assignment records. A queue on its way from one member to another 
 where it goes to, whether or not it was released; what is unusual is told in words.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from fairlead.control.rules_in_force import RulesInForce
-from fairlead.core.allocation import Strategy
-from fairlead.core.apply import apply_record
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
-from fairlead.core.queue_measures import weigh_queues
-from fairlead.core.records import Arrival, Progress
-from fairlead.core.routes import has_closed_queues
-from fairlead.core.rules import EngineRules
 from fairlead.core.state import Grant, QueueState
-from fairlead.engine.context import ShardContext
-from fairlead.engine.parsed_row import Line
-from fairlead.engine.reading import read_rows
 from fairlead.observed.core_group import CoreGroup, core_group
 from fairlead.observed.engine_life import EngineLife
 from fairlead.observed.forecast import forecast
 from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.ownership import Share
 from fairlead.observed.planned_group import SOMEWHERE, Picture
-from fairlead.observed.reading import observe_group
-from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.assignment_sets import ToldSet
-from fairlead.wire.limits import INT64_MAX
-from fairlead.wire.member_records import LEASE_MS_MAX
-from fairlead.wire.partition import partition_of_group
 
-__all__ = ["LiveGroup", "Passing", "UnknownGroupError", "live_group", "read_live_group"]
-
-_MEASURED_MS_MAX: Final = 600_000
-"""Progress is read for no longer than this, whatever window the rule ``weighing`` has."""
+__all__ = ["LiveGroup", "Passing", "UnknownGroupError", "live_group"]
 
 
 class UnknownGroupError(LookupError):
@@ -93,47 +75,6 @@ class LiveGroup:
         return self.observed.around.engine(self.observed.name, self.core.rules, now_ms)
 
 
-def read_live_group(
-    source: TopicSource,
-    group: str,
-    strategies: Mapping[str, Strategy],
-    tick_ms: int,
-    *,
-    history_ms: int = LEASE_MS_MAX,
-    measured: bool = False,
-    forgotten: bool = False,
-) -> LiveGroup:
-    """Return a group as its topics say it is now.
-
-    Args:
-        source: the topics.
-        group: its name.
-        strategies: those that the engine has.
-        tick_ms: the period of the engine's ticks.
-        history_ms: decisions are read from so long ago.
-        measured: find out what queues weigh although the group's rules do not ask for it.
-        forgotten: return a group without members, sets and rules too: an empty one.
-
-    Raises:
-        UnknownGroupError: no record is of this group.
-        EnvironmentMissingError: a topic cannot be read.
-        AppendTimeMissingError: a topic that carries the clock has no broker's append time.
-    """
-    groups = observe_group(source, group, strategies, tick_ms, history_ms=history_ms)
-    observed, others = groups.fold(group), frozenset(groups.other_groups)
-    core = core_group(observed)
-    if not forgotten and not (observed.told.sets or core.state.members or core.state.rules):
-        raise UnknownGroupError(group, others)
-    measured_ms, newest_ms = _measured_for_ms(core, measured=measured), observed.newest_beat_ms
-
-    def weighed(picture: Picture) -> Picture:
-        if not measured_ms or newest_ms is None:
-            return picture
-        return _weighed(picture, source, group, tick_ms, newest_ms - measured_ms)
-
-    return replace(live_group(observed, core, weighed), measured_ms=measured_ms, others=others)
-
-
 def live_group(
     observed: ObservedGroup,
     core: CoreGroup | None = None,
@@ -154,21 +95,6 @@ def live_group(
     return LiveGroup(observed, calm, in_force, core, passing, observed.newest_beat_ms)
 
 
-def _measured_for_ms(core: CoreGroup, *, measured: bool) -> int:
-    """Return for how long progress must be read to know what queues weigh; 0: it decides nothing.
-
-    A window, and two periods of the trigger: one until a queue counts, one to be in force.
-    """
-    rules, state = core.rules, core.state
-    shared = {topic for member in state.members.values() for topic in member.topics}
-    closed = any(
-        has_closed_queues(route) for topic, route in state.routes.items() if topic in shared
-    )
-    if rules.weighing.by == "count" and not closed and not measured:
-        return 0
-    return min(rules.weighing.over_ms + 2 * rules.trigger_ms, _MEASURED_MS_MAX)
-
-
 _Shares = Mapping[MessageQueue, list[Share]]
 """Per queue, everybody who has anything to do with it, oldest grant first; at least one."""
 
@@ -183,38 +109,6 @@ def _picture(core: CoreGroup, in_force: RulesInForce, shares: _Shares) -> Pictur
         grant = Grant(newest.member, newest.epoch, dropped=newest.state == "draining")
         state.queues[queue] = QueueState(base=SOMEWHERE, chain=(grant,))
     return Picture(state, core.engine, in_force.values_of_all, core.clock_ms)
-
-
-def _weighed(
-    picture: Picture, source: TopicSource, group: str, tick_ms: int, since_ms: int
-) -> Picture:
-    """Return the group with its queues weighed by the engine's own functions.
-
-    The engine has measured for longer, and changes a weight in force only if it is far off: its
-    weights are near these, and not always the same.
-    """
-    shard = partition_of_group(group, source.partitions.shards)
-    engine = EngineRules(INT64_MAX, picture.engine.strategies)
-    context = ShardContext(engine, shard, source.partitions, source.names, tick_ms)
-    key = group.encode()
-    rows = [
-        # Of another group: it moves the clock and no more.
-        row if row.key in (key, None) else row._replace(value=None)
-        for row in source.read("heartbeats", [shard], since_ms)
-    ]
-    batch = read_rows(None, rows, context)
-    draft = replace(picture, clock_ms=batch.clock.clock_ms).draft()
-    for arrival in _progress(batch.lines.get(group, ())):
-        apply_record(draft, arrival)
-    weigh_queues(draft, batch.clock.clock_ms)
-    state = replace(picture.state, measures=draft.state.measures, weights=draft.state.weights)
-    return replace(picture, state=state)
-
-
-def _progress(lines: Iterable[Line]) -> Iterator[Arrival]:
-    for line in lines:
-        if isinstance(line.record, Progress):
-            yield line.arrival
 
 
 def _calm(picture: Picture, shares: _Shares, told: Mapping[MemberKey, ToldSet]) -> Picture:

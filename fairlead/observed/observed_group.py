@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fairlead.control.native_handback import GroupRelease, release_of
-from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.rules import GroupRules
 from fairlead.observed.assignments import Told
@@ -231,6 +231,20 @@ class ObservedGroup:
             passing=bool(holds.draining or holds.gated),
             members=bool(roll.members),
         )
+
+    @property
+    def epoch(self) -> Epoch | None:
+        """The epoch of the newest decision; of one that the log has lost, as members were told."""
+        if self.decided.newest is not None:
+            return self.decided.newest.epoch
+        return max((each.epoch for each in self.told.sets.values()), default=None)
+
+    @property
+    def phase_since_ms(self) -> int | None:
+        """When the group came into its phase; None: before what was read, or none can tell."""
+        newest = self.decided.newest
+        decided = newest is not None and newest.phase == self.standing().phase
+        return self.decided.phase_since_ms if decided else None
 
     def decisions(self, history_ms: int) -> Iterator[Decision]:
         """Yield the decisions that are remembered, oldest first."""

@@ -11,9 +11,9 @@ from fairlead.observed.bridge_life import BridgeLife, BridgeSigns
 from fairlead.observed.counters import Happened
 from fairlead.observed.decided import Decision
 from fairlead.observed.group_metrics import GroupFigures, figures_of
-from fairlead.observed.group_view import GroupView
+from fairlead.observed.group_standing import GroupStanding, standing_of
 from fairlead.observed.known_groups import KnownGroups
-from fairlead.observed.look import look_at
+from fairlead.observed.live_group import live_group
 from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.positions import Report
 from fairlead.observed.record_reader import RecordReader
@@ -227,12 +227,13 @@ class ObservedGroups:
             failed=self.failed,
         )
 
-    def group(self, name: str, now_ms: int | None = None) -> GroupView | None:
+    def group(self, name: str, now_ms: int = 0) -> GroupStanding | None:
         """Return one group in full; None: there is none of this name. ``now_ms``: as `groups`."""
         found = self._groups.by_name.get(name)
         if found is None or found.is_over(self._oldest_ms):
             return None
-        return look_at(found, self._history_ms, now_ms)
+        now_ms = max(now_ms, self.as_of_ms)
+        return standing_of(live_group(found), now_ms, self._history_ms, {})
 
     def fold(self, name: str) -> ObservedGroup:
         """Return what is known of a group, not to be changed; nothing is, of a strange one."""

@@ -25,6 +25,8 @@ _TOLD_WITHIN_MS: Final = 1_000
 
 
 _FORMER_MAX: Final = 8
+_TELLERS: Final = ("committed", "progress", "release", "reset")
+"""Of two who tell one position the later one here is named."""
 
 
 class Report(NamedTuple):
@@ -50,7 +52,7 @@ class Place:
         end: the next offset to be written; None: nobody has said.
         asked: position and end are the data cluster's own; else each is as old as whoever told it.
         lag_ms: for how long the oldest message has waited; None: that is not known.
-        lag_ms_at_least: it may have waited longer.
+        lag_at_least: it may have waited longer.
     """
 
     position: Position | None = None
@@ -58,7 +60,7 @@ class Place:
     end: int | None = None
     earliest: int | None = None
     lag_ms: int | None = None
-    lag_ms_at_least: bool = False
+    lag_at_least: bool = False
     asked: bool = False
 
     @property
@@ -139,12 +141,17 @@ class Measure:
         if report.identity is not None and not self.is_of_this_life(report.identity, append_ms):
             return False
         self.told_ms = max(self.told_ms, append_ms)
-        if report.position is not None and (
-            self.position is None or report.position > self.position
-        ):
+        if report.position is not None and self._is_further(report.position, report.by):
             self.position, self.told_by = report.position, report.by
             self.ends.forget_below(report.position.offset)
         return True
+
+    def _is_further(self, position: Position, by: ToldBy) -> bool:
+        if self.position is None or self.told_by is None:
+            return True
+        # Whoever is read first: the same is told of the same records.
+        known = self.position, _TELLERS.index(self.told_by)
+        return (position, _TELLERS.index(by)) > known
 
     def take_native(self, report: Report, append_ms: int) -> None:
         """Take in where native consumers are: of a released group nothing else counts."""
@@ -262,16 +269,14 @@ class Measured:
         measure = self.queues.get(queue)
         if measure is None:
             return Place()
-        lag, seconds = measure.lag(now_ms), None
-        if lag is not None and lag.seconds is not None:
-            seconds = int(lag.seconds * 1_000)
+        lag = measure.lag(now_ms)
         return Place(
             measure.position,
             measure.told_by,
             measure.end(self.polled.get(queue)),
             measure.earliest,
-            seconds,
-            lag_ms_at_least=lag is not None and lag.at_least,
+            None if lag is None else lag.ms,
+            lag_at_least=lag is not None and lag.at_least,
         )
 
     def take(self, report: Report, append_ms: int) -> None:

@@ -45,7 +45,7 @@ def signs_of(group: "ObservedGroup", engine: EngineLife, lag: int) -> Signs:
         members=len(live),
         lag=lag,
         phase=standing.phase,
-        phase_ms=_phase_ms(group, standing, engine.now_ms),
+        phase_ms=_phase_ms(group, engine.now_ms),
         alarms=alarms,
         overlaps=_overlaps(group, live),
         unassigned=_unassigned(group, standing),
@@ -74,12 +74,10 @@ def _live(group: "ObservedGroup") -> dict[MemberKey, Heard]:
     }
 
 
-def _phase_ms(group: "ObservedGroup", standing: "Standing", now_ms: int) -> int | None:
+def _phase_ms(group: "ObservedGroup", now_ms: int) -> int | None:
     """Return for how long the group has been in its phase; None: longer than was read."""
-    decided, since_ms = group.decided.newest, group.decided.phase_since_ms
-    if decided is None or decided.phase != standing.phase or since_ms is None:
-        return None
-    return now_ms - since_ms
+    since_ms = group.phase_since_ms
+    return None if since_ms is None else now_ms - since_ms
 
 
 def _overlaps(

@@ -6,8 +6,9 @@ from typing import Any
 
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
+from fairlead.observed.decided import Tenure
 from fairlead.observed.live_group import LiveGroup
-from fairlead.observed.ownership import HoldState
+from fairlead.observed.ownership import Hold, HoldState
 from fairlead.observed.positions import Place
 
 __all__ = ["Holder", "QueueStanding", "queue_standings"]
@@ -54,6 +55,9 @@ class QueueStanding:
         gated: who is to start and waits.
         target: where it goes in the end; None: to nobody.
         place: how far the group is in it.
+        hold: the same in one word, and who owns it; None: nobody was told of it.
+        tenure: who was granted it last, and since when nobody else was; None: no decision tells.
+        idle_ms: how long its owner has not tried to pull it; None: nobody told.
         readable: its topic's route has it, and somebody shares the topic.
         unsafe: it was granted without waiting for somebody who may be working on it.
     """
@@ -64,6 +68,9 @@ class QueueStanding:
     gated: tuple[Holder, ...]
     target: str | None
     place: Place
+    hold: Hold | None
+    tenure: Tenure | None
+    idle_ms: int | None
     readable: bool
     unsafe: bool = False
 
@@ -76,6 +83,21 @@ class QueueStanding:
     def newest(self) -> Holder | None:
         """Return the newest grant; None: nobody was granted it."""
         return max(self.holders, key=lambda holder: holder.epoch, default=None)
+
+    @property
+    def state(self) -> str:
+        """``held``, ``gated`` or ``draining``, of its owner or last holder; else ``unassigned``."""
+        return "unassigned" if self.hold is None else self.hold.state
+
+    @property
+    def owner(self) -> MemberKey | None:
+        """Whose it is, or is about to be; None: nobody's."""
+        return None if self.hold is None else self.hold.owner
+
+    @property
+    def owner_since_ms(self) -> int | None:
+        """Since when its owner has it without another in between; None: the log does not say."""
+        return None if self.tenure is None else self.tenure.since_ms
 
     @property
     def passing(self) -> bool:
@@ -92,6 +114,10 @@ class QueueStanding:
         newest, place = self.newest, self.place
         return {
             "queue": [*self.queue],
+            "state": self.state,
+            "owner": None if self.owner is None else self.owner.client_id,
+            "owner_since_ms": self.owner_since_ms,
+            "decision": None if self.tenure is None else self.tenure.decision.document(),
             "held": [each.document() for each in self.held],
             "draining": [each.document() for each in self.draining],
             "gated": [each.document() for each in self.gated],
@@ -104,9 +130,10 @@ class QueueStanding:
             "told_by": place.told_by,
             "end": place.end,
             "end_is_older": place.end_is_older,
-            "lag": place.lag,
+            "lag_messages": place.lag,
             "lag_ms": place.lag_ms,
-            "lag_ms_at_least": place.lag_ms_at_least,
+            "lag_at_least": place.lag_at_least,
+            "idle_ms": self.idle_ms,
             "readable": self.readable,
             "unassigned": self.unassigned,
             "unsafe": self.unsafe,
@@ -138,6 +165,9 @@ def queue_standings(
         of_queue = {word: tuple(held.get(word, ())) for word in ("held", "draining", "gated")}
         newest = max((one.epoch for each in of_queue.values() for one in each), default=NOTHING)
         granted = live.observed.decided.grant(queue, newest)
+        hold = live.observed.holds.queues.get(queue)
+        tenure = live.observed.decided.tenures.get(queue)
+        measure = measured.queues.get(queue)
         found.append(
             QueueStanding(
                 queue,
@@ -146,6 +176,9 @@ def queue_standings(
                 of_queue["gated"],
                 _target(live, of_queue, owners.get(queue)),
                 place,
+                hold,
+                tenure if hold is not None and tenure and tenure.epoch == hold.epoch else None,
+                None if measure is None else measure.idle_ms,
                 readable=queue in readable,
                 unsafe=bool(of_queue["draining"]) and granted is not None and granted.unsafe,
             )

@@ -1,12 +1,20 @@
-"""Reads what the topics hold of one group, as far back as is needed to say how it stands."""
+"""Reads one group from the topics, as far back as is needed to say how it stands."""
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from fairlead.core.allocation import Strategy
+from fairlead.core.model import MessageQueue
 from fairlead.engine.errors import AppendTimeMissingError
+from fairlead.observed.core_group import core_group
+from fairlead.observed.group_standing import GroupStanding, standing_of
+from fairlead.observed.live_group import LiveGroup, UnknownGroupError, live_group
 from fairlead.observed.observed_groups import ObservedGroups
+from fairlead.observed.planned_group import Picture
+from fairlead.observed.positions import Place
+from fairlead.observed.queue_weights import measured_for_ms, weighed
 from fairlead.sources.decision_log import hides_newer
 from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.member_records import LEASE_MS_MAX
@@ -15,7 +23,7 @@ from fairlead.wire.quick_decisions import read_part
 from fairlead.wire.quick_fields import NO_RECORD
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["observe_group"]
+__all__ = ["observe_group", "read_live_group", "read_standing"]
 
 _BESIDE_MS: Final = 60_000
 """A release is looked for from so long before the record that asked for it."""
@@ -110,3 +118,79 @@ def _generations(rows: Iterable[RawRecord], group: str) -> Iterator[int]:
         if row.key == key and row.value is not None:
             with contextlib.suppress(*NO_RECORD):
                 yield read_part(row)[1].cut.generation
+
+
+def read_live_group(
+    source: TopicSource,
+    group: str,
+    strategies: Mapping[str, Strategy],
+    tick_ms: int,
+    *,
+    history_ms: int = LEASE_MS_MAX,
+    measured: bool = False,
+    forgotten: bool = False,
+) -> LiveGroup:
+    """Return a group as its topics say it is now.
+
+    Args:
+        source: the topics.
+        group: its name.
+        strategies: those that the engine has.
+        tick_ms: the period of the engine's ticks.
+        history_ms: decisions are read from so long ago.
+        measured: find out what queues weigh although the group's rules do not ask for it.
+        forgotten: return a group without members, sets and rules too: an empty one.
+
+    Raises:
+        UnknownGroupError: no record is of this group.
+        EnvironmentMissingError: a topic cannot be read.
+        AppendTimeMissingError: a topic that carries the clock has no broker's append time.
+    """
+    groups = observe_group(source, group, strategies, tick_ms, history_ms=history_ms)
+    observed, others = groups.fold(group), frozenset(groups.other_groups)
+    core = core_group(observed)
+    if not forgotten and not (observed.told.sets or core.state.members or core.state.rules):
+        raise UnknownGroupError(group, others)
+    measured_ms, newest_ms = measured_for_ms(core, measured=measured), observed.newest_beat_ms
+
+    def with_weights(picture: Picture) -> Picture:
+        if not measured_ms or newest_ms is None:
+            return picture
+        return weighed(picture, source, group, tick_ms, newest_ms - measured_ms)
+
+    return replace(live_group(observed, core, with_weights), measured_ms=measured_ms, others=others)
+
+
+def read_standing(
+    source: TopicSource,
+    group: str,
+    strategies: Mapping[str, Strategy],
+    tick_ms: int,
+    *,
+    history_ms: int,
+    places: Mapping[MessageQueue, Place] | None = None,
+) -> GroupStanding:
+    """Return how a group stands, also one without members.
+
+    Args:
+        source: the topics.
+        group: its name.
+        strategies: those that the engine has.
+        tick_ms: the period of the engine's ticks.
+        history_ms: decisions are read from so long ago.
+        places: where the data cluster says the group is in its queues.
+
+    Raises:
+        UnknownGroupError: no record is of this group.
+        EnvironmentMissingError: a topic cannot be read.
+        AppendTimeMissingError: a topic that carries the clock has no broker's append time.
+    """
+    live = read_live_group(
+        source, group, strategies, tick_ms, history_ms=history_ms, forgotten=True
+    )
+    observed = live.observed
+    if not (live.told or live.core.state.members or live.core.state.rules) and not (
+        places or observed.measured.queues or observed.decided.newest
+    ):
+        raise UnknownGroupError(observed.name, live.others)
+    return standing_of(live, source.now_ms(), history_ms, places or {})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fairlead.observed.counters import Happened
 from fairlead.observed.group_metrics import GroupFigures
-from fairlead.observed.group_view import GroupView
+from fairlead.observed.group_standing import GroupStanding
 
 __all__ = ["Snapshot"]
 
@@ -24,6 +24,6 @@ class Snapshot:
 
     figures: tuple[GroupFigures, ...]
     happened: Happened
-    in_detail: Mapping[str, GroupView]
+    in_detail: Mapping[str, GroupStanding]
     passed_over: int
     failed: int

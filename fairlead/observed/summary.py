@@ -35,6 +35,7 @@ class GroupSummary:
         group: its name.
         phase: a word of docs/protocol.md §3.14, of the newest decision; ``unknown``: one is
             awaited, since members are heard that none has placed.
+        phase_since_ms: when it came into its phase; None: before what was read, or none can tell.
         strategy: in force.
         mode: ``cooperative`` or ``eager``.
         model: ``clustering`` or ``broadcasting``.
@@ -42,15 +43,17 @@ class GroupSummary:
         members_idle: of these, who could own a queue and owns none.
         queues: of the topics that its members subscribe to.
         unassigned: of these, which nobody holds and nobody is granted.
-        in_handover: on their way: given up and not released, or granted and not released to.
+        draining: that are given up and of which nobody is granted the next turn.
+        gated: whose successor waits for their release.
         unsafe: which somebody may still be working on beside their owner, as ``mode`` or
             ``on_mute`` allows.
-        epoch: of the newest decision.
+        epoch: of the newest decision; of one that the log has lost, as members were told.
         converged: nothing is on its way, and each live member holds what it was told.
         skew: most queues of a member less fewest, of the members that could own one.
         alarms: of the newest decision.
         lag_messages: not processed yet, over all queues whose lag is known; None: of none.
-        lag_seconds: the longest of any queue; None: of none is it known.
+        lag_ms: how long the oldest message has waited; None: of no queue is it known.
+        lag_at_least: it may have waited longer.
         last_rebalance: None: none is remembered.
         as_of_ms: the newest append time that was read.
         problems: what is wrong with it, as a check finds it (``fairlead.observed.problems``).
@@ -60,6 +63,7 @@ class GroupSummary:
 
     group: str
     phase: str
+    phase_since_ms: int | None
     strategy: str
     mode: str
     model: str
@@ -67,14 +71,16 @@ class GroupSummary:
     members_idle: int
     queues: int
     unassigned: int
-    in_handover: int
+    draining: int
+    gated: int
     unsafe: int
-    epoch: Epoch
+    epoch: Epoch | None
     converged: bool
     skew: int
     alarms: tuple[str, ...]
     lag_messages: int | None
-    lag_seconds: float | None
+    lag_ms: int | None
+    lag_at_least: bool
     last_rebalance: LastRebalance | None
     as_of_ms: int
     problems: tuple[str, ...]
@@ -87,6 +93,7 @@ class GroupSummary:
         return {
             "group": self.group,
             "phase": self.phase,
+            "phase_since_ms": self.phase_since_ms,
             "strategy": self.strategy,
             "mode": self.mode,
             "model": self.model,
@@ -94,14 +101,16 @@ class GroupSummary:
             "members_idle": self.members_idle,
             "queues": self.queues,
             "unassigned": self.unassigned,
-            "in_handover": self.in_handover,
+            "draining": self.draining,
+            "gated": self.gated,
             "unsafe": self.unsafe,
-            "epoch": [*self.epoch],
+            "epoch": None if self.epoch is None else [*self.epoch],
             "converged": self.converged,
             "skew": self.skew,
             "alarms": [*self.alarms],
             "lag_messages": self.lag_messages,
-            "lag_seconds": self.lag_seconds,
+            "lag_ms": self.lag_ms,
+            "lag_at_least": self.lag_at_least,
             "last_rebalance": None if last is None else last.document(),
             "as_of_ms": self.as_of_ms,
             "problems": [*self.problems],

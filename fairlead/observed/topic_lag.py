@@ -17,13 +17,13 @@ _NEVER = INT64_MAX
 class Lag(NamedTuple):
     """How far a group is behind the end of a queue.
 
-    ``seconds``: how long ago the end was where the position is now; 0 where nothing is left. An
+    ``ms``: how long ago the end was where the position is now; 0 where nothing is left. An
     estimate: between two samples of the end it is taken to have grown evenly. None: when the end
     was there is not known. ``at_least``: it may be more, for the end is remembered no longer.
     """
 
     messages: int
-    seconds: float | None
+    ms: int | None
     at_least: bool
 
 
@@ -41,10 +41,10 @@ class Behind(NamedTuple):
     def lag(self, as_of_ms: int) -> Lag:
         """Return how far behind that is at a time."""
         if self.messages == 0:
-            return Lag(0, 0.0, at_least=False)
+            return Lag(0, 0, at_least=False)
         if self.since_ms is None:
             return Lag(self.messages, None, at_least=False)
-        return Lag(self.messages, max(0, as_of_ms - self.since_ms) / 1000, self.earlier)
+        return Lag(self.messages, max(0, as_of_ms - self.since_ms), self.earlier)
 
 
 class TopicLag:

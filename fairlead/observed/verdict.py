@@ -27,7 +27,7 @@ Word = Literal["safe", "nobody", "problems", "unreadable"]
 
 _STATE: Final = (
     *("as_of_ms", "phase", "phase_since_ms", "members", "members_idle", "queues", "unassigned"),
-    *("lag", "lag_ms", "epoch", "engine", "released"),
+    *("lag_messages", "lag_ms", "epoch", "engine", "released"),
 )
 _ORDER: Final[tuple[Word, ...]] = ("unreadable", "problems", "nobody", "safe")
 

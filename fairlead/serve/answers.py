@@ -118,7 +118,7 @@ class HeldView:
     def group(self, name: str) -> dict[str, Any] | None:
         """Return the description of one group; None: nobody has heard of it."""
         found = self.asked(lambda view: view.group(name, _now_ms()), None)
-        return None if found is None else found.document()
+        return None if found is None else found.whole_document()
 
     def decisions(
         self, name: str, since_ms: int = 0, after: int = -1

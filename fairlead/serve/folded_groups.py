@@ -35,8 +35,8 @@ def folded(groups: Sequence[GroupFigures]) -> Iterator[Sample]:
     yield "group_members", _GROUP, sum(each.members for each in summaries)
     sharing = [each.summary for each in free if each.summary.model != "broadcasting"]
     yield "group_members_idle", _GROUP, sum(each.members_idle for each in sharing)
-    handover = {"draining": sum(g.draining for g in groups), "gated": sum(g.gated for g in groups)}
-    for phase, number in handover.items():
+    for phase in ("draining", "gated"):
+        number = sum(getattr(each, phase) for each in summaries)
         yield "group_queues_in_handover", _GROUP | {"phase": phase}, number
     yield "group_queues_unsafe", _GROUP, sum(each.unsafe for each in summaries)
     yield "group_converged", _GROUP, _converged(free)
@@ -49,11 +49,11 @@ def folded(groups: Sequence[GroupFigures]) -> Iterator[Sample]:
     yield "group_queues", _TOPIC, sum(each.queues for each in topics)
     yield "group_queues_unassigned", _TOPIC, _unassigned(free)
     messages = [each.lag_messages for each in topics if each.lag_messages is not None]
-    seconds = [each.lag_seconds for each in topics if each.lag_seconds is not None]
+    waited_ms = [each.lag_ms for each in topics if each.lag_ms is not None]
     if messages:
         yield "group_lag_messages", _TOPIC, sum(messages)
-    if seconds:
-        yield "group_lag_seconds", _TOPIC, max(seconds)
+    if waited_ms:
+        yield "group_lag_seconds", _TOPIC, max(waited_ms) / 1_000
 
 
 def _converged(groups: Sequence[GroupFigures]) -> int:

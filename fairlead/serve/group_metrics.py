@@ -13,7 +13,8 @@ from prometheus_client.registry import Collector
 
 from fairlead.observed.counters import Happened
 from fairlead.observed.group_metrics import GroupFigures
-from fairlead.observed.group_view import GroupView, QueueView
+from fairlead.observed.group_standing import GroupStanding
+from fairlead.observed.queue_standing import QueueStanding
 from fairlead.observed.snapshot import Snapshot
 from fairlead.serve.folded_groups import folded
 from fairlead.serve.group_families import families
@@ -78,11 +79,11 @@ def _tell_group(told: Mapping[str, Metric], figures: GroupFigures) -> None:
     _add(told, "group_phase", group | {"phase": summary.phase}, 1)
     _add(told, "group_members", group, summary.members)
     _add(told, "group_members_idle", group, summary.members_idle)
-    _add(told, "group_queues_in_handover", group | {"phase": "draining"}, figures.draining)
-    _add(told, "group_queues_in_handover", group | {"phase": "gated"}, figures.gated)
+    _add(told, "group_queues_in_handover", group | {"phase": "draining"}, summary.draining)
+    _add(told, "group_queues_in_handover", group | {"phase": "gated"}, summary.gated)
     _add(told, "group_queues_unsafe", group, summary.unsafe)
     _add(told, "group_converged", group, int(summary.converged))
-    _add(told, "group_epoch", group, summary.epoch.number)
+    _add(told, "group_epoch", group, 0 if summary.epoch is None else summary.epoch.number)
     _add(told, "group_generation", group, figures.generation)
     _add(told, "group_assignment_skew", group, summary.skew)
     _add(told, "subscription_mismatch", group, int(figures.disagree))
@@ -96,20 +97,24 @@ def _tell_group(told: Mapping[str, Metric], figures: GroupFigures) -> None:
         _add(told, "group_queues", of_topic, each.queues)
         _add(told, "group_queues_unassigned", of_topic, each.unassigned)
         _add(told, "group_lag_messages", of_topic, each.lag_messages)
-        _add(told, "group_lag_seconds", of_topic, each.lag_seconds)
+        _add(told, "group_lag_seconds", of_topic, _seconds(each.lag_ms))
 
 
-def _tell_queues(told: Mapping[str, Metric], group: str, view: GroupView) -> None:
+def _tell_queues(told: Mapping[str, Metric], group: str, view: GroupStanding) -> None:
     for queue in view.queues:
         labels = _labels_of(group, queue)
-        since_ms = queue.since_ms
-        _add(told, "queue_lag_messages", labels, queue.lag_messages)
-        _add(told, "queue_lag_seconds", labels, queue.lag_seconds)
+        since_ms = queue.owner_since_ms
+        _add(told, "queue_lag_messages", labels, queue.place.lag)
+        _add(told, "queue_lag_seconds", labels, _seconds(queue.place.lag_ms))
         if since_ms is not None and queue.owner is not None:
             _add(told, "queue_owner_since_timestamp_seconds", labels, since_ms / _MS)
 
 
-def _labels_of(group: str, queue: QueueView) -> dict[str, str]:
+def _seconds(waited_ms: int | None) -> float | None:
+    return None if waited_ms is None else waited_ms / _MS
+
+
+def _labels_of(group: str, queue: QueueStanding) -> dict[str, str]:
     topic, broker_name, queue_id = queue.queue
     return {"group": group, "topic": topic, "broker": broker_name, "queue": str(queue_id)}
 

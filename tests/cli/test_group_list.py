@@ -41,9 +41,11 @@ def _group(name: str, **changes: Any) -> dict[str, Any]:
     return {
         "group": name, "phase": "stable", "strategy": "AVG", "mode": "cooperative",
         "model": "clustering", "members": 3, "members_idle": 1, "queues": 8, "unassigned": 0,
-        "in_handover": 0, "unsafe": 0, "epoch": [3, 41], "converged": True, "skew": 1, "alarms": [],
+        "draining": 0, "gated": 0, "unsafe": 0, "epoch": [3, 41], "converged": True, "skew": 1,
+        "alarms": [],
         "problems": [], "other_alarms": [], "engine": engine,
-        "lag_messages": 120, "lag_seconds": 0.84, "last_rebalance": last, "as_of_ms": NOW_MS,
+        "lag_messages": 120, "lag_ms": 840, "lag_at_least": False, "last_rebalance": last,
+        "as_of_ms": NOW_MS,
         **changes,
     }  # fmt: skip
 
@@ -51,7 +53,7 @@ def _group(name: str, **changes: Any) -> dict[str, Any]:
 OFFLINE = _group(
     "billing", phase="empty", members=0, members_idle=0, lag_messages=9_000, problems=["offline"]
 )
-MUTE = _group("orders-eu", members=7, problems=["mute_member"], in_handover=2, last_rebalance=None)
+MUTE = _group("orders-eu", members=7, problems=["mute_member"], gated=2, last_rebalance=None)
 CALM = _group("orders")
 GROUPS = [OFFLINE, CALM, MUTE]
 

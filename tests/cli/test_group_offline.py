@@ -55,10 +55,10 @@ def test_offline(command: Command, log: "Log", bootstrap: str, topic: str) -> No
     commit(bootstrap, done, topic, {0: (10, ""), 1: (10, "")})
     waits = [("offline", "nobody is in it, and 6 messages wait")]
     found = command("check", behind, code=ExitCode.VERDICT_NEGATIVE)
-    assert (found["verdict"], found["members"], found["lag"]) == ("problems", 0, 6)
+    assert (found["verdict"], found["members"], found["lag_messages"]) == ("problems", 0, 6)
     assert _problems(found) == waits
     found = command("check", done)
-    assert (found["verdict"], found["lag"], found["problems"]) == ("nobody", 0, [])
+    assert (found["verdict"], found["lag_messages"], found["problems"]) == ("nobody", 0, [])
     assert found["notes"] == ["no engine has ever run"]
     every = command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)
     assert [(each["verdict"], _problems(each)) for each in every["groups"]] == [

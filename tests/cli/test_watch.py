@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from fairlead.cli.main import app
 from fairlead.cli.watch_screen import Moment, decision_line, screen_lines
 from fairlead.errors import UsageError
-from fairlead.observed.group_view import GroupView
+from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.wire.topics import TopicNames
 from tests.engine.topics import NAMES, PARTITIONS
@@ -30,19 +30,18 @@ ROOT = Path(__file__).parents[2]
 SIZES = [(200, 50), (80, 24), (40, 12)]
 
 
-def _view(world: World) -> GroupView:
-    """Return a group of a world as the view has it."""
+def _view(world: World) -> tuple[GroupStanding, list[dict[str, Any]]]:
+    """Return a group of a world as the view has it, and its decisions."""
     source, view = MemorySource(world.topics), ObservedGroups(NAMES, PARTITIONS, 3_600_000)
     for suffix in ("routes", "control", "assignments", "heartbeats", "releases", "decisions"):
         view.take(source.read(suffix, source.partitions_of(suffix)))
     found = view.group(GROUP)
     assert found is not None
-    return found
+    return found, [each.document() for each in view.decisions(GROUP) or ()]
 
 
 def _screen(world: World, size: tuple[int, int], *, silent_ms: int = 0) -> list[str]:
-    found = _view(world)
-    feed = [each.document() for each in found.decisions]
+    found, feed = _view(world)
     now_ms = world.topics.now_ms
     return screen_lines(GROUP, found, feed, Moment(now_ms + silent_ms, now_ms), size)
 

@@ -5,9 +5,10 @@ from typing import Any
 
 from fairlead.observed.finding import Finding
 from fairlead.observed.findings import standing_findings
-from fairlead.observed.group_standing import GroupStanding, read_standing
+from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.queue_standing import QueueStanding
+from fairlead.observed.reading import read_standing
 from fairlead.wire.topics import ALL_TOPICS
 from strategies.registry import STRATEGIES
 from tests.engine.client import Client

@@ -19,7 +19,7 @@ def test_topics_that_nobody_has() -> None:
     world.pass_seconds(5)
     found = view_of(world).group(GROUP)
     assert found is not None
-    assert [each.topic for each in found.topics] == ["orders"]
+    assert [each.topic for each in found.figures.topics] == ["orders"]
 
 
 def test_group_called_as_all_others() -> None:

@@ -26,9 +26,9 @@ def _life(seed: int) -> World:
 def _documents(view: ObservedGroups) -> list[dict[str, Any]]:
     """Return everything that a view shows."""
     found = [view.group(each.group) for each in view.groups()]
-    shown = [each.document() for each in found if each is not None]
+    shown = [each.whole_document() for each in found if each is not None]
     decisions = [
-        each.document() for group in found if group is not None for each in group.decisions
+        each.document() for group in view.groups() for each in view.decisions(group.group) or ()
     ]
     return [
         *shown,

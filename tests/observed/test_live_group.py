@@ -7,7 +7,8 @@ import pytest
 from fairlead.core.membership import effective_members
 from fairlead.core.model import MessageQueue
 from fairlead.core.state import GroupState
-from fairlead.observed.live_group import UnknownGroupError, read_live_group
+from fairlead.observed.live_group import UnknownGroupError
+from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, Join, RouteSize, records_of
 from fairlead.planning.group_file import group_document, read_group
 from fairlead.planning.plan import plan

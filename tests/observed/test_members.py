@@ -10,7 +10,7 @@ def test_at_rest() -> None:
     """A group at rest has converged; nobody is idle, nothing is unassigned or on its way."""
     found = summary_of(world_of("c1", "c2", "c3"))
     assert (found.members, found.members_idle, found.queues) == (3, 0, 17)
-    assert (found.unassigned, found.in_handover, found.unsafe) == (0, 0, 0)
+    assert (found.unassigned, found.draining, found.gated, found.unsafe) == (0, 0, 0, 0)
     assert found.converged
     assert (found.phase, found.strategy, found.mode, found.model) == (
         "stable",

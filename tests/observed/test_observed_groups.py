@@ -13,7 +13,7 @@ def test_group_at_rest() -> None:
     owners = {each.queue: each.owner.client_id for each in group.queues if each.owner is not None}
     assert owners == owners_of(state)
     epochs = {queue: value.chain[-1].epoch for queue, value in state.queues.items()}
-    assert {each.queue: each.epoch for each in group.queues} == epochs
+    assert {each.queue: each.newest.epoch for each in group.queues if each.newest} == epochs
     assert {each.state for each in group.queues} == {"held"}
     assert group.summary.epoch == state.epoch
     assert [each.group for each in view.groups()] == ["orders"]
@@ -29,5 +29,5 @@ def test_handover() -> None:
     assert group is not None
     moving = {queue for queue, value in state.queues.items() if len(value.chain) > 1}
     assert {each.queue for each in group.queues if each.state == "gated"} == moving
-    assert group.summary.in_handover == len(moving) > 0
+    assert group.summary.gated == len(moving) > 0
     assert group.summary.phase == "handing_over"

@@ -2,8 +2,8 @@
 
 import orjson
 
-from fairlead.observed.live_group import read_live_group
 from fairlead.observed.offline import LastTopics, last_topics
+from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, Join, records_of
 from fairlead.planning.plan import plan
 from strategies.registry import STRATEGIES

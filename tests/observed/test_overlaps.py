@@ -40,7 +40,8 @@ def _wait(followed: Followed, seconds: int) -> None:
 def _also(followed: Followed) -> int:
     found = followed.view.group(GROUP)
     assert found is not None
-    return len(next(each for each in found.queues if each.queue == QUEUE).also)
+    hold = next(each for each in found.queues if each.queue == QUEUE).hold
+    return 0 if hold is None else len(hold.also)
 
 
 def _counted(world: World, seconds: int) -> int:
@@ -111,7 +112,8 @@ def test_forgotten_group() -> None:
     found = followed.view.group("orders")
     assert found is not None
     assert found.summary.members == 0
-    read = {each.queue: each.position.offset for each in found.queues if each.position is not None}
+    places = {each.queue: each.place.position for each in found.queues}
+    read = {queue: each.offset for queue, each in places.items() if each is not None}
     followed.view.take_offsets(world.topics.now_ms, read, {})
     world.topics.now_ms += 90_000_000
     world.topics.tick(1)

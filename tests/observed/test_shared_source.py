@@ -7,7 +7,7 @@ import pytest
 
 from fairlead.cli import group_check, group_describe
 from fairlead.core.records import TopicAbsent
-from fairlead.observed.group_standing import read_standing
+from fairlead.observed.reading import read_standing
 from fairlead.observed.verdict import worst
 from fairlead.settings import load_settings
 from fairlead.sources.caching_source import SharedSource

@@ -10,7 +10,7 @@ import pytest
 
 from fairlead.history.grant_history import tenures_of
 from fairlead.local.ownership import Ownership
-from fairlead.observed.group_standing import read_standing
+from fairlead.observed.reading import read_standing
 from fairlead.sources.caching_source import SharedSource
 from fairlead.sources.decision_log import decisions_after, last_life, newest_epoch, read_decisions
 from fairlead.wire.decision_records import DecisionReader
@@ -97,6 +97,7 @@ def _seen(world: World) -> Seen:
     assert planned is not None
     queue = next(each for each in told.of if each.queue_id == 0)
     (living,) = [each for each in live.granted if each.queue_id == 0]
+    assert listed.epoch is not None
     return Seen(
         phases={
             "list": listed.phase,

@@ -8,7 +8,8 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.records import RuleSet
 from fairlead.core.state import GroupState
 from fairlead.observed.group_notes import remarks_on
-from fairlead.observed.live_group import LiveGroup, read_live_group
+from fairlead.observed.live_group import LiveGroup
+from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, records_of
 from fairlead.planning.plan import Plan, plan
 from fairlead.wire.control_records import rule_key

@@ -3,7 +3,7 @@
 import pytest
 
 from fairlead.core.membership import effective_members
-from fairlead.observed.live_group import read_live_group
+from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, Join, RouteSize, records_of
 from fairlead.planning.plan import Plan, plan
 from strategies.registry import STRATEGIES

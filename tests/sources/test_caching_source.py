@@ -2,7 +2,7 @@
 
 import itertools
 
-from fairlead.observed.group_standing import read_standing
+from fairlead.observed.reading import read_standing
 from fairlead.sources.caching_source import OneLook
 from strategies.registry import STRATEGIES
 from tests.engine.world import World

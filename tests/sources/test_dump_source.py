@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from fairlead.cli.main import app
 from fairlead.errors import ExitCode, UsageError
-from fairlead.observed.live_group import read_live_group
+from fairlead.observed.reading import read_live_group
 from fairlead.recording import open_recording
 from fairlead.sources.dump_source import DumpSource
 from fairlead.sources.missing_record import WhyMissing, why_missing
