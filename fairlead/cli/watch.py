@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from fairlead.observed.group_standing import GroupStanding
     from fairlead.settings import Settings
     from fairlead.sources.topic_source import TopicSource
-    from fairlead.wire.raw import RawRecord
 
 __all__ = ["GroupWatch", "watch"]
 
@@ -145,6 +144,7 @@ class GroupWatch:
             history_ms,
             tick_ms=settings.engine.tick_ms,
             strategies=all_strategies(settings.engine.strategies),
+            only=group,
         )
         self._told = -1
         self.newest_ms = 0
@@ -157,7 +157,7 @@ class GroupWatch:
         for rows, caught_up in self._topics.follow():
             if self._stop.is_set():
                 return
-            self._view.take([row for row in rows if self._concerns(row)])
+            self._view.take(rows)
             self.newest_ms = max([self.newest_ms, *(row.append_ms for row in rows)])
             if caught_up:
                 yield bool(rows), self._new_decisions()
@@ -165,16 +165,6 @@ class GroupWatch:
     def look(self) -> "GroupStanding | None":
         """Return the group; None: no record is of it."""
         return self._view.group(self.group)
-
-    def _concerns(self, row: "RawRecord") -> bool:
-        """Leave out other groups' records, of which these topics may hold very many."""
-        topic = row.topic
-        for suffix in ("decisions", "heartbeats", "releases"):
-            if topic == self._topics.names.name(suffix):
-                return row.key is None or row.key == self.group.encode()
-        if topic == self._topics.names.name("assignments"):
-            return (row.key or b"").startswith(b'["%s",' % self.group.encode())
-        return True
 
     def _new_decisions(self) -> list[dict[str, Any]]:
         found = [
@@ -215,16 +205,14 @@ def _tell_again(source: "TopicSource", group: str, since: str | None, *, whole: 
     from fairlead.control.known_groups import named_groups, unknown_group
     from fairlead.observed.observed_groups import ObservedGroups
 
-    view: ObservedGroups = ObservedGroups(source.names, source.partitions, _WHOLE_MS)
-    rows = source.read("decisions", source.partitions_of("decisions"))
-    view.take([row for row in rows if row.key == group.encode()])
+    view = ObservedGroups(source.names, source.partitions, _WHOLE_MS, only=group)
+    view.take(source.read("decisions", source.partitions_of("decisions")))
     decisions = [each.document() for each in view.decisions(group) or ()]
     if not decisions:
         known = named_groups(source)
         if group in known:
             raise no_decision(group, source)
-        others = {row.key.decode(errors="replace") for row in rows if row.key is not None}
-        raise unknown_group(group, known | others, source.place)
+        raise unknown_group(group, known | view.other_groups, source.place)
     since_ms = 0 if since is None else since_ms_of(since, source.now_ms())
     _write([each for each in decisions if _is_since(each, since_ms)], whole=whole)
 
