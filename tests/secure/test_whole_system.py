@@ -183,7 +183,7 @@ def test_documented_rights_are_enough_for_a_whole_system(
             assert _dead(domain) == 1
             await_seen(
                 lambda: view.get(f"/api/v1/groups/{domain.group}"),
-                lambda answer: answer[0] == 200 and len(answer[1]["members"]) == 1,
+                lambda answer: answer[0] == 200 and answer[1]["members"] == 1,
                 what="group in the view",
             )
             assert engine.get("/readyz")[0] == view.get("/readyz")[0] == 200
