@@ -58,10 +58,11 @@ def weighed(
         for row in source.read("heartbeats", [shard], since_ms)
     ]
     batch = read_rows(None, rows, context)
-    draft = replace(picture, clock_ms=batch.clock.clock_ms).draft()
+    draft, other_clock_ms = picture.draft(), picture.clock_ms - batch.clock.clock_ms
     for arrival in _progress(batch.lines.get(group, ())):
-        apply_record(draft, arrival)
-    weigh_queues(draft, batch.clock.clock_ms)
+        # These rows begin elsewhere than those that the group was made of, and so does their clock.
+        apply_record(draft, replace(arrival, clock_ms=arrival.clock_ms + other_clock_ms))
+    weigh_queues(draft, picture.clock_ms)
     state = replace(picture.state, measures=draft.state.measures, weights=draft.state.weights)
     return replace(picture, state=state)
 

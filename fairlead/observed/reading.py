@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Final
 
 from fairlead.core.allocation import Strategy
-from fairlead.core.model import MessageQueue
+from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.engine.errors import AppendTimeMissingError
 from fairlead.observed.core_group import core_group
 from fairlead.observed.group_standing import GroupStanding, standing_of
 from fairlead.observed.live_group import LiveGroup, UnknownGroupError, live_group
+from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.planned_group import Picture
 from fairlead.observed.positions import Place
@@ -20,11 +21,13 @@ from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.quick_decisions import read_part
-from fairlead.wire.quick_fields import NO_RECORD
+from fairlead.wire.quick_fields import NO_RECORD, body_of, member_of
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["observe_group", "read_live_group", "read_standing"]
 
+_TICKS_BESIDE: Final = 5
+"""So many ticks beside lease and margin are read: a record may come a little late."""
 _BESIDE_MS: Final = 60_000
 """A release is looked for from so long before the record that asked for it."""
 
@@ -36,6 +39,7 @@ def observe_group(
     tick_ms: int,
     *,
     history_ms: int,
+    heard_ms: int = 0,
 ) -> ObservedGroups:
     """Return everything that is known of one group now.
 
@@ -45,6 +49,8 @@ def observe_group(
         strategies: those that the engine has.
         tick_ms: the period of the engine's ticks.
         history_ms: decisions are read from so long ago.
+        heard_ms: heartbeats are read from at least so long ago; from longer ago where that may
+            tell of a member.
 
     Raises:
         EnvironmentMissingError: a topic cannot be read.
@@ -66,18 +72,48 @@ def observe_group(
     found.take(source.read("assignments", range(source.partitions.assignments)))
     newest_ms = source.newest_ms("heartbeats", shard)
     if newest_ms is not None:
-        since_ms = min([newest_ms, *_left_ms(found, group)]) - LEASE_MS_MAX
-        found.take(_dated(source.read("heartbeats", [shard], since_ms)))
-        found.take(source.read("releases", [shard], min([since_ms, *_asked_ms(found, group)])))
+        found.take(_heartbeats(source, found.fold(group), newest_ms, heard_ms))
+        asked_ms = [newest_ms - LEASE_MS_MAX, *_asked_ms(found, group)]
+        found.take(source.read("releases", [shard], min(asked_ms)))
     _read_decisions(source, found, group, history_ms)
     return found
 
 
-def _left_ms(found: ObservedGroups, group: str) -> Iterator[int]:
-    """Yield when members were told to give everything up: before that each may have left."""
-    for told in found.fold(group).told.sets.values():
-        if told.entries and all(entry.state == "draining" for entry in told.entries):
-            yield told.at_ms
+def _heartbeats(
+    source: TopicSource, group: ObservedGroup, newest_ms: int, heard_ms: int
+) -> list[RawRecord]:
+    """Return the heartbeats of the last lease, and older ones where these leave a member open."""
+    rules, tick_ms = group.rules, group.around.tick_ms
+    shard = partition_of_group(group.name, source.partitions.shards)
+    patience_ms = max(rules.lease_ms, rules.restart_grace_ms) + rules.margin_ms
+    since_ms = newest_ms - max(patience_ms + _TICKS_BESIDE * tick_ms, heard_ms)
+    rows = _dated(source.read("heartbeats", [shard], since_ms))
+    open_since = [since_ms, *_open_since(group, rows, newest_ms)]
+    if min(open_since) < since_ms:
+        rows = _dated(source.read("heartbeats", [shard], min(open_since)))
+    return rows
+
+
+def _open_since(group: ObservedGroup, rows: list[RawRecord], newest_ms: int) -> Iterator[int]:
+    """Yield from when on heartbeats must be read to be sure of a member."""
+    heard = set(_heard(rows, group.name))
+    for member, told in group.told.sets.items():
+        if not told.entries:
+            continue
+        if member not in heard:
+            # Silent, or it keeps a longer lease than its group's rule.
+            yield newest_ms - LEASE_MS_MAX
+        if all(entry.state == "draining" for entry in told.entries):
+            # Perhaps because of a leave that it wrote before it was told.
+            yield min(newest_ms, told.at_ms) - LEASE_MS_MAX
+
+
+def _heard(rows: list[RawRecord], group: str) -> Iterator[MemberKey]:
+    key = group.encode()
+    for row in rows:
+        if row.key == key and row.value is not None:
+            with contextlib.suppress(*NO_RECORD):
+                yield member_of(body_of(row.value))
 
 
 def _dated(rows: list[RawRecord]) -> list[RawRecord]:
@@ -127,6 +163,7 @@ def read_live_group(
     tick_ms: int,
     *,
     history_ms: int = LEASE_MS_MAX,
+    heard_ms: int = 0,
     measured: bool = False,
     forgotten: bool = False,
 ) -> LiveGroup:
@@ -138,6 +175,7 @@ def read_live_group(
         strategies: those that the engine has.
         tick_ms: the period of the engine's ticks.
         history_ms: decisions are read from so long ago.
+        heard_ms: heartbeats are read from at least so long ago.
         measured: find out what queues weigh although the group's rules do not ask for it.
         forgotten: return a group without members, sets and rules too: an empty one.
 
@@ -146,7 +184,9 @@ def read_live_group(
         EnvironmentMissingError: a topic cannot be read.
         AppendTimeMissingError: a topic that carries the clock has no broker's append time.
     """
-    groups = observe_group(source, group, strategies, tick_ms, history_ms=history_ms)
+    groups = observe_group(
+        source, group, strategies, tick_ms, history_ms=history_ms, heard_ms=heard_ms
+    )
     observed, others = groups.fold(group), frozenset(groups.other_groups)
     core = core_group(observed)
     if not forgotten and not (observed.told.sets or core.state.members or core.state.rules):
@@ -186,7 +226,13 @@ def read_standing(
         AppendTimeMissingError: a topic that carries the clock has no broker's append time.
     """
     live = read_live_group(
-        source, group, strategies, tick_ms, history_ms=history_ms, forgotten=True
+        source,
+        group,
+        strategies,
+        tick_ms,
+        history_ms=history_ms,
+        heard_ms=LEASE_MS_MAX,
+        forgotten=True,
     )
     observed = live.observed
     if not (live.told or live.core.state.members or live.core.state.rules) and not (
