@@ -10,7 +10,7 @@ from fairlead.cli.absent_topics import absent_topics, untold_topics
 from fairlead.cli.brokers_asked import offline_places
 from fairlead.cli.completions import complete_group
 from fairlead.cli.data_places import data_places
-from fairlead.cli.group_describe import standing_from
+from fairlead.cli.group_describe import standing_from, warn_of_refused
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, write_document, write_fitting
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from fairlead.observed.bridges import Bridges
     from fairlead.observed.finding import Finding
     from fairlead.observed.group_standing import GroupStanding
+    from fairlead.observed.observed_groups import ObservedGroups
     from fairlead.observed.positions import Place
     from fairlead.observed.verdict import Verdict
     from fairlead.settings import Settings
-    from fairlead.sources.caching_source import SharedSource
     from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["check", "folded_findings", "verdict_on"]
@@ -160,17 +160,30 @@ def _bridges(source: "TopicSource", settings: "Settings") -> "Bridges":
 
 
 def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOptions) -> None:
+    from fairlead.cli.plan_start import tick_ms_of
+    from fairlead.observed.reading import observe_all
+    from fairlead.observed.restarts import RESTARTS_OVER_MS
     from fairlead.observed.verdict import worst
-    from fairlead.sources.caching_source import SharedSource
+    from streaming.own_strategies import all_strategies
 
-    topics, output = SharedSource(source), shared.output
-    verdicts = [verdict_on(group, topics.of(group), settings) for group in topics.groups()]
+    groups, output = (
+        observe_all(
+            source,
+            all_strategies(settings.engine.strategies),
+            tick_ms_of(source, settings),
+            history_ms=settings.serve.history_ms,
+            heard_ms=RESTARTS_OVER_MS,
+        ),
+        shared.output,
+    )
+    now_ms = source.now_ms()
+    verdicts = [verdict_on(each.group, groups, now_ms) for each in groups.groups(now_ms)]
     bridges = None if shared.dump is not None else _bridges(source, settings)
     wrong_bridges = [] if bridges is None else bridges.rows()
     for stopped in () if bridges is None else bridges.stopped:
         warn(stopped.words())
     if shared.dump is None:
-        verdicts = _checked_again(verdicts, topics, source, settings)
+        verdicts = _checked_again(verdicts, groups, source, settings)
     if output is OutputFormat.JSON:
         groups = [each.document() for each in verdicts]
         bridge = wrong_bridges[0] if wrong_bridges else None
@@ -213,7 +226,7 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
 
 def _checked_again(
     verdicts: "Sequence[Verdict]",
-    topics: "SharedSource",
+    groups: "ObservedGroups",
     source: "TopicSource",
     settings: "Settings",
 ) -> "list[Verdict]":
@@ -232,7 +245,7 @@ def _checked_again(
     again = {*places, *odd}
     told = DataTold(absent, untold)
     return [
-        verdict_on(each.group, topics.of(each.group), settings, places.get(each.group), told)
+        verdict_on(each.group, groups, source.now_ms(), places.get(each.group), told)
         if each.group in again
         else each
         for each in verdicts
@@ -241,19 +254,26 @@ def _checked_again(
 
 def verdict_on(
     group: str,
-    source: "TopicSource",
-    settings: "Settings",
+    groups: "ObservedGroups",
+    now_ms: int,
     places: "Mapping[MessageQueue, Place] | None" = None,
     told: DataTold | None = None,
 ) -> "Verdict":
     """Return what is wrong with one of all groups; that it cannot be read is a finding as well.
 
-    ``places``: where the data cluster says it is; ``told``: what it says of topics.
+    Args:
+        group: its name.
+        groups: all of them.
+        now_ms: up to when silence and waits are counted.
+        places: where the data cluster says the group is.
+        told: what it says of topics.
     """
     from fairlead.observed.verdict import checked, unreadable
 
     try:
-        standing = standing_from(group, source, settings, places)
+        standing = groups.group(group, now_ms, places or {})
+        assert standing is not None, "it is one of them"
+        warn_of_refused(standing)
         if told is not None:
             untold = {
                 topic: words for topic, words in told.untold.items() if topic in standing.routes

@@ -164,9 +164,14 @@ def standing_from(
         )
     except UnknownGroupError as error:
         raise unknown_group(group, error.known, source.place) from error
+    warn_of_refused(found)
+    return found
+
+
+def warn_of_refused(found: "GroupStanding") -> None:
+    """Say which rules of a group are not in force."""
     for refused in found.live.in_force.refused.values():
         warn(
-            f"{group}: a rule is refused ({refused.error.detail}), so the one before it counts; if "
-            "the engine knows more strategies, give --config as to `fairlead run`"
+            f"{found.name}: a rule is refused ({refused.error.detail}), so the one before it "
+            "counts; if the engine knows more strategies, give --config as to `fairlead run`"
         )
-    return found

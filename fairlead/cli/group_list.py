@@ -263,30 +263,19 @@ def _read(
 ) -> tuple[list[Summary], Sequence[Mapping[str, Any]], int]:
     from fairlead.cli.brokers_asked import ask_brokers
     from fairlead.cli.plan_start import tick_ms_of
-    from fairlead.observed.observed_groups import ObservedGroups
-    from fairlead.serve.following import WINDOWS_MS
+    from fairlead.observed.reading import observe_all
     from streaming.own_strategies import all_strategies
 
-    history_ms = settings.serve.history_ms
-    view = ObservedGroups(
-        source.names,
-        source.partitions,
-        history_ms,
-        tick_ms=tick_ms_of(source, settings),
-        strategies=all_strategies(settings.engine.strategies),
+    view = observe_all(
+        source,
+        all_strategies(settings.engine.strategies),
+        tick_ms_of(source, settings),
+        history_ms=settings.serve.history_ms,
     )
-    now_ms, records = source.now_ms(), 0
-    for suffix, window_ms in {**WINDOWS_MS, "decisions": history_ms}.items():
-        if suffix == "rejects":
-            continue
-        since_ms = None if window_ms is None else max(now_ms - window_ms, 0)
-        rows = source.read(suffix, source.partitions_of(suffix), since_ms)
-        view.take(rows)
-        records += len(rows)
     if live:
         asked = ask_brokers(view.unmeasured(_SILENT_MS), settings)
         if asked is not None:
             view.take_offsets(*asked)
     now_ms = source.now_ms()
     bridges = [each.document() for each in view.bridges(now_ms)]
-    return [each.document() for each in view.groups(now_ms)], bridges, records
+    return [each.document() for each in view.groups(now_ms)], bridges, view.records

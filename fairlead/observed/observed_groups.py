@@ -15,7 +15,7 @@ from fairlead.observed.group_standing import GroupStanding, standing_of
 from fairlead.observed.known_groups import KnownGroups
 from fairlead.observed.live_group import live_group
 from fairlead.observed.observed_group import ObservedGroup
-from fairlead.observed.positions import Report
+from fairlead.observed.positions import Place, Report
 from fairlead.observed.record_reader import RecordReader
 from fairlead.observed.rules import RulesOfGroups
 from fairlead.observed.shared_facts import SharedFacts
@@ -31,6 +31,7 @@ __all__ = ["ObservedGroups"]
 
 _SWEEP_MS: Final = 60_000
 _NONE_TOLD: Final[Mapping[str, str]] = {}
+_NO_PLACES: Final[Mapping[MessageQueue, Place]] = {}
 
 
 class ObservedGroups:
@@ -71,6 +72,8 @@ class ObservedGroups:
         self._swept_ms = 0
         self.passed_over = 0
         """How many rows were no record of the protocol."""
+        self.records = 0
+        """How many rows were read."""
         self.other_groups: set[str] = set()
         """The groups that are not read, as records name them."""
         self.failed = 0
@@ -100,6 +103,7 @@ class ObservedGroups:
         for row in rows:
             if not self._reader.reads(row):
                 continue
+            self.records += 1
             self._around.read(row)
             if not self._is_asked_for(row):
                 continue
@@ -227,13 +231,18 @@ class ObservedGroups:
             failed=self.failed,
         )
 
-    def group(self, name: str, now_ms: int = 0) -> GroupStanding | None:
-        """Return one group in full; None: there is none of this name. ``now_ms``: as `groups`."""
+    def group(
+        self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, Place] = _NO_PLACES
+    ) -> GroupStanding | None:
+        """Return how one group stands; None: there is none of this name.
+
+        ``now_ms``: as `groups`; ``places``: where the data cluster says the group is.
+        """
         found = self._groups.by_name.get(name)
         if found is None or found.is_over(self._oldest_ms):
             return None
         now_ms = max(now_ms, self.as_of_ms)
-        return standing_of(live_group(found), now_ms, self._history_ms, {})
+        return standing_of(live_group(found), now_ms, self._history_ms, places)
 
     def fold(self, name: str) -> ObservedGroup:
         """Return what is known of a group, not to be changed; nothing is, of a strange one."""

@@ -16,6 +16,7 @@ from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.planned_group import Picture
 from fairlead.observed.positions import Place
 from fairlead.observed.queue_weights import measured_for_ms, weighed
+from fairlead.observed.windows import WINDOWS_MS
 from fairlead.sources.decision_log import hides_newer
 from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.member_records import LEASE_MS_MAX
@@ -24,7 +25,7 @@ from fairlead.wire.quick_decisions import read_part
 from fairlead.wire.quick_fields import NO_RECORD, body_of, member_of
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["observe_group", "read_live_group", "read_standing"]
+__all__ = ["observe_all", "observe_group", "read_live_group", "read_standing"]
 
 _TICKS_BESIDE: Final = 5
 """So many ticks beside lease and margin are read: a record may come a little late."""
@@ -76,6 +77,43 @@ def observe_group(
         asked_ms = [newest_ms - LEASE_MS_MAX, *_asked_ms(found, group)]
         found.take(source.read("releases", [shard], min(asked_ms)))
     _read_decisions(source, found, group, history_ms)
+    return found
+
+
+def observe_all(
+    source: TopicSource,
+    strategies: Mapping[str, Strategy],
+    tick_ms: int,
+    *,
+    history_ms: int,
+    heard_ms: int = 0,
+) -> ObservedGroups:
+    """Return everything that is known of all groups now.
+
+    Args:
+        source: the topics.
+        strategies: those that the engine has.
+        tick_ms: the period of the engine's ticks.
+        history_ms: decisions are read from so long ago.
+        heard_ms: heartbeats are read from at least so long ago.
+
+    Raises:
+        EnvironmentMissingError: a topic cannot be read.
+        AppendTimeMissingError: a topic that carries the clock has no broker's append time.
+    """
+    found = ObservedGroups(
+        source.names, source.partitions, history_ms, tick_ms=tick_ms, strategies=strategies
+    )
+    now_ms = source.now_ms()
+    for suffix, window_ms in {**WINDOWS_MS, "decisions": history_ms}.items():
+        if suffix == "rejects":
+            continue
+        since_ms = None
+        if window_ms is not None:
+            longest_ms = max(window_ms, heard_ms) if suffix == "heartbeats" else window_ms
+            since_ms = max(now_ms - longest_ms, 0)
+        rows = source.read(suffix, source.partitions_of(suffix), since_ms)
+        found.take(_dated(rows) if suffix == "heartbeats" else rows)
     return found
 
 

@@ -17,6 +17,7 @@ from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import KafkaError
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.observed.windows import WINDOWS_MS
 from fairlead.settings import KafkaSettings
 from fairlead.topics import position_of
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
@@ -26,23 +27,7 @@ from streaming.reading import partition_counts
 from streaming.topic_ids import TopicIds, read_topic_ids
 from streaming.topic_reader import consumer_of
 
-__all__ = ["WINDOWS_MS", "FollowedTopic", "Following", "TopicFollower"]
-
-WINDOWS_MS: Final[Mapping[str, int | None]] = {
-    "generations": None,
-    "control": None,
-    "routes": None,
-    "offsets": None,
-    "assignments": None,
-    "heartbeats": 120_000,
-    "releases": 600_000,
-    "rejects": 86_400_000,
-}
-"""Topic -> how long before its newest record it is read from; None: from its first.
-
-What is compacted is read whole. A member heartbeats at least three times in its lease, so two
-minutes tell of each whose lease is not longer than six. Decisions have a setting of their own.
-"""
+__all__ = ["FollowedTopic", "Following", "TopicFollower"]
 
 DECISIONS_MIN: Final = 100_000
 """So many of the newest decisions are read however old they are, so that quiet groups are told."""

@@ -11,7 +11,6 @@ import pytest
 from fairlead.history.grant_history import tenures_of
 from fairlead.local.ownership import Ownership
 from fairlead.observed.reading import read_standing
-from fairlead.sources.caching_source import SharedSource
 from fairlead.sources.decision_log import decisions_after, last_life, newest_epoch, read_decisions
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import OutgoingRecord
@@ -194,8 +193,7 @@ def test_window_that_hides_the_newer_engine() -> None:
     newest = standing_of(world).newest
     assert newest is not None
     assert newest == replace(first, row=newest.row)
-    shared = SharedSource(source).of(GROUP)
-    minute = read_standing(shared, GROUP, STRATEGIES, TICK_MS, history_ms=60_000)
+    minute = read_standing(source, GROUP, STRATEGIES, TICK_MS, history_ms=60_000)
     assert minute.newest == newest
 
 

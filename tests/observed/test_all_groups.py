@@ -5,17 +5,16 @@ from typing import Any
 import orjson
 import pytest
 
-from fairlead.cli import group_check, group_describe
+from fairlead.cli import group_check
 from fairlead.core.records import TopicAbsent
-from fairlead.observed.reading import read_standing
+from fairlead.observed.observed_groups import ObservedGroups
+from fairlead.observed.reading import observe_all
 from fairlead.observed.verdict import worst
-from fairlead.settings import load_settings
-from fairlead.sources.caching_source import SharedSource
 from fairlead.wire.encode_bridge import encode_absent
 from strategies.registry import STRATEGIES
 from tests.engine.topics import NAMES
 from tests.engine.world import World
-from tests.observed.looked import HISTORY_MS
+from tests.observed.looked import HISTORY_MS, standing_of
 from tests.planning.live import TICK_MS, rule, set_rules
 from tests.planning.memory_source import MemorySource
 
@@ -32,21 +31,24 @@ def _world() -> World:
     return world
 
 
+def _all(world: World) -> ObservedGroups:
+    source = MemorySource(world.topics)
+    return observe_all(source, STRATEGIES, TICK_MS, history_ms=HISTORY_MS)
+
+
+def _names(world: World) -> list[str]:
+    return [each.group for each in _all(world).groups(world.topics.now_ms)]
+
+
 def test_each_as_it_is_alone() -> None:
-    """What is handed out of one reading tells of a group what the topics themselves tell."""
-    source = MemorySource(_world().topics)
-    shared = SharedSource(source)
-    assert shared.groups() == GROUPS
+    """What one reading of all groups tells of a group is what a reading of it alone tells."""
+    world = _world()
+    groups = _all(world)
+    assert _names(world) == GROUPS
     for group in GROUPS:
-        one, alone = (
-            read_standing(each, group, STRATEGIES, TICK_MS, history_ms=HISTORY_MS)
-            for each in (shared.of(group), source)
-        )
-        assert one.document() == alone.document()
-        assert [each.document() for each in one.queues] == [
-            each.document() for each in alone.queues
-        ]
-        assert [each.role for each in one.members] == [each.role for each in alone.members]
+        one, alone = groups.group(group, world.topics.now_ms), standing_of(world, group)
+        assert one is not None
+        assert one.whole_document() == alone.whole_document()
 
 
 def test_who_is_offline_counts() -> None:
@@ -59,7 +61,7 @@ def test_who_is_offline_counts() -> None:
     world.topics.now_ms += 3_600_000
     for place in [place for place in world.topics.rows if place[0] == "t.heartbeats"]:
         del world.topics.rows[place]
-    assert SharedSource(MemorySource(world.topics)).groups() == GROUPS
+    assert _names(world) == GROUPS
 
 
 def test_a_producer_that_mistypes_its_topic() -> None:
@@ -70,35 +72,32 @@ def test_a_producer_that_mistypes_its_topic() -> None:
         world.topics.append("offsets", 0, absent.key, absent.value)
     world.topics.append("offsets", 0, orjson.dumps(["orders", "gone"]), None)
     world.topics.append("offsets", 0, orjson.dumps(["orders", "nonsense"]), b"{")
-    assert SharedSource(MemorySource(world.topics)).groups() == GROUPS
+    assert _names(world) == GROUPS
 
 
 def test_each_topic_is_read_once() -> None:
     """However many groups there are, no topic is read a second time."""
     source = MemorySource(_world().topics)
-    shared = SharedSource(source)
-    for group in shared.groups():
-        read_standing(shared.of(group), group, STRATEGIES, TICK_MS, history_ms=1_000)
+    groups = observe_all(source, STRATEGIES, TICK_MS, history_ms=1_000)
+    for group in GROUPS:
+        group_check.verdict_on(group, groups, source.now_ms())
     read = [suffix for suffix, _ in source.reads]
     assert sorted(read) == sorted(set(read))
 
 
 def test_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """A group that cannot be made sense of is a finding; the others are checked all the same."""
-    shared, standing_from = (
-        SharedSource(MemorySource(_world().topics)),
-        group_describe.standing_from,
-    )
+    world = _world()
+    groups = _all(world)
+    group_of = groups.group
 
     def failing(group: str, *rest: Any) -> Any:
         if group == "orders":
             raise ZeroDivisionError("nobody expected this")
-        return standing_from(group, *rest)
+        return group_of(group, *rest)
 
-    monkeypatch.setattr(group_check, "standing_from", failing)
-    found = {
-        group: group_check.verdict_on(group, shared.of(group), load_settings()) for group in GROUPS
-    }
+    monkeypatch.setattr(groups, "group", failing)
+    found = {group: group_check.verdict_on(group, groups, world.topics.now_ms) for group in GROUPS}
     words = {group: each.word for group, each in found.items()}
     assert words == {"billing": "safe", "orders": "unreadable", "payments": "safe"}
     said = found["orders"].document()
