@@ -185,13 +185,13 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
     if shared.dump is None:
         verdicts = _checked_again(verdicts, groups, source, settings)
     if output is OutputFormat.JSON:
-        groups = [each.document() for each in verdicts]
+        said = [each.document() for each in verdicts]
         bridge = wrong_bridges[0] if wrong_bridges else None
         lives = [] if bridges is None else [each.document() for each in bridges.lives]
         verdict = worst(verdicts)
         if bridge and verdict in ("safe", "nobody"):
             verdict = "problems"
-        found = {"verdict": verdict, "groups": groups, "bridge": bridge, "bridges": lives}
+        found = {"verdict": verdict, "groups": said, "bridge": bridge, "bridges": lives}
         write_document(found, output)
     elif output is OutputFormat.JSONL:
         for each in verdicts:
