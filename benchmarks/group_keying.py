@@ -15,7 +15,8 @@ from pyspark.sql import functions as F  # noqa: N812 - the name every Spark read
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from benchmarks.fleet_load import group_names
-from fairlead.engine import ShardContext, run_shard
+from fairlead.engine.context import ShardContext
+from fairlead.engine.shard import run_shard
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import TopicNames
 from sinks import OUTPUT_SCHEMA

@@ -31,9 +31,10 @@ from fairlead.bench.percentiles import summarise
 from fairlead.broker import EmbeddedKafka
 from fairlead.jars import ensure_jars
 from fairlead.java import find_java
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.local.processes import processor_seconds
 from fairlead.settings import Settings, load_settings
-from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.topics import TopicNames
 from sinks import KafkaSink
 from strategies.registry import STRATEGIES

@@ -28,8 +28,9 @@ from kafka.admin import NewTopic
 from kafka.structs import TopicPartition
 
 from fairlead.broker import EmbeddedKafka
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
-from fairlead.topics import create_topics, topic_specs
 
 PARTITIONS: Final = 4
 BODY: Final = b"x" * 1_024

@@ -29,8 +29,9 @@ from fairlead.broker import EmbeddedKafka
 from fairlead.broker.ports import free_ports
 from fairlead.core.digest import digest
 from fairlead.core.model import Epoch, MessageQueue
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
-from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.partition import partition_of_client, partition_of_group
 from fairlead.wire.topics import TopicNames
 

@@ -18,11 +18,13 @@ from kafka.errors import KafkaError, KafkaTimeoutError
 from kafka.producer.future import FutureRecordMetadata
 
 from fairlead.core.records import Tick
+from fairlead.kafka.acls import Role
+from fairlead.kafka.connection import client_options
+from fairlead.kafka.missing_rights import cluster_error
+from fairlead.kafka.reachability import require_reachable
 from fairlead.settings import KafkaSettings
-from fairlead.topics import Role, cluster_error, require_reachable
 from fairlead.wire.encode import encode_tick
 from fairlead.wire.topics import TopicNames
-from streaming.connection import client_options
 
 log = structlog.get_logger()
 

@@ -11,19 +11,15 @@ from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
 from fairlead.errors import EnvironmentMissingError, FairleadError, RefusedError
+from fairlead.kafka.acls import Role
+from fairlead.kafka.connection import client_options
+from fairlead.kafka.input_topics import SHARDED_TOPICS
+from fairlead.kafka.missing_rights import cluster_error, require_rights
+from fairlead.kafka.reachability import require_reachable
+from fairlead.kafka.topic_creation import create_topics, inspect_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings
-from fairlead.topics import (
-    Role,
-    cluster_error,
-    create_topics,
-    inspect_topics,
-    require_reachable,
-    require_rights,
-    topic_specs,
-)
 from fairlead.wire.topics import CLIENT_TOPICS, TopicNames
-from streaming.connection import client_options
-from streaming.topics import SHARDED_TOPICS
 
 log = structlog.get_logger()
 

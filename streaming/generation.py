@@ -18,11 +18,15 @@ from kafka.errors import KafkaError
 from fairlead import __version__
 from fairlead.core.records import DriverSettings, Generation
 from fairlead.errors import EnvironmentMissingError, SupersededError
+from fairlead.kafka.acls import Role
+from fairlead.kafka.connection import REQUEST_TIMEOUT_MS, client_options
+from fairlead.kafka.missing_rights import cluster_error
+from fairlead.kafka.reachability import require_reachable
+from fairlead.kafka.reading_position import position_of
+from fairlead.kafka.topic_consumer import TopicConsumer
 from fairlead.settings import KafkaSettings
-from fairlead.topics import Role, TopicConsumer, cluster_error, position_of, require_reachable
 from fairlead.wire.encode import encode_generation
 from fairlead.wire.topics import TopicNames
-from streaming.connection import REQUEST_TIMEOUT_MS, client_options
 
 log = structlog.get_logger()
 

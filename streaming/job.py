@@ -23,15 +23,17 @@ from fairlead.core.records import Tick
 from fairlead.engine.drivers import settings_of
 from fairlead.engine.seals import seal_of
 from fairlead.errors import FairleadError, QueryDiedError
+from fairlead.http.endpoint import answering
+from fairlead.kafka.connection import sink_options
+from fairlead.kafka.topic_ids import check_topic_ids, read_topic_ids
 from fairlead.settings import Settings
+from fairlead.stop_signal import StopSignal
 from sinks import KafkaSink, Sink
 from strategies.registry import STRATEGIES
 from streaming.checkpoint import Checkpoint, Layout, Offsets, check_layout
 from streaming.clock import Ticker
 from streaming.cluster import ClusterFacts, PartitionGuard, prepare_topics, read_cluster
-from streaming.connection import sink_options
 from streaming.damage import copies_of
-from streaming.endpoint import answering
 from streaming.generation import GenerationWatch, claim_generation, earlier_generations
 from streaming.health import Health, Patience
 from streaming.heap import HeapWatch, JvmHeap
@@ -56,8 +58,6 @@ from streaming.start_positions import (
     first_ticks,
 )
 from streaming.starting import SessionSource
-from streaming.stopping import StopSignal
-from streaming.topic_ids import check_topic_ids, read_topic_ids
 
 log = structlog.get_logger()
 

@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 import structlog
 
 from fairlead.errors import RefusedError
+from fairlead.kafka.partition_reading import read_bounds
 from fairlead.settings import KafkaSettings
 from streaming.checkpoint import Checkpoint, Offsets
-from streaming.reading import read_bounds
 
 log = structlog.get_logger()
 

@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from fairlead import __version__
 from fairlead.engine.outgoing import TRIGGERED_MS
 from fairlead.engine.round import READ_UNTIL_MS
-from fairlead.topics.passed_over_metric import PassedOverMetric
+from fairlead.kafka.passed_over_metric import PassedOverMetric
 from streaming.ages import EventAges
 from streaming.clock import TickerCounts
 from streaming.families import COUNTED, labels_of

@@ -11,7 +11,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from fairlead import __version__
 from fairlead.core.allocation import Strategy
 from fairlead.core.rules import EngineRules
-from fairlead.engine import ShardContext
+from fairlead.engine.context import ShardContext
+from fairlead.kafka.input_topics import BROADCAST_TOPICS, SHARDED_TOPICS
 from fairlead.settings import Settings
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
@@ -21,7 +22,6 @@ from streaming.progress import observe_reports
 from streaming.shards import ShardOperator, assign_shards, run_shards
 from streaming.source import read_input
 from streaming.start_positions import Begin
-from streaming.topics import BROADCAST_TOPICS, SHARDED_TOPICS
 
 QUERY_NAME = "fairlead"
 _EARLIEST: Final = -2

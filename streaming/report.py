@@ -11,8 +11,7 @@ from typing import Final
 import orjson
 
 from fairlead.core.model import Epoch
-from fairlead.engine import ShardResult
-from fairlead.engine.context import Decided
+from fairlead.engine.context import Decided, ShardResult
 from streaming.ages import Ages, ages_at
 
 _FAILURES_MAX: Final = 5

@@ -20,13 +20,13 @@ from fairlead.core.designation import IF_NOBODY
 from fairlead.core.records import ALL_GROUPS, RuleSet
 from fairlead.core.rules import TIMES, WORDS, GroupRules, RuleError, with_rule
 from fairlead.errors import UsageError
+from fairlead.kafka.partition_reading import read_to_end
+from fairlead.kafka.rule_writer import as_read, partitions_of_rule, write_rules
 from fairlead.settings import Settings
 from fairlead.wire.encode import OversizeError
 from fairlead.wire.errors import WireError
 from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
-from streaming.reading import read_to_end
-from streaming.rule_writer import as_read, partitions_of_rule, write_rules
 
 log = structlog.get_logger()
 

@@ -18,12 +18,13 @@ from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import BinaryType, IntegerType, LongType, StructField, StructType
 
 from fairlead.codec.stored import StoredShard
-from fairlead.engine import ShardContext, ShardResult, run_shard
+from fairlead.engine.context import ShardContext, ShardResult
+from fairlead.engine.shard import run_shard
+from fairlead.kafka.input_topics import BROADCAST_TOPICS
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 from sinks import OUTPUT_SCHEMA
 from streaming.report import write_report
-from streaming.topics import BROADCAST_TOPICS
 
 KEY_COLUMN: Final = "shard_key"
 

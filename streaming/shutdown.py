@@ -14,10 +14,10 @@ from fairlead.errors import (
     RefusedError,
     SupersededError,
 )
+from fairlead.stop_signal import StopSignal
 from streaming.checkpoint import Checkpoint
 from streaming.damage import DamagedError
 from streaming.inspection import refusal_of
-from streaming.stopping import StopSignal
 
 _SHARD_ERROR: Final = re.compile(r"fairlead\.engine\.errors\.(\w+): ([^\n]+)")
 """How Python prints an error of the engine at the end of a worker's traceback."""

@@ -17,18 +17,19 @@ from kafka import TopicPartition
 
 from fairlead import __version__
 from fairlead.errors import RefusedError, UsageError
+from fairlead.kafka.input_topics import input_topics
+from fairlead.kafka.partition_reading import read_bounds
+from fairlead.kafka.reading_position import position_of
+from fairlead.kafka.record_writer import write_records
+from fairlead.kafka.topic_reader import consumer_of
+from fairlead.kafka.unreadable_batch import UnreadableBatch
 from fairlead.settings import KafkaSettings
-from fairlead.topics import UnreadableBatch, position_of
 from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.reasons import Reason
 from fairlead.wire.topics import TopicNames
 from streaming.checkpoint import Checkpoint
-from streaming.reading import read_bounds
-from streaming.record_writer import write_records
-from streaming.topic_reader import consumer_of
-from streaming.topics import input_topics
 
 __all__ = ["Skip", "SkippedPlace", "check_skips", "read_place", "skip_records", "tell_suspects"]
 

@@ -9,12 +9,12 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark reader knows
 
+from fairlead.kafka.connection import spark_options
+from fairlead.kafka.input_topics import input_topics
+from fairlead.kafka.topic_specification import MESSAGE_BYTES_MAX
 from fairlead.settings import EngineSettings, KafkaSettings
-from fairlead.topics import MESSAGE_BYTES_MAX
 from fairlead.wire.raw import LOG_APPEND_TIME, RawRecord
 from fairlead.wire.topics import TopicNames
-from streaming.connection import spark_options
-from streaming.topics import input_topics
 
 _OUTAGE_MS: Final = 180_000
 """The query outlives brokers that do not answer at all for so long; then its supervisor starts it

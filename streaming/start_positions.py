@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from fairlead.core.records import Tick
+from fairlead.kafka.partition_reading import first_since, read_bounds, read_to_end
 from fairlead.settings import KafkaSettings
 from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.topics import TopicNames
 from streaming.checkpoint import Offsets
-from streaming.reading import first_since, read_bounds, read_to_end
 
 Begin = Mapping[str, Mapping[int, int]]
 """topic -> partition -> the first offset to read, of the topics that are not read from the start"""

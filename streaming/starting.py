@@ -17,8 +17,8 @@ from pyspark.sql import SparkSession
 from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.settings import EngineSettings
 from fairlead.settings.java_heap import heap_given
+from fairlead.stop_signal import StopSignal
 from streaming.session import build_session
-from streaming.stopping import StopSignal
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ from typing import Final
 import structlog
 
 from fairlead.errors import ExitCode, FairleadError
-from streaming.stopping import StopSignal, on_signals
+from fairlead.stop_signal import StopSignal, on_signals
 
 log = structlog.get_logger()
 

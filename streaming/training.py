@@ -24,10 +24,10 @@ from pyspark.sql import functions as F  # noqa: N812 - the name every Spark read
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka.connection import client_options, sink_options
 from fairlead.settings import Settings, load_settings
 from fairlead.wire.topics import TopicNames
 from sinks import OUTPUT_SCHEMA, KafkaSink
-from streaming.connection import client_options, sink_options
 from streaming.keys import shard_keys
 from streaming.session import build_session
 from streaming.shards import KEY_COLUMN, OUTPUT_COLUMNS, STATE_SCHEMA, assign_shards

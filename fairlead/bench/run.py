@@ -21,10 +21,10 @@ from fairlead.bench.results import Results
 from fairlead.bench.starts import StartPlan, measure_starts
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.jars.progress import FetchProgress
+from fairlead.kafka.topic_content import read_to_end
 from fairlead.local.follower import DecisionFollower
 from fairlead.local.processes import processor_seconds
 from fairlead.local.system import LocalSystem, SystemPlan
-from fairlead.local.topic_content import read_to_end
 from fairlead.settings import load_settings
 from fairlead.wire.decision_records import DecisionReader, DecisionRecord
 from strategies.registry import USUAL

@@ -19,8 +19,8 @@ from fairlead.bench.waiting import await_fact
 from fairlead.errors import EnvironmentMissingError, VerdictError
 from fairlead.jars import ensure_jars
 from fairlead.java import find_java
+from fairlead.kafka.topic_content import read_to_end
 from fairlead.local.system import LocalSystem, SystemPlan
-from fairlead.local.topic_content import read_to_end
 
 WITH_ARCHIVE: Final = "with the archive"
 WITHOUT_ARCHIVE: Final = "without the archive"

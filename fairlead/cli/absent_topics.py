@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from fairlead.core.model import Route
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.settings import Settings
-    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["absent_topics", "untold_topics"]
 

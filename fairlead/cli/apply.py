@@ -25,9 +25,9 @@ from fairlead.cli.released_group import refuse_to_end_release
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.planned_group import Picture
     from fairlead.planning.saved_plan import PlannedMove, SavedPlan
-    from fairlead.sources.topic_source import TopicSource
     from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["apply"]
@@ -55,7 +55,7 @@ def apply(
     join or leave and topics that grow are not this command's to bring about: it says what remains
     to be done, and by whom.
     """
-    from fairlead.sources.kafka_source import KafkaSource
+    from fairlead.kafka.kafka_source import KafkaSource
 
     saved = _read(file)
     work = GroupWork(saved.group, shared)
@@ -136,7 +136,7 @@ def _led_to(
 
     Not only those of a greater epoch: a decision that moves nothing has none of its own.
     """
-    from fairlead.sources.decision_log import decisions_after
+    from fairlead.kafka.decision_log import decisions_after
 
     decided = decisions_after(source, saved.group, None)
     return [each for each in decided if stands & {*map(tuple, each.causes)}]
@@ -150,7 +150,7 @@ def _refuse_if_unread(
     Raises:
         EnvironmentMissingError: they do: an earlier apply has written them.
     """
-    from fairlead.sources.decision_log import decisions_after
+    from fairlead.kafka.decision_log import decisions_after
 
     decided = decisions_after(source, saved.group, None)
     newest = decided[-1].cut if decided else None
@@ -169,7 +169,7 @@ def _refuse_if_moved(source: "TopicSource", saved: "SavedPlan") -> None:
     Raises:
         VerdictError: it has; the message names what came in between.
     """
-    from fairlead.sources.decision_log import decisions_after, newest_epoch
+    from fairlead.kafka.decision_log import decisions_after, newest_epoch
 
     epoch = newest_epoch(source, saved.group)
     if epoch == saved.epoch:

@@ -24,8 +24,9 @@ from fairlead.broker import EmbeddedKafka
 from fairlead.errors import EnvironmentMissingError
 from fairlead.jars.lock import locked
 from fairlead.java import Java
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
-from fairlead.topics import create_topics, topic_specs
 
 # Of some twelve thousand classes all but those made at run time are in an archive that works.
 ARCHIVED_SHARE_MIN: Final = 0.5

@@ -150,8 +150,8 @@ def _serve(carrier: "KafkaBridge", settings: "Settings") -> None:
     from prometheus_client import CollectorRegistry
 
     from fairlead.bridges.kafka.figures import BridgeMetrics
-    from fairlead.topics.passed_over_metric import PassedOverMetric
-    from streaming.endpoint import answering
+    from fairlead.http.endpoint import answering
+    from fairlead.kafka.passed_over_metric import PassedOverMetric
 
     registry = CollectorRegistry()
     registry.register(BridgeMetrics(carrier.figures))

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from fairlead.control.group_offsets import QueuePlace
     from fairlead.control.native_handback import GroupRelease
     from fairlead.core.model import MessageQueue
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.positions import Place
     from fairlead.settings import KafkaSettings
-    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["DataBootstrapOption", "data_places"]
 

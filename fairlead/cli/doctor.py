@@ -24,7 +24,7 @@ _STATUS_WIDTH = 7
 
 
 class Role(StrEnum):
-    """The roles of `fairlead.topics.acls`, in words of the command line."""
+    """The roles of `fairlead.kafka.acls`, in words of the command line."""
 
     ENGINE = "engine"
     BRIDGE = "bridge"
@@ -55,9 +55,9 @@ def doctor(
     answers. docs/doctor.md has each check.
     """
     from fairlead.doctor import Surroundings, examine_all
+    from fairlead.kafka import acls
     from fairlead.settings import SettingsError
     from fairlead.settings.warnings import cautions
-    from fairlead.topics import acls
 
     given = {"engine.checkpoint": None if checkpoint is None else str(checkpoint)}
     found = shared.examined(overrides=given)

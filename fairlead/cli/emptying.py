@@ -31,10 +31,10 @@ def wait_until_empty(
         VerdictError: some still do when the time is over.
         EnvironmentMissingError: the topics cannot be read.
     """
+    from fairlead.kafka.kafka_source import KafkaSource
     from fairlead.observed.live_group import UnknownGroupError
     from fairlead.observed.reading import read_live_group
     from fairlead.planning.holdings import holdings_of
-    from fairlead.sources.kafka_source import KafkaSource
 
     source = KafkaSource(settings.kafka)
     deadline = time.monotonic() + seconds_max

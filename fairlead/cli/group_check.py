@@ -20,6 +20,7 @@ from fairlead.errors import FairleadError, UsageError, VerdictError
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.bridges import Bridges
     from fairlead.observed.finding import Finding
     from fairlead.observed.group_standing import GroupStanding
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from fairlead.observed.positions import Place
     from fairlead.observed.verdict import Verdict
     from fairlead.settings import Settings
-    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["check", "folded_findings", "verdict_on"]
 
@@ -89,8 +89,8 @@ def check(
 def _check_one(
     group: str, source: "TopicSource", settings: "Settings", shared: SourceOptions
 ) -> None:
+    from fairlead.kafka.caching_source import OneLook
     from fairlead.observed.verdict import checked
-    from fairlead.sources.caching_source import OneLook
 
     source = OneLook(source)
     output, standing = shared.output, standing_from(group, source, settings)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from fairlead.control.native_handback import GroupRelease
     from fairlead.core.model import MessageQueue
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.group_standing import GroupStanding
     from fairlead.observed.positions import Place
     from fairlead.settings import Settings
-    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["describe", "standing_from"]
 
@@ -61,7 +61,7 @@ def describe(
         state_lines,
         state_rules,
     )
-    from fairlead.sources.caching_source import OneLook
+    from fairlead.kafka.caching_source import OneLook
     from fairlead.wire.texts import GROUP
 
     if queues + members + state > 1:

@@ -19,8 +19,8 @@ from fairlead.errors import UsageError
 from fairlead.observed.phase_words import PHASES
 
 if TYPE_CHECKING:
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.settings import Settings
-    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["bridge_lines", "chosen_groups", "engine_line", "group_rows", "list_groups"]
 

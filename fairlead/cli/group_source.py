@@ -6,8 +6,8 @@ from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import NothingProvedError, UsageError
 
 if TYPE_CHECKING:
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.settings import Settings
-    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["no_decision", "source_of_group"]
 

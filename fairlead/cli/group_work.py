@@ -104,7 +104,7 @@ class GroupWork:
 
     def _require_known(self, wanted: Sequence["RuleSet"]) -> None:
         """Refuse a group that nobody knows where nothing goes; say that, where it is known."""
-        from fairlead.sources.kafka_source import KafkaSource
+        from fairlead.kafka.kafka_source import KafkaSource
 
         source = KafkaSource(self.settings.kafka)
         require_known(self.name, source, self.strategies, self.settings.engine.tick_ms)

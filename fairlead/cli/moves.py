@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from fairlead.core.model import MessageQueue
+    from fairlead.kafka.decision_log import Decisions
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.sets import Sets
-    from fairlead.sources.decision_log import Decisions
-    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["moves"]
 
@@ -54,8 +54,8 @@ def moves(
     from fairlead.history.formatting import time_words
     from fairlead.history.grant_history import tenures_of
     from fairlead.history.moves import decided_moves, only
+    from fairlead.kafka.decision_log import read_decisions
     from fairlead.observed.sets import newest_entries, read_sets
-    from fairlead.sources.decision_log import read_decisions
 
     _, source = source_of_group(group, shared)
     since_ms = since_ms_of(since, source.now_ms())
@@ -82,7 +82,7 @@ def moves(
 def _require_known(group: str, source: "TopicSource", sets: "Sets", read: "Decisions") -> None:
     """Raise the error of a group without any decision; one that only rests is none."""
     from fairlead.control.known_groups import unknown_group
-    from fairlead.sources.decision_log import read_decisions
+    from fairlead.kafka.decision_log import read_decisions
 
     whole = read_decisions(source, group, None, ReadingNote())
     if whole.records:

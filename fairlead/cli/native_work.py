@@ -69,7 +69,7 @@ class BothGroups:
             EnvironmentMissingError: a cluster does not answer.
         """
         from fairlead.control.group_offsets import GroupOffsets
-        from fairlead.sources.kafka_source import KafkaSource
+        from fairlead.kafka.kafka_source import KafkaSource
 
         offsets = GroupOffsets(KafkaSource(self.settings.kafka), self.data, self.name)
         topics = self.topics or sorted({*self.native.topics(), *offsets.topics()})
@@ -101,7 +101,7 @@ class BothGroups:
         """Ask the bridge for the routes of topics that have none."""
         from fairlead.cli.group_work import warn
         from fairlead.control.route_asking import ask_for_routes, unrouted
-        from fairlead.sources.kafka_source import KafkaSource
+        from fairlead.kafka.kafka_source import KafkaSource
 
         kafka = self.settings.kafka
         source = KafkaSource(kafka)
@@ -159,10 +159,10 @@ def members_of(work: "GroupWork") -> list[str]:
         EnvironmentMissingError: the topics cannot be read.
     """
     from fairlead.core.membership import effective_members
+    from fairlead.kafka.kafka_source import KafkaSource
     from fairlead.observed.live_group import UnknownGroupError
     from fairlead.observed.reading import read_live_group
     from fairlead.planning.holdings import holdings_of
-    from fairlead.sources.kafka_source import KafkaSource
 
     source, tick_ms = KafkaSource(work.settings.kafka), work.settings.engine.tick_ms
     try:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.live_group import LiveGroup
     from fairlead.observed.offline import LastTopics
     from fairlead.settings import Settings
-    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["offline_topics", "offline_words"]
 

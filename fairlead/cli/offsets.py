@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from fairlead.control.queue_resets import PlannedReset
     from fairlead.core.model import MessageQueue
     from fairlead.core.records import Reset
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.group_standing import GroupStanding
     from fairlead.observed.queue_standing import QueueStanding
     from fairlead.settings import KafkaSettings, Settings
-    from fairlead.sources.topic_source import TopicSource
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -80,9 +80,9 @@ class QueueOptions:
         from fairlead.bridges.kafka.data_cluster import DataCluster
         from fairlead.cli.logging_up import secrets_of
         from fairlead.control.group_offsets import GroupOffsets
+        from fairlead.kafka.kafka_source import KafkaSource
         from fairlead.logs import logs_configured
         from fairlead.settings import library_options
-        from fairlead.sources.kafka_source import KafkaSource
 
         queues = self._checked(group)
         data = DataCluster(
@@ -241,8 +241,8 @@ def checked_resets(
         UsageError: the engine would refuse one by its form.
     """
     from fairlead.core.records import Reset
+    from fairlead.kafka.rule_writer import reset_as_read
     from fairlead.wire.errors import WireError
-    from streaming.rule_writer import reset_as_read
 
     checked = []
     for each in planned:

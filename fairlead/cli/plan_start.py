@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from fairlead.core.allocation import Strategy
     from fairlead.core.model import Epoch
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.live_group import LiveGroup, Passing
     from fairlead.observed.offline import LastTopics
     from fairlead.observed.planned_group import Picture
     from fairlead.planning.changes import Changes
     from fairlead.planning.plan import Plan
     from fairlead.settings import Settings
-    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["Start", "live_group", "save", "start_of", "tick_ms_of"]
 
@@ -94,8 +94,8 @@ class _Looker(NamedTuple):
         Raises:
             UsageError, EnvironmentMissingError: as `live_group`.
         """
+        from fairlead.kafka.caching_source import OneLook
         from fairlead.observed.group_notes import remarks_on
-        from fairlead.sources.caching_source import OneLook
 
         source = OneLook(self.source)
         live, last = _read_group(self._replace(source=source), whole=self.source)
@@ -112,7 +112,7 @@ class _Looker(NamedTuple):
         Raises:
             VerdictError: it has decided something at each look.
         """
-        from fairlead.sources.decision_log import newest_epoch
+        from fairlead.kafka.decision_log import newest_epoch
 
         epoch = newest_epoch(self.source, self.group)
         for _ in range(_LOOKS_MAX):

@@ -13,9 +13,9 @@ from fairlead.errors import UsageError
 if TYPE_CHECKING:
     from fairlead.core.allocation import Strategy
     from fairlead.core.records import RuleSet
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.live_group import LiveGroup
     from fairlead.settings import Settings
-    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["require_known", "require_members", "require_present"]
 
@@ -51,9 +51,9 @@ def require_present(
         EnvironmentMissingError: the topics cannot be read.
     """
     from fairlead.control.known_groups import named_groups, unknown_group
+    from fairlead.kafka.kafka_source import KafkaSource
     from fairlead.observed.live_group import UnknownGroupError
     from fairlead.observed.reading import read_live_group
-    from fairlead.sources.kafka_source import KafkaSource
 
     wanted = [rule for rule in rules if rule.value is not None]
     named = [] if absent_ok else _clients_of(wanted)

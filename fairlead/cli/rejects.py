@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fairlead.history.rejected import Rejected
-    from fairlead.sources.kafka_source import KafkaSource
-    from fairlead.sources.topic_source import TopicSource
+    from fairlead.kafka.kafka_source import KafkaSource
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.wire.raw import RawRecord
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -65,7 +65,7 @@ def tail(
     With --follow it goes on until Ctrl-C. What a refused record says is shown printable, and never
     more than its first 256 bytes. Reads Fairlead's topics and writes nothing.
     """
-    from fairlead.sources.kafka_source import KafkaSource
+    from fairlead.kafka.kafka_source import KafkaSource
 
     _check_reasons(which.reason or ())
     if follow and shared.output is OutputFormat.JSON:
@@ -110,7 +110,7 @@ def _newest(
 
     ``before``: offsets by partition at which reading ends.
     """
-    from fairlead.sources.decision_log import reaching_back
+    from fairlead.kafka.decision_log import reaching_back
 
     found: deque[Rejected] = deque(maxlen=number)
     if not number:

@@ -12,7 +12,7 @@ from fairlead.cli.replay_progress import NOT_RECORDED, refusing, watching
 from fairlead.errors import ExitCode
 
 if TYPE_CHECKING:
-    from fairlead.engine.comparison import Comparison
+    from fairlead.replay.comparison import Comparison
     from fairlead.verify.replaying import Replay
 
 
@@ -86,7 +86,7 @@ def _compacted(ready: "Replay", comparison: "Comparison") -> list[str]:
 
 
 def _difference(comparison: "Comparison") -> dict[str, Any] | None:
-    from fairlead.engine.field_difference import first_field
+    from fairlead.replay.field_difference import first_field
 
     found = comparison.difference
     if found is None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from fairlead.errors import NothingProvedError, UsageError, VerdictError
 
 if TYPE_CHECKING:
-    from fairlead.engine.replay import Replayed
     from fairlead.recording import RecordingFolder
+    from fairlead.replay.shard_replay import Replayed
 
 __all__ = ["NOT_RECORDED", "refusing", "watching"]
 
@@ -41,7 +41,7 @@ def watching(cuts: int) -> "Iterator[Callable[[Replayed], None]]":
 def refusing(recording: "RecordingFolder") -> Iterator[None]:
     """Turn what keeps a recording from being run again into an error for the user."""
     from fairlead.engine.drivers import UnknownStrategiesError
-    from fairlead.engine.replay import ReplayError
+    from fairlead.replay.shard_replay import ReplayError
 
     try:
         yield

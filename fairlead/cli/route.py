@@ -81,9 +81,9 @@ def put_route(
     _need_client()
     from fairlead.control.strange_queues import read_routes
     from fairlead.control.told_offsets import recent_requests
+    from fairlead.kafka.record_writer import write_records
     from fairlead.wire.encode_bridge import encode_offsets, encode_route
     from fairlead.wire.topics import TopicNames
-    from streaming.record_writer import write_records
 
     told = _told(file)
     kafka = shared.settings().kafka
@@ -123,9 +123,9 @@ def delete_route(
 ) -> None:
     """Take the route of a topic away: the topic is gone, and its queues are dropped everywhere."""
     from fairlead.core.records import RouteChanged
+    from fairlead.kafka.record_writer import write_records
     from fairlead.wire.encode_bridge import encode_route
     from fairlead.wire.topics import TopicNames
-    from streaming.record_writer import write_records
 
     present = _in_force(topic, shared)
     kafka = shared.settings().kafka

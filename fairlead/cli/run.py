@@ -137,10 +137,10 @@ def _run(
     from fairlead.jars.progress import ConsoleProgress
     from fairlead.java import find_java
     from fairlead.logs import log_form
+    from fairlead.stop_signal import StopSignal, on_signals
     from streaming.health import Health
     from streaming.last_line import LastLine
     from streaming.starting import SessionStart
-    from streaming.stopping import StopSignal, on_signals
 
     health = Health()
     last_line = LastLine(health)

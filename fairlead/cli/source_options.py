@@ -19,8 +19,8 @@ from fairlead.cli.output import OutputFormat
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.settings import Settings
-    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["DumpOption", "SourceOptions"]
 
@@ -61,11 +61,11 @@ class SourceOptions:
         """
         gc.set_threshold(_GARBAGE_EVERY)
         if self.dump is None:
-            from fairlead.sources.kafka_source import KafkaSource
+            from fairlead.kafka.kafka_source import KafkaSource
 
             return KafkaSource(settings.kafka)
         from fairlead.recording import open_recording
-        from fairlead.sources.dump_source import DumpSource
+        from fairlead.recording.recording_source import DumpSource
 
         for flag, given in (("bootstrap", self.bootstrap), ("topic-prefix", self.topic_prefix)):
             if given is not None:

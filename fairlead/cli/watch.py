@@ -21,9 +21,9 @@ from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from fairlead.cli.watch_topics import GroupTopics
+    from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.group_standing import GroupStanding
     from fairlead.settings import Settings
-    from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["GroupWatch", "watch"]
 
@@ -97,7 +97,7 @@ def watch(
 def _strange(name: str, settings: "Settings") -> str:
     """Return that nobody knows the group, and which are nearest; "" where it is known."""
     from fairlead.cli.presence import require_known
-    from fairlead.sources.kafka_source import KafkaSource
+    from fairlead.kafka.kafka_source import KafkaSource
     from streaming.own_strategies import all_strategies
 
     strategies = all_strategies(settings.engine.strategies)

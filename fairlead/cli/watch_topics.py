@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
-from fairlead.topics import position_of
+from fairlead.kafka.connection import REQUEST_TIMEOUT_MS
+from fairlead.kafka.partition_reading import partition_counts
+from fairlead.kafka.reading_position import position_of
+from fairlead.kafka.topic_reader import consumer_of, unreadable
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
-from streaming.connection import REQUEST_TIMEOUT_MS
-from streaming.reading import partition_counts
-from streaming.topic_reader import consumer_of, unreadable
 
 if TYPE_CHECKING:
     from fairlead.settings import KafkaSettings

@@ -15,11 +15,11 @@ from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import KafkaError
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka.topic_reader import consumer_of, unreadable
 from fairlead.settings import KafkaSettings
 from fairlead.wire.decision_records import DecisionReader, DecisionRecord
 from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import TopicNames
-from streaming.topic_reader import consumer_of, unreadable
 
 __all__ = ["AnswerWatch", "Answers", "Place", "Refusal"]
 

@@ -20,7 +20,7 @@ from fairlead.core.ordering import queue_order
 from fairlead.core.records import Heartbeat, Progress, Record, Release, Reset, RuleSet
 from fairlead.core.routes import readable_queues
 from fairlead.errors import EnvironmentMissingError, UsageError
-from fairlead.sources.topic_source import TopicSource
+from fairlead.kafka.topic_source import TopicSource
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits

@@ -13,7 +13,7 @@ import orjson
 
 from fairlead.core.records import ALL_GROUPS
 from fairlead.errors import UsageError
-from fairlead.sources.topic_source import TopicSource
+from fairlead.kafka.topic_source import TopicSource
 
 __all__ = ["named_groups", "nearest_names", "unknown_group"]
 

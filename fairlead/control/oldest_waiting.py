@@ -14,8 +14,8 @@ from kafka.errors import KafkaError
 
 from fairlead.bridges.kafka.topic_names import kafka_topic
 from fairlead.core.model import MessageQueue
+from fairlead.kafka.connection import client_options
 from fairlead.settings import KafkaSettings
-from streaming.connection import client_options
 
 __all__ = ["oldest_waiting"]
 

@@ -13,12 +13,12 @@ from fairlead.control.answers import AnswerWatch, Place, Refusal
 from fairlead.control.group_offsets import QueuePlace
 from fairlead.control.reset_target import ResetTarget
 from fairlead.core.records import Reset
+from fairlead.kafka.partition_reading import partitions_of
+from fairlead.kafka.rule_writer import write_resets
 from fairlead.settings import KafkaSettings
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import TopicNames
-from streaming.reading import partitions_of
-from streaming.rule_writer import write_resets
 
 __all__ = ["PlannedReset", "ResetOutcome", "plan_resets", "write_planned"]
 

@@ -6,12 +6,12 @@ from typing import Final
 
 from fairlead.control.strange_queues import routes_told
 from fairlead.core.outputs import Request
+from fairlead.kafka.record_writer import write_records
+from fairlead.kafka.topic_source import TopicSource
 from fairlead.settings import KafkaSettings
-from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.encode import encode
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
-from streaming.record_writer import write_records
 
 __all__ = ["ask_for_routes", "unrouted"]
 

@@ -18,6 +18,7 @@ from fairlead.core.rules import (
     rules_of,
     without_effect,
 )
+from fairlead.kafka.partition_reading import read_to_end
 from fairlead.settings import KafkaSettings
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
@@ -25,7 +26,6 @@ from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
-from streaming.reading import read_to_end
 
 __all__ = [
     "RefusedRule",

@@ -9,11 +9,11 @@ from fairlead.control.rule_change import RuleChange
 from fairlead.control.rules_in_force import RulesInForce, read_rules_in_force
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import ALL_GROUPS, RuleSet
+from fairlead.kafka.partition_reading import partitions_of
+from fairlead.kafka.rule_writer import partitions_of_rule, write_rules
 from fairlead.settings import KafkaSettings
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.topics import TopicNames
-from streaming.reading import partitions_of
-from streaming.rule_writer import partitions_of_rule, write_rules
 
 __all__ = ["Answer", "ControlSession", "RuleOutcome"]
 

@@ -6,13 +6,13 @@ from typing import NamedTuple
 from fairlead.core.model import MessageQueue, Route
 from fairlead.core.records import RouteChanged, RuleSet
 from fairlead.core.routes import readable_queues
+from fairlead.kafka.topic_reader import TopicReader
 from fairlead.settings import KafkaSettings
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
-from streaming.topic_reader import TopicReader
 
 __all__ = ["StrangeQueue", "read_routes", "routes_told", "strange_queues"]
 

@@ -17,13 +17,13 @@ from fairlead.bridges.kafka.snapshot import TopicSeen
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.outputs import Request
 from fairlead.core.records import OffsetsKnown, QueueOffsets
+from fairlead.kafka.partition_reading import partitions_of, read_to_end
 from fairlead.settings import KafkaSettings
 from fairlead.wire.decode import decode_request
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import TopicNames
-from streaming.reading import partitions_of, read_to_end
 
 __all__ = [
     "Answers",

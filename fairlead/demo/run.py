@@ -29,10 +29,10 @@ from fairlead.demo.screen import Screen, Show
 from fairlead.demo.script import QUEUES, Script, StepError
 from fairlead.demo.verdict import Verdict
 from fairlead.jars.progress import ConsoleProgress
+from fairlead.kafka.topic_content import read_to_end
 from fairlead.local.child import Child
 from fairlead.local.follower import DecisionFollower
 from fairlead.local.system import BROKER_NAME, LocalSystem, SystemPlan
-from fairlead.local.topic_content import read_to_end
 from fairlead.recording.capture import Capture, capture, driver_settings
 from fairlead.settings import load_settings
 from fairlead.verify.evidence import history_of, source_content

@@ -6,7 +6,7 @@ from typing import Final
 
 from fairlead.demo.sent_messages import FIRST, Ledger
 from fairlead.demo.verdict import Check
-from fairlead.local.topic_content import TopicContent
+from fairlead.kafka.topic_content import TopicContent
 
 AROUND_MAX: Final = 0.10
 """The greatest share of a broker in trouble, once noticed; an even one is 0.33."""

@@ -27,9 +27,10 @@ from fairlead.demo.slow_broker import SlowBroker
 from fairlead.demo.verdict import Check
 from fairlead.errors import EnvironmentMissingError
 from fairlead.jars.progress import ConsoleProgress
-from fairlead.local.topic_content import read_to_end
+from fairlead.kafka.topic_content import read_to_end
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
-from fairlead.topics import create_topics, topic_specs
 
 BROKERS: Final = 3
 QUEUES: Final = 6

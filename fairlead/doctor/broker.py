@@ -5,7 +5,7 @@ from typing import Final
 
 from fairlead.doctor.answer import Answer, fail, ok, warn
 from fairlead.doctor.surroundings import Surroundings
-from fairlead.topics import require_reachable
+from fairlead.kafka.reachability import require_reachable
 
 __all__ = ["broker"]
 

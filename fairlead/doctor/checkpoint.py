@@ -11,10 +11,10 @@ from fairlead.doctor.endpoints import engine_answers
 from fairlead.doctor.liveness import live_tick
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.errors import RefusedError
+from fairlead.kafka.topic_ids import check_topic_ids, read_topic_ids
 from streaming.checkpoint import Checkpoint, Layout, check_layout
 from streaming.inspection import inspect
 from streaming.lost_input import check_input
-from streaming.topic_ids import check_topic_ids, read_topic_ids
 
 __all__ = ["checkpoint", "checkpoint_topics"]
 

@@ -14,7 +14,7 @@ from fairlead.doctor.catalogue import CHECKS, Check, Place
 from fairlead.doctor.nodes import named_brokers
 from fairlead.doctor.surroundings import Surroundings
 from fairlead.errors import FairleadError
-from fairlead.topics import connection_error
+from fairlead.kafka.reachability import connection_error
 
 __all__ = ["SECONDS_MAX", "Examined", "examine_all"]
 

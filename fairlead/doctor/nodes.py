@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from fairlead.topics.connection_fault import Contact, first_contact
+from fairlead.kafka.connection_fault import Contact, first_contact
 
 __all__ = ["Lost", "Nodes", "described_by", "look_at_nodes", "named_brokers"]
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from fairlead.doctor.catalogue import CHECKS
 from fairlead.doctor.examination import SECONDS_MAX
-from fairlead.topics.acls import RIGHTS
+from fairlead.kafka.acls import RIGHTS
 from fairlead.wire.topics import ALL_TOPICS
 
 __all__ = ["doctor_page"]

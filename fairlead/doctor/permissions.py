@@ -8,7 +8,8 @@ from kafka.errors import GroupAuthorizationFailedError, KafkaError
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
 from fairlead.doctor.nodes import described_by
 from fairlead.doctor.surroundings import Surroundings
-from fairlead.topics import RIGHTS, Role, acl_command, lacking
+from fairlead.kafka.acls import RIGHTS, Role, acl_command
+from fairlead.kafka.missing_rights import lacking
 from fairlead.wire.topics import ALL_TOPICS
 
 __all__ = ["permissions"]

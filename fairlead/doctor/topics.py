@@ -8,10 +8,11 @@ from fairlead.counts import counted
 from fairlead.doctor.answer import Answer, fail, ok, warn
 from fairlead.doctor.nodes import named_brokers
 from fairlead.doctor.surroundings import Surroundings
-from fairlead.topics import TopicDifference, configs_of, differences_of, topic_specs
-from fairlead.topics.acls import acl_command
+from fairlead.kafka.acls import acl_command
+from fairlead.kafka.input_topics import SHARDED_TOPICS
+from fairlead.kafka.topic_creation import TopicDifference, configs_of, differences_of
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.wire.topics import ALL_TOPICS
-from streaming.topics import SHARDED_TOPICS
 
 __all__ = ["copies", "topics"]
 

@@ -24,7 +24,7 @@ from fairlead.core.records import (
 )
 from fairlead.core.rule_cause import cause_of_rule
 from fairlead.history.formatting import queue_words
-from fairlead.sources.missing_record import Place, WhyMissing
+from fairlead.kafka.missing_record import Place, WhyMissing
 from fairlead.wire.bodies import cause_body
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError

@@ -8,7 +8,7 @@ from fairlead.core.model import Epoch
 from fairlead.history.cause_check import CauseCheck, place_of
 from fairlead.history.formatting import at_words, epoch_words
 from fairlead.history.grant_history import Tenure
-from fairlead.sources.missing_record import Place
+from fairlead.kafka.missing_record import Place
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [

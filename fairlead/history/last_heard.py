@@ -7,7 +7,7 @@ import orjson
 
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.history.formatting import at_words, clock_words
-from fairlead.sources.missing_record import Place
+from fairlead.kafka.missing_record import Place
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["LastHeard", "Patience", "last_heard"]

@@ -26,11 +26,11 @@ from fairlead.history.last_heard import LastHeard, Patience, last_heard
 from fairlead.history.ownerless import Loss, Silence, silence_of
 from fairlead.history.queue_names import UnknownQueueError, queue_named
 from fairlead.history.queue_story import QueueStory
+from fairlead.kafka.decision_log import Decisions, Reading, reaching_back, read_decisions
+from fairlead.kafka.missing_record import Place, WhyMissing
+from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.live_group import UnknownGroupError
 from fairlead.observed.sets import Sets, newest_entries, read_sets
-from fairlead.sources.decision_log import Decisions, Reading, reaching_back, read_decisions
-from fairlead.sources.missing_record import Place, WhyMissing
-from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError

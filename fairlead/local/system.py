@@ -19,16 +19,12 @@ from fairlead.broker import EmbeddedKafka
 from fairlead.core.records import RuleSet
 from fairlead.errors import EnvironmentMissingError
 from fairlead.jars.progress import FetchProgress
+from fairlead.kafka.reading_position import position_of
+from fairlead.kafka.rule_writer import partitions_of_rule, write_rules
+from fairlead.kafka.topic_creation import READY_WAIT_MS, admin_of, create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.local.child import Child, Killing
 from fairlead.settings import load_settings
-from fairlead.topics import (
-    READY_WAIT_MS,
-    admin_of,
-    create_topics,
-    position_of,
-    topic_specs,
-)
-from streaming.rule_writer import partitions_of_rule, write_rules
 
 BROKER_NAME: Final = "main"
 _BRIDGE_POLL_MS: Final = 500

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.bridge_life import BridgeLife, is_sign
-from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.decode import decode_request
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits

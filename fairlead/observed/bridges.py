@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from fairlead.core.records import RouteChanged
+from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.bridge_life import BridgeLife, BridgeSigns, is_sign
 from fairlead.observed.bridge_silence import LOOK_BACK_MS, BridgeSilence, bridge_silence
-from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits

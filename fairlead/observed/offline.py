@@ -9,9 +9,9 @@ record says what a group without members would subscribe to.
 from dataclasses import dataclass
 
 from fairlead.core.ordering import java_order
+from fairlead.kafka.decision_log import last_life
+from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.live_group import LiveGroup
-from fairlead.sources.decision_log import last_life
-from fairlead.sources.topic_source import TopicSource
 
 __all__ = ["LastTopics", "last_topics"]
 

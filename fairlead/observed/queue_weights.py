@@ -17,9 +17,9 @@ from fairlead.core.rules import EngineRules
 from fairlead.engine.context import ShardContext
 from fairlead.engine.parsed_row import Line
 from fairlead.engine.reading import read_rows
+from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.core_group import CoreGroup
 from fairlead.observed.planned_group import Picture
-from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.limits import INT64_MAX
 from fairlead.wire.partition import partition_of_group
 

@@ -8,6 +8,8 @@ from typing import Final
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.engine.errors import AppendTimeMissingError
+from fairlead.kafka.decision_log import hides_newer
+from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.core_group import core_group
 from fairlead.observed.group_standing import GroupStanding, standing_of
 from fairlead.observed.live_group import LiveGroup, UnknownGroupError, live_group
@@ -17,8 +19,6 @@ from fairlead.observed.planned_group import Picture
 from fairlead.observed.positions import Place
 from fairlead.observed.queue_weights import measured_for_ms, weighed
 from fairlead.observed.windows import WINDOWS_MS
-from fairlead.sources.decision_log import hides_newer
-from fairlead.sources.topic_source import TopicSource
 from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.quick_decisions import read_part

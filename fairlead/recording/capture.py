@@ -22,15 +22,15 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.records import DriverSettings
 from fairlead.core.rules import CHAIN_CAP
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka.partition_reading import partitions_of, read_bounds
+from fairlead.kafka.reading_position import position_of
+from fairlead.kafka.topic_reader import consumer_of, unreadable
 from fairlead.recording.folder import RecordingFolder, open_recording
 from fairlead.recording.manifest import Manifest
 from fairlead.recording.writer import PartitionWriter, RecordingWriter
 from fairlead.settings import KafkaSettings, Settings
-from fairlead.topics import position_of
 from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import CLIENT_TOPICS, TopicNames
-from streaming.reading import partitions_of, read_bounds
-from streaming.topic_reader import consumer_of, unreadable
 
 __all__ = ["Capture", "Said", "capture", "driver_settings"]
 

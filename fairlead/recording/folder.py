@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fairlead.engine.output_log import Written
 from fairlead.recording.errors import RecordingError
 from fairlead.recording.lines import record_of
 from fairlead.recording.manifest import Manifest, PartitionFile, read_manifest
 from fairlead.recording.regular_files import NotRegularError, open_regular
+from fairlead.replay.output_log import Written
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import OUTPUT_TOPICS
 

@@ -3,8 +3,8 @@
 from collections import deque
 from collections.abc import Iterator
 
-from fairlead.engine.recorded_log import Places
 from fairlead.recording.folder import RecordingFolder
+from fairlead.replay.recorded_log import Places
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import INPUT_TOPICS, TopicNames
 
@@ -12,7 +12,7 @@ __all__ = ["FolderLog"]
 
 
 class FolderLog:
-    """A recorded log (``fairlead.engine.recorded_log``) in a folder.
+    """A recorded log (``fairlead.replay.recorded_log``) in a folder.
 
     A replay asks for one stretch after the other. What was asked for last is kept, since a batch
     may be run twice; for what lies further back the file is opened again.

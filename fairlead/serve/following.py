@@ -17,15 +17,15 @@ from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import KafkaError
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka.connection import REQUEST_TIMEOUT_MS
+from fairlead.kafka.partition_reading import partition_counts
+from fairlead.kafka.reading_position import position_of
+from fairlead.kafka.topic_ids import TopicIds, read_topic_ids
+from fairlead.kafka.topic_reader import consumer_of
 from fairlead.observed.windows import WINDOWS_MS
 from fairlead.settings import KafkaSettings
-from fairlead.topics import position_of
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
-from streaming.connection import REQUEST_TIMEOUT_MS
-from streaming.reading import partition_counts
-from streaming.topic_ids import TopicIds, read_topic_ids
-from streaming.topic_reader import consumer_of
 
 __all__ = ["FollowedTopic", "Following", "TopicFollower"]
 

@@ -9,9 +9,9 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from fairlead import __version__
+from fairlead.kafka.passed_over_metric import PassedOverMetric
 from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
-from fairlead.topics.passed_over_metric import PassedOverMetric
 
 __all__ = ["FollowingMetrics", "ServeMetrics"]
 

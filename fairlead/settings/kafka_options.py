@@ -113,7 +113,7 @@ def library_options(kafka: KafkaSettings) -> dict[str, Any]:
     Raises:
         UsageError: a file with a secret cannot be read, or is empty.
     """
-    from fairlead.silent_brokers import network_client  # noqa: PLC0415 - loads kafka-python
+    from fairlead.kafka.silent_brokers import network_client  # noqa: PLC0415 - loads kafka-python
 
     options = application_options(kafka)
     # What makes connections knows these two, and consumers, producers and admin clients do not.

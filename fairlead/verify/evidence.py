@@ -6,7 +6,7 @@ from typing import NamedTuple
 import orjson
 
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.local.topic_content import TopicContent
+from fairlead.kafka.topic_content import TopicContent
 from fairlead.recording import RecordingFolder
 from fairlead.verify.conservation import Place
 from fairlead.verify.history import History, Journal, ProgressReport, StepRecord

@@ -8,8 +8,8 @@ from typing import Any, Final
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.rules import GroupRules
-from fairlead.engine.replay import Replayed, ReplayError
 from fairlead.recording import RecordingError, RecordingFolder
+from fairlead.replay.shard_replay import Replayed, ReplayError
 from fairlead.verify.causes_judge import CausesJudge
 from fairlead.verify.conservation import Place, judge_conservation, read_letters
 from fairlead.verify.epochs_judge import EpochsJudge

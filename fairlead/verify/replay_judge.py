@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Final
 
-from fairlead.engine.comparison import Comparison, Difference, NotCompared
 from fairlead.engine.drivers import UnknownStrategiesError
-from fairlead.engine.field_difference import first_field
-from fairlead.engine.recorded_log import Places
-from fairlead.engine.replay import Replayed, ReplayError
 from fairlead.recording.log import FolderLog
+from fairlead.replay.comparison import Comparison, Difference, NotCompared
+from fairlead.replay.field_difference import first_field
+from fairlead.replay.recorded_log import Places
+from fairlead.replay.shard_replay import Replayed, ReplayError
 from fairlead.verify.replaying import Replay, compacted_away
 from fairlead.verify.verdicts import Docket, Evidence
 from fairlead.wire.raw import RawRecord

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import Generation
 from fairlead.core.rules import GroupRules
-from fairlead.engine.comparison import Comparison, Difference, Watch, compare_outputs
 from fairlead.engine.drivers import Drivers
-from fairlead.engine.output_log import Survey, survey
-from fairlead.engine.recorded_log import RecordedLog
 from fairlead.recording import RecordingFolder
 from fairlead.recording.log import FolderLog
+from fairlead.replay.comparison import Comparison, Difference, Watch, compare_outputs
+from fairlead.replay.output_log import Survey, survey
+from fairlead.replay.recorded_log import RecordedLog
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
@@ -62,7 +62,7 @@ class Replay:
         watch: Watch = lambda _: None,
         log: Callable[[RecordingFolder], RecordedLog] = FolderLog,
     ) -> Comparison:
-        """Run every cut again and compare; see ``fairlead.engine.comparison``.
+        """Run every cut again and compare; see ``fairlead.replay.comparison``.
 
         Raises:
             RecordingError: the recording is damaged.

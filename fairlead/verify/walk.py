@@ -13,10 +13,10 @@ from typing import Final, Protocol
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.engine.clock import TICKS_PER_MOVE
 from fairlead.engine.drivers import Drivers
-from fairlead.engine.recorded_log import Places
-from fairlead.engine.replay import portions
 from fairlead.recording import RecordingFolder
 from fairlead.recording.log import FolderLog
+from fairlead.replay.recorded_log import Places
+from fairlead.replay.shard_replay import portions
 from fairlead.verify.decisions import read_decisions
 from fairlead.verify.facts import ShardFacts, order_of
 from fairlead.verify.grant_facts import GrantFacts

@@ -12,8 +12,9 @@ import pytest
 
 from fairlead.broker import read_state
 from fairlead.errors import ExitCode
+from fairlead.kafka.topic_creation import inspect_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
-from fairlead.topics import inspect_topics, topic_specs
 from tests.awaiting import child_process
 
 pytestmark = pytest.mark.broker

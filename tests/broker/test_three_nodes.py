@@ -14,9 +14,10 @@ from kafka.admin import NewTopic
 from fairlead.broker import EmbeddedKafka, read_state, read_status
 from fairlead.broker.processes import quorum_of
 from fairlead.doctor import CHECKS, Examined, Status, Surroundings, examine_all
+from fairlead.kafka.silent_brokers import network_client
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
-from fairlead.silent_brokers import network_client
-from fairlead.topics import create_topics, topic_specs
 from tests.awaiting import await_seen
 
 pytestmark = pytest.mark.broker

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings, load_settings
-from fairlead.topics import create_topics, topic_specs
 from tests.bridges.kafka.ledger import running
 from tests.bridges.kafka.test_offsets import fill
 from tests.fixtures.kafka import FEW_PARTITIONS

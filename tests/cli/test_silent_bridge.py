@@ -13,11 +13,11 @@ from fairlead.core.model import Route, RouteBroker
 from fairlead.core.outputs import Request
 from fairlead.core.records import BridgeSign, RouteChanged
 from fairlead.errors import ExitCode
+from fairlead.kafka.record_writer import write_records
 from fairlead.settings import Settings
 from fairlead.wire.encode import encode
 from fairlead.wire.encode_bridge import encode_route, encode_sign
 from fairlead.wire.raw import OutgoingRecord, Partitions
-from streaming.record_writer import write_records
 from tests.cli.command import Command
 from tests.engine.client import Client
 from tests.fixtures.kafka_topics import make_topic

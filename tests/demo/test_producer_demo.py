@@ -10,7 +10,7 @@ from fairlead_client.producer.outgoing import SendResult
 from fairlead.demo.sending_judge import Phase, judge_sending
 from fairlead.demo.sent_messages import FIRST, Ledger, Sent
 from fairlead.errors import ExitCode
-from fairlead.local.topic_content import TopicContent
+from fairlead.kafka.topic_content import TopicContent
 from fairlead.wire.raw import RawRecord
 from tests.awaiting import run_talking
 

@@ -11,8 +11,8 @@ from kafka.errors import KafkaTimeoutError, UnknownBrokerIdError
 from fairlead.doctor import Answer, Status, Surroundings, broker, examine_all, lease, topics
 from fairlead.doctor.catalogue import Check, Place
 from fairlead.doctor.nodes import Lost, Nodes, look_at_nodes
+from fairlead.kafka.connection_fault import Contact
 from fairlead.settings import load_settings
-from fairlead.topics.connection_fault import Contact
 from fairlead.wire.topics import TopicNames
 
 PLACES: Final = {1: "a:9092", 2: "b:9092", 3: "c:9092"}

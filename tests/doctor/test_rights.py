@@ -22,9 +22,10 @@ from fairlead.broker import EmbeddedKafka
 from fairlead.doctor import Answer, Status, Surroundings, examine_all
 from fairlead.doctor.catalogue import CHECKS
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka.acls import RIGHTS, Role
+from fairlead.kafka.topic_creation import create_topics, inspect_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings, load_settings
-from fairlead.topics import create_topics, inspect_topics, topic_specs
-from fairlead.topics.acls import RIGHTS, Role
 from tests.fixtures.kafka import FEW_PARTITIONS
 
 pytestmark = pytest.mark.broker

@@ -4,9 +4,9 @@ from dataclasses import replace
 from functools import partial
 from random import Random
 
-from fairlead.engine.comparison import Comparison, Written, compare
 from fairlead.engine.context import ShardContext
-from fairlead.engine.recorded_log import Recording
+from fairlead.replay.comparison import Comparison, Written, compare
+from fairlead.replay.recorded_log import Recording
 from tests.engine.topics import NAMES
 from tests.engine.world import World, context_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.engine.sequence_match import Aligned, Aligner, Block, Mismatch
+from fairlead.replay.sequence_match import Aligned, Aligner, Block, Mismatch
 
 
 def _blocks(text: str) -> list[Block[str]]:

@@ -13,7 +13,8 @@ from fairlead.core.records import Arrival
 from fairlead.core.rules import EngineRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
-from fairlead.engine import group_step, run_shard
+from fairlead.engine import group_step
+from fairlead.engine.shard import run_shard
 from tests.engine.client import Client
 from tests.engine.topics import NAMES, Topics
 from tests.engine.world import World, context_of

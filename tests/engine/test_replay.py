@@ -13,10 +13,10 @@ from fairlead.core.rules import EngineRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from fairlead.engine import group_step
-from fairlead.engine.comparison import Written, compare
-from fairlead.engine.output_log import WrittenInMemory, survey
-from fairlead.engine.recorded_log import Recording
-from fairlead.engine.replay import ReplayError, cuts_of, replay_shard
+from fairlead.replay.comparison import Written, compare
+from fairlead.replay.output_log import WrittenInMemory, survey
+from fairlead.replay.recorded_log import Recording
+from fairlead.replay.shard_replay import ReplayError, cuts_of, replay_shard
 from fairlead.wire.raw import RawRecord
 from tests.engine.lives import (
     DECISIONS,

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from fairlead.engine.replay import cuts_of
+from fairlead.replay.shard_replay import cuts_of
 from tests.engine.lives import compare_of, decisions_of, live
 from tests.engine.topics import PARTITIONS
 from tests.engine.world import World

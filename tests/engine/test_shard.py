@@ -11,12 +11,9 @@ from fairlead.codec.errors import CodecError
 from fairlead.codec.shard import open_shard
 from fairlead.codec.stored import StoredShard
 from fairlead.core.allocation import Allocation, AllocationRequest
-from fairlead.engine import (
-    AppendTimeMissingError,
-    HigherGenerationError,
-    run_shard,
-)
 from fairlead.engine.context import ShardResult
+from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
+from fairlead.engine.shard import run_shard
 from strategies.registry import STRATEGIES
 from tests.engine.topics import NAMES, START_MS, Topics, shard_of
 from tests.engine.world import World, context_of, with_rules

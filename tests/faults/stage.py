@@ -19,6 +19,7 @@ import orjson
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import Reset, RuleSet
 from fairlead.demo.floor import Floor
+from fairlead.kafka.rule_writer import write_rules
 from fairlead.local.child import Child
 from fairlead.local.system import BROKER_NAME, LocalSystem, SystemPlan
 from fairlead.recording.capture import Capture, capture, driver_settings
@@ -31,7 +32,6 @@ from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
-from streaming.rule_writer import write_rules
 from tests.faults.judgement import Evidence, Judgement, judge, read_lives
 from tests.faults.machine import absences, excuse, watched
 from tests.faults.tail import Tail

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kafka import KafkaConsumer, TopicPartition
 
-from fairlead.local.topic_content import TopicContent
+from fairlead.kafka.topic_content import TopicContent
 from fairlead.wire.raw import RawRecord, raw_record
 from tests.topics.reading import Polled, read_to_ends
 

@@ -24,8 +24,9 @@ from kafka.structs import TopicPartition
 
 from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.broker.ports import free_ports
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings, load_settings
-from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.partition import partition_of_group
 from streaming.checkpoint import Checkpoint
 from tests.bridges.kafka.ledger import running

@@ -19,9 +19,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from uvicorn.server import ServerState
 
+from fairlead.http.endpoint import engine_application
 from fairlead.http.server import HttpServer, start_server
 from fairlead.settings import HttpSettings, MetricsSettings, load_settings
-from streaming.endpoint import engine_application
 from streaming.health import Health
 from tests.awaiting import await_seen
 

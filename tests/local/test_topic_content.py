@@ -7,7 +7,7 @@ import pytest
 from kafka import KafkaProducer
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.local.topic_content import read_to_end
+from fairlead.kafka.topic_content import read_to_end
 from tests.fixtures.kafka_topics import make_topic
 
 

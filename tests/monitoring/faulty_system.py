@@ -14,12 +14,12 @@ from fairlead.broker.ports import free_ports
 from fairlead.core.records import RuleSet
 from fairlead.demo.fleet import Fleet
 from fairlead.demo.floor import Floor
+from fairlead.kafka.rule_writer import write_rules
 from fairlead.local.processes import PROC, family_of
 from fairlead.local.system import LocalSystem, SystemPlan
 from fairlead.monitoring.alerts.alert import ENGINE, SERVE, Job
 from fairlead.settings import load_settings
 from fairlead.wire.partition import partition_of_group
-from streaming.rule_writer import write_rules
 from tests.faults.standstill import Standstill
 from tests.fixtures.kafka import FEW_PARTITIONS
 

@@ -9,9 +9,9 @@ import orjson
 import pytest
 
 from fairlead.history.grant_history import tenures_of
+from fairlead.kafka.decision_log import decisions_after, last_life, newest_epoch, read_decisions
 from fairlead.local.ownership import Ownership
 from fairlead.observed.reading import read_standing
-from fairlead.sources.decision_log import decisions_after, last_life, newest_epoch, read_decisions
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import OutgoingRecord
 from strategies.registry import STRATEGIES

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from fairlead.sources.missing_record import Place, WhyMissing, why_missing
+from fairlead.kafka.missing_record import Place, WhyMissing, why_missing
 from fairlead.wire.raw import RawRecord
 from tests.engine.topics import NAMES, PARTITIONS, Topics, written_ms
 

@@ -8,6 +8,7 @@ import pytest
 
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.records import RuleSet
+from fairlead.kafka.decision_log import decisions_after, newest_epoch
 from fairlead.planning.changes import Changes, Join, RouteSize, records_of
 from fairlead.planning.group_file import BadGroupError, read_group
 from fairlead.planning.plan import plan
@@ -19,7 +20,6 @@ from fairlead.planning.saved_plan import (
     plan_document,
     read_saved_plan,
 )
-from fairlead.sources.decision_log import decisions_after, newest_epoch
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 from tests.engine.world import World
 from tests.fixtures.decisions import decision_of, move_of

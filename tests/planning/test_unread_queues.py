@@ -69,7 +69,7 @@ def test_before_anything_is_written(monkeypatch: pytest.MonkeyPatch, *, dry_run:
     """Commands on rules look at the live group, in a dry run too, and go on if that is meant."""
     world = world_of("c1", queues={"orders": 26})
     source = MemorySource(world.topics)
-    monkeypatch.setattr("fairlead.sources.kafka_source.KafkaSource", lambda _kafka: source)
+    monkeypatch.setattr("fairlead.kafka.kafka_source.KafkaSource", lambda _kafka: source)
     written = []
     work = object.__new__(GroupWork)
     work.name, work.settings, work.strategies = GROUP, load_settings(), STRATEGIES

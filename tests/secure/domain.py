@@ -8,9 +8,10 @@ from typing import Any
 
 from fairlead_client.topic_names import dead_letter_topic, kafka_topic, retry_topic
 
+from fairlead.kafka.acls import RIGHTS, Role
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings, load_settings
-from fairlead.topics import create_topics, topic_specs
-from fairlead.topics.acls import RIGHTS, Role
 from fairlead.wire.topics import TopicNames
 from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.fixtures.secure_kafka import PASSWORD, Right, SecureKafka

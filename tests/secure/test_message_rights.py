@@ -31,8 +31,8 @@ from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from fairlead.bridges.kafka.snapshot import TopicSeen, TopicUnclear
 from fairlead.bridges.kafka.topic_maker import TopicMaker
 from fairlead.core.model import MessageQueue
+from fairlead.kafka.acls import Role
 from fairlead.serve.offset_poller import PolledTopics
-from fairlead.topics.acls import Role
 from tests.awaiting import await_seen
 from tests.fixtures.secure_kafka import Right, SecureKafka
 from tests.secure.domain import Domain, domain_of

@@ -32,13 +32,13 @@ from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.doctor import Answer, Status, Surroundings
 from fairlead.doctor.permissions import permissions
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka.acls import RIGHTS, Role
+from fairlead.kafka.partition_reading import partition_counts
+from fairlead.kafka.record_writer import write_records
 from fairlead.settings import Settings, library_options
-from fairlead.topics.acls import RIGHTS, Role
 from fairlead.wire.raw import OutgoingRecord
 from fairlead.wire.topics import ALL_TOPICS
 from streaming.cluster import prepare_topics
-from streaming.reading import partition_counts
-from streaming.record_writer import write_records
 from tests.awaiting import SECONDS, await_seen, ended
 from tests.fixtures.secure_kafka import Right, SecureKafka
 from tests.secure.domain import Domain, domain_of

@@ -26,7 +26,7 @@ from fairlead_client import (
 from kafka import KafkaConsumer, TopicPartition
 
 from fairlead.broker.ports import free_ports
-from fairlead.topics.acls import Role
+from fairlead.kafka.acls import Role
 from tests.awaiting import LONGEST_SECONDS, await_seen, child_process
 from tests.fixtures.secure_kafka import SecureKafka
 from tests.secure.domain import Domain, domain_of

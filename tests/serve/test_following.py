@@ -11,9 +11,10 @@ from kafka import KafkaAdminClient, KafkaProducer
 
 from fairlead.broker import EmbeddedKafka
 from fairlead.broker.ports import free_ports
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.serve.following import TopicFollower
 from fairlead.settings import KafkaSettings, load_settings
-from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 from tests.fixtures.kafka import FEW_PARTITIONS

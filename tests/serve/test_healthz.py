@@ -7,6 +7,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Route
 
+from fairlead.http.endpoint import engine_application
 from fairlead.serve.answers import HeldView
 from fairlead.serve.api import application
 from fairlead.serve.event_streams import EventStreams
@@ -14,7 +15,6 @@ from fairlead.serve.following import Following
 from fairlead.serve.requests_metrics import ServeMetrics
 from fairlead.settings import load_settings
 from strategies.registry import STRATEGIES
-from streaming.endpoint import engine_application
 from streaming.health import Health
 
 

@@ -10,6 +10,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.net.manager import KafkaConnectionManager
 
 from fairlead.errors import UsageError
+from fairlead.kafka.connection import client_options, sink_options, spark_options
 from fairlead.settings import KafkaSettings, SettingsError, load_settings
 from fairlead.settings.kafka_options import (
     TRANSLATIONS,
@@ -20,7 +21,6 @@ from fairlead.settings.kafka_options import (
 )
 from fairlead.settings.kafka_refusals import refusal_of
 from fairlead.settings.known_keys import known_keys
-from streaming.connection import client_options, sink_options, spark_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

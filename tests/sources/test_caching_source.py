@@ -2,8 +2,8 @@
 
 import itertools
 
+from fairlead.kafka.caching_source import OneLook
 from fairlead.observed.reading import read_standing
-from fairlead.sources.caching_source import OneLook
 from strategies.registry import STRATEGIES
 from tests.engine.world import World
 from tests.observed.looked import HISTORY_MS

@@ -8,10 +8,10 @@ from typer.testing import CliRunner
 
 from fairlead.cli.main import app
 from fairlead.errors import ExitCode, UsageError
+from fairlead.kafka.missing_record import WhyMissing, why_missing
 from fairlead.observed.reading import read_live_group
 from fairlead.recording import open_recording
-from fairlead.sources.dump_source import DumpSource
-from fairlead.sources.missing_record import WhyMissing, why_missing
+from fairlead.recording.recording_source import DumpSource
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import ALL_TOPICS
 from strategies.registry import STRATEGIES

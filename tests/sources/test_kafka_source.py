@@ -10,12 +10,12 @@ from kafka import KafkaConsumer, TopicPartition
 from kafka.admin import KafkaAdminClient
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka import topic_reader
+from fairlead.kafka.kafka_source import KafkaSource
+from fairlead.kafka.topic_reader import consumer_of
 from fairlead.settings import Settings
-from fairlead.sources.kafka_source import KafkaSource
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
-from streaming import topic_reader
-from streaming.topic_reader import consumer_of
 from tests.streaming.log import Log
 from tests.topics.deletion import delete_topics
 

@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.broker.ports import free_ports
 from fairlead.cli.main import app
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings, load_settings
-from fairlead.topics import create_topics, topic_specs
 from tests.bridges.kafka.ledger import running
 from tests.bridges.kafka.test_offsets import fill
 from tests.fixtures.kafka import FEW_PARTITIONS

@@ -5,7 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from fairlead.engine import Comparison, Recording, ShardContext, Written, compare
+from fairlead.engine.context import ShardContext
+from fairlead.replay.comparison import Comparison, Written, compare
+from fairlead.replay.recorded_log import Recording
 from fairlead.settings import Settings
 from fairlead.wire.raw import raw_record
 from sinks import FileSink

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from fairlead.core.allocation import Strategy
 from fairlead.settings import Settings
+from fairlead.stop_signal import StopSignal
 from strategies.registry import STRATEGIES
 from streaming.job import JobOptions, run_job
 from streaming.skipping import SkippedPlace
-from streaming.stopping import StopSignal
 from tests.awaiting import LONGEST_SECONDS, await_seen, ended
 from tests.streaming.log import Log
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fairlead.core.allocation import Strategy
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings, load_settings
-from fairlead.topics import create_topics, topic_specs
 from strategies.registry import STRATEGIES
 from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.streaming.fleet import Fleet

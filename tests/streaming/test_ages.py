@@ -4,7 +4,7 @@ import time
 
 from prometheus_client import CollectorRegistry, generate_latest
 
-from fairlead.engine import run_shard
+from fairlead.engine.shard import run_shard
 from streaming.ages import Ages, EventAges, ages_at
 from streaming.metrics import WatermarkGap
 from streaming.report import read_report, write_report

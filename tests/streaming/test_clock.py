@@ -11,8 +11,9 @@ from kafka.errors import IllegalStateError
 from fairlead.broker import EmbeddedKafka
 from fairlead.core.records import Tick
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings
-from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record

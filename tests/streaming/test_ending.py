@@ -11,13 +11,13 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from fairlead.core.records import Tick
 from fairlead.errors import ExitCode, FairleadError, QueryDiedError, RefusedError, SupersededError
 from fairlead.settings import Settings, load_settings
+from fairlead.stop_signal import StopSignal
 from fairlead.wire.encode import encode_tick
 from fairlead.wire.partition import partition_of_group
 from streaming.cluster import PartitionGuard, read_cluster
 from streaming.generation import claim_generation, earlier_generations
 from streaming.job import JobOptions, run_job
 from streaming.shutdown import classify
-from streaming.stopping import StopSignal
 from tests.awaiting import await_seen
 from tests.streaming.fleet import Fleet
 from tests.streaming.log import SHARDS, Log, body_of

@@ -14,9 +14,9 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.http.endpoint import engine_application
 from fairlead.http.server import HttpServer, start_server
 from fairlead.settings import MetricsSettings, load_settings
-from streaming.endpoint import engine_application
 from streaming.health import Health
 from tests.awaiting import LONGEST_SECONDS
 

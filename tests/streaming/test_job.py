@@ -11,9 +11,9 @@ import orjson
 import pytest
 
 from fairlead.broker.ports import free_ports
+from fairlead.kafka.input_topics import input_topics
 from fairlead.wire.partition import partition_of_group
 from strategies.registry import STRATEGIES
-from streaming.topics import input_topics
 from tests.awaiting import ended
 from tests.engine.client import Client
 from tests.streaming.faulty import FaultyStrategy

@@ -11,13 +11,14 @@ from kafka import KafkaAdminClient, TopicPartition
 
 from fairlead.cli.run import child_arguments
 from fairlead.errors import ExitCode, RefusedError
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings
-from fairlead.topics import create_topics, topic_specs
+from fairlead.stop_signal import StopSignal
 from fairlead.wire.partition import partition_of_group
 from streaming.generation import earlier_generations
 from streaming.job import JobOptions, run_job
 from streaming.lost_input import Gap, cut_input, lost_input, lost_records
-from streaming.stopping import StopSignal
 from tests.awaiting import await_seen
 from tests.engine.client import Client
 from tests.streaming.fleet import Fleet

@@ -10,6 +10,7 @@ import pytest
 from fairlead.core.records import Tick
 from fairlead.errors import ExitCode, QueryDiedError, RefusedError, SupersededError
 from fairlead.settings import Settings
+from fairlead.stop_signal import StopSignal
 from fairlead.wire.topics import TopicNames
 from streaming.clock import Ticker
 from streaming.job import JobOptions, run_job
@@ -20,7 +21,6 @@ from streaming.start_positions import (
     ends_before_claim,
     first_ticks,
 )
-from streaming.stopping import StopSignal
 from tests.awaiting import await_seen, ended
 from tests.engine.client import Client
 from tests.streaming.fleet import Fleet

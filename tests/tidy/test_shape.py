@@ -54,7 +54,7 @@ def test_positions() -> None:
         for path in python_files("fairlead", "streaming", "sinks", "benchmarks")
         if asked.search(path.read_text(encoding="utf-8"))
     ]
-    assert found == ["fairlead/topics/reading_position.py"]
+    assert found == ["fairlead/kafka/reading_position.py"]
 
 
 def test_headings() -> None:

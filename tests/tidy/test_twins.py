@@ -5,9 +5,9 @@ import ast
 from tests.tidy.source_tree import ROOT
 
 TWINS = (
-    ("fairlead/topics/connection_fault.py", "client/fairlead_client/transport/connection_fault.py"),
-    ("fairlead/silent_brokers.py", "client/fairlead_client/transport/silent_brokers.py"),
-    ("fairlead/topics/principal.py", "client/fairlead_client/transport/principal.py"),
+    ("fairlead/kafka/connection_fault.py", "client/fairlead_client/transport/connection_fault.py"),
+    ("fairlead/kafka/silent_brokers.py", "client/fairlead_client/transport/silent_brokers.py"),
+    ("fairlead/kafka/principal.py", "client/fairlead_client/transport/principal.py"),
 )
 
 

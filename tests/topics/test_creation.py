@@ -6,20 +6,20 @@ import threading
 from typing import Any
 
 import pytest
+from fairlead.topics import creation
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.settings import TopicsSettings, load_settings
-from fairlead.topics import (
+from fairlead.kafka.reachability import require_reachable
+from fairlead.kafka.topic_creation import (
     READY_WAIT_MS,
     TopicDifference,
     configs_of,
     create_topics,
-    creation,
     inspect_topics,
-    require_reachable,
-    topic_specs,
 )
+from fairlead.kafka.topic_specification import topic_specs
+from fairlead.settings import TopicsSettings, load_settings
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from fairlead.topics.acls import acl_command
-from fairlead.topics.principal import principal_of
+from fairlead.kafka.acls import acl_command
+from fairlead.kafka.principal import principal_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
-from fairlead.topics import UNKNOWN_POSITION, position_of
+from fairlead.kafka.reading_position import UNKNOWN_POSITION, position_of
 from tests.awaiting import await_seen
 from tests.fixtures.kafka_topics import make_topic
 

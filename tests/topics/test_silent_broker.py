@@ -9,10 +9,12 @@ import pytest
 from kafka.errors import KafkaTimeoutError
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka.acls import Role
+from fairlead.kafka.connection_fault import first_contact
+from fairlead.kafka.kafka_source import KafkaSource
+from fairlead.kafka.missing_rights import cluster_error
+from fairlead.kafka.reachability import connection_error, require_reachable
 from fairlead.settings import load_settings
-from fairlead.sources.kafka_source import KafkaSource
-from fairlead.topics import Role, cluster_error, connection_error, require_reachable
-from fairlead.topics.connection_fault import first_contact
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ def test_a_command_ends_soon_with_the_cause(silent: str) -> None:
 def test_silence_is_told_only_after_a_failure(silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow broker is left to the client that is built; who names several names enough."""
     quick = partial(first_contact, seconds=0.2)
-    monkeypatch.setattr("fairlead.topics.reachability.first_contact", quick)
+    monkeypatch.setattr("fairlead.kafka.reachability.first_contact", quick)
     options = {"bootstrap_servers": [silent, silent]}
     require_reachable(options)
     found = connection_error(options)
@@ -59,8 +61,8 @@ def test_the_list_of_topics_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_given: object, **_options: object) -> None:
         raise KafkaTimeoutError("too late")
 
-    monkeypatch.setattr("streaming.topic_reader.consumer_of", failing)
-    monkeypatch.setattr("fairlead.topics.missing_rights.connection_error", lambda _options: None)
-    monkeypatch.setattr("fairlead.topics.missing_rights._lacking_of", lambda *_given: {})
+    monkeypatch.setattr("fairlead.kafka.topic_reader.consumer_of", failing)
+    monkeypatch.setattr("fairlead.kafka.missing_rights.connection_error", lambda _options: None)
+    monkeypatch.setattr("fairlead.kafka.missing_rights._lacking_of", lambda *_given: {})
     with pytest.raises(EnvironmentMissingError, match="the list of topics cannot be read"):
         KafkaSource(load_settings().kafka)

@@ -11,10 +11,9 @@ from kafka import KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
+from fairlead.kafka.topic_consumer import PLAIN_BYTES_MAX, TopicConsumer
+from fairlead.kafka.topic_reader import TopicReader
 from fairlead.settings import load_settings
-from fairlead.topics import TopicConsumer
-from fairlead.topics.topic_consumer import PLAIN_BYTES_MAX
-from streaming.topic_reader import TopicReader
 from tests.fixtures.codecs import produce
 from tests.fixtures.unreadable import damage
 

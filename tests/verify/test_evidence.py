@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from fairlead.core.model import Epoch
-from fairlead.local.topic_content import TopicContent
+from fairlead.kafka.topic_content import TopicContent
 from fairlead.verify.evidence import Grant, grants, progress_reports, source_content
 from fairlead.verify.history import ProgressReport
 from fairlead.wire.raw import RawRecord

@@ -7,9 +7,9 @@ import orjson
 import pytest
 
 from fairlead.engine.drivers import UnknownStrategiesError
-from fairlead.engine.field_difference import first_field
-from fairlead.engine.replay import ReplayError
 from fairlead.recording import RecordingFolder
+from fairlead.replay.field_difference import first_field
+from fairlead.replay.shard_replay import ReplayError
 from fairlead.verify.replaying import Replay
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES

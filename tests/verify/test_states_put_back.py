@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from fairlead.cli.main import app
-from fairlead.engine.comparison import Comparison
 from fairlead.errors import ExitCode, NothingProvedError
 from fairlead.recording import RecordingFolder
+from fairlead.replay.comparison import Comparison
 from fairlead.verify.replaying import Replay
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES

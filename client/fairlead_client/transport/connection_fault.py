@@ -2,7 +2,7 @@
 
 kafka-python tries again until time is over, and then says of a wrong password, a wrong certificate
 and a wrong port one and the same thing: that it took too long. Here each step has its own answer.
-`fairlead.topics.connection_fault` does the same in the engine.
+`fairlead.kafka.connection_fault` does the same in the engine.
 """
 
 import socket

@@ -36,8 +36,9 @@ It is ten times what it takes: these tests share two cores with two others of th
 def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator["EmbeddedKafka"]:
     """A broker to be stopped, with the topic `orders` and control topics of the tests' own."""
     from fairlead.broker import EmbeddedKafka
+    from fairlead.kafka.topic_creation import create_topics
+    from fairlead.kafka.topic_specification import topic_specs
     from fairlead.settings import load_settings
-    from fairlead.topics import create_topics, topic_specs
 
     with EmbeddedKafka(tmp_path_factory.mktemp("fragile")) as cluster:
         specs = topic_specs(load_settings().topics)

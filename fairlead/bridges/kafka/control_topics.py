@@ -15,8 +15,10 @@ from fairlead.bridges.kafka.figures import BridgeFigures
 from fairlead.core.outputs import Request
 from fairlead.core.records import RouteChanged
 from fairlead.errors import EnvironmentMissingError
-from fairlead.topics import Role, cluster_error, position_of, require_rights
-from fairlead.topics.topic_consumer import TopicConsumer
+from fairlead.kafka.acls import Role
+from fairlead.kafka.missing_rights import cluster_error, require_rights
+from fairlead.kafka.reading_position import position_of
+from fairlead.kafka.topic_consumer import TopicConsumer
 from fairlead.wire.decode import decode, decode_request
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits

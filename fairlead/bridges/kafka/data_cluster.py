@@ -43,7 +43,8 @@ from fairlead.bridges.kafka.topic_names import (
     named_topic,
 )
 from fairlead.errors import EnvironmentMissingError
-from fairlead.topics import cluster_error, lack_words, require_reachable
+from fairlead.kafka.missing_rights import cluster_error, lack_words
+from fairlead.kafka.reachability import require_reachable
 
 __all__ = ["DENIED", "DataCluster", "LookUpError", "TopicsLook"]
 

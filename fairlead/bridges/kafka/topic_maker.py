@@ -21,7 +21,7 @@ from fairlead.bridges.kafka.message_limits import MessageLimit
 from fairlead.bridges.kafka.retry_removal import CLOSED_BYTES
 from fairlead.bridges.kafka.snapshot import TopicSeen
 from fairlead.bridges.kafka.topic_names import TopicNameError, kafka_topic
-from fairlead.topics import lack_words, lacking
+from fairlead.kafka.missing_rights import lack_words, lacking
 
 __all__ = ["TopicMaker"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairlead.core.outputs import Request
 from fairlead.core.records import BridgeSign, OffsetsKnown, RouteChanged, TopicAbsent
-from fairlead.topics import READY_WAIT_MS
+from fairlead.kafka.topic_creation import READY_WAIT_MS
 from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode
 from fairlead.wire.errors import WireError

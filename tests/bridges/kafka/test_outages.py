@@ -28,8 +28,9 @@ from fairlead.bridges.kafka.watch_list import WatchList
 from fairlead.core.outputs import Request
 from fairlead.core.records import RouteChanged
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
-from fairlead.topics import create_topics, topic_specs
 from fairlead.wire.encode_bridge import encode_route
 from fairlead.wire.topics import TopicNames
 from tests.bridges.kafka.ledger import SECONDS_MAX, Ledger, queues_of, running

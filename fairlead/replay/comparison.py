@@ -17,8 +17,8 @@ from typing import NamedTuple
 from fairlead.codec.stored import StoredShard
 from fairlead.core.outputs import Cut
 from fairlead.engine.context import ShardContext
-from fairlead.engine.difference import Difference, difference_of
-from fairlead.engine.output_log import (
+from fairlead.replay.difference import Difference, difference_of
+from fairlead.replay.output_log import (
     Content,
     Outputs,
     Survey,
@@ -27,8 +27,9 @@ from fairlead.engine.output_log import (
     is_refusal,
     survey,
 )
-from fairlead.engine.recorded_log import RecordedLog
-from fairlead.engine.replay import (
+from fairlead.replay.output_streams import Streams
+from fairlead.replay.recorded_log import RecordedLog
+from fairlead.replay.shard_replay import (
     Contexts,
     Replayed,
     ReplayError,
@@ -36,8 +37,7 @@ from fairlead.engine.replay import (
     replay_shard,
     run_rest,
 )
-from fairlead.engine.streams import Streams
-from fairlead.engine.unordered_match import AnyOrder
+from fairlead.replay.unordered_match import AnyOrder
 
 __all__ = [
     "Comparison",

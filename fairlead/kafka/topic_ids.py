@@ -14,11 +14,12 @@ from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 
 from fairlead.errors import RefusedError
+from fairlead.kafka.connection import client_options
+from fairlead.kafka.input_topics import input_topics
+from fairlead.kafka.missing_rights import cluster_error
+from fairlead.kafka.reachability import require_reachable
 from fairlead.settings import KafkaSettings
-from fairlead.topics import cluster_error, require_reachable
 from fairlead.wire.topics import TopicNames
-from streaming.connection import client_options
-from streaming.topics import input_topics
 
 TopicIds = Mapping[str, str]
 """Kafka's id of each input topic, by its full name; a topic is left out that has none."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.silent_brokers import silent_last
-from fairlead.topics.connection_fault import Contact, Fault, first_contact, servers_of
+from fairlead.kafka.connection_fault import Contact, Fault, first_contact, servers_of
+from fairlead.kafka.silent_brokers import silent_last
 
 __all__ = ["connection_error", "require_reachable"]
 

@@ -29,9 +29,9 @@ from fairlead.codec.stored import StoredShard
 from fairlead.core.outputs import Cut, Origin
 from fairlead.engine.context import ShardContext, ShardResult
 from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
-from fairlead.engine.recorded_log import Places, RecordedLog
 from fairlead.engine.shard import begin_anew, run_shard
-from fairlead.engine.takeover import is_taken_over
+from fairlead.replay.recorded_log import Places, RecordedLog
+from fairlead.replay.takeover import is_taken_over
 from fairlead.wire.decision_records import read_cut
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
-from fairlead.topics.principal import principal_of
+from fairlead.kafka.principal import principal_of
 from fairlead.wire.topics import ALL_TOPICS
 
 __all__ = ["RIGHTS", "Operations", "Rights", "Role", "acl_command"]

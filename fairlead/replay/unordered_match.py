@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from fairlead.engine.context import ShardContext
-from fairlead.engine.difference import Difference, difference_of
-from fairlead.engine.output_log import Content, Written, is_foreign_tick, is_refusal, masked
-from fairlead.engine.replay import Replayed
+from fairlead.replay.difference import Difference, difference_of
+from fairlead.replay.output_log import Content, Written, is_foreign_tick, is_refusal, masked
+from fairlead.replay.shard_replay import Replayed
 from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["AnyOrder"]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from fairlead.core.records import ALL_GROUPS, Reset, RuleSet
+from fairlead.kafka.record_writer import write_records
 from fairlead.settings import KafkaSettings
 from fairlead.wire.control_records import rule_key
 from fairlead.wire.decode import decode
@@ -12,7 +13,6 @@ from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 from fairlead.wire.topics import TopicNames
-from streaming.record_writer import write_records
 
 __all__ = ["as_read", "partitions_of_rule", "reset_as_read", "write_resets", "write_rules"]
 

@@ -15,16 +15,13 @@ from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import KafkaError, KafkaTimeoutError
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka.acls import Role
+from fairlead.kafka.connection import REQUEST_TIMEOUT_MS, client_options
+from fairlead.kafka.missing_rights import cluster_error, require_rights
+from fairlead.kafka.reachability import require_reachable
+from fairlead.kafka.reading_position import position_of
+from fairlead.kafka.topic_consumer import TopicConsumer
 from fairlead.settings import KafkaSettings
-from fairlead.topics import (
-    Role,
-    TopicConsumer,
-    cluster_error,
-    position_of,
-    require_reachable,
-    require_rights,
-)
-from streaming.connection import REQUEST_TIMEOUT_MS, client_options
 
 __all__ = ["TopicReader", "consumer_of", "unreadable"]
 

@@ -3,15 +3,15 @@
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from fairlead.kafka.missing_record import Place, WhyMissing, why_missing
 from fairlead.recording import RecordingError, RecordingFolder
-from fairlead.sources.missing_record import Place, WhyMissing, why_missing
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["DumpSource"]
 
 
 class DumpSource:
-    """A source of records (``fairlead.sources.topic_source``) in a recording.
+    """A source of records (``fairlead.kafka.topic_source``) in a recording.
 
     Its time is that of the newest record: what was live then is live.
     """

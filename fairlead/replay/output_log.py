@@ -12,7 +12,7 @@ import orjson
 from fairlead.core.outputs import Cut
 from fairlead.engine.context import ShardContext
 from fairlead.engine.reading import FOREIGN_TICK
-from fairlead.engine.replay import ReplayError
+from fairlead.replay.shard_replay import ReplayError
 from fairlead.wire.decision_records import check_shard, read_cut
 from fairlead.wire.engine_shapes import check_decision
 from fairlead.wire.partition import partition_of_group

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from fairlead.core.outputs import Cut
-from fairlead.engine.output_log import Content, Written
+from fairlead.replay.output_log import Content, Written
 
 __all__ = ["Difference", "difference_of"]
 

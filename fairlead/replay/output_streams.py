@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 
 from fairlead.core.outputs import Cut
 from fairlead.engine.context import ShardContext
-from fairlead.engine.difference import Difference, difference_of
-from fairlead.engine.output_log import (
+from fairlead.replay.difference import Difference, difference_of
+from fairlead.replay.output_log import (
     Content,
     Outputs,
     Survey,
@@ -17,9 +17,9 @@ from fairlead.engine.output_log import (
     told_generation,
     undecided,
 )
-from fairlead.engine.replay import Replayed
-from fairlead.engine.sequence_match import Aligned, Aligner, Block, Mismatch
-from fairlead.engine.unordered_match import AnyOrder
+from fairlead.replay.sequence_match import Aligned, Aligner, Block, Mismatch
+from fairlead.replay.shard_replay import Replayed
+from fairlead.replay.unordered_match import AnyOrder
 from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["Streams"]

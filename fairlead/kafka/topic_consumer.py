@@ -16,7 +16,7 @@ from kafka import KafkaConsumer, TopicPartition
 from kafka.consumer.fetcher import Fetcher
 from kafka.errors import KafkaError
 
-from fairlead.topics.unreadable_batch import BATCHES_PASSED_OVER, UnreadableBatch
+from fairlead.kafka.unreadable_batch import BATCHES_PASSED_OVER, UnreadableBatch
 
 __all__ = ["PLAIN_BYTES_MAX", "TopicConsumer"]
 

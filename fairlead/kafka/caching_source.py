@@ -3,8 +3,8 @@
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from fairlead.sources.missing_record import Place, WhyMissing
-from fairlead.sources.topic_source import TopicSource
+from fairlead.kafka.missing_record import Place, WhyMissing
+from fairlead.kafka.topic_source import TopicSource
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 

@@ -4,12 +4,12 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from fairlead.kafka.missing_record import Place, WhyMissing, why_missing
+from fairlead.kafka.partition_reading import follow
+from fairlead.kafka.topic_reader import TopicReader
 from fairlead.settings import KafkaSettings
-from fairlead.sources.missing_record import Place, WhyMissing, why_missing
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
-from streaming.reading import follow
-from streaming.topic_reader import TopicReader
 
 __all__ = ["KafkaSource"]
 
@@ -18,7 +18,7 @@ _READ: Final = ("heartbeats", "releases", "control", "routes", "assignments")
 
 
 class KafkaSource:
-    """A source of records (``fairlead.sources.topic_source``) on a cluster.
+    """A source of records (``fairlead.kafka.topic_source``) on a cluster.
 
     All that it is asked goes through one connection.
     """

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from fairlead.sources.missing_record import Place, WhyMissing
+from fairlead.kafka.missing_record import Place, WhyMissing
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 

@@ -8,7 +8,7 @@ from typing import Final
 from kafka import KafkaConsumer, TopicPartition
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.topics import position_of
+from fairlead.kafka.reading_position import position_of
 from fairlead.wire.raw import RawRecord, raw_record
 
 _POLL_MS: Final = 500

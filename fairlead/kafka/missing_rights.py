@@ -8,9 +8,9 @@ from kafka import KafkaAdminClient
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.topics.acls import RIGHTS, Operations, Role, acl_command
-from fairlead.topics.principal import principal_of
-from fairlead.topics.reachability import connection_error, require_reachable
+from fairlead.kafka.acls import RIGHTS, Operations, Role, acl_command
+from fairlead.kafka.principal import principal_of
+from fairlead.kafka.reachability import connection_error, require_reachable
 from fairlead.wire.topics import TopicNames
 
 __all__ = ["cluster_error", "lack_words", "lacking", "require_rights"]

@@ -6,10 +6,12 @@ from typing import Final
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
+from fairlead.kafka.acls import Role
+from fairlead.kafka.connection import client_options
+from fairlead.kafka.missing_rights import cluster_error
+from fairlead.kafka.reachability import require_reachable
 from fairlead.settings import KafkaSettings
-from fairlead.topics import Role, cluster_error, require_reachable
 from fairlead.wire.raw import OutgoingRecord
-from streaming.connection import client_options
 
 __all__ = ["write_records"]
 

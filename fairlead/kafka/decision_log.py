@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final
 
 from fairlead.core.model import Epoch
-from fairlead.sources.topic_source import TopicSource
+from fairlead.kafka.topic_source import TopicSource
 from fairlead.wire.decision_records import DecisionRecord, decisions_of, whole_decisions
 from fairlead.wire.raw import RawRecord
 

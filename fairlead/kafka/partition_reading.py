@@ -11,8 +11,8 @@ from kafka import TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import KafkaError
 
+from fairlead.kafka.topic_reader import TopicReader, consumer_of, unreadable
 from fairlead.settings import KafkaSettings
-from streaming.topic_reader import TopicReader, consumer_of, unreadable
 
 _POLL_MS: Final = 200
 

@@ -14,9 +14,9 @@ from kafka.admin import ConfigFilterType, ConfigResource, ConfigResourceType
 from kafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.topics.missing_rights import cluster_error
-from fairlead.topics.reachability import require_reachable
-from fairlead.topics.specification import ESSENTIAL_SETTINGS, TopicSpec
+from fairlead.kafka.missing_rights import cluster_error
+from fairlead.kafka.reachability import require_reachable
+from fairlead.kafka.topic_specification import ESSENTIAL_SETTINGS, TopicSpec
 
 BROKERS_CHOICE: Final = -1
 READY_WAIT_MS: Final = 60_000

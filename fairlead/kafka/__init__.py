@@ -1,0 +1,1 @@
+"""Fairlead and Kafka: connections, topics and their settings, rights, readers and writers."""

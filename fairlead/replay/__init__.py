@@ -1,0 +1,1 @@
+"""Runs again what an engine has read, and compares what it wrote."""

@@ -1,1 +1,0 @@
-"""Where Fairlead's topics are read from: a live cluster, or a folder of `fairlead record`."""
