@@ -39,21 +39,21 @@ setup: java $(STAMP) ## .venv with the fairlead command, jars, class-data archiv
 	@$(say) "class-data archives: halve the starts of engine and broker"
 	@$(BIN)/fairlead setup archive || $(say) "without archives: all works, starts take longer"
 	@$(say) "prometheus and promtool: for the tests of the alerts, fetched once with apt, without root"
-	@$(BIN)/fairlead setup prometheus || $(say) "without Prometheus: all works but make test"
+	@$(BIN)/python -m tools.prometheus || $(say) "without Prometheus: all works but make test"
 
 java:
 	@deploy/check-java "$(JAVA)"
 
-$(STAMP): requirements-dev.lock pyproject.toml client/pyproject.toml
+$(STAMP): requirements-dev.lock pyproject.toml client/pyproject.toml proof/pyproject.toml
 	@deploy/find-python --check "$(PYTHON)"
 	@$(say) "virtual environment in $(VENV) with $(PYTHON)"
 	@$(BIN)/python -c '' 2>/dev/null || "$(PYTHON)" -m venv --clear $(VENV)
 	@$(say) "dependencies from requirements-dev.lock, each checked by its hash (about 900 MB, a minute or two)"
 	@$(BIN)/python -m pip install --disable-pip-version-check --no-input --progress-bar on \
 	  --require-hashes -r requirements-dev.lock
-	@$(say) "fairlead and fairlead-client, from this folder"
+	@$(say) "fairlead, its client and its proof, from this folder"
 	@$(BIN)/python -m pip install --disable-pip-version-check --no-input --quiet \
-	  --no-deps --no-build-isolation --editable . --editable client
+	  --no-deps --no-build-isolation --editable . --editable client --editable proof
 	@touch $@
 
 demo: setup ## set-up, then the main job on a real broker, judged
@@ -101,24 +101,24 @@ fuzz: prepared ## hostile records of every kind at a running system: FUZZ_SEED= 
 	@FUZZ_SEED="$(FUZZ_SEED)" FUZZ_ROUNDS="$(FUZZ_ROUNDS)" $(BIN)/python -m pytest -s -k "short or mutation" tests/fuzz $(PYTEST_ARGS)
 
 explore: $(STAMP) ## every order of events of the worlds that must hold (minutes, no JVM)
-	@$(say) "fairlead explore --rows required $(EXPLORE_ARGS)"
-	@$(BIN)/fairlead explore --rows required $(EXPLORE_ARGS)
+	@$(say) "fairlead proof explore --rows required $(EXPLORE_ARGS)"
+	@$(BIN)/fairlead proof explore --rows required $(EXPLORE_ARGS)
 
 mutants: $(STAMP) ## drop rules of the handover one by one, in a copy of the source: each is noticed
 	@$(say) "python -m tests.mutants $(MUTANTS_ARGS)"
 	@$(BIN)/python -m tests.mutants $(MUTANTS_ARGS)
 
 bench: setup ## latency of joins and leaves on the real broker and job
-	@$(say) "fairlead bench $(BENCH_ARGS)"
-	@$(BIN)/fairlead bench $(BENCH_ARGS)
+	@$(say) "fairlead proof bench $(BENCH_ARGS)"
+	@$(BIN)/fairlead proof bench $(BENCH_ARGS)
 
 bench-pull: setup ## the push consumer beside bare kafka-python: what it keeps of its speed
 	@$(say) "benchmarks/pull_throughput.py $(BENCH_ARGS)"
 	@$(BIN)/python benchmarks/pull_throughput.py $(BENCH_ARGS)
 
 bench-strategies: java $(STAMP) ## our strategies beside Kafka's own assignors: time, moves, spread
-	@$(say) "fairlead bench-strategies $(BENCH_ARGS)"
-	@$(BIN)/fairlead bench-strategies $(BENCH_ARGS)
+	@$(say) "fairlead proof bench-strategies $(BENCH_ARGS)"
+	@$(BIN)/fairlead proof bench-strategies $(BENCH_ARGS)
 
 bench-producer: $(STAMP) ## selections a second of the producer's selector (a minute, no JVM)
 	@$(say) "python -m benchmarks.selection --check"
@@ -136,19 +136,19 @@ alerts: $(STAMP) ## write the rules of the alerts, their tests and docs/alerts.m
 	@$(BIN)/python -m tests.monitoring.alert_files
 
 alert-rules: $(STAMP) ## rules for your own Prometheus: ALERT_ARGS="--name-prefix X --runbook-base URL" > rules.yml
-	@$(BIN)/python -m fairlead.monitoring.alerts $(ALERT_ARGS)
+	@$(BIN)/python -m tools.alerts $(ALERT_ARGS)
 
 metrics-page: $(STAMP) ## write the tables of docs/metrics.md from code and samples
-	@$(say) "python -m fairlead.monitoring.metrics"
-	@$(BIN)/python -m fairlead.monitoring.metrics
+	@$(say) "python -m tools.metrics"
+	@$(BIN)/python -m tools.metrics
 
 metrics-samples: setup ## that, with samples of a run that is made for it (a minute)
-	@$(say) "python -m fairlead.monitoring.metrics --record"
-	@$(BIN)/python -m fairlead.monitoring.metrics --record
+	@$(say) "python -m tools.metrics --record"
+	@$(BIN)/python -m tools.metrics --record
 
 dashboards: $(STAMP) ## write deploy/grafana/dashboards from their code
-	@$(say) "python -m fairlead.monitoring.dashboards"
-	@$(BIN)/python -m fairlead.monitoring.dashboards
+	@$(say) "python -m tools.dashboards"
+	@$(BIN)/python -m tools.dashboards
 
 lock: $(STAMP) ## resolve the dependencies anew into the hashed locks
 	@$(say) "uv, in an environment of its own"

@@ -25,11 +25,11 @@ from statistics import median
 from typing import Any, Final
 
 import orjson
+from fairlead_proof.bench.batch_clock import BatchClock
+from fairlead_proof.local.system import LocalSystem, SystemPlan
 from kafka import KafkaProducer
 
 from benchmarks.fleet_load import FleetLoad, LoadClient, gather, time_joins
-from fairlead.bench.batch_clock import BatchClock
-from fairlead.local.system import LocalSystem, SystemPlan
 from fairlead.wire.partition import partition_of_group
 
 SHARDS: Final = 4

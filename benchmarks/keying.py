@@ -21,19 +21,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from fairlead_proof.bench.percentiles import summarise
+from fairlead_proof.local.processes import processor_seconds
 from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from benchmarks.group_keying import assign_groups, run_groups
 from fairlead.archive import spark_program
-from fairlead.bench.percentiles import summarise
 from fairlead.broker import EmbeddedKafka
 from fairlead.jars import ensure_jars
 from fairlead.java import find_java
 from fairlead.kafka.topic_creation import create_topics
 from fairlead.kafka.topic_specification import topic_specs
-from fairlead.local.processes import processor_seconds
 from fairlead.settings import Settings, load_settings
 from fairlead.wire.topics import TopicNames
 from sinks import KafkaSink

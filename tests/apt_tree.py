@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fairlead.jars.store import cache_root
-from fairlead.monitoring.prometheus.apt import AptPackage, unpack_all
-from fairlead.monitoring.prometheus.store import ProgramStore
+from tools.prometheus.apt import AptPackage, unpack_all
+from tools.prometheus.store import ProgramStore
 
 __all__ = ["AptTree", "find_in_cache"]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.monitoring.prometheus.apt import AptPackage
 from tests.apt_tree import AptTree, find_in_cache
 from tests.awaiting import LONGEST_SECONDS
+from tools.prometheus.apt import AptPackage
 
 __all__ = ["Shell", "ensure_shell"]
 

@@ -13,7 +13,7 @@ from fairlead.cli.data_places import data_places
 from fairlead.cli.group_describe import standing_from, warn_of_refused
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.output import OutputFormat, write_document, write_fitting
+from fairlead.cli.output import OutputFormat, Row, write_document, write_fitting
 from fairlead.cli.source_options import SourceOptions
 from fairlead.counts import counted, listed
 from fairlead.errors import FairleadError, UsageError, VerdictError
@@ -206,6 +206,12 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
         ]
         rows += [{"group": "*", **row} for row in wrong_bridges]
         write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "do"))
+    _end_with_verdict(verdicts, wrong_bridges, output)
+
+
+def _end_with_verdict(
+    verdicts: "Sequence[Verdict]", wrong_bridges: "Sequence[Row]", output: OutputFormat
+) -> None:
     if wrong_bridges:
         raise VerdictError(
             f"{_BRIDGE_WORDS[wrong_bridges[0]['problem']]}, and "

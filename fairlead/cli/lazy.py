@@ -2,15 +2,18 @@
 
 import importlib
 import inspect
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 import typer.core
 import typer.main
 from typer._click.exceptions import UsageError as ClickUsageError
 
-from fairlead.cli.commands import COMMANDS
+from fairlead.cli.commands import COMMANDS, CommandEntry
+from fairlead.errors import EnvironmentMissingError
 
 if TYPE_CHECKING:
     # Typer carries its own copy of click; these names are for the type checker alone.
@@ -18,12 +21,17 @@ if TYPE_CHECKING:
 
 
 class LazyGroup(typer.core.TyperGroup):
-    """The commands of the table; help and completion see placeholders with the table's help."""
+    """The commands of a table; help and completion see placeholders with the table's help."""
+
+    table: ClassVar[Mapping[str, CommandEntry]] = COMMANDS
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = {
-            name: typer.core.TyperCommand(name, help=entry.help) for name, entry in COMMANDS.items()
+            name: typer.core.TyperCommand(
+                name, help=entry.help, rich_help_panel=entry.panel or None
+            )
+            for name, entry in self.table.items()
         }
 
     def resolve_command(
@@ -33,34 +41,41 @@ class LazyGroup(typer.core.TyperGroup):
         try:
             name, placeholder, rest = super().resolve_command(ctx, args)
         except ClickUsageError as error:
-            verbs = [f"'{group} {args[0]}'" for group in _groups_with(args[0])]
+            verbs = [f"'{group} {args[0]}'" for group in _groups_with(args[0], self.table)]
             if verbs:
                 error.message = f"No such command {args[0]!r}. Did you mean {' or '.join(verbs)}?"
             raise
         if name is None or placeholder is None:
             return name, placeholder, rest
-        return name, load_command(name), rest
+        return name, load_command(name, self.table[name]), rest
 
 
-def _groups_with(verb: str) -> list[str]:
+def _groups_with(verb: str, table: Mapping[str, CommandEntry]) -> list[str]:
     """Return the commands that have this verb, as far as they can be imported."""
     found = []
-    for name, entry in COMMANDS.items():
+    for name, entry in table.items():
         if entry.target.endswith(":app"):
-            with suppress(ImportError):
-                if verb in getattr(load_command(name), "commands", {}):
+            with suppress(ImportError, EnvironmentMissingError):
+                if verb in getattr(load_command(name, entry), "commands", {}):
                     found.append(name)
     return found
 
 
-def load_command(name: str) -> "Command":
-    """Import a command of the table.
+def load_command(name: str, entry: CommandEntry) -> "Command":
+    """Import a command of a table.
 
     Raises:
+        EnvironmentMissingError: it belongs to the proof, which is not installed.
         ImportError: its module, or something that it needs, is not there.
         AttributeError: the module has no such attribute.
     """
-    module_name, _, attribute = COMMANDS[name].target.partition(":")
+    module_name, _, attribute = entry.target.partition(":")
+    room = module_name.partition(".")[0]
+    if find_spec(room) is None:
+        raise EnvironmentMissingError(
+            f"fairlead {name} needs the package {room.replace('_', '-')}, which is not installed.",
+            remedy="pip install 'fairlead[proof]'",
+        )
     target: Any = getattr(importlib.import_module(module_name), attribute)
     command: Command
     if isinstance(target, typer.Typer):

@@ -10,9 +10,7 @@ from fairlead.jars import ensure_jars
 from fairlead.jars.manifest import BROKER_SETS, JAR_SET_NAMES, JarSetName
 from fairlead.jars.progress import ConsoleProgress
 
-app = typer.Typer(
-    no_args_is_help=True, help="Fetch the jars, make the class-data archives, fetch Prometheus."
-)
+app = typer.Typer(no_args_is_help=True, help="Fetch the jars; make the class-data archives.")
 
 
 @app.command()
@@ -77,17 +75,3 @@ def archive(
         f"archive: session and first batch with it {made.after.start_s:.1f} s "
         f"({share:.0%} of the classes)"
     )
-
-
-@app.command()
-def prometheus() -> None:
-    """Have prometheus and promtool for the tests of the alerts: Debian's package, without root.
-
-    PROMETHEUS and PROMTOOL name programs of one's own. Else they are taken from the cache, from the
-    PATH, or once with apt-get, from wherever this machine's apt gets its packages.
-    """
-    from fairlead.monitoring.prometheus import ensure_programs
-
-    programs = ensure_programs(lambda line: typer.echo(line, err=True))
-    for name, path in programs.items():
-        typer.echo(f"{name}: {path}")

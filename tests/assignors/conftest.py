@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-
-from fairlead.bench.assignors.contestant import Contestant
-from fairlead.bench.assignors.kafka import kafka_contestants
+from fairlead_proof.bench.assignors.contestant import Contestant
+from fairlead_proof.bench.assignors.kafka import kafka_contestants
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 import orjson
+from fairlead_proof.bench.assignors.contestant import Answer, Contestant, Conversation, Effort
+from fairlead_proof.bench.assignors.group import Group, Owners, owners_of
+from fairlead_proof.bench.assignors.outcome import Outcome, outcome
+from fairlead_proof.bench.assignors.strategy_process import owners_by_number
 
-from fairlead.bench.assignors.contestant import Answer, Contestant, Conversation, Effort
-from fairlead.bench.assignors.group import Group, Owners, owners_of
-from fairlead.bench.assignors.outcome import Outcome, outcome
-from fairlead.bench.assignors.strategy_process import owners_by_number
 from strategies.registry import STRATEGIES
 from tests.assignors.worlds import Draft, drafts
 

@@ -6,7 +6,7 @@ of a minimum-cost flow, by Bellman and Ford). The cost of a member's next queue 
 the sum of squares, and a move weighs less than the least difference of squares.
 """
 
-from fairlead.bench.assignors.group import NOBODY, Group
+from fairlead_proof.bench.assignors.group import NOBODY, Group
 
 Cost = tuple[int, int]
 """Squares, then moves: compared in this order."""

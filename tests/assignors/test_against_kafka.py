@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from fairlead_proof.bench.assignors.contestant import Contestant
+from fairlead_proof.bench.assignors.group import NOBODY
+from fairlead_proof.bench.assignors.outcome import is_worse, moves_more
 
-from fairlead.bench.assignors.contestant import Contestant
-from fairlead.bench.assignors.group import NOBODY
-from fairlead.bench.assignors.outcome import is_worse, moves_more
 from tests.assignors.contest import GROUPS, Trial, fresh_seed, held
 from tests.assignors.optimum import optimum
 from tests.assignors.worlds import CHANGES, KINDS, SETTLERS

@@ -10,13 +10,13 @@ from typing import Final
 
 import orjson
 import pytest
+from fairlead_proof.bench.assignors import run
+from fairlead_proof.bench.assignors.contestant import Answer, Contestant, ours
+from fairlead_proof.bench.assignors.grid import Point, Run, Subscriptions
+from fairlead_proof.bench.assignors.outcome import Outcome
+from fairlead_proof.bench.assignors.results import Figure, Results
+from fairlead_proof.cli import bench_strategies
 
-from fairlead.bench.assignors import run
-from fairlead.bench.assignors.contestant import Answer, Contestant, ours
-from fairlead.bench.assignors.grid import Point, Run, Subscriptions
-from fairlead.bench.assignors.outcome import Outcome
-from fairlead.bench.assignors.results import Figure, Results
-from fairlead.cli import bench_strategies
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 
@@ -114,7 +114,7 @@ def _shown(
     monkeypatch.setattr(run, "run_strategy_bench", lambda *_: iter(figures))
     monkeypatch.setattr(bench_strategies, "stop_once_on_signals", lambda: None)
     with pytest.raises(SystemExit) as end:
-        main(["bench-strategies", "--report", str(folder / "report.json"), *flags])
+        main(["proof", "bench-strategies", "--report", str(folder / "report.json"), *flags])
     return end.value.code
 
 
@@ -152,7 +152,7 @@ def test_check(
 def test_refused(flags: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A flag that makes no sense is refused by its name before anything is started."""
     with pytest.raises(SystemExit) as end:
-        main(["bench-strategies", *flags])
+        main(["proof", "bench-strategies", *flags])
     assert end.value.code == ExitCode.USAGE
     assert message in capsys.readouterr().err
 
@@ -166,7 +166,16 @@ def test_small(tmp_path: Path) -> None:
     flags = ["--members", "20", "--topics", "4", "--subscriptions", "buckets", "--seconds", "0"]
     ended = subprocess.run(
         [
-            *(sys.executable, "-m", "fairlead", "bench-strategies", *flags, "--runs", "join"),
+            *(
+                sys.executable,
+                "-m",
+                "fairlead",
+                "proof",
+                "bench-strategies",
+                *flags,
+                "--runs",
+                "join",
+            ),
             *("--report", str(report), "-o", "json", "--check"),
         ],
         env={**os.environ, "TMPDIR": str(temporary)},

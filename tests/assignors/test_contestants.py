@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from fairlead_proof.bench.assignors.contestant import Contestant, Conversation, Effort, ours
+from fairlead_proof.bench.assignors.grid import Point
+from fairlead_proof.bench.assignors.group import NOBODY, Group
+from fairlead_proof.bench.assignors.kafka import kafka_release
+from fairlead_proof.bench.assignors.outcome import outcome
 
-from fairlead.bench.assignors.contestant import Contestant, Conversation, Effort, ours
-from fairlead.bench.assignors.grid import Point
-from fairlead.bench.assignors.group import NOBODY, Group
-from fairlead.bench.assignors.kafka import kafka_release
-from fairlead.bench.assignors.outcome import outcome
 from fairlead.errors import QueryDiedError
 from tests.assignors.contest import ask_once
 

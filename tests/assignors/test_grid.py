@@ -3,9 +3,8 @@
 from collections import Counter
 
 import pytest
-
-from fairlead.bench.assignors.grid import DEFAULT, WHOLE, Point, Subscriptions, points
-from fairlead.bench.assignors.group import NOBODY
+from fairlead_proof.bench.assignors.grid import DEFAULT, WHOLE, Point, Subscriptions, points
+from fairlead_proof.bench.assignors.group import NOBODY
 
 
 def test_whole() -> None:

@@ -3,8 +3,9 @@
 import random
 from itertools import product
 
-from fairlead.bench.assignors.group import NOBODY, Group
-from fairlead.bench.assignors.outcome import outcome
+from fairlead_proof.bench.assignors.group import NOBODY, Group
+from fairlead_proof.bench.assignors.outcome import outcome
+
 from tests.assignors.optimum import optimum
 
 

@@ -1,9 +1,8 @@
 """What an answer is worth, and the least that it can cost."""
 
 import pytest
-
-from fairlead.bench.assignors.group import NOBODY, Group
-from fairlead.bench.assignors.outcome import (
+from fairlead_proof.bench.assignors.group import NOBODY, Group
+from fairlead_proof.bench.assignors.outcome import (
     BadAnswerError,
     Outcome,
     is_worse,
@@ -11,6 +10,7 @@ from fairlead.bench.assignors.outcome import (
     moves_more,
     outcome,
 )
+
 from tests.assignors.optimum import optimum
 from tests.assignors.worlds import drafts
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from fairlead.bench.assignors.group import NOBODY, Group, Owners
+from fairlead_proof.bench.assignors.group import NOBODY, Group, Owners
 
 SETTLERS: Final = ("STICKY", "UNIFORM", "COOPERATIVE_STICKY")
 KINDS: Final = ("equal", "buckets", "ring", "nested", "any")

@@ -25,7 +25,7 @@ def _measured(tmp_path: Path, *flags: str) -> Any:
     """Run the measurement; return its document, once the report is found the same and all gone."""
     report, temporary = tmp_path / "bench.json", tmp_path / "tmp"
     temporary.mkdir()
-    command = [sys.executable, "-m", "fairlead", "bench", *flags, "--report", str(report)]
+    command = [sys.executable, "-m", "fairlead", "proof", "bench", *flags, "--report", str(report)]
     ended = run_talking(
         [*command, "-o", "json"], environment={**os.environ, "TMPDIR": str(temporary)}
     )

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from fairlead_proof.bench.changes import Change, LogTimes, Phases, cut, engine_spans
 
-from fairlead.bench.changes import Change, LogTimes, Phases, cut, engine_spans
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.outputs import Stage
 from fairlead.wire.decision_records import DecisionRecord

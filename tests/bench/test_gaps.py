@@ -1,9 +1,9 @@
 """A gap is the time between two owners' own words, and a crash counts from the last heartbeat."""
 
 import pytest
+from fairlead_proof.bench.crashes import Crash
+from fairlead_proof.bench.gaps import Turns
 
-from fairlead.bench.crashes import Crash
-from fairlead.bench.gaps import Turns
 from fairlead.core.model import MessageQueue
 
 QUEUE = MessageQueue("orders", "main", 0)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import orjson
 import pytest
+from fairlead_proof.bench import run
+from fairlead_proof.bench.changes import Change, LogTimes
+from fairlead_proof.bench.percentiles import summarise
+from fairlead_proof.bench.results import Results
+from fairlead_proof.cli import bench
 
-from fairlead.bench import run
-from fairlead.bench.changes import Change, LogTimes
-from fairlead.bench.percentiles import summarise
-from fairlead.bench.results import Results
-from fairlead.cli import bench
 from fairlead.cli.main import main
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.errors import ExitCode
@@ -108,7 +108,7 @@ def test_not_measured(
     monkeypatch.setattr(bench, "stop_once_on_signals", lambda: None)
     report = tmp_path / "bench.json"
     with pytest.raises(SystemExit) as end:
-        main(["bench", "--check", "--starts", "0", "--report", str(report)])
+        main(["proof", "bench", "--check", "--starts", "0", "--report", str(report)])
     assert end.value.code == code
     (line,) = (line for line in capsys.readouterr().out.splitlines() if "each start" in line)
     assert " ".join(line.split()) == "each start with the archive not measured 10000.0 -"

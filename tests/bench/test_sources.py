@@ -1,9 +1,8 @@
 """The figures that come from outside: the job's page of metrics."""
 
 import pytest
+from fairlead_proof.bench.batch_clock import FAMILY, BatchClock, batches_between, read_sums
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
-
-from fairlead.bench.batch_clock import FAMILY, BatchClock, batches_between, read_sums
 
 
 def _page(*batches_s: float) -> str:

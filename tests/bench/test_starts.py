@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from fairlead_proof.bench import starts
+from fairlead_proof.bench.starts import StartPlan, measure_starts
 
-from fairlead.bench import starts
-from fairlead.bench.starts import StartPlan, measure_starts
 from fairlead.errors import EnvironmentMissingError
 
 

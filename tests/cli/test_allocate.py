@@ -1,4 +1,4 @@
-"""`fairlead allocate` and `fairlead conform`, as a user runs them."""
+"""`fairlead proof allocate` and `fairlead proof conform`, as a user runs them."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ RUN = CliRunner()
 def test_table() -> None:
     """The table shows each client's queues; input is sorted first."""
     flags = ["-q", "orders/b/2", "-q", "orders/b/0-1", "-c", "z,a", "-s", "AVG_BY_CIRCLE"]
-    ended = RUN.invoke(app, ["allocate", *flags])
+    ended = RUN.invoke(app, ["proof", "allocate", *flags])
     rows = [line.split() for line in ended.stdout.splitlines() if "orders" in line]
     assert rows == [["a", "2", "orders/b/0,2"], ["z", "1", "orders/b/1"]]
 
@@ -22,29 +22,31 @@ def test_table() -> None:
 def test_orphans() -> None:
     """Queues that belong to nobody are counted."""
     flags = ["-q", "t/x@b/0-3", "-c", "a", "-s", "MACHINE_ROOM", "--options", '{"rooms":["y"]}']
-    assert "4 of 4 queues belong to nobody" in RUN.invoke(app, ["allocate", *flags]).stdout
+    assert "4 of 4 queues belong to nobody" in RUN.invoke(app, ["proof", "allocate", *flags]).stdout
 
 
 def test_orphans_are_told_once() -> None:
     """A queue that is given twice, or made up by CONFIG, is not counted against the others."""
     twice = ["-q", "t/b/0-1", "-q", "t/b/0-1", "-c", "a, b"]
-    assert "belong to nobody" not in RUN.invoke(app, ["allocate", *twice]).stdout
+    assert "belong to nobody" not in RUN.invoke(app, ["proof", "allocate", *twice]).stdout
     listed = ["-q", "t/b/0-5", "-c", "a", "-s", "CONFIG", "--options", '{"queues":[["t","b",77]]}']
-    assert "6 of 6 queues belong to nobody" in RUN.invoke(app, ["allocate", *listed]).stdout
+    assert (
+        "6 of 6 queues belong to nobody" in RUN.invoke(app, ["proof", "allocate", *listed]).stdout
+    )
 
 
 def test_some_clients(tmp_path: Path) -> None:
     """Where a document asks for some clients only, nothing is said of who has the other queues."""
     path = tmp_path / "case.json"
     path.write_text('{"queues":[["t","b",0],["t","b",1]],"clients":["a","b"],"for":["b"]}')
-    shown = RUN.invoke(app, ["allocate", "--case", str(path)]).stdout
+    shown = RUN.invoke(app, ["proof", "allocate", "--case", str(path)]).stdout
     assert "t/b/1" in shown
     assert "belong to nobody" not in shown
 
 
 def test_nothing_steers_the_terminal() -> None:
     """What would steer a terminal is written out in a table, and stands as it is in JSON."""
-    flags = ["allocate", "-q", "t/b/0", "-c", "x\x1b[31m\U0001f600"]
+    flags = ["proof", "allocate", "-q", "t/b/0", "-c", "x\x1b[31m\U0001f600"]
     assert " x\\x1b[31m\U0001f600 " in RUN.invoke(app, flags).stdout
     shares = json.loads(RUN.invoke(app, [*flags, "-o", "jsonl"]).stdout)["result"]
     assert shares == {"x\x1b[31m\U0001f600": [["t", "b", 0]]}
@@ -58,9 +60,11 @@ def test_cut_short() -> None:
         "subscriptions": {"a": ["orders", "bills"], "z": ["orders"]},
     }
     flags = ["-q", "orders/b/0-3", "-q", "bills/b/0", "-c", "z,a", "-s", "STICKY"]
-    ended = RUN.invoke(app, ["allocate", *flags, "--options", json.dumps(options)])
+    ended = RUN.invoke(app, ["proof", "allocate", *flags, "--options", json.dumps(options)])
     assert "note: cut short after 0 steps: the balance may not be the best" in ended.stdout
-    ended = RUN.invoke(app, ["allocate", *flags, "--options", json.dumps(options), "-o", "json"])
+    ended = RUN.invoke(
+        app, ["proof", "allocate", *flags, "--options", json.dumps(options), "-o", "json"]
+    )
     assert json.loads(ended.stdout)[0]["notes"][0].startswith("cut short")
 
 
@@ -69,7 +73,7 @@ def test_document(tmp_path: Path) -> None:
     case = {"strategy": "AVG", "queues": [["t", "b", 1], ["t", "b", 0]], "clients": ["b"]}
     path = tmp_path / "case.json"
     path.write_text(json.dumps(case))
-    ended = RUN.invoke(app, ["allocate", "--case", str(path), "-c", "a", "-o", "json"])
+    ended = RUN.invoke(app, ["proof", "allocate", "--case", str(path), "-c", "a", "-o", "json"])
     assert json.loads(ended.stdout)[0]["result"] == {"a": [["t", "b", 0], ["t", "b", 1]]}
 
 
@@ -90,7 +94,7 @@ def test_document(tmp_path: Path) -> None:
 )
 def test_mistakes(flags: list[str], said: str) -> None:
     """A mistake is told by its flag or option."""
-    ended = RUN.invoke(app, ["allocate", *flags])
+    ended = RUN.invoke(app, ["proof", "allocate", *flags])
     assert ended.exit_code != 0
     assert said in ended.output + str(ended.exception)
 
@@ -108,7 +112,7 @@ def test_mistakes(flags: list[str], said: str) -> None:
 )
 def test_mistakes_in_a_document(case: str, said: str) -> None:
     """A mistake in a document is told by its field, on standard input too."""
-    ended = RUN.invoke(app, ["allocate", "--case", "-"], input=case)
+    ended = RUN.invoke(app, ["proof", "allocate", "--case", "-"], input=case)
     assert ended.exit_code != 0
     assert said in str(ended.exception)
 
@@ -116,8 +120,8 @@ def test_mistakes_in_a_document(case: str, said: str) -> None:
 def test_conform() -> None:
     """Each line is answered; the exit code tells of lines that are no cases."""
     case = '{"id":1,"kind":"sort_clients","clients":["b","a"]}\n'
-    good = RUN.invoke(app, ["conform"], input=case)
+    good = RUN.invoke(app, ["proof", "conform"], input=case)
     assert (good.exit_code, json.loads(good.stdout)) == (0, {"id": 1, "result": ["a", "b"]})
-    bad = RUN.invoke(app, ["conform"], input=f"x\n{case}")
+    bad = RUN.invoke(app, ["proof", "conform"], input=f"x\n{case}")
     assert bad.exit_code == 2
     assert [json.loads(line)["id"] for line in bad.stdout.splitlines()] == [None, 1]

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from fairlead_proof.local.ownership import Ownership
 
 from fairlead.cli.group_work import GroupWork
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
-from fairlead.local.ownership import Ownership
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import raw_record
 from tests.cli.printed import document_of

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from fairlead_client.producer.settings import ProducerArguments
 from fairlead_client.settings import SettingsArguments
+from fairlead_proof.cli.proof import PROOFS
 from kafka.cli import admin, producer
 
 from fairlead.cli.commands import COMMANDS
@@ -99,7 +100,10 @@ def test_our_commands(line: Line) -> None:
     if name.startswith("-"):
         return
     assert name in COMMANDS
-    command: Any = load_command(name)
+    command: Any = load_command(name, COMMANDS[name])
+    if name == "proof" and rest:
+        name, *rest = rest
+        command = load_command(name, PROOFS[name])
     if rest and hasattr(command, "commands"):
         verb, *rest = rest
         assert verb in command.commands

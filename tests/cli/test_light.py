@@ -21,6 +21,7 @@ import typer
 from fairlead.cli.commands import COMMANDS
 from fairlead.cli.lazy import load_command
 from fairlead.cli.main import main
+from fairlead_proof.cli.proof import PROOFS
 
 def heavy_after(words):
     with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
@@ -31,10 +32,12 @@ def heavy_after(words):
     return found
 
 shown = {"": heavy_after([])}
-for name in COMMANDS:
+for name, entry in COMMANDS.items():
     shown[name] = heavy_after([name])
-    for verb in getattr(load_command(name), "commands", {}):
+    for verb in getattr(load_command(name, entry), "commands", {}):
         shown[f"{name} {verb}"] = heavy_after([name, verb])
+for name in PROOFS:
+    shown[f"proof {name}"] = heavy_after(["proof", name])
 print(json.dumps(shown))
 """
 

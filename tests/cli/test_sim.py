@@ -13,7 +13,7 @@ RUNNER = CliRunner()
 
 def test_a_few_schedules_are_counted_and_not_judged_by_how_much_happened() -> None:
     """Six schedules are too few to tell whether enough goes wrong; they break no promise."""
-    ran = RUNNER.invoke(app, ["sim", "-n", "6", "--seed", "900", "-o", "json"])
+    ran = RUNNER.invoke(app, ["proof", "sim", "-n", "6", "--seed", "900", "-o", "json"])
     assert ran.exit_code == ExitCode.OK, ran.output
     (document,) = orjson.loads(ran.stdout)
     assert document["schedules"] == 6
@@ -25,7 +25,7 @@ def test_a_few_schedules_are_counted_and_not_judged_by_how_much_happened() -> No
 
 def test_the_table_names_every_fault_and_the_measures() -> None:
     """People see what went wrong, how often, and what came of it."""
-    ran = RUNNER.invoke(app, ["sim", "--schedules", "2"])
+    ran = RUNNER.invoke(app, ["proof", "sim", "--schedules", "2"])
     assert ran.exit_code == ExitCode.OK
     for words in ("engine dies partly written", "handovers, released", "broke a promise"):
         assert words in ran.stdout
@@ -33,10 +33,10 @@ def test_the_table_names_every_fault_and_the_measures() -> None:
 
 def test_a_story_is_told_line_by_line() -> None:
     """One schedule can be read as what happened when, to whom."""
-    ran = RUNNER.invoke(app, ["sim", "--story", "--seed", "5"])
+    ran = RUNNER.invoke(app, ["proof", "sim", "--story", "--seed", "5"])
     assert ran.exit_code == ExitCode.OK
     assert "lets everything heal" in ran.stdout
-    again = RUNNER.invoke(app, ["sim", "--story", "--seed", "5", "-o", "json"])
+    again = RUNNER.invoke(app, ["proof", "sim", "--story", "--seed", "5", "-o", "json"])
     (document,) = orjson.loads(again.stdout)
     assert document["story"] == ran.stdout.splitlines()
 
@@ -45,13 +45,13 @@ def test_a_broken_promise_is_shown_with_how_to_repeat_it(monkeypatch: pytest.Mon
     """The lowest seed that fails ends the output: version, story, and the command to type."""
     monkeypatch.setattr(Draft, "new_epoch", lambda self: self.state.epoch)
     monkeypatch.setattr(Draft, "next_epoch", lambda self: self.state.epoch)
-    ran = RUNNER.invoke(app, ["sim", "-n", "3", "--seed", "40"])
+    ran = RUNNER.invoke(app, ["proof", "sim", "-n", "3", "--seed", "40"])
     assert ran.exit_code == ExitCode.VERDICT_NEGATIVE
     assert "seed 40, fairlead " in ran.stderr
-    assert "fairlead sim --story --seed 40" in ran.stderr
+    assert "fairlead proof sim --story --seed 40" in ran.stderr
     assert "driver-1" in ran.stderr
 
 
 def test_no_schedules_are_refused() -> None:
     """A run of nothing proves nothing."""
-    assert RUNNER.invoke(app, ["sim", "-n", "0"]).exit_code == ExitCode.USAGE
+    assert RUNNER.invoke(app, ["proof", "sim", "-n", "0"]).exit_code == ExitCode.USAGE

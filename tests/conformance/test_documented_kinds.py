@@ -4,8 +4,8 @@ import json
 import re
 from pathlib import Path
 
-from fairlead.conformance.kinds import KINDS
-from fairlead.conformance.lines import answer_lines
+from fairlead_proof.conformance.kinds import KINDS
+from fairlead_proof.conformance.lines import answer_lines
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
 

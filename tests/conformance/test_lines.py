@@ -3,8 +3,7 @@
 import json
 
 import pytest
-
-from fairlead.conformance.lines import answer_lines
+from fairlead_proof.conformance.lines import answer_lines
 
 QUEUES = [["orders", "main", number] for number in range(3)]
 

@@ -4,9 +4,8 @@ import json
 from typing import Any
 
 import pytest
-
-from fairlead.conformance.answer import answer
-from fairlead.conformance.lines import answer_lines
+from fairlead_proof.conformance.answer import answer
+from fairlead_proof.conformance.lines import answer_lines
 
 ROUTE: dict[str, Any] = {
     "queueDatas": [{"brokerName": "b", "perm": 6, "readQueueNums": 1, "writeQueueNums": 1}],

@@ -4,9 +4,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-
-from fairlead.conformance.answer import answer
-from fairlead.conformance.consume_timestamp import parse_consume_timestamp
+from fairlead_proof.conformance.answer import answer
+from fairlead_proof.conformance.consume_timestamp import parse_consume_timestamp
 
 CASE: dict[str, Any] = {
     "kind": "start_offset",

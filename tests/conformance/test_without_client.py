@@ -1,4 +1,4 @@
-"""`fairlead conform` where the client's library is not installed."""
+"""`fairlead proof conform` where the client's library is not installed."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ PROGRAM = """
 import sys
 sys.modules["fairlead_client"] = None
 from fairlead.cli.main import main
-main(["conform"])
+main(["proof", "conform"])
 """
 
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from fairlead.demo.fleet import Fleet
+from fairlead_proof.demo.fleet import Fleet
 
 
 @pytest.fixture

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from fairlead_proof.demo.judge import Requirements
+
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.outputs import Stage
-from fairlead.demo.judge import Requirements
 from fairlead.verify.history import (
     ClientKilled,
     Closing,

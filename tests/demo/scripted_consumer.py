@@ -9,8 +9,9 @@ import json
 import sys
 from pathlib import Path
 
+from fairlead_proof.demo.consumer_process import say, tell
+
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.demo.consumer_process import say, tell
 from fairlead.verify.journal import JournalWriter
 
 

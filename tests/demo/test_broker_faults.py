@@ -5,14 +5,14 @@ import re
 from dataclasses import replace
 
 import pytest
+from fairlead_proof.demo.broker_faults import BrokerFault, Outage, faults_of, names_of
+from fairlead_proof.demo.judge import DECIDED_SECONDS_MAX, judge
+from fairlead_proof.demo.report import Report, print_report
+from fairlead_proof.demo.run import Demo, DemoOptions
+from fairlead_proof.demo.screen import Screen
+from fairlead_proof.demo.verdict import Check
 from rich.console import Console
 
-from fairlead.demo.broker_faults import BrokerFault, Outage, faults_of, names_of
-from fairlead.demo.judge import DECIDED_SECONDS_MAX, judge
-from fairlead.demo.report import Report, print_report
-from fairlead.demo.run import Demo, DemoOptions
-from fairlead.demo.screen import Screen
-from fairlead.demo.verdict import Check
 from tests.demo.recorded import SMALL, sound_history
 
 BUSY_SECONDS_MAX = 30.0

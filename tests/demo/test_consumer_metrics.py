@@ -5,7 +5,7 @@ import threading
 import urllib.request
 from pathlib import Path
 
-from fairlead.demo.fleet import Fleet
+from fairlead_proof.demo.fleet import Fleet
 
 READY_SECONDS = 30.0
 

@@ -1,8 +1,7 @@
 """Which of the demo's clients push."""
 
 import pytest
-
-from fairlead.demo.consumers import Consumers
+from fairlead_proof.demo.consumers import Consumers
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import orjson
 import pytest
+from fairlead_proof.demo.judge import STEPS
 
-from fairlead.demo.judge import STEPS
 from fairlead.errors import ExitCode
 from tests.awaiting import child_process, run_talking
 

@@ -4,10 +4,9 @@ import io
 from pathlib import Path
 
 import pytest
+from fairlead_proof.demo.run import _evidence
+from fairlead_proof.demo.screen import Screen
 from rich.console import Console
-
-from fairlead.demo.run import _evidence
-from fairlead.demo.screen import Screen
 
 
 @pytest.mark.parametrize("told", [False, True])

@@ -1,6 +1,7 @@
 """The fleet on real processes: it tells them what to do, hears them, and notices their deaths."""
 
-from fairlead.demo.fleet import Fleet
+from fairlead_proof.demo.fleet import Fleet
+
 from fairlead.verify.history import Consumed, Held, Start, Stop
 from fairlead.verify.journal import read_journal
 from tests.demo.recorded import queue

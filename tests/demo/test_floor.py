@@ -1,7 +1,8 @@
 """The floor: who works on what, as the consumers say it live."""
 
+from fairlead_proof.demo.floor import Floor, Seat
+
 from fairlead.core.model import Epoch
-from fairlead.demo.floor import Floor, Seat
 from fairlead.verify.history import Consumed, Held, Start, Stop
 from tests.demo.recorded import queue
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from fairlead_proof.demo.judge import STEPS, Requirements, _every_step, judge
+from fairlead_proof.demo.memory import MemoryUse
+from fairlead_proof.demo.verdict import Check, StepOutcome, Verdict
 
 from fairlead.core.model import Epoch
-from fairlead.demo.judge import STEPS, Requirements, _every_step, judge
-from fairlead.demo.memory import MemoryUse
-from fairlead.demo.verdict import Check, StepOutcome, Verdict
 from fairlead.verify.history import (
     Closing,
     Consumed,

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fairlead.demo.judge import Requirements, judge
-from fairlead.demo.verdict import Check, Verdict
+from fairlead_proof.demo.judge import Requirements, judge
+from fairlead_proof.demo.verdict import Check, Verdict
+
 from fairlead.verify.history import (
     ClientKilled,
     Consumed,

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from fairlead.demo.leader_watch import LeaderWatch
+from fairlead_proof.demo.leader_watch import LeaderWatch
 
 VICTIM: Final = 1
 BEHIND: Final = 3

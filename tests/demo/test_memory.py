@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fairlead_proof.demo.memory import MemoryUse, MemoryWatch
+from fairlead_proof.local import processes
 
-from fairlead.demo.memory import MemoryUse, MemoryWatch
-from fairlead.local import processes
 from tests.awaiting import child_process
 
 HELD = 40 * 2**20

@@ -6,9 +6,9 @@ import orjson
 import pytest
 from fairlead_client.model import Queue
 from fairlead_client.producer.outgoing import SendResult
+from fairlead_proof.demo.sending_judge import Phase, judge_sending
+from fairlead_proof.demo.sent_messages import FIRST, Ledger, Sent
 
-from fairlead.demo.sending_judge import Phase, judge_sending
-from fairlead.demo.sent_messages import FIRST, Ledger, Sent
 from fairlead.errors import ExitCode
 from fairlead.kafka.topic_content import TopicContent
 from fairlead.wire.raw import RawRecord
@@ -20,7 +20,7 @@ from tests.awaiting import run_talking
 @pytest.mark.slow
 def test_around_both() -> None:
     """The producer goes around a slow broker and a killed one, and loses no message."""
-    command = [sys.executable, "-m", "fairlead", "demo-producer", "--check", "-o", "json"]
+    command = [sys.executable, "-m", "fairlead", "proof", "demo-producer", "--check", "-o", "json"]
     ended = run_talking(command)
     assert ended.returncode == ExitCode.OK, ended.stderr.decode()
     document = orjson.loads(ended.stdout)

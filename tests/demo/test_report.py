@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import orjson
+from fairlead_proof.demo.judge import judge
+from fairlead_proof.demo.report import Report, print_report, write_report
 from rich.console import Console
 
-from fairlead.demo.judge import judge
-from fairlead.demo.report import Report, print_report, write_report
 from fairlead.verify.history import History
 from tests.demo.recorded import BARE, SMALL, sound_history
 

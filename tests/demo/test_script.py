@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fairlead_proof.demo.fleet import Fleet
+from fairlead_proof.demo.script import FIRST, Script, StepError
+from fairlead_proof.local.child import Child, Killing
+from fairlead_proof.local.ownership import Ownership
 
-from fairlead.demo.fleet import Fleet
-from fairlead.demo.script import FIRST, Script, StepError
 from fairlead.errors import EnvironmentMissingError
-from fairlead.local.child import Child, Killing
-from fairlead.local.ownership import Ownership
 from fairlead.verify.history import Closing
 
 

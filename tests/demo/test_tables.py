@@ -3,13 +3,13 @@
 import io
 
 import pytest
+from fairlead_proof.demo.floor import Floor, Seat
+from fairlead_proof.demo.script import StepNote
+from fairlead_proof.demo.tables import header, member_table, queue_grid, ranges, step_table
+from fairlead_proof.local.ownership import Ownership
 from rich.console import Console, RenderableType
 
 from fairlead.core.model import Epoch
-from fairlead.demo.floor import Floor, Seat
-from fairlead.demo.script import StepNote
-from fairlead.demo.tables import header, member_table, queue_grid, ranges, step_table
-from fairlead.local.ownership import Ownership
 from fairlead.verify.history import Held, Start
 from tests.demo.recorded import queue
 

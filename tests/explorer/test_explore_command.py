@@ -1,4 +1,4 @@
-"""``fairlead explore``: what it prints, what it refuses, and its exit codes."""
+"""``fairlead proof explore``: what it prints, what it refuses, and its exit codes."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from fairlead.errors import ExitCode
 def run(*arguments: str) -> int:
     """Run the command; return its exit code."""
     with pytest.raises(SystemExit) as ended:
-        main(["explore", *arguments])
+        main(["proof", "explore", *arguments])
     return int(ended.value.code or 0)
 
 

@@ -3,12 +3,12 @@
 from dataclasses import fields, replace
 
 from fairlead_client.session.memory import Memory, QueueMemory
+from fairlead_proof.explorer import group_image, memory_image
+from fairlead_proof.explorer.frozen import frozen
+from fairlead_proof.explorer.world import World
+from fairlead_proof.explorer.world_state import CLIENTS, ENGINE, Joint
 
 from fairlead.core.state import GroupState
-from fairlead.sim.explorer import group_image, memory_image
-from fairlead.sim.explorer.frozen import frozen
-from fairlead.sim.explorer.world import World
-from fairlead.sim.explorer.world_state import CLIENTS, ENGINE, Joint
 
 
 def names(kind: type) -> set[str]:

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 from fairlead_client.session.seen_releases import SeenReleases
+from fairlead_proof.explorer.counterexample_replay import LostThreadError, retell
+from fairlead_proof.explorer.rows import ROWS, Rows
+from fairlead_proof.explorer.search import Progress, Searched, search
+from fairlead_proof.explorer.world import Restart, World
+from fairlead_proof.explorer.world_state import CLIENTS, ENGINE, JUDGE, Joint, Moment
 
 from fairlead.core import apply, forced_handover
 from fairlead.core.handover import Resolved, overtake
 from fairlead.core.state import Grant, QueueState
-from fairlead.sim.explorer.counterexample_replay import LostThreadError, retell
-from fairlead.sim.explorer.rows import ROWS, Rows
-from fairlead.sim.explorer.search import Progress, Searched, search
-from fairlead.sim.explorer.world import Restart, World
-from fairlead.sim.explorer.world_state import CLIENTS, ENGINE, JUDGE, Joint, Moment
 from tests.hash_seeds import printed_under
 
 step = importlib.import_module("fairlead.core.step")
@@ -103,8 +103,8 @@ def test_pruning_changes_nothing(world: World) -> None:
 def test_the_same_counts_in_every_process() -> None:
     """Counts depend on no hash: two processes find the same states and steps."""
     program = (
-        "from fairlead.sim.explorer.search import search\n"
-        "from fairlead.sim.explorer.world import World\n"
+        "from fairlead_proof.explorer.search import search\n"
+        "from fairlead_proof.explorer.world import World\n"
         "found = search(World(clients=2, moves=1, losses=1))\n"
         "print(found.states, found.transitions, found.ends, found.steps, found.facts)"
     )

@@ -8,9 +8,10 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from fairlead_proof.demo.floor import Floor
+
 from fairlead.broker.ports import is_listening
 from fairlead.broker.state import read_state
-from fairlead.demo.floor import Floor
 from tests.faults.stage import LEASE_SECONDS, Stage
 from tests.faults.standstill import Standstill
 

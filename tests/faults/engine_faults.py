@@ -9,9 +9,10 @@ import signal
 import time
 from typing import Final
 
+from fairlead_proof.local.child import Child
+from fairlead_proof.local.processes import family_of
+
 from fairlead.errors import ExitCode
-from fairlead.local.child import Child
-from fairlead.local.processes import family_of
 from tests.faults.stage import JOIN_STARTS_MAX, LEASE_SECONDS, RATE, Stage
 from tests.faults.standstill import Standstill, thread_states
 from tests.faults.trial import Trial

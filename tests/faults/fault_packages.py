@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.monitoring.prometheus.apt import AptPackage
 from tests.apt_tree import AptTree, find_in_cache
+from tools.prometheus.apt import AptPackage
 
 __all__ = ["Iptables", "ensure_faketime", "ensure_iptables"]
 

@@ -6,8 +6,7 @@ Its session thinks that the answer is on its way, and asks again; its heartbeats
 from fairlead_client.session.actions import SendClaims
 from fairlead_client.transport import session_thread
 from fairlead_client.transport.writer import SendAction, Writer
-
-from fairlead.demo import consumer_process
+from fairlead_proof.demo import consumer_process
 
 
 class MuteWriter(Writer):

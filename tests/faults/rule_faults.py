@@ -21,9 +21,8 @@ from tests.faults.stage import (
 from tests.streaming.log import Log, body_of
 
 if TYPE_CHECKING:
+    from fairlead_proof.demo.floor import Floor
     from kafka.consumer.fetcher import ConsumerRecord
-
-    from fairlead.demo.floor import Floor
 
     Wanted = Callable[[ConsumerRecord], bool]
 

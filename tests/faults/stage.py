@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import orjson
+from fairlead_proof.demo.floor import Floor
+from fairlead_proof.local.child import Child
+from fairlead_proof.local.system import BROKER_NAME, LocalSystem, SystemPlan
 
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import Reset, RuleSet
-from fairlead.demo.floor import Floor
 from fairlead.kafka.rule_writer import write_rules
-from fairlead.local.child import Child
-from fairlead.local.system import BROKER_NAME, LocalSystem, SystemPlan
 from fairlead.recording.capture import Capture, capture, driver_settings
 from fairlead.settings import Settings, load_settings
 from fairlead.verify.evidence import source_content
@@ -167,7 +167,7 @@ class Stage:
 
     def _start_producer(self, stack: contextlib.ExitStack) -> Child:
         command = [
-            sys.executable, "-m", "fairlead.demo.producer_process",
+            sys.executable, "-m", "fairlead_proof.demo.producer_process",
             "--bootstrap", self.system.bootstrap,
             "--topic", self.plan.source,
             "--rate", str(RATE),

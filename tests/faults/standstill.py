@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from fairlead.local.processes import PROC, family_of
+from fairlead_proof.local.processes import PROC, family_of
 
 _STOP_SECONDS_MAX: Final = 10.0
 _LOOK_SECONDS: Final = 0.002

@@ -6,10 +6,10 @@ from typing import Any
 
 import orjson
 import pytest
+from fairlead_proof.local.child import Killing
 
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.outputs import Cut
-from fairlead.local.child import Killing
 from fairlead.verify.journal import JournalWriter
 from fairlead.wire.bodies import cut_body
 from fairlead.wire.raw import RawRecord

@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from fairlead_proof.local.processes import processor_seconds
 
-from fairlead.local.processes import processor_seconds
 from tests.awaiting import SECONDS, child_process
 from tests.faults.standstill import Standstill, thread_states
 

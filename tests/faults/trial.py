@@ -6,7 +6,7 @@ Times are CLOCK_MONOTONIC in nanoseconds, as in the journals.
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fairlead.local.child import Killing
+from fairlead_proof.local.child import Killing
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
+from fairlead_proof.demo.fleet import Fleet
+from fairlead_proof.demo.floor import Floor
+from fairlead_proof.local.child import Killing
+from fairlead_proof.local.follower import DecisionFollower
 
 from fairlead.core.model import MessageQueue
-from fairlead.demo.fleet import Fleet
-from fairlead.demo.floor import Floor
 from fairlead.errors import ExitCode
-from fairlead.local.child import Killing
-from fairlead.local.follower import DecisionFollower
 from fairlead.verify.history import Held
 from fairlead.wire.decision_records import DecisionRecord
 from tests.awaiting import LONGEST_SECONDS

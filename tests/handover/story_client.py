@@ -9,10 +9,10 @@ from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
 from fairlead_client.session.memory import SessionSettings
 from fairlead_client.session.session import Session
+from fairlead_proof.sim.wire_shim import claim, progress, released, told
 
 from fairlead.core import model, records
 from fairlead.core.model import Epoch, MemberKey, Position
-from fairlead.sim.wire_shim import claim, progress, released, told
 from tests.core.world import GROUP, key_of, queue_of
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Cases for the judge, drawn from a seed: the input of `fairlead conform`, odd corners included.
+"""Cases for the judge, drawn from a seed: input of `fairlead proof conform`, odd corners included.
 
 Sizes, names and options are drawn apart from each other, so that corners meet. What a random draw
 would never hit (two nodes of a hash ring on one place, a queue exactly on a node) is drawn from

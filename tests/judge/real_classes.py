@@ -42,7 +42,7 @@ def judged(
     """Return what RocketMQ answers, case by case.
 
     Args:
-        cases: in the format of `fairlead conform`.
+        cases: in the format of `fairlead proof conform`.
         folder: where RocketMQ may write its log; it would take the user's home otherwise.
         jars: which RocketMQ.
     """

@@ -1,7 +1,7 @@
 """Cases about a producer's choice, drawn from a seed: selections, latencies, and both in turn.
 
-The kind `fault_strategy` is the tests' own: `fairlead conform` does not have it. Its steps are
-updates and questions; time goes on by hours, so that the moments a step takes decide nothing.
+The kind `fault_strategy` is the tests' own: `fairlead proof conform` does not have it. Its steps
+are updates and questions; time goes on by hours, so that the moments a step takes decide nothing.
 """
 
 from typing import Any, Final

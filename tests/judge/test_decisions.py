@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import pytest
+from fairlead_proof.conformance.lines import answer_lines
 
-from fairlead.conformance.lines import answer_lines
 from tests.judge import fault_sequences
 from tests.judge.branches import ALL, Counts, table
 from tests.judge.cases import Case, Draw
@@ -32,7 +32,7 @@ LINES: Final[Mapping[str, RocketMQ]] = {
     "5": "rocketmq-5",
     "4.3": "rocketmq-4.7",
 }
-"""RocketMQ's lines as `fairlead conform` names them, and the jars that are asked."""
+"""RocketMQ's lines as `fairlead proof conform` names them, and the jars that are asked."""
 REFUSING: Final = ("publish_info", "subscribe_info", "select_queue", "start_offset")
 MET: Final[Mapping[str, tuple[str, ...]]] = {
     "publish_info": (
@@ -153,7 +153,7 @@ def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def _ours(cases: list[Case]) -> list[Case]:
-    """What `fairlead conform` answers, and the client's classes to the tests' own kind."""
+    """What `fairlead proof conform` answers, and the client's classes to the tests' own kind."""
     lines = (json.dumps(case).encode() for case in cases if case["kind"] != "fault_strategy")
     conformed = (json.loads(line.text) for line in answer_lines(lines))
     return [

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import pytest
+from fairlead_proof.conformance.lines import answer_lines
 
-from fairlead.conformance.lines import answer_lines
 from tests.judge.branches import ALL, Counts, count, table
 from tests.judge.cases import STRATEGIES, Case, generate
 from tests.judge.comparison import differences
@@ -103,7 +103,7 @@ def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def _ours(cases: list[Case]) -> list[Case]:
-    """What `fairlead conform` answers to the lines that the judge is asked, too."""
+    """What `fairlead proof conform` answers to the lines that the judge is asked, too."""
     lines = (json.dumps(case).encode("ascii") for case in cases)
     return [json.loads(line.text) for line in answer_lines(lines)]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from fairlead_proof.conformance.answer import answer
 
-from fairlead.conformance.answer import answer
 from tests.judge.cases import Case
 from tests.judge.real_classes import judged
 

@@ -1,8 +1,8 @@
 """The judge and our strategies give the shares that people wrote down."""
 
 import pytest
+from fairlead_proof.conformance.answer import answer
 
-from fairlead.conformance.answer import answer
 from tests.judge.cases import Case
 from tests.judge.real_classes import judged
 from tests.judge.vectors import KNOWN, REFUSED, Shares

@@ -27,7 +27,7 @@ def dealt(lists: str) -> list[list[int]]:
 
 
 def case(strategy: str, queues_: list[Queue], clients: list[str], **more: Any) -> Case:
-    """Return a case in the format of `fairlead conform`."""
+    """Return a case in the format of `fairlead proof conform`."""
     fields = {"kind": "allocate", "strategy": strategy, "queues": queues_, "clients": clients}
     return {"id": strategy, **fields, **more}
 

@@ -8,7 +8,8 @@ import threading
 import time
 from pathlib import Path
 
-from fairlead.local.child import Child
+from fairlead_proof.local.child import Child
+
 from tests.awaiting import child_process
 
 SECONDS = 20.0
@@ -30,7 +31,7 @@ child.wait()
 PARENT = """
 import sys, time
 from pathlib import Path
-from fairlead.local.child import Child
+from fairlead_proof.local.child import Child
 child = Child("kept", [sys.executable, "-c", "import time; time.sleep(600)"], Path(sys.argv[1]))
 print(child.pid, flush=True)
 time.sleep(600)

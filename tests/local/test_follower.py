@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import orjson
 import pytest
+from fairlead_proof.local.follower import DecisionFollower
 from kafka import KafkaProducer
 
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.local.follower import DecisionFollower
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.topics import TopicNames
 from tests.wire.wire_records import example

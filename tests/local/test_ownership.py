@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from fairlead_proof.local.ownership import Ownership
+
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.outputs import Stage
-from fairlead.local.ownership import Ownership
 from fairlead.wire.decision_records import DecisionRecord
 from tests.fixtures.decisions import decision_of, move_of
 

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from fairlead.local import processes
-from fairlead.local.processes import (
+from fairlead_proof.local import processes
+from fairlead_proof.local.processes import (
     FamilyMemory,
     family_memory,
     family_of,
     memory_bytes,
     processor_seconds,
 )
+
 from tests.awaiting import child_process
 
 MEBIBYTE = 2**20

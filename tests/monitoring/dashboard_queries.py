@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from fairlead.monitoring.alerts.durations import scaled
+from tools.alerts.durations import scaled
 
 FOLDER: Final = Path(__file__).resolve().parents[2] / "deploy" / "grafana" / "dashboards"
 

@@ -8,20 +8,20 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
+from fairlead_proof.demo.fleet import Fleet
+from fairlead_proof.demo.floor import Floor
+from fairlead_proof.local.processes import PROC, family_of
+from fairlead_proof.local.system import LocalSystem, SystemPlan
 from kafka import KafkaProducer
 
 from fairlead.broker.ports import free_ports
 from fairlead.core.records import RuleSet
-from fairlead.demo.fleet import Fleet
-from fairlead.demo.floor import Floor
 from fairlead.kafka.rule_writer import write_rules
-from fairlead.local.processes import PROC, family_of
-from fairlead.local.system import LocalSystem, SystemPlan
-from fairlead.monitoring.alerts.alert import ENGINE, SERVE, Job
 from fairlead.settings import load_settings
 from fairlead.wire.partition import partition_of_group
 from tests.faults.standstill import Standstill
 from tests.fixtures.kafka import FEW_PARTITIONS
+from tools.alerts.alert import ENGINE, SERVE, Job
 
 CALM: Final = "calm"
 """The group that only sees a client join; its queues are told one by one."""

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from fairlead.broker.ports import free_ports
-from fairlead.monitoring.alerts.alert import Job
-from fairlead.monitoring.alerts.rules import rules_document
-from fairlead.monitoring.alerts.scraping import prometheus_document
-from fairlead.monitoring.alerts.yaml_text import yaml_text
 from tests.monitoring.prometheus_server import PrometheusServer
+from tools.alerts.alert import Job
+from tools.alerts.rules import rules_document
+from tools.alerts.scraping import prometheus_document
+from tools.alerts.yaml_text import yaml_text
 
 _LOOK_SECONDS: Final = 0.25
 

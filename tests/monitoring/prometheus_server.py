@@ -11,9 +11,9 @@ from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 import orjson
+from fairlead_proof.local.child import Child
 
-from fairlead.local.child import Child
-from fairlead.monitoring.prometheus import find_program
+from tools.prometheus import find_program
 
 READY_SECONDS: Final = 30.0
 _ASK_SECONDS: Final = 30.0

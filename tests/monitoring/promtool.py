@@ -3,8 +3,8 @@
 import subprocess
 from pathlib import Path
 
-from fairlead.monitoring.prometheus import find_program
 from tests.awaiting import LONGEST_SECONDS
+from tools.prometheus import find_program
 
 
 def promtool(*arguments: str | Path, given: bytes = b"") -> tuple[int, str]:

@@ -8,15 +8,15 @@ import pytest
 import yaml
 
 from fairlead.errors import ExitCode
-from fairlead.monitoring.alerts import ALERTS, GROWTHS, Alert
-from fairlead.monitoring.alerts.__main__ import main
-from fairlead.monitoring.alerts.durations import scaled, scaled_duration
-from fairlead.monitoring.alerts.rules import rules_document
-from fairlead.monitoring.alerts.scraping import prometheus_document
-from fairlead.monitoring.alerts.yaml_text import yaml_text
 from tests.monitoring.alert_cases.case import Case
 from tests.monitoring.alert_files import CASES, ROOT, generated_files
 from tests.monitoring.promtool import promtool
+from tools.alerts import ALERTS, GROWTHS, Alert
+from tools.alerts.__main__ import main
+from tools.alerts.durations import scaled, scaled_duration
+from tools.alerts.rules import rules_document
+from tools.alerts.scraping import prometheus_document
+from tools.alerts.yaml_text import yaml_text
 
 DEPLOYED = ROOT / "deploy" / "prometheus"
 ALL_CASES = [case for cases, _ in CASES.values() for case in cases]

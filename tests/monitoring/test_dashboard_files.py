@@ -9,9 +9,9 @@ import pytest
 import yaml
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from fairlead.monitoring.dashboards.files import files, write
-from fairlead.monitoring.dashboards.rows.one_group import PHASES
 from tests.monitoring.dashboard_queries import FOLDER, dashboards, panels
+from tools.dashboards.files import files, write
+from tools.dashboards.rows.one_group import PHASES
 
 ROOT = FOLDER.parents[2]
 PROVISIONING = FOLDER.parent / "provisioning"

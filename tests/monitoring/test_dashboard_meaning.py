@@ -7,10 +7,10 @@ from typing import Final
 import pytest
 import yaml
 
-from fairlead.monitoring.dashboards import conditions
-from fairlead.monitoring.dashboards.promql import of_groups
 from tests.monitoring.dashboard_queries import CHOSEN
 from tests.monitoring.promtool import promtool
+from tools.dashboards import conditions
+from tools.dashboards.promql import of_groups
 
 MINUTES: Final = 20
 NOW: Final = f"{MINUTES}m"

@@ -8,8 +8,6 @@ from fairlead_client.metrics import ClientMetrics, Families, ProducerFamilies, P
 from prometheus_client import CollectorRegistry, generate_latest
 
 from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
-from fairlead.monitoring.alerts import ALERTS, GROWTHS
-from fairlead.monitoring.alerts.alert import BRIDGE, CLIENTS, ENGINE, SERVE, Job
 from fairlead.serve.following import FollowedTopic, Following
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.requests_metrics import ServeMetrics
@@ -17,6 +15,8 @@ from streaming.metrics import EngineMetrics
 from tests.monitoring.promtool import promtool
 from tests.observed.worlds import Followed
 from tests.planning.live import world_of
+from tools.alerts import ALERTS, GROWTHS
+from tools.alerts.alert import BRIDGE, CLIENTS, ENGINE, SERVE, Job
 
 ASKED = re.compile(r"\bfairlead_\w+")
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from fairlead.monitoring.dashboards.promql import UNKNOWN
 from tests.monitoring.dashboard_proof import RIGHTLY_EMPTY, asked, unanswered
 from tests.monitoring.dashboard_queries import queries
 from tests.monitoring.faulty_system import CALM, FaultySystem
 from tests.monitoring.live_prometheus import Fired, LivePrometheus
 from tests.monitoring.prometheus_server import Series
+from tools.dashboards.promql import UNKNOWN
 
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka

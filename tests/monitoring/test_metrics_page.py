@@ -2,11 +2,11 @@
 
 import pytest
 
-from fairlead.monitoring.metrics.exported import exported
-from fairlead.monitoring.metrics.page import PAGE, filled, listed
-from fairlead.monitoring.metrics.samples import RARE, RECORDED, picked, read_samples, samples_text
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
 from streaming.families import COUNTED
+from tools.metrics.exported import exported
+from tools.metrics.page import PAGE, filled, listed
+from tools.metrics.samples import RARE, RECORDED, picked, read_samples, samples_text
 
 FAMILIES = [(part, name) for part, families in exported().items() for name in families]
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.monitoring.prometheus import ensure_programs, find_program
-from fairlead.monitoring.prometheus.apt import AptPackage, unpack_all
-from fairlead.monitoring.prometheus.store import ProgramStore
 from tests.awaiting import LONGEST_SECONDS, child_process
+from tools.prometheus import ensure_programs, find_program
+from tools.prometheus.apt import AptPackage, unpack_all
+from tools.prometheus.store import ProgramStore
 
 ANSWER = "#!/bin/sh\necho '{name}, version {version} (branch: x, revision: y)'\n"
 
@@ -210,7 +210,7 @@ def test_no_apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
         ensure_programs(said.append)
     with pytest.raises(EnvironmentMissingError, match="promtool: there is none") as told:
         find_program("promtool")
-    assert "fairlead setup prometheus" in told.value.remedy
+    assert "python -m tools.prometheus" in told.value.remedy
 
 
 def test_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +252,7 @@ def test_two_at_once(repository: Repository) -> None:
     repository.offer("2.45.0")
     store = ProgramStore(repository.configuration.parent / "fairlead" / "prometheus")
     store.folder.mkdir(parents=True)
-    command = [sys.executable, "-m", "fairlead", "setup", "prometheus"]
+    command = [sys.executable, "-m", "tools.prometheus"]
     with (store.folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with child_process(

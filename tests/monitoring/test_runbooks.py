@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlead.monitoring.alerts import ALERTS
+from tools.alerts import ALERTS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "runbooks"

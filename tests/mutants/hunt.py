@@ -3,7 +3,8 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from fairlead.sim.explorer.world import World
+from fairlead_proof.explorer.world import World
+
 from tests.mutants.catchers import Catch, CatcherError, explorer, simulator, stories
 from tests.mutants.inside.explore import world_of
 from tests.mutants.mutant import Mutant

@@ -1,8 +1,8 @@
 """Whoever drops a rule of the handover is caught by a search, a simulation or a story."""
 
 import pytest
+from fairlead_proof.explorer.rows import ROWS, Rows
 
-from fairlead.sim.explorer.rows import ROWS, Rows
 from tests.mutants.hunt import hunt, unpatched
 from tests.mutants.mutant import Mutant, catalogue
 from tests.mutants.tree import Tree

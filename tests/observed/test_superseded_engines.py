@@ -7,10 +7,10 @@ from typing import Any
 
 import orjson
 import pytest
+from fairlead_proof.local.ownership import Ownership
 
 from fairlead.history.grant_history import tenures_of
 from fairlead.kafka.decision_log import decisions_after, last_life, newest_epoch, read_decisions
-from fairlead.local.ownership import Ownership
 from fairlead.observed.reading import read_standing
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import OutgoingRecord

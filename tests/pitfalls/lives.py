@@ -2,8 +2,8 @@
 
 from random import Random
 
-from fairlead.pitfalls.history import Event, Freezes, Grows, Joins, Killed, Leaves
-from fairlead.pitfalls.scene import Scene
+from fairlead_proof.pitfalls.history import Event, Freezes, Grows, Joins, Killed, Leaves
+from fairlead_proof.pitfalls.scene import Scene
 
 __all__ = ["CHANGES_UNTIL_MS", "FROM_MS", "TO_MS", "drawn_events", "drawn_scene"]
 

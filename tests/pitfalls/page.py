@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from textwrap import wrap
 
-from fairlead.pitfalls.catalogue import PITFALLS
-from fairlead.pitfalls.pitfall import OURS, ROCKETMQ, Told
-from fairlead.pitfalls.text import counts
+from fairlead_proof.pitfalls.catalogue import PITFALLS
+from fairlead_proof.pitfalls.pitfall import OURS, ROCKETMQ, Told
+from fairlead_proof.pitfalls.text import counts
+
 from tests.pitfalls.telling import told_of
 
 __all__ = ["MARK", "all_told", "page"]

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from fairlead_proof.pitfalls.history import Joins
+from fairlead_proof.pitfalls.ledger import Ledger
+from fairlead_proof.pitfalls.picture import shown_queues
+from fairlead_proof.pitfalls.pitfall import OURS, ROCKETMQ, Told
+
 from fairlead.core.model import MessageQueue
-from fairlead.pitfalls.history import Joins
-from fairlead.pitfalls.ledger import Ledger
-from fairlead.pitfalls.picture import shown_queues
-from fairlead.pitfalls.pitfall import OURS, ROCKETMQ, Told
 
 __all__ = ["svg_of"]
 

@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from fairlead.pitfalls.catalogue import PITFALLS
-from fairlead.pitfalls.pitfall import Pitfall, Told
+from fairlead_proof.pitfalls.catalogue import PITFALLS
+from fairlead_proof.pitfalls.pitfall import Pitfall, Told
 
 __all__ = ["pitfall_named", "told_of"]
 

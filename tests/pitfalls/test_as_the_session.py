@@ -16,18 +16,18 @@ from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
 from fairlead_client.session.memory import SessionSettings
 from fairlead_client.session.session import Session
+from fairlead_proof.pitfalls.catalogue import PITFALLS
+from fairlead_proof.pitfalls.history import Event, play
+from fairlead_proof.pitfalls.ours.consumer import GROUP, Consumer
+from fairlead_proof.pitfalls.ours.engine import GENERATION
+from fairlead_proof.pitfalls.ours.world import HEARTBEAT_MS, LEASE_MS, OurWorld
+from fairlead_proof.pitfalls.pitfall import Pitfall
+from fairlead_proof.pitfalls.scene import Scene
 
 from fairlead.core.model import MessageQueue
 from fairlead.core.model import Position as CorePosition
 from fairlead.core.outputs import Add as CoreAdd
 from fairlead.core.outputs import Assignment as CoreAssignment
-from fairlead.pitfalls.catalogue import PITFALLS
-from fairlead.pitfalls.history import Event, play
-from fairlead.pitfalls.ours.consumer import GROUP, Consumer
-from fairlead.pitfalls.ours.engine import GENERATION
-from fairlead.pitfalls.ours.world import HEARTBEAT_MS, LEASE_MS, OurWorld
-from fairlead.pitfalls.pitfall import Pitfall
-from fairlead.pitfalls.scene import Scene
 from tests.pitfalls.lives import TO_MS, drawn_events, drawn_scene
 
 Done = tuple[str, MessageQueue, tuple[int, int], int | None]

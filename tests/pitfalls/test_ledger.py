@@ -1,8 +1,9 @@
 """Who owned what, for how long, and what was read twice, counted from tenures alone."""
 
+from fairlead_proof.pitfalls.ledger import Ledger
+from fairlead_proof.pitfalls.tenure import Tenure
+
 from fairlead.core.model import MessageQueue
-from fairlead.pitfalls.ledger import Ledger
-from fairlead.pitfalls.tenure import Tenure
 
 Q = MessageQueue("orders", "broker-a", 0)
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from fairlead.pitfalls.history import Freezes, Killed, play
-from fairlead.pitfalls.ledger import Tally
-from fairlead.pitfalls.ours.world import OurWorld
-from fairlead.pitfalls.rocketmq.network import Call, Network, Trouble
-from fairlead.pitfalls.rocketmq.times import RELEASE_4_9, RELEASE_5_3
-from fairlead.pitfalls.rocketmq.world import RocketmqWorld
+from fairlead_proof.pitfalls.history import Freezes, Killed, play
+from fairlead_proof.pitfalls.ledger import Tally
+from fairlead_proof.pitfalls.ours.world import OurWorld
+from fairlead_proof.pitfalls.rocketmq.network import Call, Network, Trouble
+from fairlead_proof.pitfalls.rocketmq.times import RELEASE_4_9, RELEASE_5_3
+from fairlead_proof.pitfalls.rocketmq.world import RocketmqWorld
+
 from tests.pitfalls.lives import FROM_MS, TO_MS, drawn_events, drawn_scene
 
 LIVES = 50

@@ -1,9 +1,10 @@
 """What the model's broker knows, tells and locks, as RocketMQ's does."""
 
+from fairlead_proof.pitfalls.rocketmq.broker import Broker
+from fairlead_proof.pitfalls.rocketmq.queue_locks import QueueLocks
+from fairlead_proof.pitfalls.rocketmq.times import RELEASE_4_9
+
 from fairlead.core.model import MessageQueue
-from fairlead.pitfalls.rocketmq.broker import Broker
-from fairlead.pitfalls.rocketmq.queue_locks import QueueLocks
-from fairlead.pitfalls.rocketmq.times import RELEASE_4_9
 
 Q = MessageQueue("orders", "broker-a", 0)
 

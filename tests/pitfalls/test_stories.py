@@ -8,16 +8,16 @@ import os
 from pathlib import Path
 
 import pytest
+from fairlead_proof.pitfalls.catalogue import PITFALLS
+from fairlead_proof.pitfalls.history import play
+from fairlead_proof.pitfalls.ours.consumer import GROUP
+from fairlead_proof.pitfalls.ours.engine import SWITCH_MS
+from fairlead_proof.pitfalls.ours.world import HEARTBEAT_MS, LEASE_MS, OurWorld
+from fairlead_proof.pitfalls.pitfall import OURS, ROCKETMQ, Pitfall
+from fairlead_proof.pitfalls.tenure import WORK_MS
+from fairlead_proof.pitfalls.text import text_of
 
 from fairlead.core.records import RuleSet
-from fairlead.pitfalls.catalogue import PITFALLS
-from fairlead.pitfalls.history import play
-from fairlead.pitfalls.ours.consumer import GROUP
-from fairlead.pitfalls.ours.engine import SWITCH_MS
-from fairlead.pitfalls.ours.world import HEARTBEAT_MS, LEASE_MS, OurWorld
-from fairlead.pitfalls.pitfall import OURS, ROCKETMQ, Pitfall
-from fairlead.pitfalls.tenure import WORK_MS
-from fairlead.pitfalls.text import text_of
 from fairlead.settings import load_settings
 from tests.pitfalls.telling import pitfall_named, told_of
 

@@ -2,9 +2,8 @@
 
 import orjson
 import pytest
-
-from fairlead.sim.kafka import Kafka
-from fairlead.sim.world import TOPIC, World
+from fairlead_proof.sim.kafka import Kafka
+from fairlead_proof.sim.world import TOPIC, World
 
 
 def adds_for(kafka: Kafka, incarnation: str) -> int:

@@ -1,10 +1,10 @@
 """Lives by seed: whatever goes wrong in them, every promise is kept."""
 
 import pytest
+from fairlead_proof.sim import campaign as campaigns
+from fairlead_proof.sim.campaign import Campaign, run_campaign
+from fairlead_proof.sim.schedule import run_schedule
 
-from fairlead.sim import campaign as campaigns
-from fairlead.sim.campaign import Campaign, run_campaign
-from fairlead.sim.schedule import run_schedule
 from tests.hash_seeds import printed_under
 
 MEASURED = 100
@@ -48,7 +48,7 @@ def test_a_seed_repeats_its_schedule_to_the_byte(seed: int) -> None:
     told = "\n".join(run_schedule(seed, told=True).story)
     assert told
     program = (
-        "from fairlead.sim.schedule import run_schedule;"
+        "from fairlead_proof.sim.schedule import run_schedule;"
         f"print('\\n'.join(run_schedule({seed}, told=True).story), end='')"
     )
     for hash_seed in ("1", "2"):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 import pytest
+from fairlead_proof.local.ownership import Ownership
 from kafka import KafkaAdminClient, KafkaConsumer, TopicPartition
 from typer.testing import CliRunner
 
 from fairlead.cli.main import app
 from fairlead.core.model import MessageQueue
 from fairlead.errors import EnvironmentMissingError, UsageError
-from fairlead.local.ownership import Ownership
 from fairlead.settings import Settings
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.partition import partition_of_group

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from fairlead_proof.sim.client import ASSIGNMENTS_PARTITIONS
+from fairlead_proof.sim.schedule import CATALOGUE, run_schedule
+from fairlead_proof.sim.world import World
 
 from fairlead.core.records import DriverSettings
 from fairlead.recording import Manifest, RecordingFolder, RecordingWriter, open_recording
-from fairlead.sim.client import ASSIGNMENTS_PARTITIONS
-from fairlead.sim.schedule import CATALOGUE, run_schedule
-from fairlead.sim.world import World
 from fairlead.verify.judgement import Judgement, judge_recording
 from fairlead.wire.topics import ALL_TOPICS, CLIENT_TOPICS
 from strategies.registry import STRATEGIES
@@ -60,7 +60,7 @@ def worlds(monkeypatch: pytest.MonkeyPatch) -> list[World]:
             super().__init__(*arguments)  # type: ignore[arg-type]  # as they are given
             kept.append(self)
 
-    monkeypatch.setattr("fairlead.sim.schedule.World", Kept)
+    monkeypatch.setattr("fairlead_proof.sim.schedule.World", Kept)
     return kept
 
 
@@ -109,9 +109,9 @@ def restless(monkeypatch: pytest.MonkeyPatch) -> None:
         for what, weight in CATALOGUE
         if what.__name__ != "log_compacted"
     ]
-    monkeypatch.setattr("fairlead.sim.schedule.CATALOGUE", (*catalogue, (long_ago, 12)))
-    monkeypatch.setattr("fairlead.sim.checkpoint.KEPT", 400)
-    monkeypatch.setattr("fairlead.sim.driver.Driver._kept", lambda _, records: iter(records))
+    monkeypatch.setattr("fairlead_proof.sim.schedule.CATALOGUE", (*catalogue, (long_ago, 12)))
+    monkeypatch.setattr("fairlead_proof.sim.checkpoint.KEPT", 400)
+    monkeypatch.setattr("fairlead_proof.sim.driver.Driver._kept", lambda _, records: iter(records))
 
 
 @pytest.mark.usefixtures("restless")

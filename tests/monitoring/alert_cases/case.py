@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fairlead.monitoring.alerts import ALERTS, Alert
+from tools.alerts import ALERTS, Alert
 
 BY_NAME = {alert.name: alert for alert in ALERTS}
 

@@ -5,9 +5,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from fairlead.sim.explorer.counterexample_replay import retell
-from fairlead.sim.explorer.search import search
-from fairlead.sim.explorer.world import Restart, World
+from fairlead_proof.explorer.counterexample_replay import retell
+from fairlead_proof.explorer.search import search
+from fairlead_proof.explorer.world import Restart, World
 
 
 def world_of(bounds: Mapping[str, Any]) -> World:

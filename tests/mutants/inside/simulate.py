@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-from fairlead.sim.schedule import run_schedule
+from fairlead_proof.sim.schedule import run_schedule
 
 
 def simulated(schedules: int) -> dict[str, Any]:

@@ -20,10 +20,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from fairlead_proof.local.processes import list_processes
+from fairlead_proof.local.system import LocalSystem, SystemPlan
 from kafka import KafkaAdminClient, KafkaProducer
 
-from fairlead.local.processes import list_processes
-from fairlead.local.system import LocalSystem, SystemPlan
 from tests.faults.standstill import Standstill
 
 TOPIC: Final = "orders"

@@ -1,1 +1,0 @@
-"""What watches a Fairlead from outside: Prometheus, its alerts, dashboards."""

@@ -1,0 +1,278 @@
+"""``fairlead proof explore``: every order of events of small worlds, on the real code."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairlead.cli.documents import read_document
+from fairlead.cli.interruption import stop_once_on_signals
+from fairlead.cli.options import OutputOption
+from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.errors import EnvironmentMissingError, ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from fairlead_proof.explorer.search import Progress, Searched
+    from fairlead_proof.explorer.world import World
+
+COLUMNS = ("world", "states", "transitions", "ends", "deepest", "cpu s", "verdict")
+ROWS_WORDS = "small, required or long"
+
+
+RowsOption = Annotated[
+    str | None, typer.Option("--rows", help=f"A table of worlds: {ROWS_WORDS} (small).")
+]
+ClientsOption = Annotated[
+    int | None, typer.Option("--clients", min=1, max=4, help="Of a world of one's own (3).")
+]
+QueuesOption = Annotated[
+    int | None, typer.Option("--queues", min=1, max=3, help="Queues that they share (1).")
+]
+MovesOption = Annotated[
+    int | None,
+    typer.Option("--moves", min=0, help="Times that a queue gets another target (1)."),
+]
+DeathsOption = Annotated[
+    int | None,
+    typer.Option("--deaths", min=0, help="Clients that crash, leave or lose a lease (0)."),
+]
+LossesOption = Annotated[
+    int | None, typer.Option("--losses", min=0, help="Starts of another driver (0).")
+]
+OffsetsOption = Annotated[
+    int | None, typer.Option("--offsets", min=0, help="Messages in each queue (1).")
+]
+CapOption = Annotated[
+    int | None, typer.Option("--cap", min=1, max=4, help="Grants that a queue may have (2).")
+]
+ComebacksOption = Annotated[
+    int | None, typer.Option("--comebacks", min=0, help="New incarnations after a lease (0).")
+]
+ResetsOption = Annotated[
+    int | None, typer.Option("--resets", min=0, help="Times that an operator moves a start (0).")
+]
+MutesOption = Annotated[
+    int | None,
+    typer.Option("--mutes", min=0, help="Clients that are found mute, and passed over (0)."),
+]
+LostOption = Annotated[
+    int | None, typer.Option("--lost", min=0, help="Assignments that are lost for good (0).")
+]
+EagerOption = Annotated[
+    bool | None, typer.Option("--eager", help="The group hands over without waiting.")
+]
+OrderedOption = Annotated[
+    bool | None, typer.Option("--ordered", help="The first client wants its messages in order.")
+]
+RestartOption = Annotated[
+    str | None,
+    typer.Option("--restart", help="The state of a new driver: lost, old or intact (lost)."),
+]
+ZombieOption = Annotated[
+    bool | None, typer.Option("--zombie", help="The old driver goes on beside the new one.")
+]
+UnprunedOption = Annotated[
+    bool, typer.Option("--unpruned", help="Keep records without effect, read one by one.")
+]
+StatesMaxOption = Annotated[
+    int | None, typer.Option("--states-max", min=1, help="Give up beyond so many states.")
+]
+ReplayOption = Annotated[
+    Path | None,
+    typer.Option("--replay", help="Do a run again that -o json has told; - for standard in."),
+]
+
+
+def explore(
+    *,
+    rows: RowsOption = None,
+    clients: ClientsOption = None,
+    queues: QueuesOption = None,
+    moves: MovesOption = None,
+    deaths: DeathsOption = None,
+    losses: LossesOption = None,
+    offsets: OffsetsOption = None,
+    cap: CapOption = None,
+    comebacks: ComebacksOption = None,
+    resets: ResetsOption = None,
+    mutes: MutesOption = None,
+    lost: LostOption = None,
+    eager: EagerOption = None,
+    ordered: OrderedOption = None,
+    restart: RestartOption = None,
+    zombie: ZombieOption = None,
+    unpruned: UnprunedOption = False,
+    states_max: StatesMaxOption = None,
+    replay: ReplayOption = None,
+    output: OutputOption = OutputFormat.TABLE,
+) -> None:
+    """Search small worlds for a broken promise, in every order of events.
+
+    The real core and the real client session, not a model of them: records are read late, in any
+    order and again, clients crash, drivers lose their state. In each state: no two owners, no hole,
+    no needless repetition; and every state leads to a settled one. The first run that breaks a
+    promise is a shortest one, and is told step by step.
+    """
+    _need_client()
+    if replay is not None:
+        _retell(read_document(replay, "--replay"), output)
+        return
+    bounds = {
+        "clients": clients, "queues": queues, "moves": moves, "deaths": deaths, "losses": losses,
+        "offsets": offsets, "cap": cap, "comebacks": comebacks, "resets": resets,
+        "mutes": mutes, "lost": lost, "eager": eager, "ordered": ordered,
+        "restart": restart, "zombie": zombie,
+    }  # fmt: skip
+    given = {name: value for name, value in bounds.items() if value is not None}
+    worlds = _worlds(rows, given, prune=not unpruned)
+    searched = _search(worlds, states_max)
+    _show(searched, output)
+    if not all(each.found is None and each.whole for each in searched):
+        raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
+
+
+def _need_client() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("fairlead_client") is None:
+        raise EnvironmentMissingError(
+            "the explorer runs the client library, which is not installed.",
+            remedy="pip install 'fairlead[demo]', or fairlead-client",
+        )
+
+
+def _worlds(rows: str | None, given: dict[str, Any], *, prune: bool) -> tuple["World", ...]:
+    from dataclasses import replace
+
+    from fairlead_proof.explorer.rows import ROWS, Rows
+
+    if given and rows is not None:
+        raise UsageError(
+            "--rows: it has worlds of its own.", remedy=f"Leave out --{next(iter(given))}."
+        )
+    if given:
+        return (replace(_world(given), prune=prune),)
+    if rows is not None and rows not in tuple(Rows):
+        raise UsageError(f"--rows: there is no table {rows!r}.", remedy=f"Name {ROWS_WORDS}.")
+    return tuple(replace(world, prune=prune) for world in ROWS[Rows(rows or Rows.SMALL)])
+
+
+def _world(given: dict[str, Any]) -> "World":
+    from fairlead_proof.explorer.world import Restart, World
+
+    restart = given.get("restart", Restart.LOST)
+    if restart not in tuple(Restart):
+        raise UsageError(f"--restart: {restart!r} is unknown.", remedy="Say lost, old or intact.")
+    return World(**{**given, "restart": Restart(restart)})
+
+
+def _search(worlds: Sequence["World"], states_max: int | None) -> list["Searched"]:
+    from rich.console import Console
+
+    from fairlead_proof.explorer.search import search
+
+    console = Console(stderr=True, highlight=False)
+    begun = time.monotonic()
+
+    def tell(progress: "Progress") -> None:
+        line = f"{time.monotonic() - begun:7.1f} s  {progress.world.name}"
+        figures = f"{progress.states:,} states, {progress.open:,} of them not looked at"
+        console.print(f"{line}: {figures}", markup=False, soft_wrap=True)
+
+    stop_once_on_signals()
+    searched = []
+    try:
+        for world in worlds:
+            searched.append(search(world, tell, states_max=states_max))
+            if searched[-1].found is not None:
+                break
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted; {len(searched)} worlds were searched", err=True)
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    return searched
+
+
+def _show(searched: Sequence["Searched"], output: OutputFormat) -> None:
+    if output is not OutputFormat.TABLE:
+        write_rows((_document(each) for each in searched), (), output)
+        return
+    write_rows(map(_row, searched), COLUMNS, output)
+    for each in searched:
+        if each.found is None:
+            continue
+        typer.echo(each.found.violation)
+        for number, step in enumerate(each.found.run, start=1):
+            typer.echo(f"{number:4d}  {step}")
+
+
+def _row(searched: "Searched") -> dict[str, Any]:
+    verdict = "holds" if searched.whole else "given up"
+    if searched.found is not None:
+        verdict = searched.found.violation.partition(":")[0]
+    return {
+        "world": searched.world.name,
+        "states": f"{searched.states:,}",
+        "transitions": f"{searched.transitions:,}",
+        "ends": f"{searched.ends:,}",
+        "deepest": searched.steps,
+        "cpu s": f"{searched.seconds:.1f}",
+        "verdict": verdict,
+    }
+
+
+def _document(searched: "Searched") -> dict[str, Any]:
+    found = searched.found
+    return {
+        "name": searched.world.name,
+        "world": asdict(searched.world),
+        "states": searched.states,
+        "transitions": searched.transitions,
+        "ends": searched.ends,
+        "deepest": searched.steps,
+        "client_states": searched.client_states,
+        "engine_states": searched.engine_states,
+        "records": searched.facts,
+        "cpu_seconds": round(searched.seconds, 3),
+        "whole": searched.whole,
+        "violation": None if found is None else found.violation,
+        "run": None if found is None else list(found.run),
+    }
+
+
+def _retell(document: dict[str, Any], output: OutputFormat) -> None:
+    from fairlead_proof.explorer.counterexample_replay import LostThreadError
+
+    try:
+        world = _world(document["world"])
+        run = [str(step) for step in document["run"]]
+    except (KeyError, TypeError) as error:
+        raise UsageError(
+            f"--replay: it is no run ({error}).",
+            remedy="Give one object of the list that fairlead proof explore -o json writes.",
+        ) from error
+    rows: list[dict[str, Any]] = []
+    try:
+        rows.extend(_told(world, run))
+    except LostThreadError as error:
+        raise UsageError(
+            f"--replay: {error}.", remedy="Search again: the code has changed since."
+        ) from error
+    write_rows(rows, ("step", "what happens", "how things stand"), output)
+    if any(row["violation"] for row in rows):
+        typer.echo(rows[-1]["violation"], err=True)
+        raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
+
+
+def _told(world: "World", run: Sequence[str]) -> Iterator[dict[str, Any]]:
+    from fairlead_proof.explorer.counterexample_replay import retell
+
+    for number, told in enumerate(retell(world, run), start=1):
+        yield {
+            "step": number,
+            "what happens": told.step,
+            "how things stand": told.stand,
+            "violation": told.violation,
+        }

@@ -1,0 +1,70 @@
+"""``fairlead proof pitfalls``: what goes wrong in RocketMQ's own way, beside what happens here."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairlead.cli.options import OutputOption
+from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.errors import UsageError
+
+if TYPE_CHECKING:
+    from fairlead_proof.pitfalls.pitfall import Pitfall, Told
+
+COLUMNS = ("pitfall", "side", "owned twice", "nobody's", "read twice", "not read", "pause s")
+
+
+def pitfalls(
+    *,
+    name: Annotated[
+        str | None, typer.Argument(help="The story to tell; left out: the counts of all.")
+    ] = None,
+    output: OutputOption = OutputFormat.TABLE,
+) -> None:
+    """Tell what goes wrong when every client shares the queues by itself, and what happens here.
+
+    The left side is a small model of RocketMQ's clients and brokers that runs its strategies, each
+    client on what it sees itself. The right side is the engine's own core on the same history.
+    Nothing is read and nothing is needed; the answers are always the same.
+    """
+    from fairlead_proof.pitfalls.catalogue import PITFALLS
+    from fairlead_proof.pitfalls.document import document_of
+    from fairlead_proof.pitfalls.text import text_of
+
+    told = [each.tell() for each in _chosen(PITFALLS, name)]
+    if output is not OutputFormat.TABLE:
+        write_rows([document_of(each) for each in told], (), output)
+    elif name is not None:
+        typer.echo(text_of(told[0]), nl=False)
+    else:
+        write_rows([row for each in told for row in _rows(each)], COLUMNS, output)
+
+
+def _chosen(catalogue: "tuple[Pitfall, ...]", name: str | None) -> "tuple[Pitfall, ...]":
+    chosen = tuple(each for each in catalogue if name in (None, each.name))
+    if not chosen:
+        raise UsageError(
+            f"NAME: there is no pitfall {name!r}.",
+            remedy=f"name one of {', '.join(each.name for each in catalogue)}",
+        )
+    return chosen
+
+
+def _rows(told: "Told") -> list[dict[str, Any]]:
+    return [
+        {
+            "pitfall": told.pitfall.name if index == 0 else "",
+            "side": side,
+            "owned twice": _for(len(made.tally.twice), made.tally.twice_ms),
+            "nobody's": _for(len(made.tally.nobody), made.tally.nobody_ms),
+            "read twice": made.tally.read_twice,
+            "not read": made.tally.unread,
+            "pause s": f"{made.tally.longest_pause_ms / 1_000:.2f}",
+        }
+        for index, (side, made) in enumerate(told.sides.items())
+    ]
+
+
+def _for(queues: int, total_ms: int) -> str:
+    each_s = total_ms / 1_000 / queues if queues else 0
+    return f"{queues} for {each_s:.1f} s" if queues else "0"

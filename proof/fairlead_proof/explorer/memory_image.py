@@ -1,0 +1,136 @@
+"""What a client's session remembers: a quick copy, and its image in the name of a state.
+
+Time does not pass in the worlds that are searched, so every time is set to one value, and with it
+what only counts or only tells people. What is set to one value is left out of the image: two
+sessions with one image answer every event alike.
+"""
+
+from collections import Counter, deque
+from copy import copy
+from dataclasses import fields
+from typing import Any
+
+from fairlead_client.records import Release
+from fairlead_client.session.assignment_assembler import PartAssembler
+from fairlead_client.session.memory import Memory, QueueMemory, SessionSettings
+from fairlead_client.session.seen_releases import SeenReleases
+
+from fairlead_proof.explorer.frozen import frozen
+
+__all__ = ["FOREVER_MS", "SAME_IN_ALL", "SETTLED", "copied", "image", "settle"]
+
+FOREVER_MS = 10**9
+"""Longer than anything takes: what would be due by then is never due by itself."""
+
+SETTLED: dict[str, Any] = {
+    "now_ms": 0,
+    "sequence": 1,
+    "lease_until_ms": FOREVER_MS,
+    "applied": None,
+    "read_to_end_ms": 0,
+    "heartbeat_at_ms": FOREVER_MS,
+    "heartbeat_sent_ms": 0,
+    "progress_at_ms": 0,
+    "commit_at_ms": FOREVER_MS,
+    "refusal": None,
+    "asked_ms": 0,
+    "refused_ms": 0,
+}
+"""Fields of a session's memory that are times, or only sent along or told, and their one value."""
+
+SETTLED_OF_QUEUES: dict[str, Any] = {
+    "drain_since_ms": 0,
+    "end": None,
+    "idle_ms": None,
+    "unsent": False,
+    "handed": None,
+    "due_ms": 0,
+}
+"""The same of a queue's memory: times, what is measured, was sent, or spares a commit."""
+
+SAME_IN_ALL = frozenset(
+    {"settings", "subscriptions", "parts", "counts", "error", "actions", "signals", "seen"}
+)
+"""Fields that hold the same in all sessions between two events, or are looked at beside."""
+
+_LEFT_OUT = SAME_IN_ALL.union(SETTLED, SETTLED_OF_QUEUES)
+_KEPT = tuple(each.name for each in fields(Memory) if each.name not in _LEFT_OUT)
+
+
+def settings_of(group: str, client_id: str, process: Any, subscriptions: Any) -> SessionSettings:
+    """Return settings under which nothing is due by time alone, and progress at once."""
+    return SessionSettings(
+        group,
+        client_id,
+        process,
+        subscriptions,
+        heartbeat_ms=FOREVER_MS,
+        lease_ms=FOREVER_MS,
+        progress_ms=0,
+        commit_ms=FOREVER_MS,
+        drain_deadline_ms=None,
+        commits=False,
+        pace_ms=FOREVER_MS,
+        gather_ms=0,
+    )
+
+
+def settle(memory: Memory) -> None:
+    """Set everything that is no part of the image to its one value."""
+    for name, value in SETTLED.items():
+        setattr(memory, name, value)
+    for queue in memory.queues.values():
+        for name, value in SETTLED_OF_QUEUES.items():
+            setattr(queue, name, value)
+    for release in memory.pending.values():
+        release.due_ms = 0
+    memory.counts.clear()
+    memory.seen = _seen_by_gates(memory)
+
+
+def image(memory: Memory) -> Any:
+    """Return what a settled session remembers, as a hashable value."""
+    seen = [
+        (queue.queue, holder, memory.seen.find(queue.queue, holder))
+        for queue in memory.queues.values()
+        if queue.gate is not None
+        for holder in queue.gate.after
+    ]
+    kept = [frozen(getattr(memory, name), _LEFT_OUT) for name in _KEPT]
+    return (*kept, tuple(sorted(seen, key=repr)))
+
+
+def copied(memory: Memory) -> Memory:
+    """Return a copy that can go on without changing the original."""
+    fresh = copy(memory)
+    for each in fields(memory):
+        value = getattr(memory, each.name)
+        if isinstance(value, dict):
+            held = {key: _copied(entry) for key, entry in value.items()}
+            setattr(fresh, each.name, Counter(held) if isinstance(value, Counter) else held)
+    fresh.actions, fresh.signals, fresh.parts = [], deque(), PartAssembler()
+    fresh.seen = _seen_by_gates(memory)
+    return fresh
+
+
+def _copied(entry: Any) -> Any:
+    return copy(entry) if hasattr(entry, "__dataclass_fields__") else entry
+
+
+def _seen_by_gates(memory: Memory) -> SeenReleases:
+    """Keep of the releases that were read those that a present gate waits for.
+
+    A client may forget any other, and may read it again at any time.
+    """
+    seen = SeenReleases()
+    for queue in memory.queues.values():
+        for holder in queue.gate.after if queue.gate is not None else ():
+            found, position = memory.seen.find(queue.queue, holder)
+            if found:
+                seen.remember(Release(memory.settings.group, queue.queue, holder, position))
+    return seen
+
+
+def works_of(queues: dict[Any, QueueMemory]) -> tuple[QueueMemory, ...]:
+    """Return the queues that are worked on, in order."""
+    return tuple(queues[name] for name in sorted(queues) if queues[name].works)

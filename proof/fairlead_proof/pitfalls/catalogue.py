@@ -1,0 +1,10 @@
+"""All pitfalls, in the order in which they are told."""
+
+from fairlead_proof.pitfalls.handovers import HANDOVERS
+from fairlead_proof.pitfalls.members import MEMBERS
+from fairlead_proof.pitfalls.pitfall import Pitfall
+from fairlead_proof.pitfalls.views import VIEWS
+
+__all__ = ["PITFALLS"]
+
+PITFALLS: tuple[Pitfall, ...] = (*VIEWS, *HANDOVERS, *MEMBERS)

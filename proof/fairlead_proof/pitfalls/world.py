@@ -1,0 +1,44 @@
+"""What the world of RocketMQ and that of the engine share: a history in virtual time."""
+
+from abc import ABC, abstractmethod
+from functools import partial
+
+from fairlead_proof.pitfalls.history import Event
+from fairlead_proof.pitfalls.ledger import Ledger
+from fairlead_proof.pitfalls.scene import Scene
+from fairlead_proof.sim.timeline import Timeline
+
+__all__ = ["World"]
+
+
+class World(ABC):
+    """Runs a history, and writes what came of it into a ledger.
+
+    Attributes:
+        scene: where it takes place.
+        timeline: what is still to happen, and when.
+        ledger: who worked on which queue.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.timeline = Timeline()
+        self.ledger = Ledger()
+        self._routes = dict(scene.queues)
+
+    @property
+    def now_ms(self) -> int:
+        """The present, in milliseconds since the story began."""
+        return self.timeline.now_ms
+
+    def at(self, event: Event) -> None:
+        """Plan an event."""
+        self.timeline.at(event.at_ms, partial(self._happen, event))
+
+    def run_until(self, end_ms: int) -> None:
+        """Let everything happen up to this time."""
+        self.timeline.run_until(end_ms)
+
+    @abstractmethod
+    def _happen(self, event: Event) -> None:
+        """Let an event of the history happen."""

@@ -1,0 +1,123 @@
+"""One schedule: a life of a group drawn from a seed, judged at every step, then left to settle."""
+
+import gc
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from fairlead_proof.sim.changes import CHANGES
+from fairlead_proof.sim.convergence import heal, settle
+from fairlead_proof.sim.faults_of_clients import OF_CLIENTS
+from fairlead_proof.sim.faults_of_engine import OF_ENGINE
+from fairlead_proof.sim.faults_of_kafka import OF_KAFKA
+from fairlead_proof.sim.story import Story
+from fairlead_proof.sim.violation import BreachError
+from fairlead_proof.sim.world import World
+
+__all__ = ["KINDS", "Outcome", "run_schedule"]
+
+Injection = Callable[[World], bool | None]
+
+CATALOGUE: tuple[tuple[Injection, int], ...] = (*OF_CLIENTS, *OF_KAFKA, *OF_ENGINE, *CHANGES)
+
+KINDS = (
+    "client_clock_drifts",
+    "engine_without_state",
+    "bounds_not_told_in_time",
+    *(inject.__name__ for inject, _ in CATALOGUE),
+)
+"""Every kind of thing that can happen."""
+
+BEGIN_MS = 3_500
+PAUSE_MS = (300, 2_500)
+TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a schedule came to. ``breach``: the rule that was broken, and how; None: none was."""
+
+    seed: int
+    breach: tuple[str, str] | None
+    happened: dict[str, int]
+    handovers: dict[str, int]
+    starts: int
+    repeated: int
+    lasted_ms: int
+    settled_ms: int | None
+    story: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def faults(self) -> int:
+        """How often something went wrong or was changed."""
+        return sum(self.happened.values())
+
+    @property
+    def moves(self) -> int:
+        """How many handovers there were."""
+        return sum(self.handovers.values())
+
+
+def run_schedule(seed: int, *, told: bool = False) -> Outcome:
+    """Run the schedule of a seed.
+
+    Args:
+        seed: the same seed gives the same schedule, in every process.
+        told: whether the story is kept.
+    """
+    story = Story() if told else None
+    collects = gc.isenabled()
+    # A schedule is short and its objects are freed by the end of it; looking for cycles is not.
+    gc.disable()
+    try:
+        world = World(seed, story)
+        breach, settled_ms = _live(world)
+    finally:
+        if collects:
+            gc.enable()
+    if story is not None and breach is not None:
+        world.tell("judge", breach[0], breach[1])
+    return Outcome(
+        seed,
+        breach,
+        {kind: number for kind in KINDS if (number := world.happened[kind])},
+        dict(sorted(world.judge.tenures.handovers.items())),
+        world.judge.tenures.starts,
+        world.judge.passages.repeated,
+        world.timeline.now_ms,
+        settled_ms,
+        tuple(story.lines) if story is not None else (),
+    )
+
+
+def _live(world: World) -> tuple[tuple[str, str] | None, int | None]:
+    try:
+        _begin(world)
+        for _ in range(world.scenario.faults):
+            _let_something_happen(world)
+            world.timeline.run_until(world.timeline.now_ms + world.chance.between(*PAUSE_MS))
+        heal(world)
+        return None, settle(world)
+    except BreachError as error:
+        return (error.rule, error.detail), None
+    except Exception:  # noqa: BLE001 - whatever a part raises is a defect that its seed repeats
+        return ("DEFECT", traceback.format_exc()), None
+
+
+def _begin(world: World) -> None:
+    """Start the engine and the first clients."""
+    world.start_driver()
+    for _ in range(world.scenario.clients):
+        world.join()
+    world.timeline.run_until(BEGIN_MS)
+
+
+def _let_something_happen(world: World) -> None:
+    for _ in range(TRIES):
+        inject = world.chance.weighed(CATALOGUE)
+        happened = inject(world)
+        if happened:
+            world.note(inject.__name__)
+            world.tell("fate", inject.__name__)
+        if happened is not False:
+            return

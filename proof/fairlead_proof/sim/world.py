@@ -1,0 +1,172 @@
+"""Everything of one schedule in one place: the log, the data, the processes, who looks on."""
+
+from collections import Counter
+
+from fairlead_client.model import Queue
+
+from fairlead.core.model import MessageQueue
+from fairlead.core.records import Reset, RuleSet
+from fairlead.wire.control_records import rule_key
+from fairlead.wire.encode import encode_reset, encode_rule
+from fairlead.wire.topics import TopicNames
+from fairlead_proof.sim.bridge import Bridge
+from fairlead_proof.sim.chance import Chance
+from fairlead_proof.sim.checkpoint import Checkpoint
+from fairlead_proof.sim.client import Client
+from fairlead_proof.sim.data_plane import DataPlane, Topic
+from fairlead_proof.sim.driver import Driver
+from fairlead_proof.sim.identification import Identification
+from fairlead_proof.sim.judge import Judge
+from fairlead_proof.sim.kafka import Kafka
+from fairlead_proof.sim.scenario import draw_scenario
+from fairlead_proof.sim.story import Story
+from fairlead_proof.sim.timeline import Timeline
+
+__all__ = ["OTHER_TOPIC", "TOPIC", "World"]
+
+NAMES = TopicNames()
+TOPIC = "orders"
+OTHER_TOPIC = "payments"
+OTHER_QUEUES = 3
+HELD = 1_000
+
+
+class World:
+    """A group of clients, its engine, and all that is between them.
+
+    Attributes:
+        clients: every process that ever was, dead ones too.
+        drivers: likewise.
+        checkpoint: the folder that the newest driver works in.
+        rules: the rules of the group that are set: (rule, subject) -> value.
+        happened: how often what went wrong, or was changed.
+        next_jump_ms: before this the broker's clock must not jump ahead again.
+    """
+
+    def __init__(self, seed: int, story: Story | None = None) -> None:
+        self.seed = seed
+        self.story = story
+        self.timeline = Timeline()
+        self.chance = Chance(seed)
+        self.scenario = draw_scenario(self.chance)
+        self.kafka = Kafka(self.timeline)
+        self.data = DataPlane()
+        self.judge = Judge(self, {OTHER_TOPIC})
+        self.bridge = Bridge(self)
+        self.checkpoint = Checkpoint()
+        self.clients: list[Client] = []
+        self.drivers: list[Driver] = []
+        self.rules: dict[tuple[str, tuple[str, ...]], object] = {}
+        self.happened: Counter[str] = Counter()
+        self.next_jump_ms = 0
+        self.data.make(TOPIC, self.scenario.queues, HELD, 0)
+        self.data.make(OTHER_TOPIC, OTHER_QUEUES, HELD, 0)
+
+    def tell(self, who: str, what: str, *values: object) -> None:
+        """Write one line of the story, if anybody wants to read it."""
+        if self.story is not None:
+            self.story.tell(self.timeline.now_ms, who, (what, *values))
+
+    @property
+    def living(self) -> list[Client]:
+        """The processes that have not ended."""
+        return [client for client in self.clients if client.alive]
+
+    @property
+    def driver(self) -> Driver | None:
+        """The newest driver that has not ended."""
+        for driver in reversed(self.drivers):
+            if driver.alive:
+                return driver
+        return None
+
+    def join(self, client_id: str | None = None, topics: tuple[str, ...] = (TOPIC,)) -> Client:
+        """Start a client process."""
+        number = len(self.clients)
+        drift = self.scenario.drift_permille
+        who = Identification(
+            client_id or f"client-{number}", number, topics, self.chance.between(-drift, drift)
+        )
+        client = Client(self, who)
+        self.clients.append(client)
+        self.tell(client.name, "starts")
+        if who.drift_permille and not self.happened["client_clock_drifts"]:
+            self.note("client_clock_drifts")
+        return client
+
+    def join_again(self, client_id: str, topics: tuple[str, ...]) -> None:
+        """Start a process under a client id that was used before, unless one of it runs."""
+        if all(client.who.client_id != client_id for client in self.living):
+            self.join(client_id, topics)
+
+    def start_driver(self, checkpoint: Checkpoint | None = None) -> Driver:
+        """Start an engine on a checkpoint."""
+        self.checkpoint = checkpoint or self.checkpoint
+        driver = Driver(self, self.checkpoint, len(self.drivers) + 1)
+        self.drivers.append(driver)
+        self.tell("operator", "starts an engine")
+        return driver
+
+    def start_if_none(self) -> None:
+        """Start an engine unless one runs, or comes up, that no other has superseded."""
+        newest = self.kafka.partition("generations").end
+        if not any(one.alive and one.generation in (0, newest) for one in self.drivers):
+            self.start_driver()
+
+    def died(self) -> None:
+        """A driver has died by itself: somebody starts another one soon."""
+        self.timeline.after(self.chance.between(100, 2_000), self.start_if_none)
+
+    def note(self, kind: str) -> None:
+        """Something of this kind has just happened."""
+        self.happened[kind] += 1
+
+    def resize(self, topic: Topic, readable: int) -> None:
+        """Let so many queues of a topic be readable; more than there are make new ones."""
+        if readable < topic.readable:
+            self.judge.hidden(topic, readable)
+        if readable > topic.queues:
+            first = topic.queues
+            self.data.grow(topic, readable, 0, self.timeline.now_ms)
+            self.judge.grown(topic, first)
+        topic.readable = readable
+        self.tell("topic", topic.name, "has", readable, "queues that can be read")
+        self.bridge.publish(topic)
+
+    def make_anew(self, topic: Topic, queues: int) -> None:
+        """Delete a topic and make another one of its name."""
+        self.data.make_anew(topic, queues, self.timeline.now_ms)
+        self.judge.made_anew(topic)
+        self.tell("topic", topic.name, "is made anew, with", queues, "queues")
+        self.bridge.publish(topic)
+
+    def reset(self, queue: MessageQueue, offset: int) -> None:
+        """Write an operator's wish that a queue be read from an offset on."""
+        identity = self.data.topics[queue.topic].identity
+        wanted = Reset(self.scenario.group, queue, offset, "simulator", identity=identity)
+        reset = encode_reset(wanted, NAMES, 1)
+        control = self.kafka.partition("control")
+        number = self.kafka.append(control, reset.key, reset.value).offset + 1
+        self.tell("operator", "resets", queue, "to", (number, offset))
+        self.judge.passages.reset(Queue(*queue), number, offset)
+
+    def set_timing(self, name: str, milliseconds: int) -> None:
+        """Change one time of the group's rules, and leave the others as they are."""
+        present = self.rules.get(("timing", ()), {})
+        assert isinstance(present, dict), "times are an object"
+        self.set_rule("timing", (), {**present, name: milliseconds})
+
+    def set_rule(self, rule: str, subject: tuple[str, ...], value: object) -> None:
+        """Write a rule of the group to the log; None removes it."""
+        key = (rule, subject)
+        if value is None:
+            self.rules.pop(key, None)
+        else:
+            self.rules[key] = value
+        record = RuleSet(self.scenario.group, rule, subject, value, "simulator")
+        self.tell("operator", "sets", rule, "/".join(subject), "to", value)
+        self.kafka.append(
+            self.kafka.partition("control"),
+            rule_key(self.scenario.group, rule, subject),
+            encode_rule(record),
+        )

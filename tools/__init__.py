@@ -1,0 +1,1 @@
+"""What the makers need beside the product: generators of pages, alerts and dashboards."""
