@@ -11,7 +11,7 @@ from strategies.consistent_hash import CONSISTENT_HASH
 from strategies.dealing import PerTopic
 from strategies.machine_room import MACHINE_ROOM
 from strategies.machine_room_nearby import MachineRoomNearby
-from strategies.sticky import Sticky
+from strategies.sticky.strategy import Sticky
 
 __all__ = ["ROCKETMQ", "STRATEGIES", "USUAL", "with_own"]
 

@@ -178,7 +178,7 @@ def _refused_rules(found: "Examination") -> "list[Problem]":
     """Return what the engine would refuse at its start although its type and bounds are right."""
     from fairlead.settings.known_keys import path_of
     from fairlead.settings.loading import winner
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
     from streaming.rules import wanted_rules
 
     settings = found.settings

@@ -56,7 +56,7 @@ def explain(
     from fairlead.history.queue_history import Asked, tell_stories
     from fairlead.history.queue_names import UnknownQueueError
     from fairlead.observed.live_group import UnknownGroupError
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
 
     settings, source = source_of_group(group, shared)
     strategies = all_strategies(settings.engine.strategies)

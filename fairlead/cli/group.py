@@ -127,7 +127,7 @@ def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     from fairlead.cli.rule_rows import RULE_COLUMNS, rule_rows, time_words
     from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
     from fairlead.wire.texts import GROUP_OR_ALL
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
 
     if not GROUP_OR_ALL.allows(name):
         raise UsageError(f"GROUP: {name!r} is none.", remedy=f"Give {GROUP_OR_ALL.words}.")

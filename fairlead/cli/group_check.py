@@ -164,7 +164,7 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
     from fairlead.observed.reading import observe_all
     from fairlead.observed.restarts import RESTARTS_OVER_MS
     from fairlead.observed.verdict import worst
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
 
     groups, output = (
         observe_all(

@@ -109,7 +109,7 @@ def _document(found: "GroupStanding", control: str, *, whole: bool) -> dict[str,
 def _release(group: str, source: "TopicSource", settings: "Settings") -> "GroupRelease | None":
     from fairlead.control.native_handback import release_of
     from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
 
     shards = source.partitions.shards
     rows = source.read("control", [shard_of_rules(group, shards)])
@@ -151,7 +151,7 @@ def standing_from(
     from fairlead.control.known_groups import unknown_group
     from fairlead.observed.live_group import UnknownGroupError
     from fairlead.observed.reading import read_standing
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
 
     try:
         found = read_standing(

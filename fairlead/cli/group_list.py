@@ -264,7 +264,7 @@ def _read(
     from fairlead.cli.brokers_asked import ask_brokers
     from fairlead.cli.plan_start import tick_ms_of
     from fairlead.observed.reading import observe_all
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
 
     view = observe_all(
         source,

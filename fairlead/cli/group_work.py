@@ -60,7 +60,7 @@ class GroupWork:
         """
         from fairlead.control.session import ControlSession
         from fairlead.wire.texts import GROUP_OR_ALL
-        from streaming.own_strategies import all_strategies
+        from strategies.own_strategies import all_strategies
 
         settings = shared.settings()
         if not GROUP_OR_ALL.allows(name):

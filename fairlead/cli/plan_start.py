@@ -54,7 +54,7 @@ def start_of(
         UsageError: not one of the two is given, or there is and was no such group.
         EnvironmentMissingError: the topics of a live group cannot be read.
     """
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
 
     if (group is None) == (file is None):
         raise UsageError("plan: it is of one group.", remedy="Name a live group, or give --file.")
@@ -152,7 +152,7 @@ def _read_group(asked: _Looker, *, whole: "TopicSource") -> "tuple[LiveGroup, La
     from fairlead.control.known_groups import named_groups, unknown_group
     from fairlead.observed.reading import read_live_group
     from fairlead.wire.texts import GROUP
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
 
     group, source, settings, measured, recorded = asked
     if not GROUP.allows(group):

@@ -25,7 +25,7 @@ def record(
     whole says so.
     """
     from fairlead.recording.capture import Capture, capture, driver_settings
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
 
     settings = shared.settings()
     strategies = all_strategies(settings.engine.strategies)

@@ -30,7 +30,7 @@ def replay(
     nothing could be compared. What is left out, since its state began before the recording, is
     named.
     """
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
 
     settings = shared.settings()
     strategies = all_strategies(settings.engine.strategies)

@@ -159,7 +159,7 @@ def _run(
         session = SessionStart(settings.engine, jars, (*java_options, form))
         # The JVM is on its way while the rest is loaded.
         from streaming.job import JobOptions, run_job
-        from streaming.own_strategies import all_strategies
+        from strategies.own_strategies import all_strategies
 
         options = JobOptions(
             session,

@@ -47,7 +47,7 @@ def verify(
     Each is held, broken (with the fewest records that show it) or not judged (and why). Exit code
     1: one is broken; 9: the history is empty, or no queue went from one client to another.
     """
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
 
     if explain is not None:
         _explain(explain)

@@ -98,7 +98,7 @@ def _strange(name: str, settings: "Settings") -> str:
     """Return that nobody knows the group, and which are nearest; "" where it is known."""
     from fairlead.cli.presence import require_known
     from fairlead.kafka.kafka_source import KafkaSource
-    from streaming.own_strategies import all_strategies
+    from strategies.own_strategies import all_strategies
 
     strategies = all_strategies(settings.engine.strategies)
     try:
@@ -133,7 +133,7 @@ class GroupWatch:
             stop: ends it.
         """
         from fairlead.observed.observed_groups import ObservedGroups
-        from streaming.own_strategies import all_strategies
+        from strategies.own_strategies import all_strategies
 
         self.group = group
         self._topics = topics

@@ -8,8 +8,8 @@ from fairlead.core.records import GroupRecord
 from fairlead.observed.forecast import applied, forecast, notes_of
 from fairlead.observed.planned_group import Picture
 from strategies.registry import STRATEGIES
-from strategies.sticky_options import sticky_options
-from strategies.sticky_world import sticky_world
+from strategies.sticky.options import sticky_options
+from strategies.sticky.world import sticky_world
 
 __all__ = ["EvenShare", "even_share"]
 

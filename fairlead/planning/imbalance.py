@@ -7,7 +7,7 @@ from typing import Any
 from fairlead.core.model import MessageQueue
 from fairlead.core.single_rules import placement_of
 from fairlead.observed.forecast import Forecast
-from strategies.sticky_options import sticky_options
+from strategies.sticky.options import sticky_options
 
 __all__ = ["Scales", "Skew", "scales_of", "skew_of"]
 

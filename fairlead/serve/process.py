@@ -15,7 +15,7 @@ from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.offset_poller import OffsetPoller
 from fairlead.serve.requests_metrics import ServeMetrics
 from fairlead.settings import Settings
-from streaming.own_strategies import all_strategies
+from strategies.own_strategies import all_strategies
 
 __all__ = ["run_serve"]
 

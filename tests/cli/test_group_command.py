@@ -13,7 +13,7 @@ from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record
 from strategies.registry import STRATEGIES
-from strategies.sticky import Sticky
+from strategies.sticky.strategy import Sticky
 from tests.cli.command import Command
 from tests.streaming.log import SHARDS, Log
 from tests.wire.wire_records import example

@@ -12,7 +12,7 @@ import pytest
 
 from fairlead.errors import ExitCode
 from fairlead.wire.partition import partition_of_group
-from strategies.sticky import Sticky
+from strategies.sticky.strategy import Sticky
 from tests.awaiting import child_process
 from tests.engine.client import Client
 from tests.streaming.log import SHARDS, body_of

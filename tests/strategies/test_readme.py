@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from fairlead.core.rules import GroupRules, with_rule
-from streaming.own_strategies import all_strategies
+from strategies.own_strategies import all_strategies
 from tests.core.world import World, queue_of, settled
 
 PAGE = (Path(__file__).parents[2] / "strategies" / "README.md").read_text(encoding="utf-8")

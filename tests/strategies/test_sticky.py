@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fairlead.core.allocation import Allocation, AllocationRequest, Candidate
 from fairlead.core.model import MessageQueue
-from strategies.sticky import Sticky
+from strategies.sticky.strategy import Sticky
 
 Owners = dict[MessageQueue, str]
 

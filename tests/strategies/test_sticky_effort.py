@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fairlead.core.allocation import Allocation, AllocationRequest, Candidate
-from strategies.sticky import Sticky
+from strategies.sticky.strategy import Sticky
 from tests.strategies.test_sticky import owners_of, queues_of
 
 BALANCE = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fairlead.core.allocation import AllocationRequest, Candidate
 from fairlead.core.model import MessageQueue
-from strategies.sticky import Sticky
+from strategies.sticky.strategy import Sticky
 
 EAST, WEST, NORTH = "east", "west", "north"
 

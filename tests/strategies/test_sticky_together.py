@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairlead.core.allocation import AllocationRequest, Candidate
-from strategies.sticky import Sticky
+from strategies.sticky.strategy import Sticky
 from tests.strategies.test_sticky import owners_of, queues_of
 from tests.strategies.test_sticky_unequal import World, unequal_worlds
 

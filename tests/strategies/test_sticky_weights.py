@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fairlead.core.allocation import AllocationRequest, Candidate
 from fairlead.core.model import MessageQueue
-from strategies.sticky import Sticky
+from strategies.sticky.strategy import Sticky
 from tests.strategies.test_sticky import (
     Owners,
     allocate,

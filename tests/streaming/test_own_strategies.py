@@ -8,7 +8,7 @@ from fairlead.core.allocation import Allocation, AllocationRequest, Candidate
 from fairlead.core.model import MessageQueue
 from fairlead.errors import UsageError
 from strategies.registry import STRATEGIES
-from streaming.own_strategies import all_strategies
+from strategies.own_strategies import all_strategies
 
 
 class FirstCome:

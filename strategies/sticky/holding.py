@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Mapping
 from heapq import heapify, heappop, heappush
 
-from strategies.sticky_quota import deal
-from strategies.sticky_world import NOBODY, World
-from strategies.sticky_zone_places import given_away
+from strategies.sticky.quota import deal
+from strategies.sticky.world import NOBODY, World
+from strategies.sticky.zone_places import given_away
 
 __all__ = ["Holding"]
 

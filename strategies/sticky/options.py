@@ -12,7 +12,7 @@ from fairlead.core.allocation import Placement
 from fairlead.core.model import MessageQueue
 from fairlead.core.single_rules import read_decimal
 from strategies.options import mapping_of, pairs_of, sequence_of, text_of, wrong_option
-from strategies.sticky_effort import EFFORT
+from strategies.sticky.effort import EFFORT
 from strategies.zones import ZONE_OPTIONS, Zones, read_zones
 
 __all__ = ["StickyOptions", "sticky_options"]
@@ -43,7 +43,7 @@ class StickyOptions:
     """What a rule asks of STICKY.
 
     ``pins`` holds the clients of a queue in order of preference; ``bans`` those it never goes to;
-    ``effort`` the steps (strategies.sticky_effort) after which the best found is the answer.
+    ``effort`` the steps (strategies.sticky.effort) after which the best found is the answer.
     """
 
     zones: Zones = field(default_factory=Zones)

@@ -7,7 +7,7 @@ is near to, then others, and last those of its own zone.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from strategies.sticky_world import NOBODY, World
+from strategies.sticky.world import NOBODY, World
 
 __all__ = ["ZonePlaces", "given_away", "near_ones"]
 

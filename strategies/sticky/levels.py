@@ -15,15 +15,15 @@ lowest member would come to.
 
 Moves: from the current owners once more, along cheapest chains to the number of queues that each
 member has in that balance; that is done with the fewest moves for these numbers
-(strategies.sticky_paths). In a part only who has the upper and who the lower of two neighbouring
+(strategies.sticky.paths). In a part only who has the upper and who the lower of two neighbouring
 loads is still free. While a chain between such members saves a move, it is used; when there is none
 left the moves are the fewest of all assignments of that balance.
 """
 
-from strategies.sticky_effort import BALANCE, MOVES, NODE, Effort
-from strategies.sticky_holding import Holding
-from strategies.sticky_paths import Network, Search
-from strategies.sticky_world import World
+from strategies.sticky.effort import BALANCE, MOVES, NODE, Effort
+from strategies.sticky.holding import Holding
+from strategies.sticky.paths import Network, Search
+from strategies.sticky.world import World
 
 __all__ = ["share_classes"]
 

@@ -17,8 +17,8 @@ starts at the side that has fewer members, so one that joins does not make it lo
 from collections.abc import Iterable
 from heapq import heappop, heappush
 
-from strategies.sticky_effort import NODE, Effort
-from strategies.sticky_holding import Holding
+from strategies.sticky.effort import NODE, Effort
+from strategies.sticky.holding import Holding
 
 __all__ = ["Network", "Search"]
 

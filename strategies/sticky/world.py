@@ -17,7 +17,7 @@ from operator import itemgetter, lt
 from fairlead.core.allocation import AllocationRequest, Candidate
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order, queue_order
-from strategies.sticky_options import StickyOptions
+from strategies.sticky.options import StickyOptions
 
 __all__ = ["NOBODY", "TopicShare", "World", "sticky_world"]
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from heapq import heapify, heapreplace
 from itertools import compress
 
-from strategies.sticky_world import NOBODY, World
-from strategies.sticky_zone_places import given_away, near_ones
+from strategies.sticky.world import NOBODY, World
+from strategies.sticky.zone_places import given_away, near_ones
 
 __all__ = ["deal", "share_one_class", "shares"]
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush, heapreplace
 
-from strategies.sticky_effort import BALANCE, NODE, Effort
-from strategies.sticky_quota import deal
-from strategies.sticky_world import NOBODY, World
+from strategies.sticky.effort import BALANCE, NODE, Effort
+from strategies.sticky.quota import deal
+from strategies.sticky.world import NOBODY, World
 
 __all__ = ["place_uncounted", "share_weighted"]
 

@@ -6,10 +6,10 @@ the zone of a queue, as far as it decides which queues a member gives away, wher
 anyway, and who of equals has one more. A client's load is the weight of its queues / its capacity.
 
 - Queues of one weight: the balance is optimal, and the moves are the fewest that it allows. Where
-  possible owners share no other queues that is arithmetic (strategies.sticky_quota), elsewhere a
-  flow of least cost (strategies.sticky_levels).
+  possible owners share no other queues that is arithmetic (strategies.sticky.quota), elsewhere a
+  flow of least cost (strategies.sticky.levels).
 - Queues of different weights: no single move of a queue gains more than the damping, and few swaps
-  of two would (strategies.sticky_weights).
+  of two would (strategies.sticky.weights).
 - Beyond an effort, counted in steps and not in time, the best found so far is the answer, and
   its notes say what may be better: each queue has one possible owner all the same.
 - A pin wins over a ban, but a drained client gives everything away; of several pins of a queue the
@@ -33,13 +33,13 @@ from typing import Any
 
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.model import MessageQueue
-from strategies.sticky_answer import shares_of
-from strategies.sticky_effort import Effort
-from strategies.sticky_levels import share_classes
-from strategies.sticky_options import sticky_options
-from strategies.sticky_quota import share_one_class
-from strategies.sticky_weights import place_uncounted, share_weighted
-from strategies.sticky_world import NOBODY, World, sticky_world
+from strategies.sticky.answer import shares_of
+from strategies.sticky.effort import Effort
+from strategies.sticky.levels import share_classes
+from strategies.sticky.options import sticky_options
+from strategies.sticky.quota import share_one_class
+from strategies.sticky.weights import place_uncounted, share_weighted
+from strategies.sticky.world import NOBODY, World, sticky_world
 
 __all__ = ["Sticky"]
 

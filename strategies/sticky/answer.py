@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import cast
 
 from fairlead.core.model import MessageQueue
-from strategies.sticky_world import World
+from strategies.sticky.world import World
 
 __all__ = ["shares_of"]
 
