@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import orjson
 from fairlead_client import ConsumeContext, ConsumeResult, Message, PushConsumer
-from fairlead_client.partitioner import partition_of
+from fairlead_client.transport.partitioner import partition_of
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
 from kafka.structs import TopicPartition

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from fairlead_client.model import Queue
-from fairlead_client.producer.broker_health import BrokerHealth
-from fairlead_client.producer.fair_selection import FairRoundRobin
-from fairlead_client.producer.fault_strategy import select_with_latency_5
-from fairlead_client.producer.latency_tolerance import LatencyTolerance5
-from fairlead_client.producer.queue_selection import select_queue
-from fairlead_client.producer.selector import Selector
-from fairlead_client.producer.target import Target
+from fairlead_client.produce.broker_health import BrokerHealth
+from fairlead_client.produce.fair_selection import FairRoundRobin
+from fairlead_client.produce.queue_selection import select_queue
+from fairlead_client.produce.selector import Selector
+from fairlead_client.produce.target import Target
+from fairlead_client.rocketmq.fault_strategy import select_with_latency_5
+from fairlead_client.rocketmq.latency_tolerance import LatencyTolerance5
 
 REQUIRED: Final = 100_000
 """Selections a second and core."""

@@ -3,14 +3,14 @@
 from threading import current_thread
 from typing import Unpack
 
-from fairlead_client.application import Application
-from fairlead_client.callbacks import Callbacks, OnAssigned, OnRevoked
-from fairlead_client.keywords import by_keyword, check_function
-from fairlead_client.member import Member
+from fairlead_client.consume.callbacks import Callbacks, OnAssigned, OnRevoked
+from fairlead_client.consume.member import Member
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.observer import Observer
 from fairlead_client.session import events
-from fairlead_client.settings import Settings, SettingsArguments
+from fairlead_client.session.application import Application
+from fairlead_client.session.observer import Observer
+from fairlead_client.settings.client_settings import Settings, SettingsArguments
+from fairlead_client.settings.keywords import by_keyword, check_function
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.session_thread import SessionThread
 

@@ -13,20 +13,17 @@ from kafka import KafkaConsumer
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.structs import TopicPartition
 
-from fairlead_client.application import Application
-from fairlead_client.decoding import decode_key
+from fairlead_client.consume.in_flight import Deliveries
+from fairlead_client.consume.member import Member
+from fairlead_client.consume.pull.messages import message_of
 from fairlead_client.errors import ClientClosedError
-from fairlead_client.in_flight import Deliveries
-from fairlead_client.keywords import by_keyword
-from fairlead_client.member import Member
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue, Subscription
-from fairlead_client.observer import Observer
-from fairlead_client.partitioner import partition_of
-from fairlead_client.pull.messages import message_of
-from fairlead_client.pull.tags import TAG_HEADER, filter_at_once
-from fairlead_client.setting_types import check_type
-from fairlead_client.settings import Settings, SettingsArguments
+from fairlead_client.session.application import Application
+from fairlead_client.session.observer import Observer
+from fairlead_client.settings.client_settings import Settings, SettingsArguments
+from fairlead_client.settings.keywords import by_keyword
+from fairlead_client.settings.setting_types import check_type
 from fairlead_client.transport.absent_topics import ask_no_more_for_absent
 from fairlead_client.transport.connection import (
     connect,
@@ -34,10 +31,13 @@ from fairlead_client.transport.connection import (
     partition_count,
     request_timeout_ms,
 )
+from fairlead_client.transport.decoding import decode_key
 from fairlead_client.transport.granted_fetch import GrantedFetch
 from fairlead_client.transport.offset_store import OffsetStore
+from fairlead_client.transport.partitioner import partition_of
 from fairlead_client.transport.queue_partition import known_topics, partition_of_queue
 from fairlead_client.transport.session_thread import SessionThread
+from fairlead_client.transport.tags import TAG_HEADER, filter_at_once
 from fairlead_client.transport.topics import Topics
 
 logger = logging.getLogger(__name__)

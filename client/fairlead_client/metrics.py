@@ -5,7 +5,7 @@ from typing import Final
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
 
-from fairlead_client.observer import Observer, ProducerObserver
+from fairlead_client.session.observer import Observer, ProducerObserver
 
 SEND_SECONDS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.55, 1.0, 1.8, 3.0, 5.0, 15.0)
 REVOKE_SECONDS: Final = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

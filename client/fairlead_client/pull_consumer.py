@@ -8,22 +8,22 @@ from time import monotonic
 from types import TracebackType
 from typing import Final, Unpack
 
+from fairlead_client.consume.pull.delays import UNDECIDED_MS
+from fairlead_client.consume.pull.flow_control import FlowLimits
+from fairlead_client.consume.pull.listener import QueueListener
+from fairlead_client.consume.pull.message_source import MessageSource, PullResult, PullStatus
+from fairlead_client.consume.pull.messages import Messages
+from fairlead_client.consume.pull.process_queue import Batch, ProcessQueue
+from fairlead_client.consume.pull.pull_member import PullMember
+from fairlead_client.consume.pull.pull_service import DirectPull
 from fairlead_client.errors import ClientClosedError, LifecycleError, SettingsError
-from fairlead_client.keywords import by_keyword
 from fairlead_client.message import Message
 from fairlead_client.model import Queue
-from fairlead_client.observer import Observer
-from fairlead_client.pull.delays import UNDECIDED_MS
-from fairlead_client.pull.flow_control import FlowLimits
-from fairlead_client.pull.listener import QueueListener
-from fairlead_client.pull.message_source import MessageSource, PullResult, PullStatus
-from fairlead_client.pull.messages import Messages
-from fairlead_client.pull.process_queue import Batch, ProcessQueue
-from fairlead_client.pull.pull_member import PullMember
-from fairlead_client.pull.pull_service import DirectPull
-from fairlead_client.pull.tags import TAG_HEADER
-from fairlead_client.settings import Settings, SettingsArguments
+from fairlead_client.session.observer import Observer
+from fairlead_client.settings.client_settings import Settings, SettingsArguments
+from fairlead_client.settings.keywords import by_keyword
 from fairlead_client.transport.offset_store import OffsetStore
+from fairlead_client.transport.tags import TAG_HEADER
 
 POLL_MESSAGES: Final = 500
 PULL_MESSAGES: Final = 32

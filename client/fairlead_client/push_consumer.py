@@ -2,36 +2,36 @@
 
 from typing import Final, Unpack
 
-from fairlead_client.errors import SettingsError
-from fairlead_client.keywords import by_keyword, check_function
-from fairlead_client.observer import Observer
-from fairlead_client.pull.consumption import (
+from fairlead_client.consume.pull.consumption import (
     Common,
     ConcurrentConsuming,
     Consuming,
     OrderlyConsuming,
     Workers,
 )
-from fairlead_client.pull.failed_messages import FailedMessages
-from fairlead_client.pull.flow_control import FlowLimits
-from fairlead_client.pull.listener import (
+from fairlead_client.consume.pull.failed_messages import FailedMessages
+from fairlead_client.consume.pull.flow_control import FlowLimits
+from fairlead_client.consume.pull.listener import (
     ConsumeContext,
     ConsumeResult,
     Listener,
     QueueListener,
 )
-from fairlead_client.pull.message_source import MessageSource
-from fairlead_client.pull.messages import Messages
-from fairlead_client.pull.process_queue import ProcessQueue
-from fairlead_client.pull.pull_member import PullMember
-from fairlead_client.pull.tags import TAG_HEADER
-from fairlead_client.retry.redelivery import BY_DEFAULT, reconsume_limit
+from fairlead_client.consume.pull.message_source import MessageSource
+from fairlead_client.consume.pull.messages import Messages
+from fairlead_client.consume.pull.process_queue import ProcessQueue
+from fairlead_client.consume.pull.pull_member import PullMember
+from fairlead_client.consume.retry.redelivery import BY_DEFAULT, reconsume_limit
+from fairlead_client.consume.retry.send_back import KafkaFailedMessages
+from fairlead_client.errors import SettingsError
 from fairlead_client.session.events import LeaveRequested
-from fairlead_client.setting_types import check_type
-from fairlead_client.settings import Settings, SettingsArguments
+from fairlead_client.session.observer import Observer
+from fairlead_client.settings.client_settings import Settings, SettingsArguments
+from fairlead_client.settings.keywords import by_keyword, check_function
+from fairlead_client.settings.setting_types import check_type
 from fairlead_client.transport.offset_store import OffsetStore
-from fairlead_client.transport.send_back import KafkaFailedMessages
 from fairlead_client.transport.session_thread import SessionThread
+from fairlead_client.transport.tags import TAG_HEADER
 
 CONSUME_THREADS: Final = 20
 

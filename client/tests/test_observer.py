@@ -1,10 +1,10 @@
 """An observer of a Consumer is told when work on a queue starts and stops, in that order."""
 
-from fairlead_client.in_flight import Deliveries
+from fairlead_client.consume.in_flight import Deliveries
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Position, Queue
-from fairlead_client.observer import Observer
 from fairlead_client.session.events import Event, WorkStopped
+from fairlead_client.session.observer import Observer
 
 QUEUE = Queue("orders", "main", 3)
 EPOCH = Epoch(1, 7)

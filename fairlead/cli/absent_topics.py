@@ -31,8 +31,8 @@ def absent_topics(
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.cli.logging_up import secrets_of
     from fairlead.errors import FairleadError
+    from fairlead.kafka.connection import library_options
     from fairlead.logs import logs_configured
-    from fairlead.settings import library_options
 
     if not unrouted:
         return {}

@@ -117,7 +117,8 @@ def kafka(
     Topics that groups ask for are watched without being named. Runs until SIGTERM or Ctrl-C.
     """
     from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
-    from fairlead.settings import MetricsSettings, library_options
+    from fairlead.kafka.connection import library_options
+    from fairlead.settings import MetricsSettings
 
     settings = settings_of(bootstrap, topic_prefix, profile, config)
     options = library_options(settings.kafka)

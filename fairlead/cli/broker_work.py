@@ -21,9 +21,10 @@ from fairlead.broker import (
 from fairlead.cli.output import OutputFormat, write_rows
 from fairlead.errors import EnvironmentMissingError, RefusedError
 from fairlead.jars.progress import ConsoleProgress
+from fairlead.kafka.connection import library_options
 from fairlead.kafka.topic_creation import BROKERS_CHOICE, create_topics
 from fairlead.kafka.topic_specification import topic_specs
-from fairlead.settings import Settings, library_options
+from fairlead.settings import Settings
 from fairlead.stop_signal import StopSignal, on_signals
 
 __all__ = ["show_cluster", "start_cluster", "stop_cluster", "use_existing"]

@@ -46,9 +46,9 @@ def ask_brokers(
     """
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.cli.logging_up import secrets_of
+    from fairlead.kafka.connection import library_options
     from fairlead.logs import logs_configured
     from fairlead.serve.offset_poller import PolledTopics
-    from fairlead.settings import library_options
 
     left = len(wanted) - _GROUPS_MAX
     if left > 0:

@@ -10,11 +10,11 @@ from fairlead.cli.absent_topics import absent_topics, untold_topics
 from fairlead.cli.brokers_asked import offline_places
 from fairlead.cli.completions import complete_group
 from fairlead.cli.data_places import data_places
-from fairlead.cli.group_describe import standing_from, warn_of_refused
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, Row, write_document, write_fitting
 from fairlead.cli.source_options import SourceOptions
+from fairlead.cli.standing_source import standing_from, warn_of_refused
 from fairlead.counts import counted, listed
 from fairlead.errors import FairleadError, UsageError, VerdictError
 

@@ -9,8 +9,8 @@ from fairlead.cli.data_places import DataBootstrapOption, data_places
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import OutputFormat, write_document, write_fitting, write_pairs, write_rows
-from fairlead.cli.plan_start import tick_ms_of
 from fairlead.cli.source_options import SourceOptions
+from fairlead.cli.standing_source import standing_from
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
@@ -134,44 +134,3 @@ def _data_places(
             remedy="Leave --dump or --data-bootstrap out.",
         )
     return {}
-
-
-def standing_from(
-    group: str,
-    source: "TopicSource",
-    settings: "Settings",
-    places: "Mapping[MessageQueue, Place] | None" = None,
-) -> "GroupStanding":
-    """Return how a group stands; ``places``: where the data cluster says it is.
-
-    Raises:
-        UsageError: there is no such group.
-        EnvironmentMissingError: its topics cannot be read.
-    """
-    from fairlead.control.known_groups import unknown_group
-    from fairlead.observed.live_group import UnknownGroupError
-    from fairlead.observed.reading import read_standing
-    from strategies.own_strategies import all_strategies
-
-    try:
-        found = read_standing(
-            source,
-            group,
-            all_strategies(settings.engine.strategies),
-            tick_ms_of(source, settings),
-            history_ms=settings.serve.history_ms,
-            places=places,
-        )
-    except UnknownGroupError as error:
-        raise unknown_group(group, error.known, source.place) from error
-    warn_of_refused(found)
-    return found
-
-
-def warn_of_refused(found: "GroupStanding") -> None:
-    """Say which rules of a group are not in force."""
-    for refused in found.live.in_force.refused.values():
-        warn(
-            f"{found.name}: a rule is refused ({refused.error.detail}), so the one before it "
-            "counts; if the engine knows more strategies, give --config as to `fairlead run`"
-        )

@@ -129,8 +129,8 @@ def both_groups(
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.cli.logging_up import secrets_of
     from fairlead.control.native_side import NativeSide
+    from fairlead.kafka.connection import library_options
     from fairlead.logs import logs_configured
-    from fairlead.settings import library_options
     from fairlead.wire.texts import GROUP, TOPIC
 
     if not GROUP.allows(work.name):

@@ -50,8 +50,8 @@ def _committed_topics(group: str, settings: "Settings") -> tuple[str, ...]:
     """Return the topics in which the cluster has commits of a group; none if it does not answer."""
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.cli.logging_up import secrets_of
+    from fairlead.kafka.connection import library_options
     from fairlead.logs import logs_configured
-    from fairlead.settings import library_options
 
     kafka = settings.kafka
     data = DataCluster(kafka.bootstrap, timeout_ms=_LOOK_UP_MS_MAX, options=library_options(kafka))

@@ -80,9 +80,9 @@ class QueueOptions:
         from fairlead.bridges.kafka.data_cluster import DataCluster
         from fairlead.cli.logging_up import secrets_of
         from fairlead.control.group_offsets import GroupOffsets
+        from fairlead.kafka.connection import library_options
         from fairlead.kafka.kafka_source import KafkaSource
         from fairlead.logs import logs_configured
-        from fairlead.settings import library_options
 
         queues = self._checked(group)
         data = DataCluster(
@@ -106,7 +106,7 @@ class QueueOptions:
             UsageError: the group, a topic or a queue is not in the recording, or a cluster is named
                 beside it.
         """
-        from fairlead.cli.group_describe import standing_from
+        from fairlead.cli.standing_source import standing_from
 
         queues = self._checked(group)
         if self.data_bootstrap is not None:

@@ -159,8 +159,8 @@ def _answers(
     """Answer what groups have asked of the topic, by what a file says or by what Kafka has."""
     from fairlead.cli.logging_up import secrets_of
     from fairlead.control import told_offsets
+    from fairlead.kafka.connection import library_options
     from fairlead.logs import logs_configured
-    from fairlead.settings import library_options
 
     if file is not None:
         try:
@@ -191,7 +191,7 @@ def _read(file: Path, name: str) -> bytes:
 
 def _told(file: Path) -> Any:
     from fairlead_client.errors import RouteError
-    from fairlead_client.routes.route_reading import decode_topic_route
+    from fairlead_client.rocketmq.route_reading import decode_topic_route
 
     text = _read(file, "FILE")
     try:

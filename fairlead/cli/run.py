@@ -158,8 +158,8 @@ def _run(
         form = f"-Dfairlead.log={log_form(settings.log.form)}"
         session = SessionStart(settings.engine, jars, (*java_options, form))
         # The JVM is on its way while the rest is loaded.
-        from streaming.job import JobOptions, run_job
         from strategies.own_strategies import all_strategies
+        from streaming.job import JobOptions, run_job
 
         options = JobOptions(
             session,

@@ -38,8 +38,8 @@ def serve(
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.cli.interruption import stop_on_signals
     from fairlead.cli.logging_up import set_up_log
+    from fairlead.kafka.connection import library_options
     from fairlead.serve.process import run_serve
-    from fairlead.settings import library_options
 
     settings = shared.settings({"serve.host": host, "serve.port": port})
     set_up_log(settings)

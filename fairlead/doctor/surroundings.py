@@ -18,11 +18,11 @@ from fairlead.control.strange_queues import read_routes
 from fairlead.core.model import Route
 from fairlead.doctor.nodes import Nodes, described_by, look_at_nodes
 from fairlead.kafka.acls import Role
-from fairlead.kafka.connection import client_options
+from fairlead.kafka.connection import client_options, library_options
 from fairlead.kafka.kafka_source import KafkaSource
 from fairlead.kafka.reading_position import position_of
 from fairlead.observed.bridges import Bridges, look_at_bridges
-from fairlead.settings import Problem, Settings, library_options
+from fairlead.settings import Problem, Settings
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
 
 __all__ = ["Cluster", "SeenTick", "Surroundings", "TickEvidence"]

@@ -4,14 +4,44 @@ Two clients need the same facts in two dialects: kafka-python (generations, tick
 and the Java client inside Spark's source and sink. ``fairlead.settings`` has both.
 """
 
+from functools import partial
 from typing import Any, Final
 
-from fairlead.settings import EngineSettings, KafkaSettings, java_options, library_options
+from fairlead.kafka.silent_brokers import network_client
+from fairlead.settings import EngineSettings, KafkaSettings, java_options
+from fairlead.settings.kafka_options import application_options
 
 REQUEST_TIMEOUT_MS: Final = 10_000
 """How long one request of the driver's own clients may take. Nothing they do takes that long."""
 _PAUSE_MS: Final = 200
 """So long Spark's clients pause at most before they try a broker again, or ask who leads."""
+
+_BOOTSTRAP_MS_MIN: Final = 1_000
+_OF_CONNECTIONS: Final = (
+    "socket_connection_setup_timeout_ms",
+    "socket_connection_setup_timeout_max_ms",
+)
+
+
+def library_options(kafka: KafkaSettings) -> dict[str, Any]:
+    """Return the keyword arguments of a kafka-python consumer, producer or admin client.
+
+    They are without ``bootstrap_servers``, which each caller names for itself.
+
+    Raises:
+        UsageError: a file with a secret cannot be read, or is empty.
+    """
+    options = application_options(kafka)
+    # What makes connections knows these two, and consumers, producers and admin clients do not.
+    setup = {name: options.pop(name) for name in _OF_CONNECTIONS}
+    waits = (options["request_timeout_ms"], *setup.values())
+    return {
+        **options,
+        # Time for several servers, one after the other: some may be frozen. The library's own 30 s
+        # go by without a word where all of them are.
+        "bootstrap_timeout_ms": max(_BOOTSTRAP_MS_MIN, 4 * max(waits)),
+        "kafka_client": partial(network_client, **setup),
+    }
 
 
 def client_options(kafka: KafkaSettings, name: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What the operator can set: read from conf/, files, the environment and flags, and checked."""
 
 from fairlead.settings.http_section import HttpSettings
-from fairlead.settings.kafka_options import java_options, library_options
+from fairlead.settings.kafka_options import java_options
 from fairlead.settings.kafka_sections import ConnectionSettings, KafkaSettings, SecuritySettings
 from fairlead.settings.loading import Examination, examine, load_settings
 from fairlead.settings.problems import Problem, SettingsError
@@ -35,6 +35,5 @@ __all__ = [
     "TopicsSettings",
     "examine",
     "java_options",
-    "library_options",
     "load_settings",
 ]

@@ -6,7 +6,6 @@ are told the same, and nothing that is not on this list.
 """
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 from fairlead.errors import UsageError
@@ -18,15 +17,8 @@ __all__ = [
     "Translation",
     "application_options",
     "java_options",
-    "library_options",
     "told_options",
 ]
-
-_BOOTSTRAP_MS_MIN: Final = 1_000
-_OF_CONNECTIONS: Final = (
-    "socket_connection_setup_timeout_ms",
-    "socket_connection_setup_timeout_max_ms",
-)
 
 
 class Secret(str):
@@ -103,29 +95,6 @@ TRANSLATIONS: Final = (
     ),
 )
 """Every setting that reaches a library. A secret that stands in a file is the same option."""
-
-
-def library_options(kafka: KafkaSettings) -> dict[str, Any]:
-    """Return the keyword arguments of a kafka-python consumer, producer or admin client.
-
-    They are without ``bootstrap_servers``, which each caller names for itself.
-
-    Raises:
-        UsageError: a file with a secret cannot be read, or is empty.
-    """
-    from fairlead.kafka.silent_brokers import network_client  # noqa: PLC0415 - loads kafka-python
-
-    options = application_options(kafka)
-    # What makes connections knows these two, and consumers, producers and admin clients do not.
-    setup = {name: options.pop(name) for name in _OF_CONNECTIONS}
-    waits = (options["request_timeout_ms"], *setup.values())
-    return {
-        **options,
-        # Time for several servers, one after the other: some may be frozen. The library's own 30 s
-        # go by without a word where all of them are.
-        "bootstrap_timeout_ms": max(_BOOTSTRAP_MS_MIN, 4 * max(waits)),
-        "kafka_client": partial(network_client, **setup),
-    }
 
 
 def application_options(kafka: KafkaSettings) -> dict[str, Any]:

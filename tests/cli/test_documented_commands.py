@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from fairlead_client.producer.settings import ProducerArguments
-from fairlead_client.settings import SettingsArguments
+from fairlead_client.produce.producer_settings import ProducerArguments
+from fairlead_client.settings.client_settings import SettingsArguments
 from fairlead_proof.cli.proof import PROOFS
 from kafka.cli import admin, producer
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from fairlead_client.errors import RouteError
+from fairlead_client.rocketmq.route_reading import read_topic_route
 from fairlead_client.routes.publish_info import publish_info
-from fairlead_client.routes.route_reading import read_topic_route
 from fairlead_client.routes.route_record import decode_route_record
 from fairlead_client.routes.subscribe_info import subscribe_info
 

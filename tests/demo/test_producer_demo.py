@@ -5,7 +5,7 @@ import sys
 import orjson
 import pytest
 from fairlead_client.model import Queue
-from fairlead_client.producer.outgoing import SendResult
+from fairlead_client.produce.outgoing import SendResult
 from fairlead_proof.demo.sending_judge import Phase, judge_sending
 from fairlead_proof.demo.sent_messages import FIRST, Ledger, Sent
 

@@ -3,16 +3,16 @@
 from typing import Any
 
 from fairlead_client.model import Queue
-from fairlead_client.producer.fault_strategy import (
+from fairlead_client.produce.latency_table import LatencyTable, latency_table
+from fairlead_client.produce.queue_selection import NoQueueError
+from fairlead_client.rocketmq.fault_strategy import (
     Candidates,
     select_with_latency_4_3,
     select_with_latency_4_9,
     select_with_latency_5,
 )
-from fairlead_client.producer.latency_table import LatencyTable, latency_table
-from fairlead_client.producer.latency_tolerance import LatencyTolerance4, LatencyTolerance5
-from fairlead_client.producer.queue_selection import NoQueueError
-from fairlead_client.routes.route_reading import read_topic_route
+from fairlead_client.rocketmq.latency_tolerance import LatencyTolerance4, LatencyTolerance5
+from fairlead_client.rocketmq.route_reading import read_topic_route
 
 from tests.judge.cases import Case
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 from fairlead_client.model import Queue
-from fairlead_client.producer.fair_selection import FairRoundRobin
-from fairlead_client.producer.target import Target
+from fairlead_client.produce.fair_selection import FairRoundRobin
+from fairlead_client.produce.target import Target
 
 from tests.judge.cases import Case
 from tests.judge.fault_sequences import answered

@@ -11,10 +11,10 @@ from random import Random
 
 import pytest
 from fairlead_client.model import Epoch, Holder, Position, Process, Queue, Subscription
-from fairlead_client.records import Add, Assigned, Assignment, Drop, Release
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
 from fairlead_client.session.memory import SessionSettings
+from fairlead_client.session.records import Add, Assigned, Assignment, Drop, Release
 from fairlead_client.session.session import Session
 from fairlead_proof.pitfalls.catalogue import PITFALLS
 from fairlead_proof.pitfalls.history import Event, play

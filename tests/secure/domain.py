@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fairlead_client.topic_names import dead_letter_topic, kafka_topic, retry_topic
+from fairlead_client.session.topic_names import dead_letter_topic, kafka_topic, retry_topic
 
 from fairlead.kafka.acls import RIGHTS, Role
 from fairlead.kafka.topic_creation import create_topics

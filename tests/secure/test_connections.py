@@ -14,9 +14,10 @@ from fairlead_client.transport.connection_fault import first_contact as first_co
 from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.doctor import Status, Surroundings, examine_all
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka.connection import library_options
 from fairlead.kafka.connection_fault import first_contact
 from fairlead.kafka.partition_reading import partition_counts
-from fairlead.settings import Settings, library_options, load_settings
+from fairlead.settings import Settings, load_settings
 from fairlead.wire.topics import TopicNames
 from streaming.cluster import prepare_topics
 from tests.fixtures.secure_kafka import MECHANISMS, PASSWORD, SecureKafka

@@ -17,15 +17,15 @@ from fairlead_client import (
     SendBackError,
     SendFailedError,
 )
-from fairlead_client.pull.message_source import PullResult
+from fairlead_client.consume.broadcast.queue_bounds import QueueBounds
+from fairlead_client.consume.pull.kafka_source import KafkaSource
+from fairlead_client.consume.pull.message_source import PullResult
+from fairlead_client.consume.retry.send_back import KafkaFailedMessages
 from fairlead_client.session.session import Granted
-from fairlead_client.settings import Settings
-from fairlead_client.topic_names import retry_topic
+from fairlead_client.session.topic_names import retry_topic
+from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.connection import connect, data_options
 from fairlead_client.transport.granted_fetch import GrantedFetch
-from fairlead_client.transport.kafka_source import KafkaSource
-from fairlead_client.transport.queue_bounds import QueueBounds
-from fairlead_client.transport.send_back import KafkaFailedMessages
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from fairlead.bridges.kafka.snapshot import TopicSeen, TopicUnclear

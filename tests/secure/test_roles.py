@@ -21,11 +21,11 @@ from fairlead_client import (
     SendBackError,
     StartFailedError,
 )
+from fairlead_client.consume.retry.send_back import KafkaFailedMessages
 from fairlead_client.message import Message
-from fairlead_client.settings import Settings as ClientSettings
+from fairlead_client.settings.client_settings import Settings as ClientSettings
 from fairlead_client.transport.offset_store import KafkaOffsetStore
 from fairlead_client.transport.route_reader import RouteReader
-from fairlead_client.transport.send_back import KafkaFailedMessages
 from kafka.errors import KafkaTimeoutError
 
 from fairlead.bridges.kafka.control_topics import ControlTopics
@@ -33,9 +33,10 @@ from fairlead.doctor import Answer, Status, Surroundings
 from fairlead.doctor.permissions import permissions
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.acls import RIGHTS, Role
+from fairlead.kafka.connection import library_options
 from fairlead.kafka.partition_reading import partition_counts
 from fairlead.kafka.record_writer import write_records
-from fairlead.settings import Settings, library_options
+from fairlead.settings import Settings
 from fairlead.wire.raw import OutgoingRecord
 from fairlead.wire.topics import ALL_TOPICS
 from streaming.cluster import prepare_topics

@@ -5,18 +5,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client import Consumer
-from fairlead_client.common_settings import KAFKA_OPTIONS
+from fairlead_client.settings.common_settings import KAFKA_OPTIONS
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.net.manager import KafkaConnectionManager
 
 from fairlead.errors import UsageError
-from fairlead.kafka.connection import client_options, sink_options, spark_options
+from fairlead.kafka.connection import client_options, library_options, sink_options, spark_options
 from fairlead.settings import KafkaSettings, SettingsError, load_settings
 from fairlead.settings.kafka_options import (
     TRANSLATIONS,
     application_options,
     java_options,
-    library_options,
     told_options,
 )
 from fairlead.settings.kafka_refusals import refusal_of

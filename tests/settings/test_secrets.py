@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from fairlead.kafka.connection import library_options
 from fairlead.settings import SettingsError, examine, load_settings
-from fairlead.settings.kafka_options import library_options
 from fairlead.settings.layers import environment_layer
 
 CANARY = "hunter2"

@@ -7,8 +7,8 @@ import pytest
 from fairlead.core.allocation import Allocation, AllocationRequest, Candidate
 from fairlead.core.model import MessageQueue
 from fairlead.errors import UsageError
-from strategies.registry import STRATEGIES
 from strategies.own_strategies import all_strategies
+from strategies.registry import STRATEGIES
 
 
 class FirstCome:

@@ -16,10 +16,10 @@ from fairlead_client import (
     Message,
     PushConsumer,
 )
+from fairlead_client.consume.pull.kafka_source import KafkaSource
+from fairlead_client.consume.pull.message_source import PullResult
 from fairlead_client.model import Queue
-from fairlead_client.pull.message_source import PullResult
-from fairlead_client.settings import Settings
-from fairlead_client.transport.kafka_source import KafkaSource
+from fairlead_client.settings.client_settings import Settings
 from kafka.admin import NewPartitions
 
 from fairlead.core.records import RuleSet

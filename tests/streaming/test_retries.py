@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client import ConsumeContext, ConsumeResult, Message, PushConsumer
-from fairlead_client.retry.redelivery import redelivery_of
+from fairlead_client.consume.retry.redelivery import redelivery_of
 
 from tests.streaming.bridged import System, bridged
 from tests.streaming.log import body_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 import pytest
 from fairlead_client import Consumer, NoticeError, OutgoingMessage, Producer
-from fairlead_client.partitioner import partition_of
+from fairlead_client.transport.partitioner import partition_of
 from kafka import KafkaAdminClient, TopicPartition
 
 from fairlead.settings import Settings, load_settings

@@ -4,12 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fairlead_client.decoding import decode_assignment, decode_key
-from fairlead_client.encoding import Encoder
-from fairlead_client.identity import Identity
 from fairlead_client.model import Epoch, Position, Process, Progress, Queue, Subscription
-from fairlead_client.partitioner import partition_of
-from fairlead_client.records import Assignment, Notice
 from fairlead_client.session.actions import (
     Claim,
     SendClaims,
@@ -18,7 +13,12 @@ from fairlead_client.session.actions import (
     SendProgress,
     SendRelease,
 )
-from fairlead_client.settings import Settings
+from fairlead_client.session.identity import Identity
+from fairlead_client.session.records import Assignment, Notice
+from fairlead_client.settings.client_settings import Settings
+from fairlead_client.transport.decoding import decode_assignment, decode_key
+from fairlead_client.transport.encoding import Encoder
+from fairlead_client.transport.partitioner import partition_of
 
 from fairlead.core import records as core
 from fairlead.core.model import MemberKey, MessageQueue

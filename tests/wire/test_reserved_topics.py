@@ -2,7 +2,7 @@
 
 import re
 
-from fairlead_client.topic_names import RESERVED
+from fairlead_client.session.topic_names import RESERVED
 
 from fairlead.wire.texts import RESERVED_TOPICS
 from tests.tidy.source_tree import ROOT

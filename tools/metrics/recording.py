@@ -12,8 +12,8 @@ from typing import Final, TypedDict
 
 import prometheus_client
 from fairlead_client import Consumer, OutgoingMessage, Producer, PushConsumer
+from fairlead_client.consume.pull.listener import ConsumeResult
 from fairlead_client.metrics import ClientMetrics, Families, ProducerFamilies, ProducerMetrics
-from fairlead_client.pull.listener import ConsumeResult
 from fairlead_proof.local.system import LocalSystem, SystemPlan
 from kafka import KafkaProducer
 from prometheus_client import CollectorRegistry, generate_latest

@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 from fairlead_client.errors import MalformedRecordError
-from fairlead_client.record_object import record_object
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
+from fairlead_client.session.record_object import record_object
 
 
 class TopicRouteRecord(NamedTuple):

@@ -1,7 +1,7 @@
 """Puts the parts of an assignment together; an incomplete set has no effect."""
 
 from fairlead_client.model import Epoch
-from fairlead_client.records import Assignment
+from fairlead_client.session.records import Assignment
 
 
 class PartAssembler:

@@ -7,7 +7,7 @@ incarnation is void.
 from dataclasses import dataclass
 
 from fairlead_client.model import Epoch, Position, Progress, Queue, Subscription
-from fairlead_client.records import Assignment, Notice, Release
+from fairlead_client.session.records import Assignment, Notice, Release
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from fairlead_client.model import (
     Queue,
     Subscription,
 )
-from fairlead_client.records import Notice
 from fairlead_client.session.actions import Action, CommitProgress, SendRelease
 from fairlead_client.session.assignment_assembler import PartAssembler
+from fairlead_client.session.records import Notice
 from fairlead_client.session.seen_releases import SeenReleases
 from fairlead_client.session.states import QueueState, SessionState, Signal
 

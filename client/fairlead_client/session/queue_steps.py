@@ -8,9 +8,9 @@ the machine checks that the table lists it.
 from typing import cast
 
 from fairlead_client.model import Epoch, Position
-from fairlead_client.records import Add, Drop
 from fairlead_client.session.actions import AbandonWork, SendProgress, StartWork, StopWork
 from fairlead_client.session.memory import Gate, Memory, QueueMemory
+from fairlead_client.session.records import Add, Drop
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
 LINGER_MS_MAX = 1_000

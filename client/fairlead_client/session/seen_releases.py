@@ -5,7 +5,7 @@ the add with a shorter list), never safety.
 """
 
 from fairlead_client.model import Holder, Position, Queue
-from fairlead_client.records import Release
+from fairlead_client.session.records import Release
 
 PER_QUEUE_MAX = 8
 RELEASES_MAX = 40_000

@@ -7,7 +7,6 @@ and hand each a signal; `queue_steps` decides what becomes of the queue.
 from collections import defaultdict
 
 from fairlead_client.model import Epoch, Holder, Queue
-from fairlead_client.records import Assignment, Drop, Release
 from fairlead_client.session.actions import SendProgress
 from fairlead_client.session.claims import learn_generation, send_claims
 from fairlead_client.session.events import (
@@ -23,6 +22,7 @@ from fairlead_client.session.events import (
 )
 from fairlead_client.session.life_steps import send_heartbeat, send_leave
 from fairlead_client.session.memory import OWNED, TIMED, Memory, QueueMemory
+from fairlead_client.session.records import Assignment, Drop, Release
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
 

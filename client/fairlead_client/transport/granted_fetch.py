@@ -13,7 +13,7 @@ from kafka.structs import TopicPartition
 
 from fairlead_client.model import Queue
 from fairlead_client.session.session import Granted
-from fairlead_client.settings import Settings
+from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.missing_right import (
     denied_topics,
     hidden_topics,

@@ -10,15 +10,15 @@ from kafka import KafkaConsumer
 from kafka.errors import GroupAuthorizationFailedError, TopicAuthorizationFailedError
 from kafka.structs import OffsetAndMetadata
 
-from fairlead_client.clock import now_ms
-from fairlead_client.encoding import commit_metadata
 from fairlead_client.errors import OffsetStoreError
 from fairlead_client.model import Progress, Queue
 from fairlead_client.session.actions import CommitProgress
+from fairlead_client.session.clock import now_ms
 from fairlead_client.session.events import CommitFinished
-from fairlead_client.settings import Settings
-from fairlead_client.topic_names import kafka_topic
+from fairlead_client.session.topic_names import kafka_topic
+from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.connection import consumer_options
+from fairlead_client.transport.encoding import commit_metadata
 from fairlead_client.transport.missing_right import missing_right
 from fairlead_client.transport.queue_partition import partition_of_queue
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from kafka.structs import TopicPartition
 
 from fairlead_client.model import Queue, Subscription
-from fairlead_client.topic_names import kafka_topic, retried_group
+from fairlead_client.session.topic_names import kafka_topic, retried_group
 
 
 def known_topics(subscriptions: Iterable[Subscription]) -> list[str]:

@@ -14,21 +14,21 @@ from kafka import KafkaConsumer
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 
-from fairlead_client.clock import now_ms
-from fairlead_client.decoding import (
+from fairlead_client.errors import FairleadClientError, MalformedRecordError, StartFailedError
+from fairlead_client.session import events
+from fairlead_client.session.clock import now_ms
+from fairlead_client.session.observer import Observer
+from fairlead_client.session.records import Assignment
+from fairlead_client.settings.client_settings import Settings
+from fairlead_client.transport.connection import connect, consumer_options, partition_count
+from fairlead_client.transport.decoding import (
     decode_assignment,
     decode_key,
     decode_release,
     is_generation,
 )
-from fairlead_client.errors import FairleadClientError, MalformedRecordError, StartFailedError
-from fairlead_client.observer import Observer
-from fairlead_client.partitioner import partition_of
-from fairlead_client.records import Assignment
-from fairlead_client.session import events
-from fairlead_client.settings import Settings
-from fairlead_client.transport.connection import connect, consumer_options, partition_count
 from fairlead_client.transport.missing_right import denied_topics, hidden_topics, unreadable
+from fairlead_client.transport.partitioner import partition_of
 from fairlead_client.transport.topic_consumer import TopicConsumer, UnreadableBatch
 from fairlead_client.transport.topics import Topics
 

@@ -7,8 +7,8 @@ import orjson
 from kafka import KafkaProducer
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
-from fairlead_client.clock import now_ms
 from fairlead_client.errors import NotAllowedError
+from fairlead_client.session.clock import now_ms
 from fairlead_client.transport.connection import (
     Cluster,
     close_in_background,

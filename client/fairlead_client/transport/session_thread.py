@@ -12,23 +12,23 @@ from uuid import uuid4
 
 from kafka.errors import KafkaError
 
-from fairlead_client.application import Application
-from fairlead_client.clock import now_ms, wall_ms
-from fairlead_client.encoding import Encoder
 from fairlead_client.errors import NoticeError
-from fairlead_client.failure import Failure
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.observer import Observer
-from fairlead_client.rebalance_log import RebalanceLog
-from fairlead_client.records import Assignment
 from fairlead_client.session import actions, events
+from fairlead_client.session.application import Application
+from fairlead_client.session.clock import now_ms, wall_ms
+from fairlead_client.session.failure import Failure
+from fairlead_client.session.observer import Observer
+from fairlead_client.session.rebalance_log import RebalanceLog
+from fairlead_client.session.records import Assignment
 from fairlead_client.session.session import Granted, Ownership, Session
 from fairlead_client.session.states import SessionState
-from fairlead_client.settings import Settings
+from fairlead_client.session.waiting_log import Waiting, WaitingLog
+from fairlead_client.settings.client_settings import Settings
+from fairlead_client.transport.encoding import Encoder
 from fairlead_client.transport.offset_store import Committer, OffsetStore
 from fairlead_client.transport.reader import CaughtUp, Reader
 from fairlead_client.transport.writer import Writer
-from fairlead_client.waiting import Waiting, WaitingLog
 
 logger = logging.getLogger(__name__)
 

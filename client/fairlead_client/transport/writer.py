@@ -9,13 +9,13 @@ from typing import Any
 from kafka import KafkaProducer
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
-from fairlead_client.clock import now_ms
-from fairlead_client.encoding import Encoder
-from fairlead_client.partitioner import partition_of
 from fairlead_client.session import actions, events
-from fairlead_client.settings import Settings
+from fairlead_client.session.clock import now_ms
+from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.connection import connect, producer_options
+from fairlead_client.transport.encoding import Encoder
 from fairlead_client.transport.missing_right import missing_right
+from fairlead_client.transport.partitioner import partition_of
 from fairlead_client.transport.topics import Topics
 
 logger = logging.getLogger(__name__)

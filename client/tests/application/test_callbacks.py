@@ -5,11 +5,11 @@ from queue import SimpleQueue
 from threading import Thread, current_thread
 
 import pytest
-from fairlead_client.callbacks import Callbacks
+from fairlead_client.consume.callbacks import Callbacks
 from fairlead_client.errors import CallbackError
 from fairlead_client.model import Epoch, Position, Queue
-from fairlead_client.observer import Observer
 from fairlead_client.session.events import Event, ProgressMade, WorkFailed, WorkStopped
+from fairlead_client.session.observer import Observer
 
 QUEUE = Queue("orders", "main", 1)
 EPOCH = Epoch(1, 1)

@@ -6,7 +6,7 @@ import sys
 import time
 
 import pytest
-from fairlead_client.clock import now_ms
+from fairlead_client.session.clock import now_ms
 
 from tests.awaiting import LONGEST_SECONDS
 
@@ -23,7 +23,7 @@ def test_whole_milliseconds() -> None:
 def test_not_the_monotonic_clock() -> None:
     """Where a day more has passed since boot than the monotonic clock knows of, it counts."""
     unshare = shutil.which("unshare")
-    program = "import time; from fairlead_client.clock import now_ms; "
+    program = "import time; from fairlead_client.session.clock import now_ms; "
     program += "print(now_ms() / 1_000 - time.monotonic())"
     command = [
         str(unshare),

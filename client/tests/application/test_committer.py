@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from queue import SimpleQueue
 from threading import Event
 
-from fairlead_client.clock import now_ms
 from fairlead_client.errors import OffsetStoreError
 from fairlead_client.model import Epoch, Position, Progress, Queue
 from fairlead_client.session.actions import CommitProgress
+from fairlead_client.session.clock import now_ms
 from fairlead_client.session.events import CommitFinished
 from fairlead_client.transport.offset_store import Committer
 

@@ -3,11 +3,11 @@
 from itertools import permutations
 
 import pytest
-from fairlead_client.in_flight import Deliveries
+from fairlead_client.consume.in_flight import Deliveries
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Position, Queue
-from fairlead_client.observer import Observer
 from fairlead_client.session.events import Event, ProgressMade, WorkStopped
+from fairlead_client.session.observer import Observer
 
 QUEUE = Queue("orders", "main", 1)
 EPOCH = Epoch(1, 1)

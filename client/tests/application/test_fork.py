@@ -9,7 +9,7 @@ from typing import Any
 import fairlead_client
 import pytest
 from fairlead_client import ForkedClientError, Producer
-from fairlead_client.member import Member
+from fairlead_client.consume.member import Member
 
 KINDS = [
     kind

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 
 import pytest
-from fairlead_client.settings import Settings
+from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.connection import consumer_options
 from fairlead_client.transport.redaction import LOGGERS
 from kafka.protocol.parser import KafkaProtocol

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from fairlead_client import PushConsumer, StartFailedError
-from fairlead_client.application import Application
-from fairlead_client.clock import wall_ms
-from fairlead_client.member import Member
+from fairlead_client.consume.member import Member
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.settings import Settings
+from fairlead_client.session.application import Application
+from fairlead_client.session.clock import wall_ms
+from fairlead_client.settings.client_settings import Settings
 
 WAIT = 20.0
 

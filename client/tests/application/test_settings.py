@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from fairlead_client import Client, Consumer, SettingsError, Subscription
-from fairlead_client.identity import new_identity
-from fairlead_client.settings import BY_KIND, Settings, SettingsArguments
+from fairlead_client.session.identity import new_identity
+from fairlead_client.settings.client_settings import BY_KIND, Settings, SettingsArguments
 
 GOOD: dict[str, Any] = {"bootstrap": "b:1", "group": "orders", "topics": ["orders"]}
 

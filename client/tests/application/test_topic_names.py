@@ -5,8 +5,7 @@ import re
 import pytest
 from fairlead_client import SettingsError
 from fairlead_client.model import Subscription
-from fairlead_client.settings import Settings
-from fairlead_client.topic_names import (
+from fairlead_client.session.topic_names import (
     TopicNameError,
     dead_letter_topic,
     kafka_topic,
@@ -14,6 +13,7 @@ from fairlead_client.topic_names import (
     retried_group,
     retry_topic,
 )
+from fairlead_client.settings.client_settings import Settings
 from hypothesis import given
 from hypothesis import strategies as st
 

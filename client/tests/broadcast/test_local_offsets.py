@@ -2,7 +2,7 @@
 
 import orjson
 import pytest
-from fairlead_client.broadcast.local_offsets import (
+from fairlead_client.consume.broadcast.local_offsets import (
     LocalOffset,
     LocalOffsets,
     decode_local_offsets,

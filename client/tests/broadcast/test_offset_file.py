@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from fairlead_client.broadcast.local_offsets import LocalOffset, LocalOffsets
-from fairlead_client.broadcast.offset_file import OffsetFile
+from fairlead_client.consume.broadcast.local_offsets import LocalOffset, LocalOffsets
+from fairlead_client.consume.broadcast.offset_file import OffsetFile
 from fairlead_client.errors import OffsetFileError
 from fairlead_client.model import Queue
 from hypothesis import HealthCheck, given, settings
@@ -20,8 +20,8 @@ QUEUE = Queue("orders", "main", 0)
 
 WRITER = """if True:
     import sys
-    from fairlead_client.broadcast.local_offsets import LocalOffset, LocalOffsets
-    from fairlead_client.broadcast.offset_file import OffsetFile
+    from fairlead_client.consume.broadcast.local_offsets import LocalOffset, LocalOffsets
+    from fairlead_client.consume.broadcast.offset_file import OffsetFile
     from fairlead_client.model import Queue
 
     file = OffsetFile({folder!r}, "g", "c")

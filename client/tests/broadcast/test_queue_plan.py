@@ -1,9 +1,9 @@
 """Which queues a broadcasting member reads, and from where."""
 
 import pytest
-from fairlead_client.broadcast.local_offsets import LocalOffset
-from fairlead_client.broadcast.queue_plan import QueuePlan, QueuePlanner, QueueStart
-from fairlead_client.broadcast.start_offset import Bounds, start_offset
+from fairlead_client.consume.broadcast.local_offsets import LocalOffset
+from fairlead_client.consume.broadcast.queue_plan import QueuePlan, QueuePlanner, QueueStart
+from fairlead_client.consume.broadcast.start_offset import Bounds, start_offset
 from fairlead_client.model import Queue
 from fairlead_client.routes.topic_route import QueueData, TopicRoute
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 import pytest
-from fairlead_client.member import Member
+from fairlead_client.consume.member import Member
 from fairlead_client.model import Epoch, Position, Queue
-from fairlead_client.partitioner import partition_of
+from fairlead_client.transport.partitioner import partition_of
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.admin import NewTopic
 from kafka.structs import TopicPartition

@@ -22,10 +22,10 @@ from fairlead_client import (
     StartFailedError,
     Subscription,
 )
-from fairlead_client.clock import wall_ms
+from fairlead_client.consume.pull.listener import Listener
 from fairlead_client.metrics import ClientMetrics, Families
 from fairlead_client.model import Queue
-from fairlead_client.pull.listener import Listener
+from fairlead_client.session.clock import wall_ms
 from kafka import KafkaAdminClient, KafkaProducer
 from prometheus_client import CollectorRegistry
 

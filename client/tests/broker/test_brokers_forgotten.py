@@ -4,10 +4,10 @@ from collections.abc import Callable
 from threading import Event
 
 import pytest
-from fairlead_client.producer.outgoing import OutgoingMessage
-from fairlead_client.producer.producer import Producer
-from fairlead_client.producer.selector import Selector
-from fairlead_client.transport.route_refresher import RouteRefresher
+from fairlead_client.produce.outgoing import OutgoingMessage
+from fairlead_client.produce.route_refresher import RouteRefresher
+from fairlead_client.produce.selector import Selector
+from fairlead_client.producer import Producer
 
 WAIT_SECONDS = 30
 

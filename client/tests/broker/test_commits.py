@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fairlead_client.model import Epoch, Position, Progress, Queue
-from fairlead_client.settings import Settings
+from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.offset_store import KafkaOffsetStore
 
 

@@ -8,7 +8,7 @@ from threading import enumerate as threads
 from typing import Any
 
 import pytest
-from fairlead_client.settings import Settings
+from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport import connection
 from fairlead_client.transport.connection import (
     connect,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_client import Client, ClientClosedError, ClientStartedError, Queue
 from fairlead_client.model import Epoch, Position
-from fairlead_client.partitioner import partition_of
+from fairlead_client.transport.partitioner import partition_of
 from kafka import KafkaAdminClient
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from time import monotonic
 
 import pytest
 from fairlead_client import Queue
-from fairlead_client.settings import Settings
-from fairlead_client.transport.kafka_source import KafkaSource
+from fairlead_client.consume.pull.kafka_source import KafkaSource
+from fairlead_client.settings.client_settings import Settings
 
 WAIT = 30.0
 

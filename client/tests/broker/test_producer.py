@@ -11,13 +11,13 @@ import orjson
 import pytest
 from fairlead_client.errors import ClientClosedError, ClientStartedError, LifecycleError
 from fairlead_client.model import Queue
-from fairlead_client.observer import ProducerObserver
-from fairlead_client.producer.outgoing import MessageError, OutgoingMessage, SendResult
-from fairlead_client.producer.producer import Producer
-from fairlead_client.producer.queue_choice import by_hash
-from fairlead_client.producer.send_error import NoRouteError, SendFailedError
-from fairlead_client.producer.sender import Accepted
-from fairlead_client.producer.target import Target
+from fairlead_client.produce.outgoing import MessageError, OutgoingMessage, SendResult
+from fairlead_client.produce.queue_choice import by_hash
+from fairlead_client.produce.send_error import NoRouteError, SendFailedError
+from fairlead_client.produce.sender import Accepted
+from fairlead_client.produce.target import Target
+from fairlead_client.producer import Producer
+from fairlead_client.session.observer import ProducerObserver
 from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 

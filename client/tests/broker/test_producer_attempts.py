@@ -6,14 +6,14 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from fairlead_client.clock import now_ms
 from fairlead_client.model import Queue
-from fairlead_client.producer.outgoing import MessageError, OutgoingMessage
-from fairlead_client.producer.producer import Producer
-from fairlead_client.producer.queue_choice import by_hash
-from fairlead_client.producer.send_error import Fault, SendFailedError, SendingError
-from fairlead_client.producer.sender import Accepted
-from fairlead_client.producer.target import Target
+from fairlead_client.produce.outgoing import MessageError, OutgoingMessage
+from fairlead_client.produce.queue_choice import by_hash
+from fairlead_client.produce.send_error import Fault, SendFailedError, SendingError
+from fairlead_client.produce.sender import Accepted
+from fairlead_client.produce.target import Target
+from fairlead_client.producer import Producer
+from fairlead_client.session.clock import now_ms
 
 pytestmark = pytest.mark.broker
 WAIT_SECONDS = 30

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
-from fairlead_client.clock import now_ms
 from fairlead_client.model import Queue
-from fairlead_client.producer.outgoing import OutgoingMessage
-from fairlead_client.producer.producer import Producer
-from fairlead_client.producer.send_error import Fault, NoRouteError, SendFailedError, SendingError
-from fairlead_client.producer.settings import ProducerSettings
-from fairlead_client.producer.target import Target
-from fairlead_client.transport.kafka_sender import KafkaSender
+from fairlead_client.produce.kafka_sender import KafkaSender
+from fairlead_client.produce.outgoing import OutgoingMessage
+from fairlead_client.produce.producer_settings import ProducerSettings
+from fairlead_client.produce.send_error import Fault, NoRouteError, SendFailedError, SendingError
+from fairlead_client.produce.target import Target
+from fairlead_client.producer import Producer
+from fairlead_client.session.clock import now_ms
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 from kafka.structs import TopicPartition
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client import ConsumeContext, ConsumeResult, Message, PushConsumer, Queue
-from fairlead_client.retry.redelivery import redelivery_of
-from fairlead_client.topic_names import dead_letter_topic, kafka_topic, retry_topic
+from fairlead_client.consume.retry.redelivery import redelivery_of
+from fairlead_client.session.topic_names import dead_letter_topic, kafka_topic, retry_topic
 from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.structs import TopicPartition
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from fairlead_client import ConsumeContext, ConsumeResult, Message, PushConsumer, Queue
-from fairlead_client.retry.redelivery import Redelivery, redelivery_of
+from fairlead_client.consume.retry.redelivery import Redelivery, redelivery_of
 from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.structs import TopicPartition
 

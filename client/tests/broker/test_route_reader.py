@@ -10,7 +10,7 @@ import orjson
 import pytest
 from fairlead_client.errors import ClientClosedError
 from fairlead_client.routes.topic_route import TopicRoute
-from fairlead_client.settings import Settings
+from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.route_reader import RouteReader
 from kafka import KafkaProducer
 

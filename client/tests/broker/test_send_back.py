@@ -9,15 +9,15 @@ from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-import fairlead_client.transport.send_back as send_back_module
+import fairlead_client.consume.retry.send_back as send_back_module
 import orjson
 import pytest
 from fairlead_client import SendBackError
+from fairlead_client.consume.retry.redelivery import redelivery_of
+from fairlead_client.consume.retry.send_back import KafkaFailedMessages
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.retry.redelivery import redelivery_of
-from fairlead_client.settings import Settings
-from fairlead_client.transport.send_back import KafkaFailedMessages
+from fairlead_client.settings.client_settings import Settings
 from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.structs import TopicPartition
 
@@ -34,8 +34,8 @@ BIG = 3 * 1_024 * 1_024
 PROGRAM = """if True:
     import os, signal
     from fairlead_client import Consumer
-    from fairlead_client.settings import Settings
-    from fairlead_client.transport.send_back import KafkaFailedMessages
+    from fairlead_client.settings.client_settings import Settings
+    from fairlead_client.consume.retry.send_back import KafkaFailedMessages
 
     chosen = dict(bootstrap={bootstrap!r}, group={group!r}, topics=[{topic!r}])
     kept = KafkaFailedMessages(Settings(**chosen), "failing")

@@ -9,7 +9,7 @@ from fairlead_client import Consumer, PullConsumer, PushConsumer
 from tests.awaiting import await_seen
 
 if TYPE_CHECKING:
-    from fairlead_client.member import Member
+    from fairlead_client.consume.member import Member
     from tests.broker.conftest import ScriptedEngine
 
 pytestmark = pytest.mark.broker

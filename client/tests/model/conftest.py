@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from fairlead_client.model import Epoch, Holder, Position, Process, Queue, Subscription
-from fairlead_client.records import Add, Assigned, Assignment, Drop, Release
 from fairlead_client.session import actions, events
 from fairlead_client.session.memory import SessionSettings
+from fairlead_client.session.records import Add, Assigned, Assignment, Drop, Release
 from fairlead_client.session.session import Session
 
 GROUP = "orders"

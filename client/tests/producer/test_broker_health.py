@@ -1,6 +1,6 @@
 """What our own selection learns of brokers, and when one is tried again."""
 
-from fairlead_client.producer.broker_health import BrokerHealth
+from fairlead_client.produce.broker_health import BrokerHealth
 
 A = frozenset("A")
 NOBODY: frozenset[str] = frozenset()

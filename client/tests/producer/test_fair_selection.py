@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 from fairlead_client.model import Queue
-from fairlead_client.producer.fair_selection import FairRoundRobin
-from fairlead_client.producer.queue_selection import NoQueueError
-from fairlead_client.producer.target import Target
+from fairlead_client.produce.fair_selection import FairRoundRobin
+from fairlead_client.produce.queue_selection import NoQueueError
+from fairlead_client.produce.target import Target
 from hypothesis import given
 from hypothesis import strategies as st
 

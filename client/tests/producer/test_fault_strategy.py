@@ -2,15 +2,15 @@
 
 import pytest
 from fairlead_client.model import Queue
-from fairlead_client.producer.fault_strategy import (
+from fairlead_client.produce.java_number import INT_MAX
+from fairlead_client.produce.queue_selection import NoQueueError
+from fairlead_client.rocketmq.fault_strategy import (
     Candidates,
     select_with_latency_4_3,
     select_with_latency_4_9,
     select_with_latency_5,
 )
-from fairlead_client.producer.java_number import INT_MAX
-from fairlead_client.producer.latency_tolerance import LatencyTolerance4, LatencyTolerance5
-from fairlead_client.producer.queue_selection import NoQueueError
+from fairlead_client.rocketmq.latency_tolerance import LatencyTolerance4, LatencyTolerance5
 from fairlead_client.routes.topic_route import QueueData
 from hypothesis import given
 from hypothesis import strategies as st

@@ -2,7 +2,7 @@
 
 import pytest
 from fairlead_client.errors import SettingsError
-from fairlead_client.producer.java_number import INT_MAX, INT_MIN, absolute, as_int, hash_code
+from fairlead_client.produce.java_number import INT_MAX, INT_MIN, absolute, as_int, hash_code
 
 
 @pytest.mark.parametrize(

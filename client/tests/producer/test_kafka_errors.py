@@ -1,8 +1,8 @@
 """What an error of Kafka means to a message: whether it is tried elsewhere, and who is blamed."""
 
 import pytest
-from fairlead_client.producer.send_error import Fault
-from fairlead_client.transport.kafka_sender import sending_error
+from fairlead_client.produce.kafka_sender import sending_error
+from fairlead_client.produce.send_error import Fault
 from kafka import errors
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 from fairlead_client.errors import SettingsError
-from fairlead_client.producer.latency_table import LatencyTable, not_available_ms
-from fairlead_client.producer.queue_selection import Version
+from fairlead_client.produce.latency_table import LatencyTable, not_available_ms
+from fairlead_client.produce.queue_selection import Version
 
 OF_4 = [
     (0, 0), (49, 0), (50, 0), (549, 0), (550, 30_000), (999, 30_000), (1_000, 60_000),

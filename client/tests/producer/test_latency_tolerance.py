@@ -1,6 +1,6 @@
 """What is known of brokers that were slow or failed, in both lines."""
 
-from fairlead_client.producer.latency_tolerance import LatencyTolerance4, LatencyTolerance5
+from fairlead_client.rocketmq.latency_tolerance import LatencyTolerance4, LatencyTolerance5
 
 
 def test_unknown_broker() -> None:

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from fairlead_client.errors import SettingsError
-from fairlead_client.producer.latency_table import TABLE_4, TABLE_5
-from fairlead_client.producer.outgoing import MessageError, OutgoingMessage, check_message
-from fairlead_client.producer.settings import ProducerSettings
-from fairlead_client.topic_names import RESERVED
+from fairlead_client.produce.latency_table import TABLE_4, TABLE_5
+from fairlead_client.produce.outgoing import MessageError, OutgoingMessage, check_message
+from fairlead_client.produce.producer_settings import ProducerSettings
+from fairlead_client.session.topic_names import RESERVED
 
 
 @pytest.mark.parametrize(

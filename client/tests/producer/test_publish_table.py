@@ -6,8 +6,8 @@ from threading import Thread
 import pytest
 from fairlead_client.errors import RouteError
 from fairlead_client.model import Queue
-from fairlead_client.producer.publish_table import PublishTable
-from fairlead_client.producer.target import Target
+from fairlead_client.produce.publish_table import PublishTable
+from fairlead_client.produce.target import Target
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
 
 

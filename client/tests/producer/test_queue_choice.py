@@ -3,8 +3,8 @@
 import pytest
 from fairlead_client.errors import SettingsError
 from fairlead_client.model import Queue
-from fairlead_client.producer.queue_choice import by_hash, choose
-from fairlead_client.producer.queue_selection import NoQueueError
+from fairlead_client.produce.queue_choice import by_hash, choose
+from fairlead_client.produce.queue_selection import NoQueueError
 
 FOUR = tuple(Queue("T", "A", number) for number in range(4))
 

@@ -3,8 +3,8 @@
 import pytest
 from fairlead_client.errors import SettingsError
 from fairlead_client.model import Queue
-from fairlead_client.producer.java_number import INT_MAX, INT_MIN
-from fairlead_client.producer.queue_selection import (
+from fairlead_client.produce.java_number import INT_MAX, INT_MIN
+from fairlead_client.produce.queue_selection import (
     VERSIONS,
     NoQueueError,
     Version,

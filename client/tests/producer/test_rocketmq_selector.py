@@ -2,11 +2,11 @@
 
 import pytest
 from fairlead_client.model import Queue
-from fairlead_client.producer.fair_selection import FairRoundRobin
-from fairlead_client.producer.latency_table import TABLE_4, TABLE_5
-from fairlead_client.producer.queue_selection import NoQueueError
-from fairlead_client.producer.rocketmq_selector import Line, RocketMQSelector
-from fairlead_client.producer.target import Target
+from fairlead_client.produce.fair_selection import FairRoundRobin
+from fairlead_client.produce.latency_table import TABLE_4, TABLE_5
+from fairlead_client.produce.queue_selection import NoQueueError
+from fairlead_client.produce.target import Target
+from fairlead_client.rocketmq.rocketmq_selector import Line, RocketMQSelector
 
 SIX = tuple(Target(Queue("T", broker, number), broker) for broker in "ABC" for number in (0, 1))
 A0, A1, B0, B1, C0, C1 = SIX

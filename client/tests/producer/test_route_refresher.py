@@ -4,11 +4,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 
 import pytest
-from fairlead_client.clock import now_ms
-from fairlead_client.producer.publish_table import PublishTable
-from fairlead_client.producer.send_error import NoRouteError
+from fairlead_client.produce.publish_table import PublishTable
+from fairlead_client.produce.route_refresher import RouteRefresher
+from fairlead_client.produce.send_error import NoRouteError
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
-from fairlead_client.transport.route_refresher import RouteRefresher
+from fairlead_client.session.clock import now_ms
 from kafka.errors import KafkaTimeoutError
 
 WAIT_SECONDS = 30

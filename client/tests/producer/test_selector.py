@@ -4,11 +4,11 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 from fairlead_client.model import Queue
-from fairlead_client.producer.broker_health import BrokerHealth
-from fairlead_client.producer.fair_selection import FairRoundRobin
-from fairlead_client.producer.latency_table import TABLE_4
-from fairlead_client.producer.selector import Selector
-from fairlead_client.producer.target import Target
+from fairlead_client.produce.broker_health import BrokerHealth
+from fairlead_client.produce.fair_selection import FairRoundRobin
+from fairlead_client.produce.latency_table import TABLE_4
+from fairlead_client.produce.selector import Selector
+from fairlead_client.produce.target import Target
 
 SIX = tuple(Target(Queue("T", broker, number), broker) for broker in "ABC" for number in (0, 1))
 

@@ -2,9 +2,9 @@
 
 import pytest
 from fairlead_client.model import Queue
-from fairlead_client.producer.send_attempts import SendAttempts
-from fairlead_client.producer.send_error import Attempt, Fault, SendFailedError, SendingError
-from fairlead_client.producer.target import Target
+from fairlead_client.produce.send_attempts import SendAttempts
+from fairlead_client.produce.send_error import Attempt, Fault, SendFailedError, SendingError
+from fairlead_client.produce.target import Target
 
 A, B, C = (Target(Queue("T", broker, 0), broker) for broker in "ABC")
 GONE = SendingError(Fault.UNREACHABLE, "gone")

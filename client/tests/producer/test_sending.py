@@ -9,22 +9,22 @@ from threading import Event
 from typing import Any
 
 import pytest
-from fairlead_client.clock import now_ms
 from fairlead_client.errors import FairleadClientError
 from fairlead_client.model import Queue
-from fairlead_client.observer import ProducerObserver
-from fairlead_client.producer.broker_health import BrokerHealth
-from fairlead_client.producer.outgoing import OutgoingMessage, SendResult
-from fairlead_client.producer.publish_table import PublishTable
-from fairlead_client.producer.queue_selection import NoQueueError
-from fairlead_client.producer.selector import Selector
-from fairlead_client.producer.send_attempts import SendAttempts
-from fairlead_client.producer.send_error import Fault, NoRouteError, SendFailedError, SendingError
-from fairlead_client.producer.sender import Accepted
-from fairlead_client.producer.sending import Sending, Ways
-from fairlead_client.producer.target import Target
-from fairlead_client.producer.timer import Agenda
+from fairlead_client.produce.broker_health import BrokerHealth
+from fairlead_client.produce.outgoing import OutgoingMessage, SendResult
+from fairlead_client.produce.publish_table import PublishTable
+from fairlead_client.produce.queue_selection import NoQueueError
+from fairlead_client.produce.selector import Selector
+from fairlead_client.produce.send_attempts import SendAttempts
+from fairlead_client.produce.send_error import Fault, NoRouteError, SendFailedError, SendingError
+from fairlead_client.produce.sender import Accepted
+from fairlead_client.produce.sending import Sending, Ways
+from fairlead_client.produce.target import Target
+from fairlead_client.produce.timer import Agenda
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
+from fairlead_client.session.clock import now_ms
+from fairlead_client.session.observer import ProducerObserver
 
 WAIT_SECONDS = 30
 ROUTE = TopicRoute(

@@ -1,8 +1,8 @@
 """What Kafka says of a message that too few replicas have stored: it is sent to another broker."""
 
 import pytest
-from fairlead_client.producer.send_error import Fault
-from fairlead_client.transport.kafka_sender import sending_error
+from fairlead_client.produce.kafka_sender import sending_error
+from fairlead_client.produce.send_error import Fault
 from kafka.errors import NotEnoughReplicasAfterAppendError, NotEnoughReplicasError
 
 

@@ -6,15 +6,15 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
+from fairlead_client.consume.pull import consumption
+from fairlead_client.consume.pull.consumption import Common, Workers
+from fairlead_client.consume.pull.delays import Delays
+from fairlead_client.consume.pull.failed_messages import FailedMessages
+from fairlead_client.consume.pull.listener import ConsumeContext, ConsumeResult
+from fairlead_client.consume.pull.process_queue import ProcessQueue
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.observer import Observer
-from fairlead_client.pull import consumption
-from fairlead_client.pull.consumption import Common, Workers
-from fairlead_client.pull.delays import Delays
-from fairlead_client.pull.failed_messages import FailedMessages
-from fairlead_client.pull.listener import ConsumeContext, ConsumeResult
-from fairlead_client.pull.process_queue import ProcessQueue
+from fairlead_client.session.observer import Observer
 
 WAIT = 20.0
 

@@ -7,18 +7,18 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fairlead_client.message import Message
-from fairlead_client.model import Queue
-from fairlead_client.pull import consumption
-from fairlead_client.pull.consumption import (
+from fairlead_client.consume.pull import consumption
+from fairlead_client.consume.pull.consumption import (
     ConcurrentConsuming,
     Consuming,
     OrderlyConsuming,
     Workers,
 )
-from fairlead_client.pull.failed_messages import BY_ATTEMPT, DEAD_LETTER
-from fairlead_client.pull.listener import ConsumeContext, ConsumeResult
-from fairlead_client.pull.process_queue import ProcessQueue
+from fairlead_client.consume.pull.failed_messages import BY_ATTEMPT, DEAD_LETTER
+from fairlead_client.consume.pull.listener import ConsumeContext, ConsumeResult
+from fairlead_client.consume.pull.process_queue import ProcessQueue
+from fairlead_client.message import Message
+from fairlead_client.model import Queue
 
 if TYPE_CHECKING:
     from tests.pull.conftest import Kept, Scene

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from fairlead_client import SettingsError
+from fairlead_client.consume.pull.flow_control import MIB, FlowControl, FlowLimits, Gate
+from fairlead_client.consume.pull.process_queue import ProcessQueue
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.pull.flow_control import MIB, FlowControl, FlowLimits, Gate
-from fairlead_client.pull.process_queue import ProcessQueue
 
 Pull = Callable[[Iterable[int]], list[Any]]
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from fairlead_client import Consumer, Message, Observer, PushConsumer
-from fairlead_client.clock import now_ms
+from fairlead_client.consume.pull.listener import ConsumeContext, ConsumeResult
+from fairlead_client.consume.pull.process_queue import ProcessQueue
+from fairlead_client.consume.pull.pull_member import PullMember
 from fairlead_client.model import Epoch, Position, Queue
-from fairlead_client.pull.listener import ConsumeContext, ConsumeResult
-from fairlead_client.pull.process_queue import ProcessQueue
-from fairlead_client.pull.pull_member import PullMember
+from fairlead_client.session.clock import now_ms
 from fairlead_client.session.session import Ownership
 from fairlead_client.transport.session_thread import SessionThread
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from fairlead_client.consume.pull.process_queue import Batch, ProcessQueue
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.pull.process_queue import Batch, ProcessQueue
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from fairlead_client.consume.pull.process_queue import ProcessQueue
+from fairlead_client.consume.pull.pull_book import PullBook
 from fairlead_client.model import Epoch, Position, Queue
-from fairlead_client.observer import Observer
-from fairlead_client.pull.process_queue import ProcessQueue
-from fairlead_client.pull.pull_book import PullBook
 from fairlead_client.session.events import Event, ProgressMade, WorkStopped
+from fairlead_client.session.observer import Observer
 
 EPOCH = Epoch(1, 1)
 

@@ -14,12 +14,12 @@ from fairlead_client import (
     SettingsError,
     Subscription,
 )
-from fairlead_client.clock import now_ms
+from fairlead_client.consume.pull.message_source import PullResult, PullStatus
+from fairlead_client.consume.pull.process_queue import ProcessQueue
+from fairlead_client.consume.pull.pull_member import PullMember
+from fairlead_client.consume.pull.pull_service import DirectPull
 from fairlead_client.model import Epoch, Position, Queue
-from fairlead_client.pull.message_source import PullResult, PullStatus
-from fairlead_client.pull.process_queue import ProcessQueue
-from fairlead_client.pull.pull_member import PullMember
-from fairlead_client.pull.pull_service import DirectPull
+from fairlead_client.session.clock import now_ms
 from fairlead_client.session.session import Ownership
 
 WAIT = 20.0

@@ -1,6 +1,6 @@
 """Requests now or later: first come, first served, each once, none forgotten."""
 
-from fairlead_client.pull.pull_schedule import PullSchedule
+from fairlead_client.consume.pull.pull_schedule import PullSchedule
 from hypothesis import given
 from hypothesis import strategies as st
 

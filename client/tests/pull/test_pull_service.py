@@ -15,13 +15,13 @@ from fairlead_client import (
     SettingsError,
     Subscription,
 )
-from fairlead_client.clock import now_ms
+from fairlead_client.consume.pull import pull_service
+from fairlead_client.consume.pull.flow_control import FlowControl, FlowLimits
+from fairlead_client.consume.pull.message_source import PullResult, PullStatus
+from fairlead_client.consume.pull.process_queue import ProcessQueue
+from fairlead_client.consume.pull.pull_service import DirectPull, PullService
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.pull import pull_service
-from fairlead_client.pull.flow_control import FlowControl, FlowLimits
-from fairlead_client.pull.message_source import PullResult, PullStatus
-from fairlead_client.pull.process_queue import ProcessQueue
-from fairlead_client.pull.pull_service import DirectPull, PullService
+from fairlead_client.session.clock import now_ms
 
 from tests.awaiting import await_seen
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from queue import SimpleQueue
 
 import pytest
+from fairlead_client.consume.pull.delays import Delays
+from fairlead_client.consume.pull.queue_changes import GATHER_MS, QueueChanges
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.pull.delays import Delays
-from fairlead_client.pull.queue_changes import GATHER_MS, QueueChanges
 
 WAIT = 20.0
 ALL = {topic: tuple(Queue(topic, "main", number) for number in range(4)) for topic in "TU"}

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from fairlead_client import SettingsError, Subscription
+from fairlead_client.consume.pull.kafka_source import KafkaSource
+from fairlead_client.consume.pull.message_source import PullStatus
+from fairlead_client.consume.retry.redelivery import RECONSUME_TIMES
 from fairlead_client.model import Queue
-from fairlead_client.pull.message_source import PullStatus
-from fairlead_client.retry.redelivery import RECONSUME_TIMES
-from fairlead_client.settings import Settings
-from fairlead_client.transport.kafka_source import KafkaSource
+from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.queue_partition import partition_of_queue
 from kafka.errors import KafkaError
 from kafka.structs import TopicPartition

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from fairlead_client import SettingsError, Subscription
-from fairlead_client.pull.tags import TagFilter, tags_of
+from fairlead_client.transport.tags import TagFilter, tags_of
 
 
 @pytest.mark.parametrize(

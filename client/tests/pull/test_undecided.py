@@ -5,10 +5,14 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fairlead_client.pull import consumption
-from fairlead_client.pull.consumption import ConcurrentConsuming, Consuming, OrderlyConsuming
-from fairlead_client.pull.listener import ConsumeContext, ConsumeResult
-from fairlead_client.pull.process_queue import ProcessQueue
+from fairlead_client.consume.pull import consumption
+from fairlead_client.consume.pull.consumption import (
+    ConcurrentConsuming,
+    Consuming,
+    OrderlyConsuming,
+)
+from fairlead_client.consume.pull.listener import ConsumeContext, ConsumeResult
+from fairlead_client.consume.pull.process_queue import ProcessQueue
 
 if TYPE_CHECKING:
     from tests.pull.conftest import Scene

@@ -1,7 +1,13 @@
 """Delay levels, and the queue that each has."""
 
 import pytest
-from fairlead_client.retry.delay_level import DELAYS_MS, LEVELS, delay_ms, level_of, queue_of_level
+from fairlead_client.consume.retry.delay_level import (
+    DELAYS_MS,
+    LEVELS,
+    delay_ms,
+    level_of,
+    queue_of_level,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 

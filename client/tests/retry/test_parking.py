@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from fairlead_client.consume.retry.delay_level import delay_ms
+from fairlead_client.consume.retry.redelivery import send_back
+from fairlead_client.consume.retry.retry_schedule import Parking
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.retry.delay_level import delay_ms
-from fairlead_client.retry.redelivery import send_back
-from fairlead_client.retry.retry_schedule import Parking
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,10 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fairlead_client.message import Message
-from fairlead_client.model import Epoch, Queue
-from fairlead_client.retry.delay_level import DELAYS_MS
-from fairlead_client.retry.redelivery import (
+from fairlead_client.consume.retry.delay_level import DELAYS_MS
+from fairlead_client.consume.retry.redelivery import (
     DUE,
     ORIGIN_TOPIC,
     RECONSUME_TIMES,
@@ -17,6 +15,8 @@ from fairlead_client.retry.redelivery import (
     redelivery_of,
     send_back,
 )
+from fairlead_client.message import Message
+from fairlead_client.model import Epoch, Queue
 from hypothesis import given
 from hypothesis import strategies as st
 

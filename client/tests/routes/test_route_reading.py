@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from fairlead_client.errors import MalformedRecordError, RouteError
-from fairlead_client.routes.route_change import route_changed
-from fairlead_client.routes.route_reading import decode_topic_route, read_topic_route
+from fairlead_client.rocketmq.route_change import route_changed
+from fairlead_client.rocketmq.route_reading import decode_topic_route, read_topic_route
 from fairlead_client.routes.route_record import decode_route_record
 from fairlead_client.routes.topic_route import BrokerData, QueueData, QueueMapping, TopicRoute
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from fairlead_client.errors import RouteError
 from fairlead_client.model import Queue
+from fairlead_client.rocketmq.route_change import route_changed
 from fairlead_client.routes.default_route import from_default_route
 from fairlead_client.routes.publish_info import TopicPublishInfo, publish_info
-from fairlead_client.routes.route_change import route_changed
 from fairlead_client.routes.static_topic import NO_BROKER, endpoints
 from fairlead_client.routes.subscribe_info import subscribe_info
 from fairlead_client.routes.topic_route import BrokerData, QueueData, QueueMapping, TopicRoute

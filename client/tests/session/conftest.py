@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 from fairlead_client.model import Epoch, Holder, Position, Process, Queue, Subscription
-from fairlead_client.records import Add, Assigned, Assignment, Drop, Notice, Release
 from fairlead_client.session import actions, events
 from fairlead_client.session.memory import SessionSettings
+from fairlead_client.session.records import Add, Assigned, Assignment, Drop, Notice, Release
 from fairlead_client.session.session import Session
 
 GROUP = "orders"

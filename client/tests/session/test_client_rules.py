@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client.model import Epoch, Holder, Position
-from fairlead_client.records import Assigned
+from fairlead_client.session.records import Assigned
 
 if TYPE_CHECKING:
     from tests.session.conftest import Script

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairlead_client.model import Epoch, Position
-from fairlead_client.records import Drop
 from fairlead_client.session import actions, events
 from fairlead_client.session.actions import Claim, SendClaims
+from fairlead_client.session.records import Drop
 
 if TYPE_CHECKING:
     from tests.session.conftest import Script

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client.model import Epoch
-from fairlead_client.records import Assigned, Assignment
 from fairlead_client.session.assignment_assembler import PartAssembler
+from fairlead_client.session.records import Assigned, Assignment
 
 if TYPE_CHECKING:
     from tests.session.conftest import Script

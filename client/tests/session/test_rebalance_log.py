@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client.model import Position, Queue
-from fairlead_client.rebalance_log import RebalanceLog
-from fairlead_client.records import Add, Assigned, Drop
+from fairlead_client.session.rebalance_log import RebalanceLog
+from fairlead_client.session.records import Add, Assigned, Drop
 
 if TYPE_CHECKING:
     from tests.session.conftest import Script
@@ -118,9 +118,9 @@ def test_broadcasting(told: Told, caplog: pytest.LogCaptureFixture) -> None:
 
 UNCONFIGURED = """
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.rebalance_log import RebalanceLog
+from fairlead_client.session.rebalance_log import RebalanceLog
 from fairlead_client.session.waiting import WaitingKind, WaitingReason
-from fairlead_client.waiting import WaitingLog
+from fairlead_client.session.waiting_log import WaitingLog
 
 RebalanceLog("orders", "me").shared([Queue("orders", "main", 0)], Epoch(1, 1))
 log, reason = WaitingLog("orders", "me"), WaitingReason(WaitingKind.TOPIC, "ordrs is not there")

@@ -2,8 +2,8 @@
 
 import pytest
 from fairlead_client.model import Epoch, Holder, Position, Queue
-from fairlead_client.records import Release
 from fairlead_client.session import seen_releases
+from fairlead_client.session.records import Release
 from fairlead_client.session.seen_releases import PER_QUEUE_MAX, SeenReleases
 
 QUEUE = Queue("orders", "main", 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fairlead_client.session import events
 from fairlead_client.session.waiting import WaitingKind, WaitingReason
-from fairlead_client.waiting import Waiting, WaitingLog
+from fairlead_client.session.waiting_log import Waiting, WaitingLog
 
 if TYPE_CHECKING:
     from tests.session.conftest import Script

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from fairlead_client.observer import Observer
-from fairlead_client.settings import Settings
+from fairlead_client.session.observer import Observer
+from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport import reader
 from fairlead_client.transport.reader import CaughtUp, Reader
 from kafka.errors import KafkaTimeoutError

@@ -5,18 +5,18 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from fairlead_client.decoding import (
+from fairlead_client.errors import MalformedRecordError
+from fairlead_client.model import Epoch, Holder, Position, Queue
+from fairlead_client.routes.route_record import decode_route_record
+from fairlead_client.session.digest import digest
+from fairlead_client.session.records import Add, Assigned, Assignment, Drop, Notice
+from fairlead_client.transport.decoding import (
     decode_assignment,
     decode_key,
     decode_release,
     is_generation,
 )
-from fairlead_client.errors import MalformedRecordError
-from fairlead_client.model import Epoch, Holder, Position, Queue
-from fairlead_client.partitioner import partition_of
-from fairlead_client.records import Add, Assigned, Assignment, Drop, Notice
-from fairlead_client.routes.route_record import decode_route_record
-from fairlead_client.session.digest import digest
+from fairlead_client.transport.partitioner import partition_of
 from hypothesis import given
 from hypothesis import strategies as st
 from kafka.partitioner.default import murmur2

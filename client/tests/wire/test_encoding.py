@@ -5,8 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fairlead_client.encoding import RECORD_BYTES_MAX, Encoder, commit_metadata
-from fairlead_client.identity import new_identity
 from fairlead_client.model import Epoch, Position, Progress, Queue, Subscription
 from fairlead_client.session.actions import (
     Claim,
@@ -16,7 +14,9 @@ from fairlead_client.session.actions import (
     SendProgress,
     SendRelease,
 )
-from fairlead_client.settings import Settings
+from fairlead_client.session.identity import new_identity
+from fairlead_client.settings.client_settings import Settings
+from fairlead_client.transport.encoding import RECORD_BYTES_MAX, Encoder, commit_metadata
 
 INCARNATION = "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11"
 QUEUE = Queue("orders", "main", 2)

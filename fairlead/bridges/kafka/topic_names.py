@@ -1,7 +1,7 @@
 """RocketMQ's names of a group's own topics, and the names that Kafka has for them.
 
-The rule is that of ``fairlead_client.topic_names``, which says why; a test holds the two together.
-The bridge has its own because it is installed without the client.
+The rule is that of ``fairlead_client.session.topic_names``, which says why; a test holds the two
+together. The bridge has its own because it is installed without the client.
 """
 
 import re

@@ -12,7 +12,8 @@ from fairlead.bridges.kafka.snapshot import TopicLook, TopicSeen
 from fairlead.core.model import Route
 from fairlead.core.routes import queue_count
 from fairlead.counts import counted
-from fairlead.settings import KafkaSettings, library_options
+from fairlead.kafka.connection import library_options
+from fairlead.settings import KafkaSettings
 
 __all__ = ["UNTOLD_REMEDY", "look_for_untold", "untold_queues"]
 

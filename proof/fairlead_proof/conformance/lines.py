@@ -60,7 +60,7 @@ def _read(text: str) -> Any:
         # A route as RocketMQ writes it has broker ids without quotes, which the client can read.
         if _BARE_NAME.search(text) is None or find_spec("fairlead_client") is None:
             raise
-        from fairlead_client.routes.route_json import (  # noqa: PLC0415 - need not be installed
+        from fairlead_client.rocketmq.route_json import (  # noqa: PLC0415 - need not be installed
             load_route_json,
         )
 

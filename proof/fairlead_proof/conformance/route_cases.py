@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairlead_client.errors import RouteError
+from fairlead_client.rocketmq.route_change import route_changed
+from fairlead_client.rocketmq.route_reading import decode_topic_route, read_topic_route
 from fairlead_client.routes.publish_info import publish_info
-from fairlead_client.routes.route_change import route_changed
-from fairlead_client.routes.route_reading import decode_topic_route, read_topic_route
 from fairlead_client.routes.subscribe_info import subscribe_info
 from fairlead_client.routes.topic_route import TopicRoute
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from fairlead_client.model import Queue
-from fairlead_client.producer.latency_table import not_available_ms
-from fairlead_client.producer.queue_selection import VERSIONS, NoQueueError, Version, select_queue
+from fairlead_client.produce.latency_table import not_available_ms
+from fairlead_client.produce.queue_selection import VERSIONS, NoQueueError, Version, select_queue
 
 from fairlead_proof.conformance.fields import (
     INT_BITS,

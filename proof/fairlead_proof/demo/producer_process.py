@@ -16,7 +16,8 @@ from typing import Final
 
 from kafka import KafkaProducer
 
-from fairlead.settings import library_options, load_settings
+from fairlead.kafka.connection import library_options
+from fairlead.settings import load_settings
 
 _TICK_SECONDS: Final = 0.02
 _TELL_SECONDS: Final = 0.5

@@ -6,8 +6,8 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Final
 
-from fairlead_client.producer.outgoing import OutgoingMessage, SendResult
-from fairlead_client.producer.producer import Producer
+from fairlead_client.produce.outgoing import OutgoingMessage, SendResult
+from fairlead_client.producer import Producer
 
 from fairlead_proof.demo.sent_messages import Ledger, Sent
 

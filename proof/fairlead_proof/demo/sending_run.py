@@ -6,14 +6,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import structlog
-from fairlead_client.producer.outgoing import OutgoingMessage
-from fairlead_client.producer.producer import Producer
-from fairlead_client.producer.send_error import NoRouteError, SendFailedError
+from fairlead_client.produce.outgoing import OutgoingMessage
+from fairlead_client.produce.send_error import NoRouteError, SendFailedError
+from fairlead_client.producer import Producer
 from kafka import KafkaAdminClient
 from kafka.admin import NewTopic
 
@@ -27,10 +26,10 @@ from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
 from fairlead_proof.demo.sending_judge import RETURNED_MIN, Phase, judge_sending
 from fairlead_proof.demo.sending_load import SendingLoad
+from fairlead_proof.demo.sending_report import SendingReport
 from fairlead_proof.demo.sending_table import SendingScreen
 from fairlead_proof.demo.sent_messages import FIRST, Ledger
 from fairlead_proof.demo.slow_broker import SlowBroker
-from fairlead_proof.demo.verdict import Check
 
 BROKERS: Final = 3
 QUEUES: Final = 6
@@ -45,22 +44,6 @@ RETURN_SECONDS_MAX: Final = 60.0
 _WINDOW_SECONDS: Final = 1.5
 _READY_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 0.2
-
-
-@dataclass(slots=True)
-class SendingReport:
-    """The outcome: each requirement, and how many messages it rests on."""
-
-    checks: tuple[Check, ...]
-    messages: int
-    attempts: dict[int, int]
-    took_s: float
-    phases: list[Phase] = field(default_factory=list)
-
-    @property
-    def passed(self) -> bool:
-        """Whether every requirement holds."""
-        return all(check.passed for check in self.checks)
 
 
 class ProducerDemo:

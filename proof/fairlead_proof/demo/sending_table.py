@@ -15,7 +15,7 @@ from rich.text import Text
 from fairlead_proof.demo.sent_messages import Ledger
 
 if TYPE_CHECKING:
-    from fairlead_proof.demo.sending_run import SendingReport
+    from fairlead_proof.demo.sending_report import SendingReport
 
 WINDOW_SECONDS: Final = 2.0
 _REFRESHES_PER_SECOND: Final = 4

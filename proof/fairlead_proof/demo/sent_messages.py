@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from fairlead_client.observer import ProducerObserver
-from fairlead_client.producer.outgoing import SendResult
+from fairlead_client.produce.outgoing import SendResult
+from fairlead_client.session.observer import ProducerObserver
 
 FIRST: Final = b"first"
 """What the messages before the load say."""

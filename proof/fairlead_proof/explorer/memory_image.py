@@ -10,9 +10,9 @@ from copy import copy
 from dataclasses import fields
 from typing import Any
 
-from fairlead_client.records import Release
 from fairlead_client.session.assignment_assembler import PartAssembler
 from fairlead_client.session.memory import Memory, QueueMemory, SessionSettings
+from fairlead_client.session.records import Release
 from fairlead_client.session.seen_releases import SeenReleases
 
 from fairlead_proof.explorer.frozen import frozen

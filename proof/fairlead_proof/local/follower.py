@@ -7,7 +7,8 @@ from typing import Final, Self
 
 from kafka import KafkaConsumer, TopicPartition
 
-from fairlead.settings import library_options, load_settings
+from fairlead.kafka.connection import library_options
+from fairlead.settings import load_settings
 from fairlead.wire.decision_records import DecisionReader, DecisionRecord
 from fairlead.wire.raw import RawRecord, raw_record
 from fairlead_proof.local.ownership import Ownership

@@ -2,34 +2,43 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from fairlead_client.model import Epoch, Position, Queue
 
 from fairlead_proof.sim.chance import Chance
 
-if TYPE_CHECKING:
-    from fairlead_proof.sim.client import Client
-
-__all__ = ["Application", "Observer", "Work"]
+__all__ = ["Application", "Host", "Observer", "Work"]
 
 SLOWLY_MS = 300
 """So long at most an application usually takes to stop."""
 
 
+class Host(Protocol):
+    """The client process that an application is part of."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def application(self) -> "Application":
+        """The application that it has by now."""
+
+
 class Observer(Protocol):
     """Who looks on and judges."""
 
-    def started(self, client: "Client", work: "Work") -> None:
+    def started(self, client: "Host", work: "Work") -> None:
         """Work on a queue begins."""
 
-    def processed(self, client: "Client", work: "Work") -> None:
+    def processed(self, client: "Host", work: "Work") -> None:
         """Everything below the work's offset is processed."""
 
-    def ended(self, client: "Client", work: "Work") -> None:
+    def ended(self, client: "Host", work: "Work") -> None:
         """The work on a queue is over."""
 
-    def look(self, client: "Client") -> None:
+    def look(self, client: "Host") -> None:
         """A process has had a turn."""
 
     def handler_finished(self, work: "Work", offset: int) -> None:
@@ -61,7 +70,7 @@ class Application:
         slow_ms: how long stopping takes longer than usual, the next few times.
     """
 
-    def __init__(self, host: "Client", chance: Chance, observer: Observer) -> None:
+    def __init__(self, host: "Host", chance: Chance, observer: Observer) -> None:
         self._host = host
         self._chance = chance
         self._observer = observer

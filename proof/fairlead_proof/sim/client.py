@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Protocol
 
-from fairlead_client.encoding import Encoder
-from fairlead_client.identity import Identity
 from fairlead_client.model import Epoch, Process, Queue, Subscription
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
+from fairlead_client.session.identity import Identity
 from fairlead_client.session.memory import SessionSettings
 from fairlead_client.session.session import Ownership, Session
 from fairlead_client.session.states import SessionState
-from fairlead_client.settings import Settings
+from fairlead_client.settings.client_settings import Settings
+from fairlead_client.transport.encoding import Encoder
 
 from fairlead.core.model import MessageQueue, Position
 from fairlead.wire.partition import partition_of_client

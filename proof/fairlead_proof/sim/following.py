@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fairlead_client.decoding import decode_assignment, decode_key, decode_release
 from fairlead_client.errors import MalformedRecordError
-from fairlead_client.records import Assignment
 from fairlead_client.session import events as on
+from fairlead_client.session.records import Assignment
+from fairlead_client.transport.decoding import decode_assignment, decode_key, decode_release
 
 from fairlead.wire.partition import partition_of_client
 from fairlead.wire.raw import RawRecord

@@ -13,7 +13,7 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.offsets import ROCKETMQ
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 from fairlead.wire.topics import TopicNames
-from fairlead_proof.sim.application import Work
+from fairlead_proof.sim.application import Host, Work
 from fairlead_proof.sim.data_plane import DataPlane, Topic
 from fairlead_proof.sim.grants import Grant, Grants
 from fairlead_proof.sim.kafka import Kafka
@@ -25,7 +25,6 @@ from fairlead_proof.sim.timeline import Timeline
 from fairlead_proof.sim.violation import BreachError
 
 if TYPE_CHECKING:
-    from fairlead_proof.sim.client import Client
     from fairlead_proof.sim.driver import Batch, Driver
 
 __all__ = ["Judge", "Surroundings"]
@@ -72,7 +71,7 @@ class Judge:
         kafka.partition("routes").followers.append(self._routes)
 
     # What the clients do.
-    def started(self, client: "Client", work: Work) -> None:
+    def started(self, client: Host, work: Work) -> None:
         """Work on a queue begins."""
         self.tenures.started(client, work)
         grant = self.grants.known.get((work.queue, work.epoch))
@@ -115,7 +114,7 @@ class Judge:
     def _unsafe(self, queue: Queue) -> bool:
         return self._world.scenario.mode == "eager" or queue in self.tenures.unsafe
 
-    def processed(self, client: "Client", work: Work) -> None:
+    def processed(self, client: Host, work: Work) -> None:
         """Everything below the work's offset is processed."""
         del client
         self.handler_finished(work, work.offset)
@@ -125,11 +124,11 @@ class Judge:
         if self._of_present_life(work.queue, work.epoch):
             self.passages.processed(work.queue, work.begin.reset, offset)
 
-    def ended(self, client: "Client", work: Work) -> None:
+    def ended(self, client: Host, work: Work) -> None:
         """The work on a queue is over."""
         self.tenures.ended(client, work)
 
-    def look(self, client: "Client") -> None:
+    def look(self, client: Host) -> None:
         """Look whether anybody else works on what this client works on."""
         for queue in client.application.works:
             self.tenures.look(queue)

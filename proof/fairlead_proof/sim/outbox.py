@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from fairlead_client.encoding import Encoder
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
+from fairlead_client.transport.encoding import Encoder
 
 __all__ = ["Message", "Outbox"]
 

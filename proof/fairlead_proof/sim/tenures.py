@@ -5,15 +5,11 @@ be; a start under an epoch that is not newer is the other.
 """
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from fairlead_client.model import Queue
 
-from fairlead_proof.sim.application import Work
+from fairlead_proof.sim.application import Host, Work
 from fairlead_proof.sim.violation import BreachError
-
-if TYPE_CHECKING:
-    from fairlead_proof.sim.client import Client
 
 __all__ = ["Tenures"]
 
@@ -38,7 +34,7 @@ class Tenures:
         self.handovers: Counter[str] = Counter()
         self.starts = 0
 
-    def started(self, client: "Client", work: Work) -> None:
+    def started(self, client: Host, work: Work) -> None:
         """Work begins: nobody else may be working, and nobody newer may have worked."""
         self.starts += 1
         queue = work.queue
@@ -66,7 +62,7 @@ class Tenures:
         """Return whom a successor has to wait for: who may process messages of a queue now."""
         return self.owners(queue) if self._judged(queue) else []
 
-    def ended(self, client: "Client", work: Work) -> None:
+    def ended(self, client: Host, work: Work) -> None:
         """Work is over."""
         self._working[work.queue].remove((client, work))
 

@@ -5,9 +5,9 @@ successor: here every client may read every release, at any time or never.
 """
 
 from fairlead_client import model as words
-from fairlead_client import records as read
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
+from fairlead_client.session import records as read
 
 from fairlead.core import model, outputs, records
 

@@ -2,7 +2,7 @@
 
 import pytest
 from fairlead_client import model as words
-from fairlead_client.encoding import commit_metadata
+from fairlead_client.transport.encoding import commit_metadata
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 import structlog
+from fairlead_client.consume.retry.send_back import KafkaFailedMessages
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.settings import Settings as ClientSettings
-from fairlead_client.transport.send_back import KafkaFailedMessages
+from fairlead_client.settings.client_settings import Settings as ClientSettings
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import MessageSizeTooLargeError
 from kafka.structs import OffsetAndMetadata

@@ -1,6 +1,6 @@
 """The bridge calls topics on Kafka as the client does."""
 
-from fairlead_client import topic_names as of_client
+from fairlead_client.session import topic_names as of_client
 from hypothesis import example, given
 from hypothesis import strategies as st
 

@@ -1,0 +1,361 @@
+"""The life of one client as its application sees it: start, close, ownership, errors."""
+
+import logging
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from threading import Lock
+from types import TracebackType
+from typing import ClassVar, Self
+
+from fairlead_client.consume.leave_signals import leaving_on_signals
+from fairlead_client.errors import (
+    ClientClosedError,
+    ClientStartedError,
+    ForkedClientError,
+    StartFailedError,
+)
+from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.session import events
+from fairlead_client.session.application import Application
+from fairlead_client.session.failure import Failure
+from fairlead_client.session.identity import Identity, new_identity
+from fairlead_client.session.memory import SessionSettings
+from fairlead_client.session.observer import Observer
+from fairlead_client.session.session import Granted, Session
+from fairlead_client.session.states import SessionState
+from fairlead_client.session.version import __version__
+from fairlead_client.session.waiting_log import Waiting
+from fairlead_client.settings.client_settings import Settings
+from fairlead_client.transport.encoding import Encoder
+from fairlead_client.transport.offset_store import KafkaOffsetStore, OffsetStore
+from fairlead_client.transport.session_thread import SessionThread
+
+logger = logging.getLogger(__name__)
+
+
+class Member:
+    """One member of a group. Use `Client` or `Consumer`, which say what becomes of the queues.
+
+    It lives once: to join again make a new one. It does not survive a fork: threads and connections
+    stay in the parent, and so does the ownership. Every method raises ForkedClientError in the
+    child, and `assigned` is empty there; what else is only told (`client_id`, `state`, counts) is
+    as it was at the fork.
+    """
+
+    MESSAGE_MODEL: ClassVar[str] = "clustering"
+    """What heartbeats say of this kind of member."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        offset_store: OffsetStore | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self._settings = settings
+        self._identity = new_identity(settings.client_id)
+        self._observer = observer or Observer()
+        self._store = offset_store
+        self._pid = os.getpid()
+        self._lock = Lock()
+        self._started = False
+        self._closing = False
+        self._stopping = False
+        self._thread: SessionThread | None = None
+        self._failure: Failure | None = None
+        self._subscribed = settings.subscriptions(self._identity.process.start_ms)
+
+    def _application(self) -> Application:
+        """Return what takes the work; made once, at the start."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Name the client without any of its secrets."""
+        return f"<{type(self).__name__} {self.client_id} of {self._settings.group}: {self.state}>"
+
+    def __enter__(self) -> Self:
+        """Start."""
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close."""
+        self.close()
+
+    @property
+    def client_id(self) -> str:
+        """The id under which the engine knows this client."""
+        return self._identity.client_id
+
+    @property
+    def state(self) -> str:
+        """`new`, `starting`, `running`, `leaving`, `fenced` or `closed`."""
+        if self._thread is not None:
+            if self._thread.ended.is_set():
+                return SessionState.CLOSED.value
+            # Between start() and the first heartbeat the session itself is still new.
+            known = self._thread.state
+            return (SessionState.STARTING if known is SessionState.NEW else known).value
+        return (SessionState.CLOSED if self._closing else SessionState.NEW).value
+
+    @property
+    def last_error(self) -> Exception | None:
+        """What went wrong last, in any thread of the client; it stays when it is over."""
+        last = self._last_failure
+        return None if last is None else last.error
+
+    @property
+    def last_error_ms(self) -> int | None:
+        """When that came last, in ms since 1970: what is tried again tells it each time."""
+        last = self._last_failure
+        return None if last is None else last.at_ms
+
+    @property
+    def _last_failure(self) -> Failure | None:
+        return self._failure or (None if self._thread is None else self._thread.last_failure)
+
+    @property
+    def waiting_for(self) -> Waiting | None:
+        """Why the client has less than it was promised; None: it has all of it, or does not run."""
+        return None if self._thread is None or self._forked else self._thread.waiting_for
+
+    @property
+    def assigned(self) -> Mapping[Queue, Epoch]:
+        """The queues that the client works on now."""
+        if self._thread is None or self._forked:
+            return {}
+        mine = self._thread.ownership.epochs
+        return {queue: epoch for queue, epoch in mine.items() if self.still_mine(queue) == epoch}
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How often what happened: `starts`, `revocations`, `forced_releases`, and so on."""
+        return {} if self._thread is None else self._thread.counts
+
+    def still_mine(self, queue: Queue) -> Epoch | None:
+        """Return the queue's epoch while this client may work on it, else None.
+
+        Ask before each side effect, and store the epoch with it: it only grows for a queue, so
+        whoever writes with a lower one comes too late. From any thread, without waiting.
+
+        After None what is in hand of the queue does not count as processed: if the lease is renewed
+        after all, it comes again.
+
+        Raises:
+            ForkedClientError: the process was forked: nothing is the child's.
+        """
+        self._check_fork()
+        mine = self._epoch_of(queue)
+        if mine is None:
+            self._doubt(queue)
+        return mine
+
+    def _epoch_of(self, queue: Queue) -> Epoch | None:
+        """Answer `still_mine` to the client itself."""
+        if self._thread is None or self._forked:
+            return None
+        return self._thread.still_mine(queue)
+
+    def _granted(self, queue: Queue) -> Granted:
+        """Return what a queue that this client works on was granted with."""
+        return Granted() if self._thread is None else self._thread.granted(queue)
+
+    def _doubt(self, queue: Queue) -> None:
+        """The application heard that a queue is not its: it leaves out what it has in hand."""
+
+    def start(self) -> None:
+        """Join the group; return when the first heartbeat is acknowledged.
+
+        Raises:
+            ClientStartedError: it was started before.
+            ClientClosedError: it was closed, or its start failed.
+            StartFailedError: not joined within `start_timeout_ms`; `__cause__` is the last problem.
+        """
+        self._check_fork()
+        with self._lock:
+            if self._closing or self._failure is not None:
+                raise ClientClosedError("this client is closed; make a new one")
+            if self._started:
+                raise ClientStartedError("this client was started before; make a new one")
+            self._started = True
+        try:
+            self._thread = self._new_thread()
+        except Exception as error:
+            self._fail(error)
+            raise StartFailedError(f"cannot start: {error}") from error
+        self._thread.start()
+        try:
+            self._await_first_lease(self._thread)
+        except BaseException:
+            # It may have joined, or be about to: nobody shall wait for its lease.
+            self._thread.report(events.LeaveRequested())
+            raise
+
+    def _connect(self, thread: SessionThread, deadline: float) -> None:
+        """Connect to whatever the application's side needs, while the client joins."""
+
+    def _await_first_lease(self, thread: SessionThread) -> None:
+        deadline = time.monotonic() + self._settings.start_timeout_ms / 1_000
+        cause: Exception | None = None
+        try:
+            self._connect(thread, deadline)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the start has failed
+            cause = error
+        else:
+            joined = thread.joined.wait(max(0.0, deadline - time.monotonic()))
+            if joined and not thread.ended.is_set():
+                return
+        if self._stopping and thread.error is None:
+            # What the application wanted meanwhile is no failure.
+            return
+        last = thread.last_failure
+        cause = thread.error or cause or (None if last is None else last.error)
+        failure = StartFailedError(
+            f"client {self.client_id} could not join group {self._settings.group!r}"
+            f" within {self._settings.start_timeout_ms} ms: {cause or 'no answer'}"
+        )
+        self._fail(failure)
+        if thread.state is SessionState.RUNNING:
+            thread.report(events.LeaveRequested())
+            thread.ended.wait(self._settings.close_timeout_ms / 1_000)
+        thread.abort()
+        thread.ended.wait()
+        raise failure from cause
+
+    def close(self, timeout_ms: int | None = None) -> None:
+        """Stop every queue, release each, leave the group; a second close does nothing.
+
+        Args:
+            timeout_ms: give up leaving in an orderly way after this; None: `close_timeout_ms`. What
+                was not released by then is free when the lease has ended.
+        """
+        self._check_fork()
+        with self._lock:
+            self._closing = True
+            thread = self._thread
+        if thread is None:
+            return
+        thread.report(events.LeaveRequested())
+        limit_ms = self._settings.close_timeout_ms if timeout_ms is None else timeout_ms
+        if not thread.ended.wait(limit_ms / 1_000):
+            logger.warning("%s did not leave within %d ms", self.client_id, limit_ms)
+            thread.abort()
+            thread.ended.wait()
+
+    def stop(self) -> None:
+        """Begin to leave; queues with nothing in hand are released at once.
+
+        `wait` returns when it is done, and an iteration ends at its next turn. May be called from
+        any thread, and from a signal handler.
+        """
+        self._check_fork()
+        # No lock: the handler may have interrupted the thread that holds it.
+        self._stopping = True
+        if self._thread is not None:
+            self._thread.report(events.LeaveRequested())
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the client was told to leave, or is closed: a loop that polls ends then."""
+        ended = self._thread is not None and self._thread.ended.is_set()
+        return self._stopping or self._closing or ended
+
+    def signals(self) -> AbstractContextManager[None]:
+        """Leave at SIGINT or SIGTERM, for the length of a `with` block on the main thread.
+
+        The first of them is `stop()`: the message in hand is finished, every queue is released, and
+        nothing is raised. A second one kills the process. The handlers of before come back at the
+        end of the block; enter it before the client, so that it holds while the client closes.
+
+        Raises:
+            LifecycleError: when entered, not on the main thread.
+        """
+        self._check_fork()
+        return leaving_on_signals(self.stop)
+
+    def wait(self, timeout_ms: int | None = None) -> bool:
+        """Wait until the client is closed; return whether it is.
+
+        Raises:
+            FairleadClientError: what closed it, such as DuplicateClientIdError.
+        """
+        self._check_fork()
+        if self._thread is None:
+            return self._closing
+        ended = self._thread.ended.wait(None if timeout_ms is None else timeout_ms / 1_000)
+        if ended and self._thread.error is not None:
+            raise self._thread.error
+        return ended
+
+    def subscribe(self, topics: Sequence[str | Subscription]) -> None:
+        """Change the subscription; the engine learns of it at once.
+
+        Each call has a greater version than the one before, also where the clock was set back: the
+        engine ignores an older one.
+
+        Raises:
+            SettingsError: as for the setting `topics`.
+        """
+        self._check_fork()
+        with self._lock:
+            last = max(each.sub_version for each in self._subscribed)
+            now_ms = time.time_ns() // 1_000_000
+            wanted = self._settings.subscribing(topics, max(last + 1, now_ms))
+            if self._thread is None or self._thread.ended.is_set():
+                raise ClientClosedError("this client is not running")
+            self._subscribed = wanted
+            self._thread.report(events.SubscriptionChanged(wanted))
+
+    @property
+    def _forked(self) -> bool:
+        return os.getpid() != self._pid
+
+    def _check_fork(self) -> None:
+        if self._forked:
+            raise ForkedClientError(
+                "made before a fork; make the client in the process that uses it"
+            )
+
+    def _fail(self, error: Exception) -> None:
+        with self._lock:
+            self._failure = Failure.now(error)
+            self._closing = True
+
+    def _new_thread(self) -> SessionThread:
+        settings, identity = self._settings, self._identity
+        store = self._store
+        if store is None and settings.commit_offsets:
+            store = KafkaOffsetStore(settings, identity.client_id)
+        session = Session(_session_settings(settings, identity, commits=store is not None))
+        return SessionThread(
+            session,
+            settings,
+            identity.client_id,
+            Encoder(settings, identity, __version__),
+            self._application(),
+            store=store,
+            observer=self._observer,
+        )
+
+
+def _session_settings(settings: Settings, identity: Identity, *, commits: bool) -> SessionSettings:
+    return SessionSettings(
+        group=settings.group,
+        client_id=identity.client_id,
+        process=identity.process,
+        subscriptions=settings.subscriptions(identity.process.start_ms),
+        heartbeat_ms=settings.heartbeat_ms,
+        lease_ms=settings.lease_ms,
+        progress_ms=settings.progress_ms,
+        commit_ms=settings.commit_ms,
+        drain_deadline_ms=settings.drain_deadline,
+        commits=commits,
+        commit_timeout_ms=min(2_000, settings.lease_ms // 4),
+    )

@@ -1,0 +1,318 @@
+"""Consumes what was pulled: the threads that call the listener, concurrently or in order."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread, current_thread
+from time import monotonic
+from typing import Final, TypedDict, Unpack
+
+from fairlead_client.consume.pull.delays import UNDECIDED_MS, Delays
+from fairlead_client.consume.pull.failed_messages import BY_ATTEMPT, DEAD_LETTER, FailedMessages
+from fairlead_client.consume.pull.listener import (
+    ACK_ALL,
+    SUSPEND_MS,
+    ConsumeContext,
+    ConsumeResult,
+    Listener,
+)
+from fairlead_client.consume.pull.messages import Messages
+from fairlead_client.consume.pull.process_queue import Batch, ProcessQueue
+from fairlead_client.message import Message, Record
+from fairlead_client.model import Epoch, Queue
+from fairlead_client.session.observer import Observer
+
+logger = logging.getLogger(__name__)
+
+AGAIN_MS: Final = 5_000
+"""A message that could not be sent back is consumed here again after so long."""
+SUSPEND_LEAST_MS: Final = 10
+SUSPEND_MOST_MS: Final = 30_000
+TURN_MESSAGES: Final = 256
+"""So many messages of one queue on one thread, then it is another's turn."""
+TURN_SECONDS: Final = 0.05
+"""Nor does a turn begin another batch after so long: a slow listener ends it with the first."""
+DEFAULTS: Final = {"ack_index": ACK_ALL, "delay": BY_ATTEMPT, "suspend_ms": SUSPEND_MS}
+
+
+class Workers:
+    """Threads that serve one queue of tasks, first come first served.
+
+    Args:
+        count: how many.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._tasks: SimpleQueue[tuple[Callable[..., object], tuple[object, ...]] | None]
+        self._tasks = SimpleQueue()
+        self.threads = [
+            Thread(target=self._serve, name=f"fairlead-consume-{number}", daemon=True)
+            for number in range(count)
+        ]
+
+    def start(self) -> None:
+        """Start them."""
+        for thread in self.threads:
+            thread.start()
+
+    def submit(self, function: Callable[..., object], *arguments: object) -> None:
+        """Have a function called."""
+        self._tasks.put((function, arguments))
+
+    def stop(self) -> None:
+        """End each after what it does now and what was submitted before."""
+        for _ in self.threads:
+            self._tasks.put(None)
+
+    @property
+    def mine(self) -> bool:
+        """Whether the caller is one of these threads."""
+        return current_thread() in self.threads
+
+    def _serve(self) -> None:
+        while (task := self._tasks.get()) is not None:
+            function, arguments = task
+            try:
+                function(*arguments)
+            except Exception:
+                logger.exception("consuming failed")
+
+
+class Common(TypedDict):
+    """The keyword arguments of Consuming."""
+
+    batch_max_size: int
+    workers: Workers
+    delays: Delays
+    still_mine: Callable[[Queue], Epoch | None]
+    settled: Callable[[ProcessQueue], None]
+    failed_messages: FailedMessages | None
+    observer: Observer
+
+
+class Consuming:
+    """How pulled messages come to the listener: what both ways of it share.
+
+    Args:
+        listener: the application's function.
+        batch_max_size: messages in one batch at most.
+        workers: who calls the listener.
+        delays: who brings back what is consumed again here.
+        still_mine: the epoch under which a queue is this client's now.
+        settled: told of a queue when a batch of it came out of hand.
+        failed_messages: where failed messages are sent back to; None: they are consumed again here.
+        observer: told of each message that was sent back.
+    """
+
+    def __init__(self, listener: Listener, **common: Unpack[Common]) -> None:
+        self._listener = listener
+        self._size = common["batch_max_size"]
+        self._workers = common["workers"]
+        self._delays = common["delays"]
+        self._still_mine = common["still_mine"]
+        self._settled = common["settled"]
+        self._failed_messages = common["failed_messages"]
+        self._observer = common["observer"]
+        self.counts: Counter[str] = Counter()
+
+    def deliver(self, work: ProcessQueue, count: int) -> None:
+        """So many messages were put into a queue."""
+        raise NotImplementedError
+
+    def _consume(self, batch: Batch) -> bool:
+        """Have a batch consumed; return whether its queue goes on with what comes next."""
+        raise NotImplementedError
+
+    def _run(self, work: ProcessQueue) -> None:
+        left, until = TURN_MESSAGES, monotonic() + TURN_SECONDS
+        while True:
+            if not self._mine(work) and self._is_undecided(work):
+                self._when_decided(work, self._run, work)
+                return
+            batch = work.take(self._size)
+            if batch is None:
+                if work.end_turn():
+                    return
+                continue
+            left -= len(batch.records)
+            if not self._consume(batch):
+                return
+            if left <= 0 or monotonic() >= until:
+                break
+        self._workers.submit(self._run, work)
+
+    def _again(self, batch: Batch) -> None:
+        """Have a batch that was put back consumed once more, unless its queue is taken away."""
+        raise NotImplementedError
+
+    def _mine(self, work: ProcessQueue) -> bool:
+        return self._still_mine(work.queue) == work.epoch
+
+    def _is_undecided(self, work: ProcessQueue) -> bool:
+        """Whether a queue's lease ran out, and nobody has said yet that its tenure is over."""
+        return not (self._mine(work) or work.stopping or work.dropped)
+
+    def _when_decided(
+        self, work: ProcessQueue, function: Callable[..., object], *arguments: object
+    ) -> None:
+        """Have a worker call a function when a queue is this client's after all, or taken away."""
+        if self._is_undecided(work):
+            again = partial(self._when_decided, work, function, *arguments)
+            self._delays.call(UNDECIDED_MS, again)
+        else:
+            self._workers.submit(function, *arguments)
+
+    def _put_back(self, batch: Batch) -> None:
+        """Let a batch that does not count, for its lease ran out meanwhile, come again.
+
+        An application that asked `still_mine` before its side effect has left it out. Nothing has
+        failed: it is the same attempt.
+        """
+        if batch.work.put_back(batch):
+            batch.attempt -= 1
+            self._when_decided(batch.work, self._again, batch)
+
+    def _call(self, batch: Batch, context: ConsumeContext) -> ConsumeResult:
+        work = batch.work
+        messages = Messages(work.queue, work.epoch, batch.records)
+        try:
+            result = self._listener(messages, context)
+        except BaseException:
+            # SystemExit and CancelledError among them: this thread is not the listener's to end.
+            logger.exception("the listener raised for %r", messages)
+            self.counts["listener_errors"] += 1
+            result = ConsumeResult.RECONSUME_LATER
+        if not type(context.ack_index) is type(context.delay) is type(context.suspend_ms) is int:
+            _put_right(context, messages)
+        if isinstance(result, ConsumeResult):
+            return result
+        logger.warning("the listener returned %r for %r: it is consumed again", result, messages)
+        return ConsumeResult.RECONSUME_LATER
+
+    def _sent_back(self, message: Message, attempt: int, delay: int) -> bool:
+        if self._failed_messages is None:
+            return False
+        try:
+            self._failed_messages.send_back(message, attempt, delay)
+        except Exception:
+            logger.exception("%s at %d could not be sent back", message.queue, message.offset)
+            self.counts["not_sent_back"] += 1
+            return False
+        self.counts["sent_back"] += 1
+        end = message.offset + 1
+        self._observer.passed(message.queue, message.epoch, message.offset, end, "sent_back")
+        return True
+
+
+class ConcurrentConsuming(Consuming):
+    """Batches of a queue are consumed side by side, handed out in the order of their offsets.
+
+    A failed message is sent back; one that cannot be is consumed here again after 5 s.
+    """
+
+    def deliver(self, work: ProcessQueue, count: int) -> None:
+        """Have so many more threads serve the queue as came batches; all of them do at most."""
+        threads = len(self._workers.threads)
+        for _ in range(min(-(-count // self._size), threads)):
+            if not work.begin_turn(threads):
+                return
+            self._workers.submit(self._run, work)
+
+    def _again(self, batch: Batch) -> None:
+        work = batch.work
+        if self._is_undecided(work):
+            self._when_decided(work, self._again, batch)
+        elif work.take_again(batch):
+            self._consume(batch)
+
+    def _consume(self, batch: Batch) -> bool:
+        work = batch.work
+        context = ConsumeContext(work.queue, batch.attempt)
+        result = self._call(batch, context)
+        consumed = context.ack_index + 1 if result is ConsumeResult.CONSUME_SUCCESS else 0
+        if batch.doubtful or not self._mine(work):
+            self._put_back(batch)
+        elif consumed >= len(batch.records):
+            work.finish(batch)
+        else:
+            self._fail(batch, batch.records[max(0, consumed) :], context.delay)
+        self._settled(work)
+        return True
+
+    def _fail(self, batch: Batch, records: Sequence[Record], delay: int) -> None:
+        work = batch.work
+        self.counts["failed"] += len(records)
+        failed = Messages(work.queue, work.epoch, records)
+        remaining = [
+            record
+            for record, message in zip(records, failed, strict=True)
+            if not self._sent_back(message, batch.attempt, delay)
+        ]
+        if not remaining:
+            work.finish(batch)
+        elif work.put_back(batch, remaining):
+            self._delays.call(AGAIN_MS, lambda: self._workers.submit(self._again, batch))
+
+
+class OrderlyConsuming(Consuming):
+    """One thread at a time runs a queue; a batch that failed comes again before any later one.
+
+    Args:
+        max_reconsume_times: so often a batch is consumed again; then its messages are sent to the
+            dead-letter topic. None: without end.
+        common: as for Consuming.
+    """
+
+    def __init__(
+        self, listener: Listener, *, max_reconsume_times: int | None, **common: Unpack[Common]
+    ) -> None:
+        super().__init__(listener, **common)
+        self._most_again = max_reconsume_times
+
+    def deliver(self, work: ProcessQueue, count: int) -> None:
+        """Have a thread run the queue, unless one does."""
+        del count
+        if work.begin_turn():
+            self._workers.submit(self._run, work)
+
+    def _again(self, batch: Batch) -> None:
+        work = batch.work
+        if self._is_undecided(work):
+            self._when_decided(work, self._again, batch)
+        elif work.take_again(batch) and self._consume(batch):
+            self._run(work)
+
+    def _consume(self, batch: Batch) -> bool:
+        work = batch.work
+        context = ConsumeContext(work.queue, batch.attempt)
+        result = self._call(batch, context)
+        goes_on = False
+        if batch.doubtful or not self._mine(work):
+            self._put_back(batch)
+        elif result is ConsumeResult.CONSUME_SUCCESS or self._buried(batch):
+            goes_on = work.finish(batch)
+        elif work.put_back(batch):
+            self.counts["suspended"] += 1
+            suspend_ms = min(max(context.suspend_ms, SUSPEND_LEAST_MS), SUSPEND_MOST_MS)
+            self._delays.call(suspend_ms, lambda: self._workers.submit(self._again, batch))
+        self._settled(work)
+        return goes_on
+
+    def _buried(self, batch: Batch) -> bool:
+        """Whether a batch that failed too often is in the dead-letter topic, all of it."""
+        if self._most_again is None or batch.attempt <= self._most_again:
+            return False
+        work = batch.work
+        messages = Messages(work.queue, work.epoch, batch.records)
+        return all(self._sent_back(message, batch.attempt, DEAD_LETTER) for message in messages)
+
+
+def _put_right(context: ConsumeContext, messages: Messages) -> None:
+    for name, default in DEFAULTS.items():
+        value = getattr(context, name)
+        if not isinstance(value, int):
+            problem = "context.%s is %r after %r: that is no int, %d holds"
+            logger.warning(problem, name, value, messages, default)
+            setattr(context, name, default)

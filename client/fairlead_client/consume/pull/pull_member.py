@@ -1,0 +1,241 @@
+"""What push and pull consumers have in common: the pull service and its queues."""
+
+import logging
+from collections.abc import Sequence
+from threading import current_thread
+from typing import Final
+
+from fairlead_client.consume.member import Member
+from fairlead_client.consume.pull.delays import Delays
+from fairlead_client.consume.pull.flow_control import FlowControl, FlowLimits
+from fairlead_client.consume.pull.kafka_source import KafkaSource
+from fairlead_client.consume.pull.listener import QueueListener
+from fairlead_client.consume.pull.message_source import MessageSource
+from fairlead_client.consume.pull.process_queue import ProcessQueue
+from fairlead_client.consume.pull.pull_book import PullBook
+from fairlead_client.consume.pull.pull_service import PullService
+from fairlead_client.consume.pull.queue_changes import QueueChanges
+from fairlead_client.errors import RouteError
+from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.routes.subscribe_info import subscribe_info
+from fairlead_client.routes.topic_route import TopicRoute
+from fairlead_client.session.application import Application
+from fairlead_client.session.clock import now_ms
+from fairlead_client.session.events import DecisionWanted
+from fairlead_client.session.failure import Failure
+from fairlead_client.session.observer import Observer
+from fairlead_client.settings.client_settings import Settings
+from fairlead_client.settings.keywords import check_function
+from fairlead_client.transport.offset_store import OffsetStore
+from fairlead_client.transport.route_reader import RouteReader
+from fairlead_client.transport.session_thread import SessionThread
+from fairlead_client.transport.tags import TAG_HEADER
+
+logger = logging.getLogger(__name__)
+
+JOIN_SECONDS: Final = 2.0
+ROUTES_SECONDS: Final = 2.0
+"""So long the first change waits for the routes."""
+
+
+class PullMember(Member):
+    """A member whose queues are pulled by one service. Use `PushConsumer` or `PullConsumer`.
+
+    Args:
+        settings: see `Settings`.
+        ahead: whether queues are pulled before the application asks.
+        flow_limits: how much of a queue is pulled ahead.
+        message_source: where messages come from instead of Kafka.
+        tag_header: the Kafka header that holds a message's tag.
+        message_queue_changed: `f(topic, all, mine)`, called once per topic whose queues changed.
+        offset_store: where positions are committed instead of Kafka's group offsets.
+        observer: told what happens.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        ahead: bool,
+        flow_limits: FlowLimits | None,
+        message_source: MessageSource | None,
+        tag_header: str = TAG_HEADER,
+        message_queue_changed: QueueListener | None,
+        offset_store: OffsetStore | None,
+        observer: Observer | None,
+    ) -> None:
+        if message_queue_changed is not None:
+            call = "f(topic, all, mine)"
+            check_function(type(self), "message_queue_changed", message_queue_changed, call)
+        super().__init__(settings, offset_store=offset_store, observer=observer)
+        self._flow = FlowControl(flow_limits or FlowLimits(), ordered=settings.ordered)
+        self._delays = Delays("fairlead-delays")
+        self._unlocked: set[Queue] = set()
+        self._pull_failure: Failure | None = None
+        self._service = PullService(
+            message_source
+            or KafkaSource(settings, self.client_id, tag_header=tag_header, granted=self._granted),
+            self._flow,
+            still_mine=self._epoch_of,
+            is_locked=self._is_locked,
+            arrived=self._arrived,
+            touched=self._touched,
+            failed=self._pull_failed,
+            observer=self._observer,
+            ahead=ahead,
+        )
+        self._changes: QueueChanges | None = None
+        self._routes: RouteReader | None = None
+        self._readable: dict[str, Sequence[Queue]] = {}
+        if message_queue_changed is not None:
+            self._changes = QueueChanges(
+                message_queue_changed, self._delays, self._every, self._mine_of
+            )
+            self._routes = RouteReader(settings, self.client_id, self._route_read)
+        self._book = PullBook(self._observer, self._begun, self._changed)
+
+    @property
+    def _last_failure(self) -> Failure | None:
+        # An error of pulling, if nothing else went wrong.
+        return super()._last_failure or self._pull_failure
+
+    @property
+    def flow_controlled(self) -> dict[str, int]:
+        """How often each gate held pulling back: `messages`, `size`, `span`, `lock`."""
+        return dict(self._flow.counts)
+
+    @property
+    def pull_counts(self) -> dict[str, int]:
+        """How often pulling met what: `offsets_illegal`, `no_matched`, `failed_pulls`."""
+        return dict(self._service.counts)
+
+    @property
+    def pull_idle_ms(self) -> dict[Queue, int]:
+        """How long ago the last pull of each queue was tried, one held back included."""
+        at_ms = now_ms()
+        return {
+            work.queue: at_ms - work.last_pull_ms
+            for work in self._book.works()
+            if work.last_pull_ms is not None
+        }
+
+    def assignment(self) -> Sequence[Queue]:
+        """Return the queues whose messages may be handed out, in order."""
+        self._check_fork()
+        return [work.queue for work in self._book.works()]
+
+    def suspend(self) -> None:
+        """Pull nothing until `resume`; the queues, their lease and what is cached stay."""
+        self._check_fork()
+        self._service.suspend()
+
+    def resume(self) -> None:
+        """Pull again, and have the engine decide at once whatever is to decide.
+
+        What a group gathers by `settle_ms`, or keeps back by `pause`, waits all the same.
+        """
+        self._check_fork()
+        self._service.resume()
+        if self._thread is not None and not self._thread.ended.is_set():
+            self._thread.report(DecisionWanted())
+
+    def subscribe(self, topics: Sequence[str | Subscription]) -> None:
+        """Change the subscription and its filters; the engine learns of it at once.
+
+        Raises:
+            SettingsError: as for the setting `topics`, or a filter that the source of messages
+                cannot evaluate; everything stays as it was.
+        """
+        self._check_fork()
+        self._service.check(self._settings.subscribing(topics, 0))
+        super().subscribe(topics)
+        self._service.subscribe(self._subscribed)
+
+    def lock(self, queue: Queue) -> bool:
+        """Return whether this client has the queue's lock, which is its lease of the queue.
+
+        Nobody is asked: the lease came with the queue and is renewed by heartbeats. After an
+        `unlock` the queue is pulled again.
+        """
+        self._check_fork()
+        self._unlocked.discard(queue)
+        return self.is_locked(queue)
+
+    def unlock(self, queue: Queue) -> None:
+        """Pull nothing more of the queue, whoever asks; what is cached of it is still handed out.
+
+        Who owns it is the engine's to decide, and stays. It holds until `lock`, and no longer than
+        this client has the queue.
+        """
+        self._check_fork()
+        self._unlocked.add(queue)
+
+    def is_locked(self, queue: Queue) -> bool:
+        """Return whether nobody else may consume the queue now, and this client may."""
+        return self.still_mine(queue) is not None and queue not in self._unlocked
+
+    def _is_locked(self, queue: Queue) -> bool:
+        return self._epoch_of(queue) is not None and queue not in self._unlocked
+
+    def _doubt(self, queue: Queue) -> None:
+        self._book.doubt(queue)
+
+    def close(self, timeout_ms: int | None = None) -> None:
+        """Leave the group, as `Member.close` says, and end the pull service."""
+        super().close(timeout_ms)
+        for thread in (self._service, self._routes):
+            if thread is not None and thread.is_alive() and thread is not current_thread():
+                thread.join(JOIN_SECONDS)
+
+    def _application(self) -> Application:
+        return self._book
+
+    def _new_thread(self) -> SessionThread:
+        thread = super()._new_thread()
+        self._book.connect(thread.report, self._ended)
+        self._delays.start()
+        self._service.start()
+        if self._routes is not None:
+            self._routes.start()
+        return thread
+
+    def _ended(self) -> None:
+        self._service.stop()
+        self._delays.stop()
+        if self._routes is not None:
+            self._routes.stop()
+
+    def _begun(self, work: ProcessQueue) -> None:
+        # A queue that comes back comes with its lock.
+        self._unlocked.discard(work.queue)
+        self._service.add(work)
+
+    def _arrived(self, work: ProcessQueue, count: int) -> None:
+        raise NotImplementedError
+
+    def _touched(self, work: ProcessQueue) -> None:
+        self._book.touch(work)
+
+    def _pull_failed(self, error: Exception) -> None:
+        self._pull_failure = Failure.now(error)
+
+    def _changed(self, topic: str) -> None:
+        if self._changes is not None:
+            self._changes.changed(topic)
+
+    def _route_read(self, topic: str, route: TopicRoute | None) -> None:
+        try:
+            self._readable[topic] = () if route is None else subscribe_info(topic, route)
+        except RouteError as error:
+            logger.warning("the route of %s is not read: %s", topic, error)
+
+    def _every(self, topic: str) -> Sequence[Queue]:
+        """Return the readable queues of a topic, those of this client in any case."""
+        mine = [queue for queue, _ in self._mine_of(topic)]
+        if self._routes is None or not self._routes.ready.wait(ROUTES_SECONDS):
+            return mine
+        return sorted({*self._readable.get(topic, ()), *mine})
+
+    def _mine_of(self, topic: str) -> Sequence[tuple[Queue, Epoch]]:
+        works = self._book.works()
+        return [(work.queue, work.epoch) for work in works if work.queue.topic == topic]

@@ -1,0 +1,363 @@
+"""The pull service: one thread that pulls for all queues of a client, fairly.
+
+Each queue has one pull request, due now or later. A turn takes all that are due, holds back what
+a gate holds back, and asks the source for the rest at once.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from itertools import pairwise
+from threading import Condition, Thread
+from typing import Final
+
+from fairlead_client.consume.pull.flow_control import FlowControl
+from fairlead_client.consume.pull.message_source import MessageSource, PullResult, PullStatus
+from fairlead_client.consume.pull.process_queue import ProcessQueue
+from fairlead_client.consume.pull.pull_schedule import PullSchedule
+from fairlead_client.errors import ClientClosedError, LifecycleError
+from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.session.clock import now_ms
+from fairlead_client.session.observer import Observer
+
+logger = logging.getLogger(__name__)
+
+FLOW_CONTROL_MS: Final = 50
+SUSPENDED_MS: Final = 1_000
+EXCEPTION_MS: Final = 1_000
+WAIT_MS: Final = 100
+"""A poll cannot be woken: so long at most until a queue that was added is asked for."""
+REST_MS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DirectPull:
+    """One pull that the application asked for itself; nothing of it is cached."""
+
+    work: ProcessQueue
+    offset: int
+    most: int
+    wait_ms: int
+    answer: Future[PullResult]
+
+
+class PullService(Thread):
+    """Pulls until it is stopped.
+
+    Args:
+        source: where messages come from; used on this thread alone, but for what
+            connects it and `check`.
+        flow: the gates.
+        still_mine: the epoch under which a queue is this client's now.
+        is_locked: whether the client may pull a queue: its own, and not unlocked.
+        arrived: told of a queue into which messages were put, and how many.
+        touched: told of a queue whose position may have moved.
+        failed: told of each error.
+        observer: told of corrected offsets.
+        ahead: whether queues are pulled before the application asks, see `pull_ahead`.
+    """
+
+    def __init__(
+        self,
+        source: MessageSource,
+        flow: FlowControl,
+        *,
+        still_mine: Callable[[Queue], Epoch | None],
+        is_locked: Callable[[Queue], bool],
+        arrived: Callable[[ProcessQueue, int], None],
+        touched: Callable[[ProcessQueue], None],
+        failed: Callable[[Exception], None],
+        observer: Observer,
+        ahead: bool = True,
+    ) -> None:
+        super().__init__(name="fairlead-pull", daemon=True)
+        self._source = source
+        self._flow = flow
+        self._still_mine = still_mine
+        self._is_locked = is_locked
+        self._arrived = arrived
+        self._touched = touched
+        self._failed = failed
+        self._observer = observer
+        self._changed = Condition()
+        self._schedule: PullSchedule[ProcessQueue] = PullSchedule()
+        self._held: dict[Queue, ProcessQueue] = {}
+        self._added: list[ProcessQueue] = []
+        self._direct: list[DirectPull] = []
+        self._subscriptions: tuple[Subscription, ...] | None = None
+        self._suspended = False
+        self._ahead = ahead
+        self._hasten = False
+        self._followed = True
+        self._over = False
+        self._said = ""
+        self._said_of: dict[Queue, str] = {}
+        self.counts: Counter[str] = Counter()
+
+    @property
+    def suspended(self) -> bool:
+        """Whether nothing is pulled; queues and lease stay."""
+        return self._suspended
+
+    # From any thread.
+    def add(self, work: ProcessQueue) -> None:
+        """Pull this queue from now on, until it is dropped or stops."""
+        with self._changed:
+            self._added.append(work)
+            self._changed.notify()
+
+    def pull(self, request: DirectPull) -> None:
+        """Do one pull; its answer says what came of it."""
+        with self._changed:
+            if self._over:
+                request.answer.set_exception(ClientClosedError("this consumer is closed"))
+                return
+            self._direct.append(request)
+            self._changed.notify()
+
+    def check(self, subscriptions: Iterable[Subscription]) -> None:
+        """Have the source refuse filters that it cannot evaluate.
+
+        Raises:
+            SettingsError: it cannot.
+        """
+        self._source.check(subscriptions)
+
+    def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
+        """These filters hold from the next pull on."""
+        with self._changed:
+            self._subscriptions = tuple(subscriptions)
+            self._changed.notify()
+
+    def pull_ahead(self) -> None:
+        """Pull queues from now on without being asked."""
+        if not self._ahead:
+            with self._changed:
+                self._ahead = self._hasten = True
+                self._changed.notify()
+
+    def suspend(self) -> None:
+        """Pull nothing until `resume`."""
+        self._suspended = True
+
+    def resume(self) -> None:
+        """Pull again, at once."""
+        with self._changed:
+            self._suspended = False
+            self._hasten = True
+            self._changed.notify()
+
+    def stop(self) -> None:
+        """End after the pull under way."""
+        with self._changed:
+            self._over = True
+            self._changed.notify()
+
+    # On its own thread.
+    def run(self) -> None:
+        """Pull until stopped; whatever fails is tried again."""
+        try:
+            self._connect()
+            while not self._over:
+                try:
+                    self._turn()
+                except Exception as error:  # noqa: BLE001 - whatever it is, the thread goes on
+                    self._tell(error)
+                    self._rest()
+                    # The turn had taken out those that were due.
+                    for work in self._held.values():
+                        self._schedule.now(work)
+        finally:
+            with self._changed:
+                self._over = True
+                unanswered, self._direct = self._direct, []
+            for request in unanswered:
+                request.answer.set_exception(ClientClosedError("this consumer is closed"))
+            self._source.close()
+
+    def _connect(self) -> None:
+        while not self._over:
+            try:
+                self._source.connect()
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is told and tried again
+                self._tell(error)
+                self._rest()
+            else:
+                return
+
+    def _rest(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._over, EXCEPTION_MS / 1_000)
+
+    def _turn(self) -> None:
+        self._take_in()
+        for request in self._take_direct():
+            self._answer(request)
+        at_ms = now_ms()
+        asked: dict[ProcessQueue, int] = {}
+        for work in self._schedule.take(at_ms):
+            if self._admit(work, at_ms):
+                asked[work] = work.next_offset
+        due_ms = self._schedule.next_due_ms()
+        left_ms = REST_MS if due_ms is None else max(0, due_ms - at_ms)
+        if asked:
+            self._pull(asked, min(left_ms, WAIT_MS))
+            return
+        with self._changed:
+            if not (self._added or self._direct or self._hasten or self._over):
+                self._changed.wait(left_ms / 1_000)
+
+    def _take_in(self) -> None:
+        with self._changed:
+            added, self._added = self._added, []
+            hasten, self._hasten = self._hasten, False
+            subscriptions, self._subscriptions = self._subscriptions, None
+        if subscriptions is not None:
+            self._subscribe(subscriptions)
+        gone = [queue for queue, work in self._held.items() if work.stopping or work.dropped]
+        for queue in gone:
+            del self._held[queue]
+            self._said_of.pop(queue, None)
+        for work in added:
+            self._held[work.queue] = work
+            self._schedule.now(work)
+        if gone or added:
+            self._flow.share_out(self._held)
+            self._followed = False
+        if not self._followed:
+            self._source.follow(self._held.keys())
+            self._followed = True
+        if hasten:
+            self._schedule.hasten()
+
+    def _subscribe(self, subscriptions: Iterable[Subscription]) -> None:
+        try:
+            self._source.subscribe(subscriptions)
+        except Exception as error:  # noqa: BLE001 - a source of the application's; the old ones hold
+            self._tell(error)
+
+    def _take_direct(self) -> list[DirectPull]:
+        if not self._direct:
+            return []
+        with self._changed:
+            taken, self._direct = self._direct, []
+        return taken
+
+    def _admit(self, work: ProcessQueue, at_ms: int) -> bool:
+        """Whether a queue is pulled in this turn; otherwise it is dropped, or due later."""
+        if not self._holds(work):
+            return False
+        if not self._ahead:
+            self._schedule.later(work, at_ms + SUSPENDED_MS)
+            return False
+        work.last_pull_ms = at_ms
+        if self._suspended:
+            self._schedule.later(work, at_ms + SUSPENDED_MS)
+            return False
+        if self._flow.hold_back(work, locked=self._is_locked(work.queue)) is not None:
+            self._schedule.later(work, at_ms + FLOW_CONTROL_MS)
+            return False
+        if self._still_mine(work.queue) != work.epoch:
+            # The lease is over, or the session is about to say so.
+            self._schedule.later(work, at_ms + EXCEPTION_MS)
+            return False
+        return True
+
+    def _holds(self, work: ProcessQueue) -> bool:
+        return not (work.stopping or work.dropped) and self._held.get(work.queue) is work
+
+    def _pull(self, asked: dict[ProcessQueue, int], wait_ms: int) -> None:
+        try:
+            results = self._source.pull(
+                {work.queue: offset for work, offset in asked.items()}, wait_ms
+            )
+        except Exception as error:  # noqa: BLE001 - whatever a source raises is told, and tried again
+            self._tell(error)
+            due_ms = now_ms() + EXCEPTION_MS
+            for work in asked:
+                self._schedule.later(work, due_ms)
+            return
+        self._said = ""
+        for work, offset in asked.items():
+            result = results.get(work.queue)
+            if result is not None and result.error is not None:
+                self._tell_of(work.queue, result.error)
+                self._schedule.later(work, now_ms() + EXCEPTION_MS)
+                continue
+            if result is not None:
+                self._said_of.pop(work.queue, None)
+                self._take(work, offset, result)
+            self._schedule.now(work)
+
+    def _take(self, work: ProcessQueue, offset: int, result: PullResult) -> None:
+        if result.status is PullStatus.OFFSET_ILLEGAL:
+            self._correct(work, offset, result.next_offset)
+        elif result.status is PullStatus.NO_MATCHED_MSG:
+            self.counts["no_matched"] += 1
+        moved = result.next_offset != offset
+        if result.end is not None and result.end != work.end:
+            work.end = result.end
+            moved = True
+        if result.records or moved:
+            self._tell_gaps(work, offset, result)
+            if not work.put(result.records, offset, result.next_offset):
+                return
+            if result.records:
+                self._arrived(work, len(result.records))
+        if moved:
+            self._touched(work)
+
+    def _tell_gaps(self, work: ProcessQueue, offset: int, result: PullResult) -> None:
+        """Tell of the offsets that the source passed over: nothing wanted stands there."""
+        if result.status is PullStatus.OFFSET_ILLEGAL:
+            return
+        for begin, end in pairwise(
+            [offset - 1, *(record.offset for record in result.records), result.next_offset]
+        ):
+            if begin + 1 < end:
+                self._observer.passed(work.queue, work.epoch, begin + 1, end, "filtered")
+
+    def _correct(self, work: ProcessQueue, offset: int, corrected: int) -> None:
+        self.counts["offsets_illegal"] += 1
+        logger.warning("offset %d of %s is illegal; on from %d", offset, work.queue, corrected)
+        self._observer.offset_corrected(work.queue, work.epoch, offset, corrected)
+
+    def _answer(self, request: DirectPull) -> None:
+        work = request.work
+        if not self._holds(work) or self._still_mine(work.queue) != work.epoch:
+            request.answer.set_exception(ClientClosedError(f"{work.queue} is not this client's"))
+            return
+        if not self._is_locked(work.queue):
+            request.answer.set_exception(LifecycleError(f"{work.queue} was unlocked meanwhile"))
+            return
+        work.last_pull_ms = now_ms()
+        try:
+            results = self._source.pull({work.queue: request.offset}, request.wait_ms, request.most)
+            result = results.get(work.queue, PullResult(PullStatus.NO_NEW_MSG, request.offset))
+            if result.status is PullStatus.OFFSET_ILLEGAL:
+                self._correct(work, request.offset, result.next_offset)
+        except Exception as error:  # noqa: BLE001 - the application's to judge
+            request.answer.set_exception(error)
+            return
+        if result.error is not None:
+            request.answer.set_exception(result.error)
+            return
+        request.answer.set_result(result)
+
+    def _tell_of(self, queue: Queue, error: Exception) -> None:
+        """Tell why one queue cannot be pulled, while others may be."""
+        again = self._said_of.get(queue) == repr(error)
+        self._said_of[queue] = repr(error)
+        self._note(error, again=again)
+
+    def _tell(self, error: Exception) -> None:
+        again = repr(error) == self._said
+        self._said = repr(error)
+        self._note(error, again=again)
+
+    def _note(self, error: Exception, *, again: bool) -> None:
+        logger.log(logging.DEBUG if again else logging.WARNING, "pulling: %r", error)
+        self.counts["failed_pulls"] += 1
+        self._failed(error)

@@ -1,0 +1,184 @@
+"""Writes failed messages to the retry and dead-letter topics of their group, on Kafka."""
+
+import logging
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Lock
+from typing import Final
+
+from kafka import KafkaProducer
+from kafka.errors import KafkaError, KafkaTimeoutError, TopicAuthorizationFailedError
+
+from fairlead_client.consume.retry.delay_level import queue_of_level
+from fairlead_client.consume.retry.redelivery import SentBack, reconsume_limit, send_back
+from fairlead_client.errors import SendBackError
+from fairlead_client.message import Message
+from fairlead_client.session.clock import now_ms, wall_ms
+from fairlead_client.session.topic_names import kafka_topic, retry_topic
+from fairlead_client.settings.client_settings import Settings
+from fairlead_client.transport.connection import close_in_background, connect, producer_options
+from fairlead_client.transport.missing_right import missing_right
+from fairlead_client.transport.requester import Requester
+
+logger = logging.getLogger(__name__)
+
+METADATA_WAIT_MS: Final = 1_000
+"""So long a thread that consumes waits to learn of a topic that may not be there yet."""
+MAKING_WAIT_MS: Final = 5_000
+"""So long it waits for a bridge to make the topic that it has asked for."""
+VAIN_MS: Final = 60_000
+"""After a wait in vain nobody waits for a bridge for so long, so that other queues go on."""
+REQUEST_BYTES_MAX: Final = 100 * 1_024 * 1_024
+"""As much as a broker takes at once (socket.request.max.bytes). What it took before it may take
+again: how big a message may be is the topic's to say, not this client's.
+"""
+
+
+class KafkaFailedMessages:
+    """Keeps failed messages in Kafka: in the group's retry topic, in the end in its DLQ.
+
+    A message counts as kept when all replicas in sync have it. Only then may its offset be passed:
+    a process that is killed between the two has the message twice, never not at all.
+
+    The two topics need not be there: with the first message that cannot be written the bridges are
+    asked to make them, and waited for. So they are when a topic takes no message any more, because
+    its group was forgotten.
+
+    Args:
+        settings: where to connect to, and whose messages they are.
+        client_id: what the connection is called.
+        max_reconsume_times: how often a message may come back; -1: 16, and in ordered groups
+            without an end.
+    """
+
+    def __init__(self, settings: Settings, client_id: str, max_reconsume_times: int = -1) -> None:
+        self._settings = settings
+        self._client_id = client_id
+        self._limit = reconsume_limit(max_reconsume_times, ordered=settings.ordered)
+        self._lock = Lock()
+        self._producer: KafkaProducer | None = None
+        self._closed = False
+        self._requester = Requester(settings, client_id, settings.group)
+        # To connect may take its time.
+        self._asking = ThreadPoolExecutor(1, "fairlead-send-back-asking")
+        self._asking_failed = ""
+        self._in_vain_ms: int | None = None
+
+    def send_back(self, message: Message, attempt: int, delay: int) -> None:
+        """Keep the message, so that the group gets it again; return when that is sure.
+
+        Args:
+            message: as it was handed out.
+            attempt: how often it was handed out where it is, the failed time included.
+            delay: RocketMQ's delay level; 0: by the number of attempts; negative: to the DLQ.
+
+        Raises:
+            SendBackError: it is not sure that the message is kept.
+        """
+        group = self._settings.group
+        back = send_back(message, attempt, delay, group=group, limit=self._limit, now_ms=wall_ms())
+        try:
+            producer = self._connected()
+            name = kafka_topic(back.topic)
+            partition = self._partition(producer, name, back)
+            self._in_vain_ms = None
+            producer.send(
+                name,
+                value=back.value,
+                key=message.key,
+                headers=list(back.headers),
+                partition=partition,
+            ).get(timeout=self._settings.lease_ms / 1_000)
+        except TopicAuthorizationFailedError as error:
+            lack = missing_right(self._settings, "Write", f"topic {kafka_topic(back.topic)}", error)
+            raise SendBackError(
+                f"{back.redelivery.message_id} was not written to {back.topic}: {lack}"
+            ) from lack
+        except (KafkaError, AssertionError) as error:
+            # Of a topic that went just now, or is closed, the next attempt is to know more.
+            self._ask()
+            raise SendBackError(
+                f"{back.redelivery.message_id} was not written to {back.topic}: {error!r};"
+                " is the topic there, and its max.message.bytes large enough?"
+            ) from error
+        if back.is_dead:
+            logger.warning(
+                "%s failed %d times and is in %s",
+                back.redelivery.message_id,
+                back.redelivery.reconsume_times + 1,
+                back.topic,
+            )
+
+    def close(self) -> None:
+        """Close the connection, in the background: what is under way may still be kept."""
+        with self._lock:
+            self._closed = True
+        self._disconnect()
+        self._asking.shutdown(wait=False, cancel_futures=True)
+        self._requester.close()
+
+    def _disconnect(self) -> None:
+        with self._lock:
+            producer, self._producer = self._producer, None
+        # It waits for what is unanswered, and whoever is here must not.
+        close_in_background(producer, self._settings.lease_ms, "fairlead-send-back-close")
+
+    def _connected(self) -> KafkaProducer:
+        with self._lock:
+            if self._closed:
+                raise SendBackError("this client is closed; the message is read again elsewhere")
+            if self._producer is None:
+                options = producer_options(self._settings, self._client_id)
+                options["max_block_ms"] = METADATA_WAIT_MS
+                options["max_request_size"] = REQUEST_BYTES_MAX
+                self._producer = connect(KafkaProducer, options, ())
+            return self._producer
+
+    def _partition(self, producer: KafkaProducer, name: str, back: SentBack) -> int | None:
+        """Return where the message waits; None in the DLQ: by its key."""
+        level = back.redelivery.delay_level
+        try:
+            partitions = self._partitions(producer, name)
+        except KafkaTimeoutError:
+            self._in_vain_ms = now_ms()
+            # It would go on asking for the topic that is not there, many times a second.
+            self._disconnect()
+            raise
+        except TopicAuthorizationFailedError:
+            # Of a topic that may not be seen it keeps in mind that it may not.
+            self._disconnect()
+            raise
+        if level is None:
+            return None
+        return queue_of_level(level, len(partitions), back.redelivery.origin_offset)
+
+    def _partitions(self, producer: KafkaProducer, name: str) -> Collection[int]:
+        """Return a topic's partitions; if it is not there have it made, and wait for it.
+
+        Raises:
+            KafkaTimeoutError: it is not there.
+        """
+        begun_ms, in_vain_ms = now_ms(), self._in_vain_ms
+        is_vain = in_vain_ms is not None and begun_ms < in_vain_ms + VAIN_MS
+        while True:
+            try:
+                return producer.partitions_for(name)  # type: ignore[no-any-return]
+            except KafkaTimeoutError:
+                self._ask()
+                if is_vain or self._closed or now_ms() >= begun_ms + MAKING_WAIT_MS:
+                    raise
+
+    def _ask(self) -> None:
+        """Ask the bridges for the group's topics, in the background."""
+        with suppress(RuntimeError):  # when it was closed
+            self._asking.submit(self._ask_now)
+
+    def _ask_now(self) -> None:
+        topic = retry_topic(self._settings.group)
+        try:
+            self._requester.ask(topic, "retry")
+        except Exception as error:  # noqa: BLE001 - it is asked again with the next message
+            if self._asking_failed != str(error):
+                self._asking_failed = str(error)
+                logger.warning("asking for %s: %s", topic, error)

@@ -1,0 +1,129 @@
+"""What an application chooses for a Producer, checked before anything is started."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Required, Self, TypedDict, get_args
+
+from fairlead_client.errors import SettingsError
+from fairlead_client.produce.latency_table import TABLE_4, TABLE_5, LatencyTable
+from fairlead_client.settings.common_settings import (
+    KAFKA_OPTIONS,
+    check_options,
+    check_who,
+    servers_of,
+)
+from fairlead_client.settings.keywords import check_keywords
+from fairlead_client.settings.setting_types import check_types
+
+DEFAULT_GROUP: Final = "DEFAULT_PRODUCER"
+"""RocketMQ's default producer group."""
+Selection = Literal["fair", "rocketmq-4", "rocketmq-5"]
+"""How a queue is chosen: our own way, or as RocketMQ's 4.9.8 or its line 5 does."""
+ANSWER_MS: Final = 10_000
+"""What the time limits of connecting follow; a producer has no lease."""
+
+
+class ProducerArguments(TypedDict, total=False):
+    """The keyword arguments of `Producer` that become ProducerSettings."""
+
+    bootstrap: Required[str | Sequence[str]]
+    group: str
+    prefix: str
+    client_id: str | None
+    zone: str | None
+    send_timeout_ms: int
+    retries: int
+    attempt_timeout_ms: int | None
+    selection: Selection
+    avoid_slow: bool
+    latency_table: LatencyTable | None
+    max_message_bytes: int
+    create_topics: bool
+    start_timeout_ms: int
+    kafka: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerSettings:
+    """Settings of one producer; the README's table says what each is for. Times in milliseconds.
+
+    Raises:
+        SettingsError: names the first setting that cannot work, and the remedy.
+    """
+
+    bootstrap: str | Sequence[str]
+    group: str = DEFAULT_GROUP
+    prefix: str = "fairlead."
+    client_id: str | None = None
+    zone: str | None = None
+    send_timeout_ms: int = 3_000
+    retries: int = 2
+    attempt_timeout_ms: int | None = None
+    selection: Selection = "fair"
+    avoid_slow: bool = True
+    latency_table: LatencyTable | None = None
+    max_message_bytes: int = 4 * 1024 * 1024
+    create_topics: bool = False
+    start_timeout_ms: int = 30_000
+    # Passwords may be among them: they are in no representation and in no log.
+    kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, producer: type, given: ProducerArguments) -> Self:
+        """Return the settings that a producer of this class was given as keyword arguments.
+
+        Raises:
+            SettingsError: as for the class; and an argument that is unknown, or missing.
+        """
+        check_keywords(producer, given, ProducerArguments)
+        return cls(**given)
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without a connection."""
+        check_types(self)
+        check_who(self.bootstrap, self.group, self.client_id)
+        if self.retries < 0:
+            raise SettingsError("retries", f"{self.retries} is no number", "0 or more")
+        for name in ("send_timeout_ms", "max_message_bytes", "start_timeout_ms"):
+            if getattr(self, name) < 1:
+                raise SettingsError(name, f"{getattr(self, name)} is too little", "1 or more")
+        if self.attempt_timeout_ms is not None and self.attempt_timeout_ms < 1:
+            raise SettingsError(
+                "attempt_timeout_ms",
+                f"{self.attempt_timeout_ms} is no time",
+                "1 or more, or None for an equal share of send_timeout_ms",
+            )
+        if self.selection not in get_args(Selection):
+            raise SettingsError(
+                "selection",
+                f"{self.selection!r} is unknown",
+                f"one of {', '.join(get_args(Selection))}",
+            )
+        check_options("kafka", self.kafka, KAFKA_OPTIONS)
+
+    @property
+    def bootstrap_servers(self) -> list[str]:
+        """The servers one by one."""
+        return servers_of(self.bootstrap)
+
+    @property
+    def lease_ms(self) -> int:
+        """What the time limits of connecting follow."""
+        return ANSWER_MS
+
+    @property
+    def table(self) -> LatencyTable:
+        """How long a latency makes a broker avoided: what was chosen, else the selection's own."""
+        return self.latency_table or (TABLE_4 if self.selection == "rocketmq-4" else TABLE_5)
+
+    @property
+    def attempt_ms(self) -> int:
+        """The longest that an attempt may take which others may follow."""
+        if self.attempt_timeout_ms is not None:
+            return self.attempt_timeout_ms
+        return max(1, self.send_timeout_ms // (1 + self.retries))
+
+    @property
+    def longest_attempt_ms(self) -> int:
+        """The longest that any attempt may take: the last one has all the time that is left."""
+        return max(self.send_timeout_ms, self.attempt_ms)

@@ -1,0 +1,215 @@
+"""Producer: sends messages to the queues of their topics, around brokers that are slow or gone."""
+
+import asyncio
+import os
+import random
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Lock
+from types import TracebackType
+from typing import Final, Self, Unpack
+
+from fairlead_client.errors import (
+    ClientClosedError,
+    ClientStartedError,
+    ForkedClientError,
+    LifecycleError,
+)
+from fairlead_client.produce.broker_health import BrokerHealth, BrokerState
+from fairlead_client.produce.kafka_sender import KafkaSender
+from fairlead_client.produce.machinery import Machinery, Parts
+from fairlead_client.produce.outgoing import OutgoingMessage, SendResult, check_message
+from fairlead_client.produce.producer_settings import ProducerArguments, ProducerSettings
+from fairlead_client.produce.publish_table import PublishTable
+from fairlead_client.produce.queue_choice import QueueSelector
+from fairlead_client.produce.selector import Chooser, Selector
+from fairlead_client.produce.send_attempts import Mode
+from fairlead_client.produce.sender import Sender
+from fairlead_client.rocketmq.rocketmq_selector import Line, RocketMQSelector
+from fairlead_client.session.identity import new_identity
+from fairlead_client.session.observer import ProducerObserver
+from fairlead_client.settings.keywords import by_keyword, check_function
+
+RANDOM_MAX: Final = 2**31
+CLOSE_TIMEOUT_MS: Final = 5_000
+MakeSender = Callable[[ProducerSettings, str], Sender]
+
+
+class Producer:
+    """Sends messages; safe for several threads, and for asyncio by `asend`.
+
+    Args:
+        make_sender: makes the way out to the data plane from the settings and the client id; None
+            for Kafka.
+        observer: is told what becomes of messages; see metrics.ProducerMetrics.
+        **settings: see ProducerSettings and the README.
+
+    Raises:
+        SettingsError: a setting cannot work.
+    """
+
+    @by_keyword("bootstrap")
+    def __init__(
+        self,
+        *,
+        make_sender: MakeSender | None = None,
+        observer: ProducerObserver | None = None,
+        **settings: Unpack[ProducerArguments],
+    ) -> None:
+        self._settings = ProducerSettings.of(type(self), settings)
+        if make_sender is not None:
+            check_function(type(self), "make_sender", make_sender, "f(settings, client_id)")
+        self.client_id = new_identity(self._settings.client_id).client_id
+        observer = observer or ProducerObserver()
+        self._selector = _selector(self._settings)
+        self._parts = Parts(
+            self._settings,
+            self.client_id,
+            PublishTable(_random_start, self._settings.zone, observer.route_unreadable),
+            self._selector,
+            make_sender or _kafka_sender,
+            observer,
+        )
+        self._running: Machinery | None = None
+        self._started = False
+        self._starting = Lock()
+        self._pid = os.getpid()
+
+    def start(self) -> Self:
+        """Connect, and read the routes.
+
+        Raises:
+            ClientStartedError: it was started before.
+            StartFailedError: no connection, or the routes could not be read in time.
+            ForkedClientError: the process was forked.
+        """
+        self._check_process()
+        with self._starting:
+            if self._started:
+                raise ClientStartedError("this producer was started before; make a new one")
+            self._started = True
+            self._running = Machinery(self._parts)
+        return self
+
+    def close(self, timeout_ms: int = CLOSE_TIMEOUT_MS) -> None:
+        """Let messages under way end within this time, fail the others, and disconnect."""
+        self._check_process()
+        with self._starting:
+            self._started = True
+            running, self._running = self._running, None
+        if running is not None:
+            running.close(timeout_ms)
+
+    def __enter__(self) -> Self:
+        """Start."""
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def send(
+        self,
+        message: OutgoingMessage,
+        timeout_ms: int | None = None,
+        *,
+        selector: QueueSelector | None = None,
+    ) -> SendResult:
+        """Send a message and wait until it is acknowledged.
+
+        Args:
+            message: what is sent.
+            timeout_ms: for all attempts together; None: as the settings say.
+            selector: chooses the queue, and then no other is tried; see queue_choice.
+
+        Raises:
+            MessageError: the message cannot be sent as it is.
+            NoRouteError: nothing is known of its topic.
+            NoQueueError: its topic has no queue to write to.
+            SendFailedError: no attempt succeeded; names every broker tried.
+            LifecycleError: the producer is not started, or closed.
+        """
+        sending = self._checked(message).begin(message, Mode.SYNC, timeout_ms, selector)
+        return sending.result()
+
+    def send_async(
+        self,
+        message: OutgoingMessage,
+        timeout_ms: int | None = None,
+        *,
+        selector: QueueSelector | None = None,
+    ) -> Future[SendResult]:
+        """Send a message; return at once what tells where it is, or the error of `send`.
+
+        Raises:
+            MessageError: the message cannot be sent as it is.
+            LifecycleError: the producer is not started, or closed.
+        """
+        return self._checked(message).begin(message, Mode.ASYNC, timeout_ms, selector)
+
+    async def asend(
+        self,
+        message: OutgoingMessage,
+        timeout_ms: int | None = None,
+        *,
+        selector: QueueSelector | None = None,
+    ) -> SendResult:
+        """Send a message without holding up the event loop; errors are those of `send`."""
+        sending = self._checked(message).begin(message, Mode.ASYNC, timeout_ms, selector)
+        return await asyncio.wrap_future(sending)
+
+    def send_one_way(self, message: OutgoingMessage) -> None:
+        """Send a message once, and do not wait for what becomes of it.
+
+        Raises:
+            MessageError: the message cannot be sent as it is.
+            LifecycleError: the producer is not started, or closed.
+        """
+        self._checked(message).begin(message, Mode.ONE_WAY, None, None)
+
+    def brokers(self) -> dict[str, BrokerState]:
+        """Return what is known of each broker that was sent to."""
+        self._check_process()
+        return self._selector.states()
+
+    def _checked(self, message: OutgoingMessage) -> Machinery:
+        """Return what sends the message, if that can be and the message can be sent."""
+        self._check_process()
+        running = self._running
+        if running is None:
+            if self._started:
+                raise ClientClosedError("this producer is closed; make a new one")
+            raise LifecycleError("this producer is not started; call start() or use `with`")
+        check_message(message, self._settings.max_message_bytes)
+        return running
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._pid:
+            raise ForkedClientError("the process was forked; make the producer in the child")
+
+
+def _selector(settings: ProducerSettings) -> Chooser:
+    if settings.selection == "fair":
+        health = BrokerHealth(settings.table, settings.attempt_ms)
+        return Selector(health, avoid=settings.avoid_slow)
+    line: Line = "5" if settings.selection == "rocketmq-5" else "4.9"
+    return RocketMQSelector(line, settings.table, _random_start, avoid=settings.avoid_slow)
+
+
+def _random_start() -> int:
+    return random.randrange(RANDOM_MAX)  # noqa: S311 - it spreads load and guards nothing
+
+
+def _kafka_sender(settings: ProducerSettings, client_id: str) -> Sender:
+    return KafkaSender(
+        settings,
+        client_id,
+        attempt_timeout_ms=settings.attempt_ms,
+        longest_attempt_ms=settings.longest_attempt_ms,
+        max_message_bytes=settings.max_message_bytes,
+    )

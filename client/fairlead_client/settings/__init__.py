@@ -1,0 +1,1 @@
+"""What an application chooses, checked before anything is started."""

@@ -1,0 +1,258 @@
+"""What an application chooses, checked before anything is started."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Required, Self, TypedDict
+
+from fairlead_client.errors import SettingsError
+from fairlead_client.model import Subscription
+from fairlead_client.session.topic_names import RESERVED, TopicNameError, kafka_topic, retry_topic
+from fairlead_client.settings.common_settings import (
+    KAFKA_OPTIONS,
+    check_options,
+    check_who,
+    servers_of,
+)
+from fairlead_client.settings.keywords import check_keywords, meant_start
+from fairlead_client.settings.setting_types import check_type, check_types
+
+TOPIC: Final = re.compile(r"[A-Za-z0-9_%|.\-]{1,249}")
+LEASE_MS: Final = (1_000, 600_000)
+CONSUME_FROM: Final = ("last_offset", "first_offset", "timestamp")
+CONSUME_TYPES: Final = ("push", "pull")
+MESSAGE_MODELS: Final = ("clustering", "broadcasting")
+BY_KIND: Final = frozenset({"consume_type", "message_model"})
+"""What the kind of client says of itself in its heartbeats; an application chooses the kind."""
+FETCH_OPTIONS: Final = frozenset(
+    {
+        "check_crcs", "client_rack", "fetch_max_bytes", "fetch_max_wait_ms", "fetch_min_bytes",
+        "isolation_level", "max_partition_fetch_bytes", "max_poll_records",
+    }
+)  # fmt: skip
+"""Options of kafka-python for reading messages, of whichever kind of consumer."""
+BY_ORDER: Final = -1
+"""A drain deadline that depends on `ordered`: none for ordered groups, else 30 s."""
+DRAIN_DEADLINE_MS: Final = 30_000
+BEFORE_START_MS: Final = 30 * 60_000
+"""So long before its process started a client begins if it names no time."""
+
+
+class SettingsArguments(TypedDict, total=False):
+    """The keyword arguments of every kind of client that become Settings."""
+
+    bootstrap: Required[str | Sequence[str]]
+    group: Required[str]
+    topics: Required[Sequence[str | Subscription]]
+    prefix: str
+    client_id: str | None
+    heartbeat_ms: int
+    lease_ms: int
+    progress_ms: int
+    commit_ms: int
+    drain_deadline_ms: int | None
+    ordered: bool
+    retry_topic: bool
+    consume_from: str
+    consume_timestamp_ms: int | None
+    zone: str | None
+    capacity: int
+    commit_offsets: bool
+    start_timeout_ms: int
+    close_timeout_ms: int
+    kafka: Mapping[str, Any]
+    fetch: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Settings of one client; the README's table says what each is for. Times in milliseconds.
+
+    Raises:
+        SettingsError: names the first setting that cannot work, and the remedy.
+    """
+
+    bootstrap: str | Sequence[str]
+    group: str
+    topics: Sequence[str | Subscription]
+    prefix: str = "fairlead."
+    client_id: str | None = None
+    heartbeat_ms: int = 3_000
+    lease_ms: int = 15_000
+    progress_ms: int = 1_000
+    commit_ms: int = 5_000
+    drain_deadline_ms: int | None = BY_ORDER
+    ordered: bool = False
+    retry_topic: bool = False
+    consume_from: str = "last_offset"
+    consume_timestamp_ms: int | None = None
+    zone: str | None = None
+    capacity: int = 1
+    commit_offsets: bool = True
+    start_timeout_ms: int = 30_000
+    close_timeout_ms: int = 30_000
+    # Passwords may be among them: they are in no representation and in no log.
+    kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    fetch: Mapping[str, Any] = field(default_factory=dict)
+    consume_type: str = "push"
+    message_model: str = "clustering"
+
+    @classmethod
+    def of(cls, client: type, given: SettingsArguments, **fixed: str) -> Self:
+        """Return the settings that a client of this class was given as keyword arguments.
+
+        Args:
+            client: the class, which takes keyword arguments of its own besides.
+            given: those that are settings.
+            fixed: what the class itself decides.
+
+        Raises:
+            SettingsError: as for the class; and an argument that is unknown, or missing.
+        """
+        check_keywords(client, given, SettingsArguments, FETCH_OPTIONS)
+        return cls(**given, **fixed)
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without a connection."""
+        check_types(self)
+        self._check_names()
+        self._check_times()
+        self._check_words()
+        self._check_start()
+        check_options("kafka", self.kafka, KAFKA_OPTIONS)
+        check_options("fetch", self.fetch, FETCH_OPTIONS)
+
+    @property
+    def bootstrap_servers(self) -> list[str]:
+        """The servers one by one."""
+        return servers_of(self.bootstrap)
+
+    @property
+    def drain_deadline(self) -> int | None:
+        """The drain deadline in force, in milliseconds; None: none."""
+        if self.drain_deadline_ms != BY_ORDER:
+            return self.drain_deadline_ms
+        return None if self.ordered else DRAIN_DEADLINE_MS
+
+    def begins_at_ms(self, started_ms: int) -> int | None:
+        """Return the time to begin at; if the application names none, RocketMQ's default.
+
+        Source: DefaultMQPushConsumer's consumeTimestamp, half an hour before it was made.
+
+        Args:
+            started_ms: when the process was started.
+        """
+        if self.consume_from == "timestamp" and self.consume_timestamp_ms is None:
+            return started_ms - BEFORE_START_MS
+        return self.consume_timestamp_ms
+
+    def subscriptions(self, sub_version: int) -> tuple[Subscription, ...]:
+        """Return the topics as subscriptions; `sub_version` for those that have none."""
+        return self.subscribing(self.topics, sub_version)
+
+    def subscribing(
+        self, topics: Sequence[str | Subscription], sub_version: int
+    ) -> tuple[Subscription, ...]:
+        """Return other topics as subscriptions, with the group's retry topic if it joins.
+
+        Raises:
+            SettingsError: as `subscriptions_of`.
+        """
+        wanted = subscriptions_of(topics, sub_version)
+        retried = retry_topic(self.group)
+        if not self.retry_topic or any(entry.topic == retried for entry in wanted):
+            return wanted
+        return *wanted, Subscription(retried, sub_version=sub_version)
+
+    def _check_names(self) -> None:
+        check_who(self.bootstrap, self.group, self.client_id, unique=", unique per process")
+        if self.capacity < 1:
+            raise SettingsError("capacity", f"{self.capacity} is no weight", "1 or more")
+        self.subscriptions(0)
+
+    def _check_times(self) -> None:
+        least, most = LEASE_MS
+        if not least <= self.lease_ms <= most:
+            raise SettingsError("lease_ms", f"{self.lease_ms} is out of range", f"{least}-{most}")
+        if not 0 < self.heartbeat_ms * 3 <= self.lease_ms:
+            raise SettingsError(
+                "heartbeat_ms",
+                f"{self.heartbeat_ms} does not fit a lease of {self.lease_ms}",
+                f"at most lease_ms / 3 = {self.lease_ms // 3}, so that two may be lost",
+            )
+        for name in ("progress_ms", "commit_ms", "start_timeout_ms", "close_timeout_ms"):
+            if getattr(self, name) < 1:
+                raise SettingsError(name, f"{getattr(self, name)} is no time", "1 or more")
+        deadline = self.drain_deadline
+        if deadline is not None and deadline < 1:
+            raise SettingsError(
+                "drain_deadline_ms", f"{deadline} is no time", "1 or more, or None for no deadline"
+            )
+
+    def _check_words(self) -> None:
+        for name, words in (
+            ("consume_from", CONSUME_FROM),
+            ("consume_type", CONSUME_TYPES),
+            ("message_model", MESSAGE_MODELS),
+        ):
+            if getattr(self, name) not in words:
+                start = meant_start(getattr(self, name)) if name == "consume_from" else None
+                remedy = f'here it is consume_from="{start}"' if start else f"one of {words}"
+                raise SettingsError(name, f"{getattr(self, name)!r} is unknown", remedy)
+        if self.retry_topic and self.message_model == "broadcasting":
+            raise SettingsError(
+                "retry_topic",
+                "is on in a broadcasting group",
+                "leave it out: each reads for itself",
+            )
+
+    def _check_start(self) -> None:
+        if self.consume_from != "timestamp" and self.consume_timestamp_ms is not None:
+            raise SettingsError(
+                "consume_timestamp_ms",
+                f"does not fit consume_from={self.consume_from!r}",
+                'give it with consume_from="timestamp", and only then',
+            )
+
+
+def subscriptions_of(
+    topics: Sequence[str | Subscription], sub_version: int
+) -> tuple[Subscription, ...]:
+    """Return topics as subscriptions, in order; `sub_version` for those that have none.
+
+    Raises:
+        SettingsError: no list, no topics, a topic twice, one that cannot exist, one that brokers
+            keep for themselves, or what Kafka calls a retry topic: that has a name of its own.
+    """
+    if isinstance(topics, str):
+        # A text is a sequence too: each of its letters would be a topic.
+        problem = f"{topics!r} is a text, and a list is wanted"
+        raise SettingsError("topics", problem, f'give topics=["{topics or "orders"}"]')
+    for topic in topics:
+        check_type("topics", topic, str, Subscription)
+    if not topics:
+        raise SettingsError("topics", "names no topic", 'give a list, such as ["orders"]')
+    wanted = tuple(
+        replace(each, sub_version=each.sub_version or sub_version)
+        for topic in topics
+        for each in (Subscription(topic) if isinstance(topic, str) else topic,)
+    )
+    for subscription in wanted:
+        if not TOPIC.fullmatch(subscription.topic):
+            raise SettingsError(
+                "topics", f"{subscription.topic!r} is no topic", "1-249 of A-Za-z0-9_%|.-"
+            )
+        if subscription.topic in RESERVED:
+            problem = f"{subscription.topic!r} is a topic that brokers keep for themselves"
+            raise SettingsError("topics", problem, "leave it out: no group shares it")
+        try:
+            kafka_topic(subscription.topic)
+        except TopicNameError as error:
+            raise SettingsError(
+                "topics",
+                f"{error.topic!r} is what {error.meant!r} is called on Kafka",
+                f"give {error.meant!r}",
+            ) from None
+    if len({subscription.topic for subscription in wanted}) < len(wanted):
+        raise SettingsError("topics", "name a topic twice", "name each once")
+    return wanted
