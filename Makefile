@@ -150,6 +150,7 @@ dashboards: $(STAMP) ## write deploy/grafana/dashboards from their code
 	@$(say) "python -m tools.dashboards"
 	@$(BIN)/python -m tools.dashboards
 
+# Locks rather than ranges, and pip rather than uv at set-up: ADR 0002.
 lock: $(STAMP) ## resolve the dependencies anew into the hashed locks
 	@$(say) "uv, in an environment of its own"
 	@test -x .cache/lock/bin/uv || { "$(PYTHON)" -m venv .cache/lock && \

@@ -3,6 +3,8 @@
 One is for Spark, one for the embedded broker; each halves a start. An archive fits exactly one JVM
 and one class path, so both are in its file's name. Without a matching file, or when the JVM does
 not accept it, classes are loaded as they always were.
+
+ADR 0012 gives the reasons.
 """
 
 import hashlib

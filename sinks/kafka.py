@@ -10,7 +10,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 PRODUCER_OPTIONS: Final[Mapping[str, str]] = {
     # A task flushes when it ends and every batch waits for that, so lingering is pure delay.
     "kafka.linger.ms": "0",
-    # An assignment that only a lost leader had would be healed late; see docs/adr/0051-sinks.md.
+    # An assignment that only a lost leader had would be healed late; see ADR 0051.
     "kafka.acks": "all",
 }
 

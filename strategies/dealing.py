@@ -1,4 +1,4 @@
-"""How RocketMQ's strategies are called: one topic at a time, one client at a time.
+"""How RocketMQ's strategies are called: one topic at a time, one client at a time (ADR 0090).
 
 A *dealing* is one topic, its queues and the ids of those who share it, in the order given; asking
 it for a client id is one call of ``AllocateMessageQueueStrategy#allocate``. What all answers have

@@ -6,6 +6,8 @@
 <checkpoint>/topics.json   the ids of the topics that were read
 <checkpoint>/errors.json   how often what could not be published, over all drivers
 <checkpoint>/query/        Spark's own
+
+ADR 0104 gives the reasons.
 """
 
 import contextlib

@@ -2,6 +2,8 @@
 
 No restart mends one, so whoever meets it refuses to go on. The way out is always the same: the
 folder is moved aside, never deleted, and an engine that starts without state asks its clients.
+
+ADR 0104 gives the reasons.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""From Spark's reports of its batches to the numbers of the engine.
+"""From Spark's reports of its batches to the numbers of the engine (ADR 0012).
 
 Spark calls the listener on a thread of its own, some time after each batch. It must be quick, and
 what goes wrong in it must not reach Spark.

@@ -1,4 +1,4 @@
-"""The Spark session of the engine: one local JVM, set for short micro-batches.
+"""The Spark session of the engine: one local JVM, set for short micro-batches (ADR 0011).
 
 Every setting that is not Spark's own default stands here with its reason. What an operator adds in
 ``[engine.spark]`` wins.

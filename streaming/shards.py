@@ -3,6 +3,8 @@
 A shard is a partition of the heartbeats topic; releases and control are partitioned alike. Routes
 and offsets concern every shard and go to all. What a shard decides is ``fairlead.engine``'s; here
 is only the way in and out of Spark.
+
+ADR 0041 gives the reasons.
 """
 
 import time

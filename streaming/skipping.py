@@ -6,6 +6,8 @@ the checkpoint says that it ended behind the record. All others are read, in the
 
 Where the record's batch cannot be decoded at all, it is passed over whole: whoever asks Kafka for
 a record in its middle is sent the whole batch.
+
+ADR 0163 gives the reasons.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,8 @@
 """The parent of Spark's Python workers: it loads what every worker needs, once, before it forks.
 
 Spark starts it by its name (``spark.python.daemon.module``) and speaks to it as to its own.
+
+ADR 0012 gives the reasons.
 """
 
 import gc

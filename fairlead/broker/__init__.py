@@ -1,4 +1,7 @@
-"""A real Kafka on loopback, from pinned jars: one node or three, for trying out, demo and tests."""
+"""A real Kafka on loopback, from pinned jars: one node or three, for trying out, demo and tests.
+
+ADR 0010 gives the reasons.
+"""
 
 from fairlead.broker.cluster import EmbeddedKafka
 from fairlead.broker.control import ClusterStatus, NodeStatus, read_status, stop_recorded

@@ -1,4 +1,4 @@
-"""Group state and shards to bytes and back, with versions and checksums."""
+"""Group state and shards to bytes and back, with versions and checksums (ADR 0040)."""
 
 from fairlead.codec.errors import CodecError
 from fairlead.codec.group import decode_group, encode_group, same_body

@@ -3,6 +3,8 @@
 Decides what is written for each queue, and what of it would make messages be read again. A group
 that was released is designated to nobody: a client of Fairlead's that comes back is a member, owns
 nothing beside the native consumers, and the rule tells why.
+
+ADR 0158 gives the reasons.
 """
 
 from collections.abc import Iterable, Mapping

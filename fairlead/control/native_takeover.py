@@ -1,4 +1,4 @@
-"""Where a group begins that takes over from a native one, queue by queue.
+"""Where a group begins that takes over from a native one, queue by queue (ADR 0158).
 
 Decides what an offset that the native group committed means, and when Fairlead's group is further
 than that: then nothing is taken over, for what was read would be read again.

@@ -1,4 +1,7 @@
-"""An operator's session with one group's rules: read them, write changes, hear what comes of it."""
+"""An operator's session with one group's rules: read them, write changes, hear what comes of it.
+
+ADR 0095 gives the reasons.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -8,6 +8,8 @@ is the greatest position anybody reported. Owners go on working all the while (r
 
 Where the state was lost the group is *recovering*: nobody can tell either who may be working. Then
 it also waits for lease and margin from the marker, in which whoever is alive is heard (rule H18).
+
+ADR 0082 gives the reasons.
 """
 
 from collections.abc import Sequence

@@ -8,6 +8,8 @@ handover does not wait for the engine.
 
 The second answer of a bridge counts against a position, not the first: the first may have been
 looked up before the member got so far. A bridge answers one request after the other.
+
+ADR 0161 gives the reasons.
 """
 
 from dataclasses import replace

@@ -4,6 +4,8 @@ Source: RebalancePushImpl#computePullFromWhere and that of RebalanceLitePullImpl
 ask brokers for: the decision says whether the greatest offset or a search by time is wanted.
 The lines 4.9 and 5 decide alike. What differs between them is what becomes of an answer that is no
 offset: a push consumer of 5 takes a negative one for a failure.
+
+ADR 0148 gives the reasons.
 """
 
 from collections.abc import Mapping

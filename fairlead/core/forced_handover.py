@@ -1,4 +1,4 @@
-"""Handing over without waiting: in eager groups, and past members that do not answer.
+"""Handing over without waiting: in eager groups, and past members that do not answer (ADR 0101).
 
 Decides whose grants are overtaken, never who should own a queue. It is the one exemption from
 single ownership: whoever may still be working stands in the queue's ``overtaken`` until he

@@ -8,6 +8,8 @@ the run which breaks without it.
 
 A grant that was overtaken is out of the list: nobody waits for it, nobody's release or progress
 proves anything about it, and it ends by a word of its own member alone (rule H26).
+
+ADR 0081 gives the reasons.
 """
 
 from collections.abc import Callable, Mapping

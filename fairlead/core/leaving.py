@@ -4,6 +4,8 @@ A leave says so, and so does each release of a member that leaves, since nobody 
 topics is read further. Both tell the newest epoch under which the member started anything, and it
 starts nothing newer: what it was granted above that, it may never have read. What it did start ends
 by its releases or by its lapse alone (rule H11).
+
+ADR 0120 gives the reasons.
 """
 
 from fairlead.core.draft import Draft

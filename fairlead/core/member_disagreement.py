@@ -5,6 +5,8 @@ In RocketMQ whichever member heartbeats last overwrites what its group subscribe
 established by the longest standing member and stands as long as any member has it; a member with
 another value is told so once for each value of its own, and an alarm stands while it is there.
 Nothing else is done to it.
+
+ADR 0145 gives the reasons.
 """
 
 from collections.abc import Iterable

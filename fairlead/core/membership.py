@@ -1,4 +1,4 @@
-"""Who is a member of a group: heartbeats and lapses.
+"""Who is a member of a group: heartbeats and lapses (ADR 0107).
 
 Decides membership alone, never ownership. A member is one incarnation of one client id. A lapse
 follows from the shard's clock, which cannot run ahead of what was read (rule H9); each heartbeat

@@ -5,6 +5,8 @@ known, and they are asked for when its route is read. Shares that were worked ou
 the queues that were there in one decision, and add the new ones in another; so every queue stays
 with its holder until the bounds are told, or the time for that is over. A queue that its route does
 not have any more is dropped at once in any case.
+
+ADR 0106 gives the reasons.
 """
 
 from fairlead.core.draft import Draft

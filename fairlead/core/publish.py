@@ -140,7 +140,7 @@ def _closing(draft: Draft) -> list[Assignment]:
 
 
 def _give_turns(draft: Draft) -> None:
-    """Let members that hand over take turns (ADR 0125).
+    """Let members that hand over take turns (ADR 0081).
 
     Only where somebody waits for the release, and works on nothing before it.
     """

@@ -1,4 +1,4 @@
-"""Queues that their members hold and do not pull: they are dropped and added again.
+"""Queues that their members hold and do not pull: they are dropped and added again (ADR 0137).
 
 Source of the rule: RocketMQ's ProcessQueue#isPullExpired, by which a push consumer takes a queue
 anew that it has not tried to pull for 120 s; a pull consumer's queues are its application's affair.

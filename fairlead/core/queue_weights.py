@@ -1,4 +1,4 @@
-"""What queues weigh, measured from what their owners report.
+"""What queues weigh, measured from what their owners report (ADR 0093).
 
 Decides the weight of each queue for strategies that balance by weight; decides no owner. Two rules
 keep an allocation still while a measure wobbles: what is measured is an average over a window, and

@@ -1,4 +1,4 @@
-"""How much one group may have, as a rule of the group.
+"""How much one group may have, as a rule of the group (ADR 0165).
 
 Decides which values a quota may take, and the words of the refusals. What a quota refuses is
 decided where the records are: :mod:`fairlead.core.surplus` and :mod:`fairlead.engine.admission`.

@@ -3,6 +3,8 @@
 Decides nothing about who gets what. While nothing may be shared, every queue stays with its holder;
 what nobody holds waits for the client that should have it, and what was begun is finished (rules
 H23 and H24).
+
+ADR 0106 gives the reasons.
 """
 
 from fairlead.core.draft import Draft

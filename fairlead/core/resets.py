@@ -1,4 +1,4 @@
-"""An operator's reset of a queue: carried out, kept for later, or refused.
+"""An operator's reset of a queue: carried out, kept for later, or refused (ADR 0102).
 
 A reset is a move of its queue under a new epoch, with its own pair as the start (rule H25). It may
 name the life of the topic that it was asked for, and is then followed in no other (rule H28).

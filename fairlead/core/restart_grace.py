@@ -1,4 +1,4 @@
-"""Clients that are gone and may come back: their share is kept for a while.
+"""Clients that are gone and may come back: their share is kept for a while (ADR 0106).
 
 Decides for whom a group waits, and until when (the rule ``restart_grace_ms``, rules H21 and H22). A
 client that is waited for stands before the strategy as if it were there, so nobody else's queues

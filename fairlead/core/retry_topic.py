@@ -1,4 +1,4 @@
-"""The retry topic of a group: a topic that its members subscribe to before it is there.
+"""The retry topic of a group: a topic that its members subscribe to before it is there (ADR 0141).
 
 A bridge makes it when a member has a message to send back, which that member asks for itself, or
 when the rule ``retry_topics`` says so. Until then nothing waits for it: the group is not short of

@@ -30,7 +30,7 @@ PERM_WRITE = 2
 
 
 def is_lacking(routes: Mapping[str, Route], topic: str) -> bool:
-    """Tell whether a topic has no route: none was ever told, or it was deleted (ADR 0160).
+    """Tell whether a topic has no route: none was ever told, or it was deleted (ADR 0134).
 
     Of a deleted topic a route without brokers is kept, for its identity.
     """

@@ -6,6 +6,8 @@ kept from every strategy.
 
 A group keeps them as they were set: rule -> subject -> value, where the subject is a client id or
 ``topic/broker name/queue id`` (a topic has no slash, and what follows the last one is the id).
+
+ADR 0092 gives the reasons.
 """
 
 import re

@@ -8,6 +8,8 @@ although by its own words it should not, that is an alarm (rule H31).
 Two clocks must agree that a heartbeat came later than the words: the log's own, which stands still
 while the leader of the heartbeats is frozen, and the append times, which do not depend on how far
 each topic was read.
+
+ADR 0107 gives the reasons.
 """
 
 from dataclasses import replace

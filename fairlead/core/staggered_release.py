@@ -12,7 +12,7 @@ from fairlead.core.model import MemberKey
 __all__ = ["TURNS_MS_MAX", "TURN_MS", "turns_of"]
 
 TURN_MS = 4
-"""After so long the next member stops; 2 and 3 were tried too (ADR 0125)."""
+"""After so long the next member stops; 2 and 3 were tried too (ADR 0081)."""
 
 TURNS_MS_MAX = 100
 """The last member stops no later than this; in large groups several share a turn."""

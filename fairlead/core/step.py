@@ -1,4 +1,4 @@
-"""One step of one group: the pure function that is the program.
+"""One step of one group: the pure function that is the program (ADR 0080).
 
 ``step`` takes the state, the records read since, and the moment they lead to, and returns the next
 state and everything to be written. It reads no clock, no environment and no randomness, and

@@ -4,6 +4,8 @@ Clients say with each position under which identity of the topic it was granted.
 lasts, positions of several lives may be read, before or after the route that tells which life there
 is now; so each life's are kept by themselves, and at the end those of the present one count and no
 others (rule H28). What says of no life counts as rule H19 says.
+
+ADR 0119 gives the reasons.
 """
 
 from collections.abc import Mapping

@@ -4,6 +4,8 @@ A client learns by itself that nobody has released its queues, or that no engine
 keeps it from having any, that a topic does not exist, or that no bridge answers, stands in records
 that it does not read. Decides what a member is told, never who gets what: a function of the state
 and the clock at the end of a step, so that batches without a decision may be cut in any way.
+
+ADR 0184 gives the reasons.
 """
 
 from collections.abc import Iterable, Mapping

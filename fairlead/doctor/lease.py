@@ -1,4 +1,4 @@
-"""Is the lease longer than the brokers need to replace one that is killed or frozen?
+"""Is the lease longer than the brokers need to replace one that is killed or frozen (ADR 0169)?
 
 A client that cannot have a heartbeat appended stops when its lease ends. Kafka itself keeps writers
 waiting for so long: a broker that falls silent is fenced when its session is over, then another

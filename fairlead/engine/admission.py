@@ -1,4 +1,4 @@
-"""Which records of clients are read at all: what exceeds a quota is put aside first.
+"""Which records of clients are read at all: what exceeds a quota is put aside first (ADR 0165).
 
 Decides by what the records before it in the partition were, and by the clock of the log at its
 place: never by how records are cut into batches, nor by the engine's own pace. So a replay refuses

@@ -99,7 +99,7 @@ class Decided:
 class ShardResult:
     """The shard after a run, what is to be written in this order, and what was counted.
 
-    ``counts`` are by names like ``events/heartbeat/applied``; docs/adr/0041-shard-machine.md lists
+    ``counts`` are by names like ``events/heartbeat/applied``; streaming/families.py lists
     them. ``failures`` are for the engine's log. ``append_times``: when each record that was read
     for the first time had been appended, by kind; whoever has a clock tells how old they were.
     ``decided``: what the log says of each decision.

@@ -7,6 +7,8 @@ secret that can be read there comes too late for a forger, since the tick that s
 before his.
 
 Whoever reads ticks goes by these two answers: the engine, `verify`, commands and the view.
+
+ADR 0167 gives the reasons.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""One batch of one shard, from bytes to bytes.
+"""One batch of one shard, from bytes to bytes (ADR 0041).
 
 :func:`run_shard` is pure: the same state and the same rows, in any order and any chunking, give
 the same bytes. It reads no clock, no environment and no chance, and iterates no set. Groups that

@@ -1,4 +1,4 @@
-"""How much each group may grow to, once its shard holds its share of all state.
+"""How much each group may grow to, once its shard holds its share of all state (ADR 0165).
 
 All groups of a shard are one row of Spark's state store, which every batch carries to Python and
 back: one group's bytes cost every other group of its shard time, and all shards the heap.

@@ -1,4 +1,4 @@
-"""Which rights each of Fairlead's processes needs in Kafka: the one table of them.
+"""Which rights each of Fairlead's processes needs in Kafka: the one table of them (ADR 0177).
 
 docs/doctor.md is written from it, `fairlead doctor` and whoever starts goes by it, and a test runs
 every role on a broker with exactly these rights, and without each of them in turn.

@@ -1,4 +1,4 @@
-"""Does the cluster take our connections? Asked before a client is built.
+"""Does the cluster take our connections? Asked before a client is built (ADR 0177).
 
 kafka-python's admin client leaves its thread and a socket behind when its constructor fails, and
 tells only that time ran out; `first_contact` tells at once which step fails, and why.

@@ -1,4 +1,4 @@
-"""A consumer of Fairlead's own topics that passes over a batch nobody can read.
+"""A consumer of Fairlead's own topics that passes over a batch nobody can read (ADR 0163).
 
 kafka-python never leaves such a batch: the next poll after the error does not return. So this
 consumer decodes each batch by itself before the library sees it. One that cannot be decoded is

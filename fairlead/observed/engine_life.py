@@ -3,6 +3,8 @@
 Decides when it counts as silent: records have come for five periods of the ticks behind its newest
 one, or nothing at all has come for lease and margin by this machine's clock. So a clock that is a
 little wrong makes no engine look dead.
+
+ADR 0167 gives the reasons.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,7 @@
-"""A recording: Fairlead's topics as they were read back, in a folder of compressed JSON lines."""
+"""A recording: Fairlead's topics as they were read back, in a folder of compressed JSON lines.
+
+ADR 0112 gives the reasons.
+"""
 
 from fairlead.recording.errors import RecordingError
 from fairlead.recording.folder import RecordingFolder, open_recording

@@ -1,4 +1,7 @@
-"""What the operator can set: read from conf/, files, the environment and flags, and checked."""
+"""What the operator can set: read from conf/, files, the environment and flags, and checked.
+
+ADR 0003 gives the reasons.
+"""
 
 from fairlead.settings.http_section import HttpSettings
 from fairlead.settings.kafka_options import java_options

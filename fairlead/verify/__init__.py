@@ -1,1 +1,4 @@
-"""The judge of what happened: recorded topics and journals against the promises of the protocol."""
+"""The judge of what happened: recorded topics and journals against the promises of the protocol.
+
+ADR 0113 gives the reasons.
+"""

@@ -1,4 +1,4 @@
-"""What the records of one shard prove, read in the engine's order.
+"""What the records of one shard prove, read in the engine's order (ADR 0113).
 
 This is a second, simpler reading of the protocol: no chain, no targets, only facts. A grant that
 was issued may be worked on until something proves that it is not; the proof is kept with it.

@@ -5,6 +5,8 @@ lease, and the engine had not read that far when it granted the queue anew. Or i
 released the queue below it, for an earlier message was not finished: it had failed, or was one of a
 batch that nobody committed. Everything else is a message read twice on a clean move. An operator's
 reset begins a reading of its own, and so does a topic that was made anew.
+
+ADR 0070 gives the reasons.
 """
 
 from collections import Counter

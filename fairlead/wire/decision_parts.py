@@ -2,6 +2,8 @@
 
 Every reader of the decisions topic joins parts here, whatever it reads of them, so that all of them
 see the same decisions of a group (docs/protocol.md §2 and §3.14).
+
+ADR 0193 gives the reasons.
 """
 
 from collections.abc import Hashable, Mapping

@@ -3,6 +3,8 @@
 Two readers. :func:`read_strict` is the rule. :func:`read_fast` is three times as fast and gives up
 (None) on whatever it cannot vouch for; what it returns may still hold numbers or depths that the
 rule refuses, which :func:`check_plain` finds.
+
+ADR 0020 gives the reasons.
 """
 
 import json

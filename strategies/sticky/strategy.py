@@ -1,4 +1,4 @@
-"""STICKY: balance over all topics of a group, with few moves, from the current owners.
+"""STICKY: balance over all topics of a group, with few moves, from the current owners (ADR 0091).
 
 Decides the owner of every queue that somebody may own. Goals, in order: drained clients and
 subscriptions; pins; bans; the zone of a queue, with ``zone_first``; balance in total; fewest moves;

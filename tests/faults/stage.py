@@ -1,4 +1,4 @@
-"""A whole running system to break: broker, bridge, engine, a producer and two groups.
+"""A whole running system to break: broker, bridge, engine, a producer and two groups (ADR 0114).
 
 The *quick* group has a short lease, so that a fault is over in seconds; the *patient* one has a
 long lease and nothing is done to it: what a fault does to it is what the fault must not do.

@@ -3,6 +3,8 @@
 A round robin that skips what it may not take gives the load of a skipped broker to its neighbour.
 Here the queues that may be taken stand in a list of their own and take turns in it, so that they
 share that load evenly.
+
+ADR 0133 gives the reasons.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,7 @@
-"""Looks for the routes that a producer lacks: reads to the end, then asks the bridges."""
+"""Looks for the routes that a producer lacks: reads to the end, then asks the bridges.
+
+ADR 0134 gives the reasons.
+"""
 
 import logging
 from collections.abc import Callable

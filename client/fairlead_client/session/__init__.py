@@ -1,1 +1,1 @@
-"""The client's part of the handover protocol, sans input and output."""
+"""The client's part of the handover protocol, sans input and output (ADR 0030)."""

@@ -1,4 +1,4 @@
-"""The session: events in, actions out, without clock, input, output or chance.
+"""The session: events in, actions out, without clock, input, output or chance (ADR 0030).
 
 One session is the chain of incarnations of one client in one group. The caller feeds it each event
 with the time, does the actions it gets in order, and never touches its memory. The rules it keeps

@@ -1,4 +1,4 @@
-"""RocketMQ's names of a group's own topics, and the names that Kafka has for them.
+"""RocketMQ's names of a group's own topics, and the names that Kafka has for them (ADR 0141).
 
 `%RETRY%orders` and `%DLQ%orders` are the topics in every record of Fairlead. Kafka allows neither
 `%` nor `|`, so there the same topics are called `_-RETRY_-orders` and `_-DLQ_-orders`: each

@@ -1,4 +1,4 @@
-"""Why a client that could work does not: from what it has read itself, and been told."""
+"""Why a client that could work does not: from what it has read itself, and been told (ADR 0184)."""
 
 from dataclasses import dataclass
 from enum import StrEnum

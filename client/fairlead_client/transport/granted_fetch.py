@@ -1,4 +1,4 @@
-"""One fetch of a consumer, without what is not of the granted topics.
+"""One fetch of a consumer, without what is not of the granted topics (ADR 0031).
 
 An offset outside of its partition is corrected, never silently begun anew.
 """

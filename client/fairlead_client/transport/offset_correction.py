@@ -1,4 +1,4 @@
-"""Where to go on when an offset is outside of its partition."""
+"""Where to go on when an offset is outside of its partition (ADR 0137)."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""Goes around brokers that said nothing lately, for every Kafka client of this process.
+"""Goes around brokers that said nothing lately, for every Kafka client of this process (ADR 0169).
 
 A frozen broker accepts connections and says nothing. kafka-python picks a server by chance for its
 first question, lets it have all of the time there is, and so do the connections made after it.

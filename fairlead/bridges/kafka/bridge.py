@@ -1,4 +1,7 @@
-"""The Kafka bridge: one loop that answers requests at once and looks at the topics at intervals."""
+"""The Kafka bridge: one loop that answers requests at once and looks at the topics at intervals.
+
+ADR 0060 gives the reasons.
+"""
 
 import contextlib
 import re

@@ -4,6 +4,8 @@ RocketMQ's brokers register TBW102 where they make topics by themselves (TopicCo
 producer that finds no route of its topic takes this one, with at most its own
 ``defaultTopicQueueNums`` queues of each broker (MQClientInstance, where it updates a route).
 It is no topic: nothing of the name exists on Kafka, and no group can subscribe to it.
+
+ADR 0134 gives the reasons.
 """
 
 from typing import Final

@@ -9,6 +9,8 @@ that are forgotten are removed (:mod:`fairlead.bridges.kafka.retry_removal`).
 A message that failed waits for as long as its delay level says, and a queue is read in order: where
 delays share a queue a short one waits behind a long one. So the retry topic has queues for each
 level, and ``retry_queue_nums`` of them.
+
+ADR 0141 gives the reasons.
 """
 
 from collections.abc import Mapping, Sequence

@@ -4,6 +4,8 @@ It trusts nobody's own account of success. The journals say what the consumers d
 topic says what there was to do, the records of the control topics say what the engine knew; every
 figure is computed from these. A history that proves nothing (empty, too short, a step without
 effect) fails.
+
+ADR 0070 gives the reasons.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,1 +1,4 @@
-"""The real engine and the real client session on a virtual clock, with no process between them."""
+"""The real engine and the real client session on a virtual clock, with no process between them.
+
+ADR 0110 gives the reasons.
+"""

@@ -1,1 +1,4 @@
-"""The pull service: what pulls messages ahead, what holds it back, and who consumes them."""
+"""The pull service: what pulls messages ahead, what holds it back, and who consumes them.
+
+ADR 0137 gives the reasons.
+"""
