@@ -10,8 +10,8 @@ PURE = ("fairlead/core", "strategies")
 """Where nothing may depend on the hour, on chance or on the process."""
 
 _ROOMS = (
-    "fairlead", "strategies", "streaming", "sinks", "client", "conf", "tests", "benchmarks", "docs",
-    "deploy", ".ci",
+    "fairlead", "strategies", "streaming", "sinks", "client", "proof", "tools", "conf", "tests",
+    "benchmarks", "docs", "deploy", ".ci",
 )  # fmt: skip
 _TEXT = (
     ".py",

@@ -25,6 +25,9 @@ class Host(Protocol):
     def application(self) -> "Application":
         """The application that it has by now."""
 
+    def owns(self, work: "Work") -> bool:
+        """Tell whether the application may still process messages of this work."""
+
 
 class Observer(Protocol):
     """Who looks on and judges."""

@@ -27,7 +27,7 @@ class Tenures:
         """Look on; without ``exclusive`` any queue may have two owners."""
         self._exclusive = exclusive
         self.unsafe: set[Queue] = set()
-        self._working: dict[Queue, list[tuple[Client, Work]]] = {}
+        self._working: dict[Queue, list[tuple[Host, Work]]] = {}
         self._newest: dict[Queue, tuple[tuple[int, int], str]] = {}
         self._clean: set[tuple[Queue, tuple[int, int]]] = set()
         self._gone: dict[str, str] = {}
@@ -58,7 +58,7 @@ class Tenures:
     def _judged(self, queue: Queue) -> bool:
         return self._exclusive and queue not in self.unsafe
 
-    def must_wait(self, queue: Queue) -> "list[tuple[Client, Work]]":
+    def must_wait(self, queue: Queue) -> "list[tuple[Host, Work]]":
         """Return whom a successor has to wait for: who may process messages of a queue now."""
         return self.owners(queue) if self._judged(queue) else []
 
@@ -78,7 +78,7 @@ class Tenures:
                 if work.incarnation == incarnation:
                     raise BreachError("GONE", f"{client.name} works on {queue} in spite of {why}")
 
-    def owners(self, queue: Queue) -> "list[tuple[Client, Work]]":
+    def owners(self, queue: Queue) -> "list[tuple[Host, Work]]":
         """Return who may process messages of a queue now."""
         return [pair for pair in self._working.get(queue, ()) if pair[0].owns(pair[1])]
 
