@@ -6,10 +6,10 @@ import threading
 from typing import Any
 
 import pytest
-from fairlead.topics import creation
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
 
 from fairlead.errors import EnvironmentMissingError
+from fairlead.kafka import topic_creation
 from fairlead.kafka.reachability import require_reachable
 from fairlead.kafka.topic_creation import (
     READY_WAIT_MS,
@@ -70,7 +70,7 @@ def test_a_broker_hears_of_new_topics_late(
         asked.append(names)
         return configs_of(admin, names) if len(asked) == 3 else {}
 
-    monkeypatch.setattr(creation, "configs_of", late)
+    monkeypatch.setattr(topic_creation, "configs_of", late)
     report = create_topics(connection, topic_prefix, topic_specs(defaults), 1)
     assert len(asked) == 3
     assert report.differences == ()
