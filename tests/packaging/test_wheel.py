@@ -2,30 +2,21 @@
 
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from fairlead.settings import load_settings
 from tests.awaiting import LONGEST_SECONDS
+from tests.packaging.installed import build_wheel, unpack
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def _build(project: Path, folder: Path) -> Path:
     """Build the wheel of a project and return the folder that it unpacks to."""
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder],
-        cwd=project,
-        check=True,
-        capture_output=True,
-        timeout=LONGEST_SECONDS,
-    )
-    (wheel,) = folder.glob("*.whl")
     unpacked = folder / "unpacked"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(unpacked)
+    unpack(build_wheel(project, folder), unpacked)
     return unpacked
 
 
@@ -48,6 +39,11 @@ def test_engine_names(engine: Path) -> None:
 def test_client_names(tmp_path: Path) -> None:
     """The client installs one package."""
     assert _names(_build(ROOT / "client", tmp_path)) == {"fairlead_client"}
+
+
+def test_proof_names(tmp_path: Path) -> None:
+    """The proof installs one package."""
+    assert _names(_build(ROOT / "proof", tmp_path)) == {"fairlead_proof"}
 
 
 def test_everything_travels(engine: Path) -> None:

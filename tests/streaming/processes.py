@@ -16,10 +16,20 @@ _COPIES_MAX: Final = 20
 
 
 class EngineProcess:
-    """One `fairlead run`; as a context it is killed on exit if it has not ended."""
+    """One `fairlead run`; as a context it is killed on exit if it has not ended.
 
-    def __init__(self, settings: Settings, log_file: Path, *options: str) -> None:
-        command = [sys.executable, "-m", "fairlead", "run"]
+    ``python`` and ``folder``: of another installation, and where it runs.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        log_file: Path,
+        *options: str,
+        python: Path | str = sys.executable,
+        folder: Path | None = None,
+    ) -> None:
+        command = [str(python), "-m", "fairlead", "run"]
         command += ["--bootstrap", settings.kafka.bootstrap]
         command += ["--topic-prefix", settings.kafka.topic_prefix]
         command += ["--checkpoint", str(settings.engine.checkpoint)]
@@ -28,7 +38,9 @@ class EngineProcess:
         partitions = str(settings.topics.assignments_partitions)
         environment = os.environ | {"FAIRLEAD__TOPICS__ASSIGNMENTS_PARTITIONS": partitions}
         with log_file.open("wb") as output:
-            self._process = subprocess.Popen(command, stdout=output, stderr=output, env=environment)
+            self._process = subprocess.Popen(
+                command, stdout=output, stderr=output, env=environment, cwd=folder
+            )
 
     def __enter__(self) -> Self:
         return self

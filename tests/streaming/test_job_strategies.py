@@ -1,5 +1,6 @@
 """The whole job under other strategies than AVG, a user's own among them, one group for each."""
 
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,9 +15,10 @@ from fairlead.settings import Settings, load_settings
 from fairlead.wire.partition import partition_of_group
 from strategies.registry import STRATEGIES
 from tests.engine.client import Client
+from tests.packaging.installed import install, origins
 from tests.streaming.fleet import Fleet
 from tests.streaming.log import SHARDS, Log, body_of
-from tests.streaming.processes import EngineProcess
+from tests.streaming.processes import EngineProcess, children_of
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
@@ -125,19 +127,37 @@ def _designate(log: Log, group: str, client_id: str) -> None:
     )
 
 
-def _start(settings: Settings, folder: Path, conf: str) -> EngineProcess:
+def _start(
+    settings: Settings, folder: Path, conf: str, python: Path | str = sys.executable
+) -> EngineProcess:
     written = folder / "conf.toml"
     written.write_text(conf, encoding="utf-8")
-    return EngineProcess(settings, folder / "engine.log", "--config", str(written))
+    return EngineProcess(
+        settings, folder / "engine.log", "--config", str(written), python=python, folder=folder
+    )
+
+
+def _workers(engine: EngineProcess) -> list[str]:
+    """Return the Pythons that the engine's JVM has started, by the paths of their commands."""
+    started = [child for jvm in children_of(engine.pid) for child in children_of(jvm)]
+    commands = [Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0") for child in started]
+    return [words[0].decode() for words in commands if b"-m" in words]
 
 
 def test_every_group_under_its_strategy(
     settings: Settings, log: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each group is shared as its strategy says; one that invents a queue keeps what it had."""
-    monkeypatch.setenv("PYTHONPATH", str(COMPANY))
+    """Each group is shared as its strategy says; one that invents a queue keeps what it had.
+
+    Fairlead and the user's module are installed from wheels, and no checkout is in sight.
+    """
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    python = install(tmp_path, COMPANY / "company_allocation.py")
+    packages = ("fairlead", "strategies", "streaming", "sinks", "company_allocation")
+    found = origins(python, tmp_path, *packages)
+    assert [path.is_relative_to(tmp_path) for path in found] == [True] * len(packages)
     _designate(log, "designated", "c1")
-    with Fleet(settings.kafka) as fleet, _start(settings, tmp_path, CONF) as engine:
+    with Fleet(settings.kafka) as fleet, _start(settings, tmp_path, CONF, python) as engine:
         log.check = engine.check
         first = _join_all(fleet, FIRST)
         for group, client_id in FIRST.items():
@@ -150,6 +170,7 @@ def test_every_group_under_its_strategy(
             assert {client_id: _held(log, group, client_id) for client_id in shares} == shares
         assert [each["code"] for each in refused["failures"]] == ["unknown_queue"]
         assert refused["moves"] == []
+        assert {*_workers(engine)} == {str(python)}
         _last_designated_leaves(fleet, log, first["designated"])
 
 
