@@ -7,7 +7,7 @@ from pathlib import Path
 from fairlead.logs.tidying import REPEATING
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("streaming", "fairlead/bridges", "fairlead/http", "fairlead/serve", "fairlead/topics")
+ROOMS = ("streaming", "fairlead/bridges", "fairlead/http", "fairlead/serve", "fairlead/kafka")
 METHODS = {"info", "warning", "error", "exception"}
 
 

@@ -16,7 +16,7 @@ __all__ = ["ROOT", "Tree"]
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = (
     "conf", "fairlead", "pyproject.toml", "sinks", "strategies", "streaming", "tests",
-    "client/fairlead_client", "client/tests",
+    "client/fairlead_client", "client/tests", "proof/fairlead_proof",
 )  # fmt: skip
 PATCHED = ("fairlead", "strategies", "client/fairlead_client")
 
@@ -55,7 +55,7 @@ class Tree:
     @property
     def environment(self) -> Mapping[str, str]:
         """The environment in which Python imports from here, and leaves no bytecode behind."""
-        path = os.pathsep.join((str(self.root), str(self.root / "client")))
+        path = os.pathsep.join(str(self.root / folder) for folder in ("", "client", "proof"))
         return {
             **os.environ,
             "PYTHONPATH": path,

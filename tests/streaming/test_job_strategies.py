@@ -147,10 +147,7 @@ def _workers(engine: EngineProcess) -> list[str]:
 def test_every_group_under_its_strategy(
     settings: Settings, log: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each group is shared as its strategy says; one that invents a queue keeps what it had.
-
-    Fairlead and the user's module are installed from wheels, and no checkout is in sight.
-    """
+    """Each group is shared as its strategy says, where Fairlead is installed from its wheels."""
     monkeypatch.delenv("PYTHONPATH", raising=False)
     python = install(tmp_path, COMPANY / "company_allocation.py")
     packages = ("fairlead", "strategies", "streaming", "sinks", "company_allocation")

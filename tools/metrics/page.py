@@ -10,7 +10,7 @@ from tools.metrics.samples import RARE, RECORDED, Sample, read_samples
 
 __all__ = ["PAGE", "filled", "listed"]
 
-PAGE: Final = Path(__file__).parents[3] / "docs" / "metrics.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "metrics.md"
 _TABLE: Final = re.compile(
     r"(<!-- series of (\w+):([^>]*?)-->\n)(.*?)(<!-- end of series -->\n)", re.DOTALL
 )

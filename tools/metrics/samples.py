@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 __all__ = ["RARE", "RECORDED", "Sample", "picked", "read_samples", "samples_text"]
 
-_FOLDER: Final = Path(__file__).parents[3] / "docs" / "metrics"
+_FOLDER: Final = Path(__file__).parents[2] / "docs" / "metrics"
 RECORDED: Final = _FOLDER / "samples.txt"
 RARE: Final = _FOLDER / "rare.txt"
 _HEADING: Final = "# of: "
