@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.broker.ports import free_ports
-from tests.awaiting import LONGEST_SECONDS, ended
+from tests.awaiting import LONGEST_SECONDS, ended, run_talking
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
@@ -117,12 +117,6 @@ def test_both_ports() -> None:
 @pytest.mark.timeout(1200)
 def test_steps() -> None:
     """The image's steps work in an empty environment, as a user without rights."""
-    done = subprocess.run(
-        [ROOT / "deploy" / "try-image-steps"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LONGEST_SECONDS,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.endswith("==> the image's steps work\n")
+    done = run_talking([str(ROOT / "deploy" / "try-image-steps")])
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+    assert done.stdout.endswith(b"==> the image's steps work\n")
