@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from fairlead_client.transport.topic_consumer import PLAIN_BYTES_MAX
 from kafka import KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from fairlead_client.transport.topic_consumer import PLAIN_BYTES_MAX
 from fairlead.kafka.topic_consumer import TopicConsumer
 from fairlead.kafka.topic_reader import TopicReader
 from fairlead.settings import load_settings

@@ -100,7 +100,7 @@ def test_group_of_a_retry_topic(group: str) -> None:
 
 @given(GROUPS)
 def test_owner_of_an_own_topic(group: str) -> None:
-    """Both topics of a group tell it; an ordinary name, and Kafka's name for such a topic, do not."""
+    """Both topics of a group tell it; an ordinary name and the name on Kafka tell none."""
     for topic in (retry_topic(group), dead_letter_topic(group)):
         assert is_own_topic(topic)
         assert owner_of(topic) == group
